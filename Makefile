@@ -1,0 +1,58 @@
+# Nothing is assumed but python3 (3.11 or newer) and make: everything else goes into .venv, from the lock files.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEV_READY := $(VENV)/.dev-ready
+DEMO := .demo
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test check lint types layers tests fuzz bench lock clean
+
+demo: $(READY)  ## install, load the sample, ask it questions, show why it answers as it does
+	@$(BIN)/python examples/demo.py --store $(DEMO)/harbor.db
+
+test: check tests  ## everything that must hold
+
+check: lint types layers  ## style, types, layers
+
+lint: $(DEV_READY)
+	$(BIN)/ruff check src tests bench examples
+	$(BIN)/ruff format --check src tests bench examples
+
+types: $(DEV_READY)
+	$(BIN)/mypy
+
+layers: $(DEV_READY)
+	$(BIN)/lint-imports
+
+tests: $(DEV_READY)
+	$(BIN)/python -m pytest -n 2
+
+fuzz: $(DEV_READY)  ## 100,000 arbitrary queries; `make test` runs a short version
+	RECOLLECT_FUZZ=100000 $(BIN)/python -m pytest tests/faults/test_fuzz_queries.py
+
+bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run
+	$(BIN)/python bench/search.py
+
+lock: $(DEV_READY)  ## make the lock files anew
+	$(BIN)/pip install --quiet pip-tools
+	$(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --strip-extras \
+	  --upgrade -o requirements/run.txt pyproject.toml
+	cd requirements && ../$(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --strip-extras --allow-unsafe --upgrade -o dev.txt dev.in
+
+$(READY): requirements/run.txt requirements/build.txt pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV) …"
+	@$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
+	@$(BIN)/pip install --quiet --require-hashes -r requirements/build.txt
+	@$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(DEV_READY): $(READY) requirements/dev.txt
+	@$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@
+
+clean:
+	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis

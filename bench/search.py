@@ -1,0 +1,208 @@
+"""Speed of the embedded engine at growing sizes, in one run, beside brute force on the same vectors as the yardstick.
+
+    python bench/search.py                    10,000 and 100,000 memories with the packaged encoder
+    python bench/search.py --sizes 30000 --encoder hashing:384    quick, plumbing only
+
+Times of a machine mean little; the ratio to the yardstick of the same run is what carries over.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from corpus import questions, texts
+from recollect import Draft, Engine
+from recollect.config import load
+from recollect.index.encoders.protocol import Encoder, EncoderKey, Vectors
+from recollect.index.encoders.registry import open_encoder
+
+HERE = Path(__file__).parent
+EMBED_SAMPLE = 1_000
+QUERIES = 200
+LIMIT = 10
+
+
+class Cached:
+    """The real encoder, remembering vectors by the hash of their text, so that a second run is about the search."""
+
+    def __init__(self, encoder: Encoder, folder: Path) -> None:
+        self._encoder = encoder
+        self._path = folder / f"{hashlib.sha256(str(encoder.key).encode()).hexdigest()[:12]}.npz"
+        self._known: dict[str, Vectors] = {}
+        if self._path.exists():
+            stored = np.load(self._path)
+            self._known = dict(zip(stored["keys"].tolist(), stored["vectors"], strict=True))
+
+    @property
+    def key(self) -> EncoderKey:
+        return self._encoder.key
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return self._encoder.languages
+
+    def encode_query(self, text: str) -> Vectors:
+        return self._encoder.encode_query(text)
+
+    def encode_documents(self, batch: Sequence[str]) -> Vectors:
+        names = [hashlib.sha256(text.encode()).hexdigest() for text in batch]
+        missing = [i for i, name in enumerate(names) if name not in self._known]
+        if missing:
+            for i, vector in zip(missing, self._encoder.encode_documents([batch[i] for i in missing]), strict=True):
+                self._known[names[i]] = vector
+        return np.stack([self._known[name] for name in names])
+
+    def save(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(self._path, keys=np.array(list(self._known)), vectors=np.stack(list(self._known.values())))
+
+
+def ingest(engine: Engine, corpus: Sequence[str]) -> float:
+    started = time.perf_counter()
+    for _ in engine.remember_many(Draft(text, project=f"p{at % 5}") for at, text in enumerate(corpus)):
+        pass
+    return len(corpus) / (time.perf_counter() - started)
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    return float(np.percentile(values, share)) if values else 0.0
+
+
+def stage_of(name: str) -> str:
+    if name.startswith("gather:"):
+        return name.removeprefix("gather:")
+    return name if name == "encode" else "pipeline"
+
+
+def measure(engine: Engine, asked: Sequence[str]) -> dict[str, list[float]]:
+    """Milliseconds a query, by stage. What is outside the ledger is binding the query and fetching the results."""
+    times: dict[str, list[float]] = defaultdict(list)
+    for text in asked:
+        query = engine.query(text, limit=LIMIT)
+        started = time.perf_counter_ns()
+        recall = engine.recall(query)
+        total = time.perf_counter_ns() - started
+        spent: dict[str, int] = defaultdict(int)
+        for entry in recall.ledger.entries:
+            spent[stage_of(entry.stage)] += entry.nanos
+        spent["fetch"] = total - sum(spent.values())
+        spent["total"] = total
+        for stage, nanos in spent.items():
+            times[stage].append(nanos / 1e6)
+    return times
+
+
+def brute_force(engine: Engine, asked: Sequence[str]) -> list[float]:
+    """The same semantic question answered by one product over every vector in single precision."""
+    with engine.store.read() as reader:
+        state = reader.namespace("default")
+        assert state is not None
+        assert engine.encoding.key is not None
+        blobs = [blob for _, blob in reader.vectors(state.key, engine.encoding.key, 0)]
+    matrix = np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(blobs), -1).astype(np.float32)
+    encoder = engine.encoding.available()
+    times = []
+    for text in asked:
+        vector = encoder.encode_query(text)
+        started = time.perf_counter_ns()
+        scores = matrix @ vector
+        np.argpartition(-scores, LIMIT)[:LIMIT]
+        times.append((time.perf_counter_ns() - started) / 1e6)
+    return times
+
+
+def cold_start(store: Path, encoder: str) -> float:
+    """A new process that opens the store and answers its first search."""
+    script = (
+        "import sys, recollect; recollect.open(sys.argv[1], encoder=sys.argv[2]).search('cold start', record=False)"
+    )
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-c", script, str(store), encoder], check=True)
+    return time.perf_counter() - started
+
+
+def run(size: int, spec: str, folder: Path, cache: Path) -> dict[str, Any]:
+    plain = open_encoder(spec)
+    assert plain is not None
+    encoder = Cached(plain, cache)
+    corpus, asked = texts(size), questions(QUERIES)
+    store = folder / f"{size}.db"
+    row: dict[str, Any] = {"memories": len(corpus), "queries": len(asked), "encoder": str(plain.key)}
+
+    with Engine.open(folder / f"{size}-sample.db", encoder=spec) as sample:
+        started = time.perf_counter()
+        ingest(sample, corpus[:EMBED_SAMPLE])
+        sample.drain()
+        row["ingestEmbeddedPerSecond"] = min(EMBED_SAMPLE, len(corpus)) / (time.perf_counter() - started)
+
+    with Engine.open(settings=load({"store": str(store), "encoder": spec}), encoder=encoder) as engine:
+        row["ingestPerSecond"] = ingest(engine, corpus)
+        engine.drain()
+        if spec == "minilm":
+            encoder.save()
+        engine.publish()
+        measure(engine, asked[:20])
+        times = measure(engine, asked)
+        yardstick = brute_force(engine, asked)
+    for stage in ("encode", "lexical", "semantic", "symbolic", "pipeline", "fetch", "total"):
+        row[stage] = {"p50": percentile(times[stage], 50), "p95": percentile(times[stage], 95)}
+    row["yardstick"] = {"p50": percentile(yardstick, 50), "p95": percentile(yardstick, 95)}
+    row["searchRatio"] = (row["lexical"]["p50"] + row["semantic"]["p50"]) / row["yardstick"]["p50"]
+    row["pipelineRatio"] = (row["pipeline"]["p50"] + row["fetch"]["p50"]) / row["yardstick"]["p50"]
+    row["coldStartSeconds"] = min(cold_start(store, spec) for _ in range(3))
+    row["memoryMiB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    row["storeMiB"] = store.stat().st_size / 2**20
+    row["indexMiB"] = sum(p.stat().st_size for p in Path(f"{store}.index").rglob("*") if p.is_file()) / 2**20
+    return row
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    lines = ["| | " + " | ".join(f"{row['memories']:,}" for row in rows) + " |", "| --- |" + " ---: |" * len(rows)]
+
+    def add(label: str, cells: Sequence[str]) -> None:
+        lines.append(f"| {label} | " + " | ".join(cells) + " |")
+
+    add("ingest, memories/s", [f"{row['ingestPerSecond']:,.0f}" for row in rows])
+    add(
+        f"ingest with embedding, memories/s (first {EMBED_SAMPLE:,})",
+        [f"{row['ingestEmbeddedPerSecond']:,.0f}" for row in rows],
+    )
+    for stage in ("encode", "lexical", "semantic", "symbolic", "pipeline", "fetch", "total", "yardstick"):
+        add(f"{stage}, ms p50 / p95", [f"{row[stage]['p50']:.2f} / {row[stage]['p95']:.2f}" for row in rows])
+    add("(lexical + semantic) / yardstick", [f"{row['searchRatio']:.2f}" for row in rows])
+    add("(pipeline + fetch) / yardstick", [f"{row['pipelineRatio']:.2f}" for row in rows])
+    add("first search in a cold process, s", [f"{row['coldStartSeconds']:.2f}" for row in rows])
+    add("process memory, MiB", [f"{row['memoryMiB']:.0f}" for row in rows])
+    add("store / index files, MiB", [f"{row['storeMiB']:.0f} / {row['indexMiB']:.0f}" for row in rows])
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="10000,100000", help="how many memories, separated by commas")
+    parser.add_argument("--encoder", default="minilm")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--out", type=Path, help="also write the figures as JSON to this file")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [run(int(size), options.encoder, Path(folder), HERE / "cache") for size in options.sizes.split(",")]
+    if options.out:
+        options.out.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(rows, indent=2) if options.json else table(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""What `make demo` runs: the real command, on the sample, with each step shown as you would type it."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SAMPLE = HERE / "memories.jsonl"
+
+Step = tuple[str, tuple[str, ...]]
+
+STEPS: tuple[Step, ...] = (
+    (
+        "Five months of a team's memories: decisions, incidents, runbooks, gotchas, in English and Korean.",
+        ("remember", "--jsonl", str(SAMPLE)),
+    ),
+    (
+        "A question in other words than the answer. Two older answers were superseded, so they stay out.",
+        ("search", "How long do we cache tracking lookups now?", "-k", "3"),
+    ),
+    (
+        "The same question about the past: what did the team believe on 1 May?",
+        ("search", "How long do we cache tracking lookups now?", "-k", "1", "--as-of", "2026-05-01"),
+    ),
+    (
+        "Korean, without a space and without the particle that the memory has.",
+        ("search", "나루물류요청한도", "-k", "2"),
+    ),
+    (
+        "An exact error code beats everything that merely resembles it.",
+        ("search", "E-AUTH-4012", "-k", "2"),
+    ),
+    (
+        "No content word in common: only the meaning matches. The last lines say why it came first.",
+        ("search", "Why do handsets display outdated assignments at dawn?", "-k", "2"),
+    ),
+)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--store", type=Path, required=True)
+    store: Path = parser.parse_args().store
+    shutil.rmtree(store.parent, ignore_errors=True)
+    for about, words in STEPS:
+        print(f"\n\033[1m# {about}\033[0m" if sys.stdout.isatty() else f"\n# {about}", flush=True)
+        print("$ recollect", *(f'"{word}"' if " " in word else _short(word) for word in words), flush=True)
+        command = [sys.executable, "-m", "recollect.cli.main", "--store", str(store), *words]
+        finished = subprocess.run(command, check=False)
+        if finished.returncode:
+            return finished.returncode
+    print(f"\nThe store is {store}. Try your own: .venv/bin/recollect --store {store} search \"…\"")
+    return 0
+
+
+def _short(word: str) -> str:
+    return str(Path(word).relative_to(HERE.parent)) if word == str(SAMPLE) else word
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""Settings: flag > environment > project file > user file > default. Frozen, few, and each says where it came from."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import InvalidInput
+
+PROJECT_FILE = ".recollect.toml"
+PREFIX = "RECOLLECT_"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting. `sources` says which of flag, environment, a file or the default each one came from."""
+
+    store: str = ""
+    namespace: str = "default"
+    project: str | None = None
+    session: str | None = None
+    encoder: str = "minilm"
+    encoder_url: str | None = None
+    encoder_key_env: str = "RECOLLECT_ENCODER_KEY"
+    encoder_dimension: int | None = None
+    encoder_threads: int = 1
+    preset: str = "default"
+    limit: int = 10
+    dedupe: bool = True
+    record: bool = True
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+ABOUT: Mapping[str, str] = {
+    "store": "the store's file",
+    "namespace": "the isolation boundary that commands work in",
+    "project": "the project that new memories belong to and searches are limited to",
+    "session": "the session that asks and remembers",
+    "encoder": "minilm, openai:MODEL, ollama:MODEL, fastembed:MODEL, or none for words alone",
+    "encoder_url": "base URL of an OpenAI-compatible or Ollama endpoint",
+    "encoder_key_env": "the environment variable that holds the endpoint's API key",
+    "encoder_dimension": "vector length to ask an endpoint for",
+    "encoder_threads": "threads of the packaged encoder",
+    "preset": "the ranking: default or classic",
+    "limit": "results a search",
+    "dedupe": "whether a new memory that says the same as an old one is merged into it",
+    "record": "whether a search records what it returned (reinforcement, session links)",
+}
+
+
+def data_home() -> Path:
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+
+
+def config_home() -> Path:
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+
+
+def default_store() -> Path:
+    return data_home() / "recollect" / "store.db"
+
+
+def load(
+    flags: Mapping[str, Any] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Settings:
+    """The settings in force here. A flag of None was not given."""
+    layers: list[tuple[str, Mapping[str, Any]]] = [
+        (str(path), _read(path))
+        for path in (config_home() / "recollect" / "config.toml", _project_file(folder))
+        if path
+    ]
+    layers.append(("environment", _from_environment(os.environ if environ is None else environ)))
+    layers.append(("flag", {name: value for name, value in (flags or {}).items() if value is not None}))
+    values: dict[str, Any] = {"store": str(default_store())}
+    sources = {"store": "default"}
+    for origin, layer in layers:
+        for name, value in layer.items():
+            values[name] = _checked(name, value, origin)
+            sources[name] = origin
+    values["store"] = str(Path(values["store"]).expanduser())
+    return Settings(**values, sources=sources)
+
+
+def _names() -> dict[str, Any]:
+    return {f.name: f.type for f in fields(Settings) if f.name != "sources"}
+
+
+def _project_file(folder: Path | None) -> Path | None:
+    here = (folder or Path.cwd()).resolve()
+    for candidate in (here, *here.parents):
+        if (candidate / PROJECT_FILE).is_file():
+            return candidate / PROJECT_FILE
+    return None
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidInput(f"{path} cannot be read as TOML ({error})", hint="Mend it or move it away.") from error
+    if "store" in values and isinstance(values["store"], str):
+        # A relative path in a file means relative to that file, wherever the command is run.
+        values["store"] = str(path.parent / Path(values["store"]).expanduser())
+    return values
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    known = {f"{PREFIX}{name.upper()}": name for name in _names()}
+    return {known[key]: value for key, value in environ.items() if key in known and value != ""}
+
+
+def _checked(name: str, value: Any, origin: str) -> Any:
+    kinds = _names()
+    if name not in kinds:
+        raise InvalidInput(f"unknown setting {name!r} in {origin}; the settings are: {', '.join(kinds)}")
+    kind = kinds[name]
+    if "bool" in kind:
+        return _boolean(name, value, origin)
+    if "int" in kind:
+        return _positive(name, value, origin)
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} in {origin} must be text, not {value!r}")
+    return value
+
+
+def _boolean(name: str, value: Any, origin: str) -> bool:
+    words = {
+        "true": True,
+        "1": True,
+        "yes": True,
+        "on": True,
+        "false": False,
+        "0": False,
+        "no": False,
+        "off": False,
+    }
+    known = words.get(str(value).lower())
+    if known is None:
+        raise InvalidInput(f"{name} in {origin} must be true or false, not {value!r}")
+    return known
+
+
+def _positive(name: str, value: Any, origin: str) -> int:
+    try:
+        number = int(str(value))
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise InvalidInput(f"{name} in {origin} must be a whole number from 1, not {value!r}")
+    return number

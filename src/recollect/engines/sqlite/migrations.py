@@ -1,0 +1,126 @@
+"""The schema as named, ordered steps. A store remembers the names, so an unknown one means a newer Recollect."""
+
+from __future__ import annotations
+
+APPLICATION_ID = 0x52434C54  # "RCLT": tells a Recollect store from any other SQLite file
+
+FOUNDATION = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE namespaces (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    number INTEGER NOT NULL DEFAULT 0,      -- grows with every write: what a reader has seen
+    next_term INTEGER NOT NULL DEFAULT 0,
+    epoch INTEGER NOT NULL DEFAULT 0,       -- grows when term numbers are dropped: cached ones are void
+    created INTEGER NOT NULL
+);
+
+-- AUTOINCREMENT: a number is never used again, so a stale index can point at nothing but its own memory.
+CREATE TABLE memories (
+    num INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    ns INTEGER NOT NULL REFERENCES namespaces(id),
+    seq INTEGER NOT NULL,                   -- the namespace's number at the last change of this row
+    project TEXT, sector TEXT NOT NULL, kind TEXT NOT NULL, tier TEXT NOT NULL, status TEXT NOT NULL,
+    zone TEXT NOT NULL, content TEXT NOT NULL, summary TEXT, title TEXT, tags TEXT NOT NULL, scopes TEXT NOT NULL,
+    annotations TEXT NOT NULL, importance REAL NOT NULL, confidence REAL NOT NULL, base_salience REAL NOT NULL,
+    source TEXT NOT NULL, source_id TEXT, document TEXT, task TEXT, worktree TEXT, author TEXT, session TEXT,
+    position INTEGER, reward REAL, created INTEGER NOT NULL, updated INTEGER NOT NULL, last_used INTEGER,
+    uses INTEGER NOT NULL DEFAULT 0, reinforcement REAL NOT NULL DEFAULT 0, reinforced_at INTEGER,
+    confirmed INTEGER NOT NULL DEFAULT 0, valid_from INTEGER, valid_until INTEGER, content_hash TEXT NOT NULL,
+    simhash INTEGER NOT NULL, chars INTEGER NOT NULL, tokens INTEGER NOT NULL, length INTEGER NOT NULL,
+    cited INTEGER NOT NULL DEFAULT 0, version INTEGER NOT NULL DEFAULT 1, attributes TEXT NOT NULL DEFAULT '{}'
+);
+CREATE INDEX memories_by_change ON memories(ns, seq);
+CREATE INDEX memories_by_hash ON memories(ns, content_hash);
+CREATE INDEX memories_by_time ON memories(ns, created, id);
+CREATE INDEX memories_by_document ON memories(ns, document) WHERE document IS NOT NULL;
+
+CREATE TABLE tombstones (ns INTEGER NOT NULL, seq INTEGER NOT NULL, num INTEGER NOT NULL, PRIMARY KEY (ns, seq, num))
+    WITHOUT ROWID;
+
+CREATE TABLE citations (
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    position INTEGER NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (num, position)
+) WITHOUT ROWID;
+
+CREATE TABLE relations (
+    id INTEGER PRIMARY KEY,
+    ns INTEGER NOT NULL,
+    source INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    target INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    type TEXT NOT NULL, confidence REAL NOT NULL, origin TEXT NOT NULL, created INTEGER NOT NULL, valid_until INTEGER,
+    UNIQUE (source, target, type)
+);
+CREATE INDEX relations_by_target ON relations(target, type);
+
+CREATE TABLE sessions (
+    ns INTEGER NOT NULL, id TEXT NOT NULL, started INTEGER NOT NULL, ended INTEGER, project TEXT, title TEXT,
+    summary TEXT, PRIMARY KEY (ns, id)
+);
+CREATE TABLE session_memories (
+    id INTEGER PRIMARY KEY,
+    ns INTEGER NOT NULL, session TEXT NOT NULL,
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    usage TEXT NOT NULL, at INTEGER NOT NULL,
+    UNIQUE (ns, session, num, usage)
+);
+CREATE INDEX session_memories_by_memory ON session_memories(num, at);
+
+CREATE TABLE documents (
+    ns INTEGER NOT NULL, id TEXT NOT NULL, path TEXT NOT NULL, title TEXT, hash TEXT NOT NULL, mtime INTEGER NOT NULL,
+    project TEXT, PRIMARY KEY (ns, id), UNIQUE (ns, path)
+);
+CREATE TABLE artifacts (
+    id TEXT PRIMARY KEY, ns INTEGER NOT NULL, task TEXT NOT NULL, kind TEXT NOT NULL, content TEXT NOT NULL,
+    created INTEGER NOT NULL
+);
+CREATE INDEX artifacts_by_task ON artifacts(ns, task);
+
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY,
+    ns INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL,
+    num INTEGER REFERENCES memories(num) ON DELETE CASCADE,
+    session TEXT, task TEXT, amount REAL
+);
+CREATE INDEX events_by_memory ON events(num);
+CREATE INDEX events_by_time ON events(ns, at);
+
+CREATE TABLE audit (
+    ns INTEGER NOT NULL, number INTEGER NOT NULL, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, session TEXT,
+    query_digest TEXT NOT NULL, memories TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL,
+    PRIMARY KEY (ns, number)
+);
+
+-- Derived: everything below can be rebuilt from the tables above (`recollect reindex`).
+CREATE TABLE terms (ns INTEGER NOT NULL, term TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (ns, term))
+    WITHOUT ROWID;
+CREATE TABLE lexical (
+    num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE,
+    head INTEGER NOT NULL, terms BLOB NOT NULL
+);
+CREATE TABLE labels (
+    ns INTEGER NOT NULL, value TEXT NOT NULL, kind TEXT NOT NULL,
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    PRIMARY KEY (ns, value, kind, num)
+) WITHOUT ROWID;
+CREATE INDEX labels_by_memory ON labels(num);
+CREATE TABLE vectors (
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    encoder TEXT NOT NULL, ns INTEGER NOT NULL, seq INTEGER NOT NULL, vector BLOB NOT NULL,
+    UNIQUE (encoder, num)
+);
+CREATE INDEX vectors_by_change ON vectors(ns, encoder, seq);
+CREATE INDEX vectors_by_memory ON vectors(num);
+CREATE TABLE backlog (
+    encoder TEXT NOT NULL,
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    ns INTEGER NOT NULL, PRIMARY KEY (encoder, num)
+) WITHOUT ROWID;
+CREATE INDEX backlog_by_memory ON backlog(num);
+CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (("0001-foundation", FOUNDATION),)

@@ -1,0 +1,71 @@
+"""Which encoder a store uses, and the query's vector as a view that can fail without taking the recall with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from recollect.errors import EncoderError, EncoderMismatch, EncoderMissing
+from recollect.index.columns import Columns
+from recollect.index.encoders.protocol import Encoder, EncoderKey, Vectors
+from recollect.index.vectors import BoundSemantic, VectorIndex
+from recollect.index.views import Proposals
+from recollect.model.verdict import BoolArray, FloatArray, IntArray
+
+
+@dataclass(slots=True)
+class Encoding:
+    """The store's encoder. `key` is what its vectors are stored under, known even where the encoder is missing."""
+
+    spec: str
+    key: str | None
+    encoder: Encoder | None = None
+    missing: EncoderError | None = None
+    dimension: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.dimension = EncoderKey.parse(self.key).dimension if self.key else 0
+
+    def available(self) -> Encoder:
+        if self.missing is not None:
+            raise self.missing
+        if self.encoder is None:
+            raise EncoderMissing(
+                "this store has no encoder", hint="Choose one with `recollect reindex --encoder minilm`."
+            )
+        if self.key is not None and str(self.encoder.key) != self.key:
+            raise EncoderMismatch(
+                f"the store's vectors are of {self.key}, but the encoder is {self.encoder.key}",
+                hint=f"Go back to it, or run `recollect reindex --encoder {self.spec}` to encode everything anew.",
+            )
+        return self.encoder
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        return self.available().encode_documents(texts)
+
+
+class LazySemantic:
+    """The semantic view of one query. The text is encoded when the first question is asked."""
+
+    name = "semantic"
+
+    def __init__(self, encoding: Encoding, index: VectorIndex, columns: Columns, text: str) -> None:
+        self._encoding = encoding
+        self._index = index
+        self._columns = columns
+        self._text = text
+        self._bound: BoundSemantic | None = None
+
+    def prepare(self) -> BoundSemantic:
+        if self._bound is None:
+            query = self._encoding.available().encode_query(self._text)
+            self._bound = BoundSemantic(self._index, self._columns, np.asarray(query))
+        return self._bound
+
+    def propose(self, k: int, mask: BoolArray | None = None) -> Proposals:
+        return self.prepare().propose(k, mask)
+
+    def score(self, rows: IntArray) -> FloatArray:
+        return self.prepare().score(rows)

@@ -1,0 +1,175 @@
+"""The lexical view: exact BM25 over every row of the namespace, added up term by term in one dense array."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from recollect.index.bm25 import Bm25, idf, length_norm, saturation, weighted_frequency
+from recollect.index.columns import Columns
+from recollect.index.segments import Postings, Segment
+from recollect.index.top import best
+from recollect.index.views import Proposals
+from recollect.model.verdict import BoolArray, FloatArray, IntArray
+from recollect.store.protocols import Reader
+from recollect.text.stopwords import query_weights
+from recollect.text.tokenizer import tokenize
+
+# A prefix matches words that the asker did not write in full, so each such hit says less than an exact one.
+PREFIX_WEIGHT = 0.5
+PREFIX_SHORTEST = 3
+# Questions spell their words out; a query of up to this many words is likely to be typed in pieces ("auth conf").
+PREFIX_QUERY_WORDS = 3
+PREFIX_CAP = 64
+EVERY_PREFIX_CAP = 1024
+
+Prefixes = Literal["short", "every"]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """One word of the query as term numbers: itself, or everything that it is a prefix of, counted as one term."""
+
+    word: str
+    numbers: tuple[int, ...]
+    weight: float
+
+
+@dataclass(slots=True)
+class LexicalIndex:
+    """The segments of one version, with the statistics that BM25 needs, taken over the active rows."""
+
+    segments: tuple[Segment, ...]
+    columns: Columns
+    active: BoolArray = field(init=False)
+    documents: int = field(init=False)
+    mean_length: float = field(init=False)
+    _norms: dict[Bm25, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.active = self.columns.active
+        self.documents = int(self.active.sum())
+        lengths = self.columns["length"]
+        self.mean_length = float(lengths[self.active].mean()) if self.documents else 0.0
+
+    def norm(self, formula: Bm25) -> FloatArray:
+        if formula not in self._norms:
+            self._norms[formula] = length_norm(formula, self.columns["length"], self.mean_length)
+        return self._norms[formula]
+
+    def postings(self, number: int) -> list[Postings]:
+        found = (segment.postings(number) for segment in self.segments)
+        return [postings for postings in found if postings is not None]
+
+    def sequence(self, row: int) -> list[int]:
+        """The terms of one row in text order."""
+        for segment in reversed(self.segments):
+            if row >= segment.first:
+                return [int(number) for number in segment.sequence(row)]
+        return []
+
+
+class BoundLexical:
+    """The query's terms, looked up; the scores are computed when first asked for."""
+
+    name = "lexical"
+
+    def __init__(self, index: LexicalIndex, terms: Sequence[QueryTerm], formula: Bm25) -> None:
+        self.terms = terms
+        self._index = index
+        self._formula = formula
+        self._scores: FloatArray | None = None
+
+    @property
+    def scores(self) -> FloatArray:
+        if self._scores is None:
+            self._scores = self._add_up()
+        return self._scores
+
+    def propose(self, k: int, mask: BoolArray | None = None) -> Proposals:
+        scores = self.scores
+        eligible = (scores > 0) & self._index.columns["alive"]
+        if mask is not None:
+            eligible &= mask
+        rows = np.flatnonzero(eligible)
+        chosen = best(self._index.columns, rows, scores[rows], k)
+        return Proposals(chosen, scores[chosen], more=len(rows) > k)
+
+    def score(self, rows: IntArray) -> FloatArray:
+        return self.scores[rows]
+
+    def _add_up(self) -> FloatArray:
+        index, formula = self._index, self._formula
+        total = np.zeros(index.columns.size)
+        if not self.terms:
+            return total
+        norm = index.norm(formula)
+        for term in self.terms:
+            rows, frequencies = self._occurrences(term)
+            if not len(rows):
+                continue
+            frequency = int(index.active[rows].sum())
+            factor = term.weight * idf(formula, index.documents, frequency)
+            total[rows] += factor * saturation(formula, frequencies, norm[rows])
+        return total
+
+    def _occurrences(self, term: QueryTerm) -> tuple[IntArray, FloatArray]:
+        """Rows and frequencies of a term; several numbers of a prefix are one term, so their counts add up."""
+        found = [postings for number in term.numbers for postings in self._index.postings(number)]
+        if not found:
+            return np.empty(0, dtype=np.int64), np.empty(0)
+        rows = np.concatenate([postings.rows for postings in found])
+        frequencies = np.concatenate(
+            [weighted_frequency(self._formula, postings.counts, postings.head_counts) for postings in found]
+        )
+        if len(term.numbers) > 1:
+            rows, inverse = np.unique(rows, return_inverse=True)
+            frequencies = np.bincount(inverse, weights=frequencies)
+        return rows, frequencies
+
+
+def bind_lexical(
+    reader: Reader, ns: int, index: LexicalIndex, text: str, *, formula: Bm25, prefixes: Prefixes
+) -> BoundLexical:
+    terms = every_prefix(reader, ns, text) if prefixes == "every" else weighted_terms(reader, ns, text)
+    return BoundLexical(index, terms, formula)
+
+
+def weighted_terms(reader: Reader, ns: int, text: str) -> list[QueryTerm]:
+    """Words weighted by what they say; a prefix helps a short query, and a word that no memory holds."""
+    weights = {word: weight for word, weight in query_weights(tokenize(text)).items() if weight > 0}
+    numbers = reader.terms(ns, list(weights))
+    terms = [QueryTerm(word, (numbers[word],), weights[word]) for word in weights if word in numbers]
+    short = len(weights) <= PREFIX_QUERY_WORDS
+    open_ended = [word for word in weights if (short or word not in numbers) and _may_be_prefix(word)]
+    found = reader.terms_with_prefix(ns, open_ended, PREFIX_CAP) if open_ended else {}
+    return terms + _prefix_terms(open_ended, found, weights, without=numbers)
+
+
+def every_prefix(reader: Reader, ns: int, text: str) -> list[QueryTerm]:
+    """Seed 002: each word of more than one character, as a prefix, all equal."""
+    words = [word for word in dict.fromkeys(tokenize(text)) if len(word) > 1 or not word.isascii()]
+    found = reader.terms_with_prefix(ns, words, EVERY_PREFIX_CAP) if words else {}
+    return [QueryTerm(word, tuple(found[word]), 1.0) for word in words if found.get(word)]
+
+
+def _prefix_terms(
+    words: Sequence[str],
+    found: Mapping[str, list[int]],
+    weights: Mapping[str, float],
+    *,
+    without: Mapping[str, int],
+) -> list[QueryTerm]:
+    terms = []
+    for word in words:
+        numbers = tuple(number for number in found.get(word, ()) if number != without.get(word))
+        if numbers:
+            terms.append(QueryTerm(f"{word}*", numbers, weights[word] * PREFIX_WEIGHT))
+    return terms
+
+
+def _may_be_prefix(word: str) -> bool:
+    return len(word) >= PREFIX_SHORTEST or (len(word) == 1 and not word.isascii())

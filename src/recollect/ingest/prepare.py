@@ -1,0 +1,155 @@
+"""From a draft to a memory that is ready to be written: checked, redacted, annotated, tokenised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from recollect.errors import InvalidInput
+from recollect.ingest.annotate import annotate
+from recollect.ingest.citations import parse_citations
+from recollect.ingest.classify import classify_kind, classify_sector
+from recollect.ingest.dedupe import content_hash, simhash
+from recollect.ingest.draft import Draft
+from recollect.ingest.redact import redact
+from recollect.ingest.validate import option, tags, text_content, unit_interval
+from recollect.model.memory import (
+    Annotations,
+    Citation,
+    FileCitation,
+    Kind,
+    Memory,
+    Sector,
+    Status,
+    Tier,
+    Zone,
+)
+from recollect.store.protocols import Prepared
+from recollect.text.counting import estimate_tokens
+from recollect.text.normalize import clean, normalize
+from recollect.text.tokenizer import tokenize
+
+DEFAULT_SOURCE = "user"
+COMMIT_LABEL = 7  # the length at which people abbreviate a hash: longer ones are found by it too
+
+
+def check(draft: Draft) -> None:
+    """Refuse what `prepare` would refuse, without the work."""
+    text_content(draft.content)
+    tags(draft.tags)
+    for what, kind, value in (
+        ("sector", Sector, draft.sector),
+        ("kind", Kind, draft.kind),
+        ("tier", Tier, draft.tier),
+        ("status", Status, draft.status),
+        ("zone", Zone, draft.zone),
+    ):
+        if value is not None:
+            option(kind, value, what)
+    for name, number in (
+        ("importance", draft.importance),
+        ("confidence", draft.confidence),
+        ("salience", draft.salience),
+        ("reward", draft.reward),
+    ):
+        if number is not None:
+            unit_interval(name, number)
+    if draft.valid_from is not None and draft.valid_until is not None and draft.valid_until <= draft.valid_from:
+        raise InvalidInput("valid-until must come after valid-from")
+
+
+def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
+    """Everything that can be said of a draft without looking at the store."""
+    check(draft)
+    content, redacted = redact(text_content(draft.content))
+    title, more = _redacted(draft.title)
+    summary, still_more = _redacted(draft.summary)
+    given = tags(draft.tags)
+    annotations = annotate(content, given)
+    sector = option(Sector, draft.sector, "sector") if draft.sector is not None else classify_sector(content)
+    created = now if draft.created is None else draft.created
+    memory = Memory(
+        id=id,
+        namespace=namespace,
+        content=content,
+        created=created,
+        updated=created,
+        project=draft.project,
+        sector=sector,
+        kind=option(Kind, draft.kind, "kind") if draft.kind is not None else classify_kind(content, sector),
+        tier=option(Tier, draft.tier, "tier") if draft.tier is not None else Tier.PROJECT,
+        status=option(Status, draft.status, "status") if draft.status is not None else Status.ACTIVE,
+        zone=option(Zone, draft.zone, "zone") if draft.zone is not None else Zone.TRUSTED,
+        title=title,
+        summary=summary,
+        tags=annotations.tags,
+        scopes=tuple(draft.scopes),
+        annotations=annotations,
+        citations=tuple(dict.fromkeys([*draft.citations, *parse_citations(content)])),
+        importance=_share("importance", draft.importance, 0.5),
+        confidence=_share("confidence", draft.confidence, 0.8),
+        base_salience=_share("salience", draft.salience, 1.0),
+        source=draft.source or DEFAULT_SOURCE,
+        source_id=draft.source_id,
+        document=draft.document,
+        task=draft.task,
+        worktree=draft.worktree,
+        author=draft.author,
+        position=draft.position,
+        reward=draft.reward,
+        valid_from=draft.valid_from,
+        valid_until=draft.valid_until,
+        content_hash=content_hash(content),
+        attributes=dict(draft.attributes),
+    )
+    return indexed(memory, draft.session, (*redacted, *more, *still_more))
+
+
+def indexed(memory: Memory, session: str | None, redacted: tuple[str, ...] = ()) -> Prepared:
+    """What the views are made of, from the memory alone: a rebuild gives the same."""
+    body = tokenize(memory.content)
+    head = tokenize(" \n".join([*filter(None, (memory.title, memory.summary)), *memory.tags]))
+    return Prepared(
+        memory=memory,
+        session=session,
+        head=head,
+        body=body,
+        simhash=simhash(body),
+        tokens=estimate_tokens(memory.content),
+        labels=tuple(dict.fromkeys(labels(memory.annotations, memory.citations))),
+        redacted=redacted,
+    )
+
+
+def reannotated(memory: Memory, session: str | None) -> Prepared:
+    return indexed(replace(memory, annotations=annotate(memory.content, memory.tags)), session)
+
+
+def labels(annotations: Annotations, citations: tuple[Citation, ...] = ()) -> Iterator[tuple[str, str]]:
+    """(value, kind) pairs as the symbolic view keeps them; a path is known by its last part too."""
+    cited = tuple(citation.path for citation in citations if isinstance(citation, FileCitation))
+    for path in (*annotations.paths, *cited):
+        value = normalize(path)
+        yield value, "path"
+        if "/" in value:
+            yield value.rsplit("/", 1)[1], "path"
+    for kind, values in (
+        ("symbol", annotations.symbols),
+        ("error", annotations.errors),
+        ("date", annotations.dates),
+        ("tag", annotations.tags),
+    ):
+        for value in values:
+            yield normalize(value), kind
+    for commit in annotations.commits:
+        yield normalize(commit)[:COMMIT_LABEL], "commit"
+
+
+def _share(name: str, value: float | None, default: float) -> float:
+    return default if value is None else unit_interval(name, value)
+
+
+def _redacted(text: str | None) -> tuple[str | None, tuple[str, ...]]:
+    if text is None or not text.strip():
+        return None, ()
+    return redact(clean(text).strip())

@@ -1,0 +1,170 @@
+"""The ordered decisions of one recall. It is what ran, so it can be summed, stored, replayed and compared."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+import numpy as np
+
+from recollect.model.pool import Pool
+from recollect.model.verdict import (
+    ID_DTYPE,
+    BoolArray,
+    FloatArray,
+    Found,
+    Gate,
+    IdArray,
+    Note,
+    Pick,
+    Term,
+    Verdict,
+)
+
+LEDGER_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """One verdict as it was applied. `nanos` is measured and so is outside the digest and every equality."""
+
+    stage: str
+    verdict: Verdict
+    considered: int
+    admitted: int
+    nanos: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ledger:
+    """Everything that one recall decided, in order, with the query it decided for."""
+
+    query: Mapping[str, Any]
+    entries: tuple[Entry, ...]
+
+    def replay(self) -> Pool:
+        """Apply the recorded verdicts again, from nothing."""
+        pool = Pool()
+        for entry in self.entries:
+            pool = pool.apply(entry.verdict)
+        return pool
+
+    def terms(self) -> Iterator[Term]:
+        return (entry.verdict for entry in self.entries if isinstance(entry.verdict, Term))
+
+    def parts(self, position: int) -> dict[str, float]:
+        """The score of one row as its terms; absent terms are left out."""
+        return {term.name: float(term.delta[position]) for term in self.terms() if term.computed[position]}
+
+    def notes(self, name: str) -> list[Mapping[str, Any]]:
+        return [e.verdict.data for e in self.entries if isinstance(e.verdict, Note) and e.verdict.name == name]
+
+    def to_json(self, *, measured: bool = True) -> dict[str, Any]:
+        """A plain record. Without `measured` it holds nothing that differs between two equal recalls."""
+        rows = []
+        for entry in self.entries:
+            row = {"stage": entry.stage, "considered": entry.considered, "admitted": entry.admitted}
+            if measured:
+                row["nanos"] = entry.nanos
+            rows.append(row | {"verdict": _verdict_to_json(entry.verdict)})
+        return {"format": LEDGER_FORMAT, "query": dict(self.query), "entries": rows}
+
+    def canonical(self) -> bytes:
+        record = self.to_json(measured=False)
+        return json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+
+    def digest(self) -> str:
+        return hashlib.sha256(self.canonical()).hexdigest()
+
+    @staticmethod
+    def from_json(record: Mapping[str, Any]) -> Ledger:
+        entries = tuple(
+            Entry(
+                stage=row["stage"],
+                verdict=_verdict_from_json(row["verdict"]),
+                considered=row["considered"],
+                admitted=row["admitted"],
+                nanos=row.get("nanos", 0),
+            )
+            for row in record["entries"]
+        )
+        return Ledger(record["query"], entries)
+
+
+def _bits(mask: BoolArray) -> dict[str, Any]:
+    return {"n": len(mask), "bits": base64.b64encode(np.packbits(mask).tobytes()).decode()}
+
+
+def _mask(record: Mapping[str, Any]) -> BoolArray:
+    packed = np.frombuffer(base64.b64decode(record["bits"]), dtype=np.uint8)
+    return np.unpackbits(packed, count=record["n"]).astype(np.bool_)
+
+
+def _floats(values: FloatArray) -> list[float | None]:
+    return [None if np.isnan(v) else v for v in values.tolist()]
+
+
+def _array(values: list[float | None]) -> FloatArray:
+    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+
+
+def _names(ids: IdArray) -> list[str]:
+    return [i.decode() for i in ids.tolist()]
+
+
+def _verdict_to_json(verdict: Verdict) -> dict[str, Any]:
+    match verdict:
+        case Found():
+            return {
+                "type": "found", "view": verdict.view, "ids": _names(verdict.ids), "raw": _floats(verdict.raw),
+                "batch": verdict.batch, "refill": verdict.refill, "pushed": verdict.pushed, "error": verdict.error,
+            }  # fmt: skip
+        case Gate():
+            return {
+                "type": "gate", "name": verdict.name, "applies": _bits(verdict.applies), "fails": _bits(verdict.fails),
+                "exempt": _bits(verdict.exempt), "reason": verdict.reason,
+                "pushed": list(verdict.pushed) if verdict.pushed else None,
+            }  # fmt: skip
+        case Term():
+            return {
+                "type": "term", "name": verdict.name, "delta": _floats(verdict.delta),
+                "computed": _bits(verdict.computed), "stats": dict(verdict.stats),
+            }  # fmt: skip
+        case Pick():
+            return {
+                "type": "pick", "name": verdict.name, "chosen": verdict.chosen.tolist(),
+                "cost": _floats(verdict.cost), "reason": verdict.reason,
+            }  # fmt: skip
+        case Note():
+            return {"type": "note", "name": verdict.name, "data": dict(verdict.data)}
+    assert_never(verdict)
+
+
+def _verdict_from_json(record: Mapping[str, Any]) -> Verdict:
+    match record["type"]:
+        case "found":
+            ids = np.array([i.encode() for i in record["ids"]], dtype=ID_DTYPE)
+            return Found(
+                view=record["view"], ids=ids, raw=_array(record["raw"]), rows=np.full(len(ids), -1, dtype=np.int64),
+                batch=record["batch"], refill=record["refill"], pushed=record["pushed"], error=record["error"],
+            )  # fmt: skip
+        case "gate":
+            pushed = record["pushed"]
+            return Gate(
+                name=record["name"], applies=_mask(record["applies"]), fails=_mask(record["fails"]),
+                exempt=_mask(record["exempt"]), reason=record["reason"],
+                pushed=(pushed[0], pushed[1]) if pushed else None,
+            )  # fmt: skip
+        case "term":
+            return Term(record["name"], _array(record["delta"]), _mask(record["computed"]), record["stats"])
+        case "pick":
+            chosen = np.array(record["chosen"], dtype=np.int64)
+            return Pick(record["name"], chosen, _array(record["cost"]), record["reason"])
+        case "note":
+            return Note(record["name"], record["data"])
+        case other:
+            raise ValueError(f"unknown verdict type {other!r} in a ledger")

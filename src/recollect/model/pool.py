@@ -1,0 +1,139 @@
+"""The candidates of one recall, in columns. Rows are masked, never removed, so a rejected row keeps its score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+import numpy as np
+
+from recollect.model.verdict import (
+    ID_DTYPE,
+    BoolArray,
+    FloatArray,
+    Found,
+    Gate,
+    IdArray,
+    IntArray,
+    Note,
+    Pick,
+    Term,
+    Verdict,
+)
+
+
+def _empty_ids() -> IdArray:
+    return np.empty(0, dtype=ID_DTYPE)
+
+
+def _empty_ints() -> IntArray:
+    return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proposal:
+    """What one view said of the pool: which positions, and the raw score of each."""
+
+    positions: IntArray
+    raw: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """An immutable version of the candidates; `apply` gives the next one."""
+
+    ids: IdArray = field(default_factory=_empty_ids)
+    rows: IntArray = field(default_factory=_empty_ints)
+    batch: IntArray = field(default_factory=_empty_ints)
+    live: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    score: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float64))
+    found: Mapping[str, Proposal] = field(default_factory=dict)
+    order: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def proposed_by(self, view: str) -> BoolArray:
+        mask = np.zeros(len(self), dtype=np.bool_)
+        if view in self.found:
+            mask[self.found[view].positions] = True
+        return mask
+
+    def raw(self, view: str) -> FloatArray:
+        """The view's raw scores, NaN where it did not propose the row."""
+        scores = np.full(len(self), np.nan)
+        if view in self.found:
+            proposal = self.found[view]
+            scores[proposal.positions] = proposal.raw
+        return scores
+
+    def ranked(self) -> IntArray:
+        """The positions in result order: the last pick's, or every live row as it stands."""
+        return self.order if self.order is not None else np.flatnonzero(self.live)
+
+    def apply(self, verdict: Verdict) -> Pool:
+        match verdict:
+            case Found():
+                return self._with_rows(verdict)
+            case Gate():
+                return replace(self, live=self.live & ~(verdict.applies & verdict.fails & ~verdict.exempt))
+            case Term():
+                return replace(self, score=self.score + np.where(verdict.computed, verdict.delta, 0.0))
+            case Pick():
+                live = np.zeros(len(self), dtype=np.bool_)
+                live[verdict.chosen] = True
+                return replace(self, live=live & self.live, order=verdict.chosen)
+            case Note():
+                return self
+        assert_never(verdict)
+
+    def _with_rows(self, found: Found) -> Pool:
+        positions = self.locate(found.ids)
+        fresh = positions < 0
+        positions[fresh] = len(self) + np.arange(int(fresh.sum()))
+        before = self.found.get(found.view)
+        proposal = Proposal(positions, found.raw)
+        if before is not None:
+            new = ~np.isin(positions, before.positions)
+            proposal = Proposal(
+                np.concatenate([before.positions, positions[new]]),
+                np.concatenate([before.raw, found.raw[new]]),
+            )
+        count = int(fresh.sum())
+        return replace(
+            self,
+            ids=np.concatenate([self.ids, found.ids[fresh]]),
+            rows=np.concatenate([self.rows, found.rows[fresh]]),
+            batch=np.concatenate([self.batch, np.full(count, found.batch, dtype=np.int64)]),
+            live=np.concatenate([self.live, np.ones(count, dtype=np.bool_)]),
+            score=np.concatenate([self.score, np.zeros(count)]),
+            found={**self.found, found.view: proposal},
+        )
+
+    def locate(self, ids: IdArray) -> IntArray:
+        """The position of each id in the pool, -1 where it is not in it."""
+        if not len(self) or not len(ids):
+            return np.full(len(ids), -1, dtype=np.int64)
+        sorter = np.argsort(self.ids)
+        at = np.minimum(np.searchsorted(self.ids, ids, sorter=sorter), len(self) - 1)
+        positions: IntArray = sorter[at].astype(np.int64)
+        positions[self.ids[positions] != ids] = -1
+        return positions
+
+
+def tally(pool: Pool, verdict: Verdict) -> tuple[int, int]:
+    """How many rows a verdict considered and how many it admitted, seen from the pool before it."""
+    match verdict:
+        case Found():
+            return len(verdict.ids), int((pool.locate(verdict.ids) < 0).sum())
+        case Gate():
+            considered = pool.live & verdict.applies
+            return int(considered.sum()), int((considered & ~(verdict.fails & ~verdict.exempt)).sum())
+        case Term():
+            return int(pool.live.sum()), int((pool.live & verdict.computed).sum())
+        case Pick():
+            return int(pool.live.sum()), len(verdict.chosen)
+        case Note():
+            return 0, 0
+    assert_never(verdict)

@@ -1,0 +1,79 @@
+"""What a search gives back: the results, and the ledger that caused them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from recollect.model.ledger import Ledger
+from recollect.model.memory import Memory, Session, Usage
+from recollect.model.query import Query
+
+
+class MatchType(StrEnum):
+    SEMANTIC = "semantic"
+    KEYWORD = "keyword"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """The memory that replaced another: its first 200 characters are enough to see what changed."""
+
+    id: str
+    content: str
+    created: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    rank: int
+    memory: Memory
+    score: float
+    salience: float
+    match_type: MatchType | None
+    views: tuple[str, ...]
+    parts: Mapping[str, float]
+    highlights: tuple[str, ...] = ()
+    source_session: Session | None = None
+    is_superseded: bool = False
+    superseded_by: Successor | None = None
+    related_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """`degraded` names each view that failed and why; `recorded` is false where nothing could be written."""
+
+    query: Query
+    results: tuple[SearchResult, ...]
+    ledger: Ledger
+    encoder: str | None
+    degraded: Mapping[str, str] = field(default_factory=dict)
+    recorded: bool = False
+    notice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    id: str
+    started: int
+    summary: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionContext:
+    """A memory's latest link to a session, and how many memories that session touched."""
+
+    session: Session
+    memories_in_session: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    anchor: Memory
+    before: tuple[Memory, ...]
+    after: tuple[Memory, ...]
+    sessions: Mapping[str, SessionSummary]

@@ -1,0 +1,82 @@
+"""What a stage may say. A stage returns verdicts and changes nothing; only `Pool.apply` acts on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+IdArray = NDArray[np.bytes_]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+
+ID_DTYPE = np.dtype("S26")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """A view proposes these rows, best first, with these raw scores; or it failed with this error.
+
+    `rows` are positions in the resident columns of this recall. They are not part of the record: a stored
+    ledger knows rows by their ids alone.
+    """
+
+    view: str
+    ids: IdArray
+    raw: FloatArray
+    rows: IntArray
+    batch: int = 0
+    refill: bool = False
+    pushed: bool = False
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gate:
+    """Of the rows it applies to, those in `fails` are masked, unless they are in `exempt`.
+
+    `pushed` holds (considered, admitted) over the whole namespace where the views were asked with this
+    gate's mask pushed in, so that the pool alone would show nothing rejected.
+    """
+
+    name: str
+    applies: BoolArray
+    fails: BoolArray
+    exempt: BoolArray
+    reason: str = ""
+    pushed: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """Add `delta` to each row's score. Where `computed` is false the term is absent, which is not the same as 0."""
+
+    name: str
+    delta: FloatArray
+    computed: BoolArray
+    stats: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pick:
+    """These pool positions, in this order, at this cost each; every other live row is cut."""
+
+    name: str
+    chosen: IntArray
+    cost: FloatArray
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Note:
+    """A fact that changes no row."""
+
+    name: str
+    data: Mapping[str, Any]
+
+
+Verdict = Found | Gate | Term | Pick | Note

@@ -1,0 +1,68 @@
+"""The chosen rows as results: bodies, sessions, successors and relations, each fetched once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from recollect.model.ledger import Ledger
+from recollect.model.pool import Pool
+from recollect.model.query import Query
+from recollect.model.recall import MatchType, SearchResult
+from recollect.recall.scene import Scene
+from recollect.store.protocols import Reader
+from recollect.text.snippet import snippet
+from recollect.text.tokenizer import tokenize
+
+_KEYWORD_VIEWS = frozenset(("lexical", "symbolic"))
+
+
+def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Query) -> tuple[SearchResult, ...]:
+    positions = pool.ranked()
+    rows = pool.rows[positions]
+    nums = scene.columns["num"][rows].tolist()
+    memories = reader.memories(nums)
+    sessions = reader.source_sessions(nums)
+    successors = reader.successors(nums, scene.at)
+    related = reader.related_counts(nums)
+    saliences = scene.salience(rows).tolist()
+    superseded = scene.superseded(rows).tolist()
+    asked = frozenset(tokenize(query.text))
+    found = []
+    for rank, (position, num) in enumerate(zip(positions.tolist(), nums, strict=True)):
+        memory = memories[num]
+        views = tuple(view for view, proposal in pool.found.items() if position in proposal.positions)
+        found.append(
+            SearchResult(
+                rank=rank + 1,
+                memory=memory,
+                score=float(pool.score[position]),
+                salience=saliences[rank],
+                match_type=match_type(views),
+                views=views,
+                parts=ledger.parts(position),
+                highlights=_highlights(memory.content, asked, views),
+                source_session=sessions.get(num),
+                is_superseded=superseded[rank],
+                superseded_by=successors.get(num),
+                related_count=related.get(num, 0),
+            )
+        )
+    return tuple(found)
+
+
+def match_type(views: Iterable[str]) -> MatchType | None:
+    """Decided by which views proposed the row; absent if only another one did."""
+    by = set(views)
+    words, meaning = bool(by & _KEYWORD_VIEWS), "semantic" in by
+    if words and meaning:
+        return MatchType.BOTH
+    if meaning:
+        return MatchType.SEMANTIC
+    return MatchType.KEYWORD if words else None
+
+
+def _highlights(content: str, asked: Collection[str], views: Collection[str]) -> tuple[str, ...]:
+    if not _KEYWORD_VIEWS & set(views):
+        return ()
+    excerpt = snippet(content, asked)
+    return (excerpt,) if excerpt else ()

@@ -1,0 +1,146 @@
+"""The filter ladder. Each rung judges a row by the row alone, so the rungs commute and can be pushed into a view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from recollect.index.columns import Columns, code_of
+from recollect.model.memory import Status, Zone
+from recollect.model.pool import Pool
+from recollect.model.query import Documents, Query
+from recollect.model.verdict import BoolArray, Gate, IntArray
+from recollect.recall.runner import Decide
+from recollect.recall.scene import EVERY, Rows, Scene
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """`fails` says which of the given rows it rejects, `why` sums up a rejection in words; `asked` = by the caller."""
+
+    name: str
+    fails: Callable[[Rows], BoolArray]
+    why: Callable[[IntArray], str]
+    asked: bool = False
+
+
+def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
+    """The rungs of this recall, in the order in which the X-ray lists them."""
+    columns, filters = scene.columns, query.filters
+    rungs = [
+        Rung("namespace-scope", lambda rows: np.zeros(len(columns["num"][rows]), dtype=np.bool_), lambda _: ""),
+        Rung(
+            "status-active",
+            lambda rows: _not_active(scene, query, rows),
+            lambda rows: _statuses(columns, rows),
+        ),
+        Rung("validity", lambda rows: _not_valid(scene, query, rows), lambda _: "outside its validity"),
+        Rung(
+            "trust-zone",
+            lambda rows: columns["zone"][rows] == code_of(Zone.QUARANTINE),
+            lambda _: "rejected quarantine",
+        ),
+    ]
+    if filters.project is not None:
+        rungs.append(_equals(columns, "project", columns.names["project"].find(filters.project), filters.project))
+    for name, option in (("sector", filters.sector), ("tier", filters.tier), ("kind", filters.kind)):
+        if option is not None:
+            rungs.append(_equals(columns, name, code_of(option), option))
+    if scene.tagged is not None:
+        rungs.append(_within("tags", scene.tagged, f"not tagged {', '.join(filters.tags)}"))
+    if filters.min_salience > 0:
+        floor = filters.min_salience
+        rungs.append(
+            Rung(
+                "min-salience",
+                lambda rows: scene.salience(rows) < floor,
+                lambda _: f"salience below {floor:g}",
+                asked=True,
+            )
+        )
+    if scene.linked is not None:
+        rungs.append(_within("in-session", scene.linked, f"not in session {filters.in_session}"))
+    match filters.documents:
+        case Documents.EXCLUDE:
+            rungs.append(
+                Rung(
+                    "documents",
+                    lambda rows: columns["document"][rows] >= 0,
+                    lambda _: "from a document",
+                    asked=True,
+                )
+            )
+        case Documents.ONLY:
+            rungs.append(
+                Rung(
+                    "documents",
+                    lambda rows: columns["document"][rows] < 0,
+                    lambda _: "not from a document",
+                    asked=True,
+                )
+            )
+        case Documents.INCLUDE:
+            pass
+    return tuple(rungs)
+
+
+def judge(rungs: Sequence[Rung], *, batch: int, pushed: Sequence[tuple[int, int]] | None = None) -> Decide:
+    """Every rung as a Gate over the rows of one batch."""
+
+    def decide(pool: Pool, query: Query) -> Iterable[Gate]:
+        applies = pool.batch == batch
+        exempt = np.zeros(len(pool), dtype=np.bool_)
+        live = pool.live
+        for at, rung in enumerate(rungs):
+            fails = rung.fails(pool.rows)
+            rejected = pool.rows[live & applies & fails]
+            live = live & ~(applies & fails)
+            reason = rung.why(rejected) if len(rejected) else ""
+            yield Gate(rung.name, applies, fails, exempt, reason, pushed[at] if pushed else None)
+
+    return decide
+
+
+def passing(scene: Scene, rungs: Iterable[Rung]) -> tuple[BoolArray, list[tuple[int, int]]]:
+    """The rows of the namespace that every rung admits, and what each rung considered and admitted on the way."""
+    mask = scene.columns["alive"].copy()
+    counts = []
+    for rung in rungs:
+        considered = int(mask.sum())
+        mask &= ~rung.fails(EVERY)
+        counts.append((considered, int(mask.sum())))
+    return mask, counts
+
+
+def _not_active(scene: Scene, query: Query, rows: Rows) -> BoolArray:
+    status = scene.columns["status"][rows]
+    active: BoolArray = status == code_of(Status.ACTIVE)
+    replaced = status == code_of(Status.SUPERSEDED)
+    active |= replaced if query.filters.include_superseded else replaced & ~scene.superseded(rows)
+    return ~active
+
+
+def _not_valid(scene: Scene, query: Query, rows: Rows) -> BoolArray:
+    columns, at = scene.columns, scene.at
+    fails: BoolArray = columns["valid_from"][rows] > at
+    if not query.filters.include_superseded:
+        fails = fails | (columns["valid_until"][rows] <= at)
+    if query.as_of is not None:
+        fails = fails | (columns["created"][rows] > at)
+    return fails
+
+
+def _statuses(columns: Columns, rows: IntArray) -> str:
+    options = tuple(Status)
+    return "rejected " + ", ".join(sorted({str(options[code]) for code in columns["status"][rows]}))
+
+
+def _equals(columns: Columns, name: str, code: int, option: str | StrEnum) -> Rung:
+    return Rung(name, lambda rows: columns[name][rows] != code, lambda _: f"{name} is not {option}", asked=True)
+
+
+def _within(name: str, admitted: BoolArray, reason: str) -> Rung:
+    return Rung(name, lambda rows: ~admitted[rows], lambda _: reason, asked=True)

@@ -1,0 +1,93 @@
+"""Named rankings. A preset is the views' formula and the list of terms, in order; zero means zero."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from recollect.errors import UnknownOption
+from recollect.index.bm25 import Bm25
+from recollect.index.lexical import Prefixes
+from recollect.model.memory import Sector
+from recollect.model.query import Mode
+from recollect.recall import terms
+from recollect.recall.terms import TermStage
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """`depth` · limit rows are asked of each view. `terms` pairs each term with the view it needs, if any."""
+
+    name: str
+    about: str
+    formula: Bm25
+    prefixes: Prefixes
+    depth: int
+    terms: tuple[tuple[str | None, TermStage], ...]
+
+    def terms_for(self, views: tuple[str, ...]) -> list[TermStage]:
+        return [stage for needs, stage in self.terms if needs is None or needs in views]
+
+
+SECTOR_BOOST = {
+    Sector.REFLECTIVE: 1.2,
+    Sector.SEMANTIC: 1.1,
+    Sector.PROCEDURAL: 1.0,
+    Sector.EMOTIONAL: 0.9,
+    Sector.EPISODIC: 0.8,
+}
+SUPERSEDED_FACTOR = 0.5
+
+CLASSIC = Preset(
+    name="classic",
+    about="the Search Specification's formula to the letter",
+    formula=Bm25(k1=1.2, b=0.75, idf="fts5"),
+    prefixes="every",
+    depth=2,
+    terms=(
+        ("semantic", terms.proposed_cosine("semantic", 0.4)),
+        ("lexical", terms.proposed_keyword("keyword", 0.25)),
+        (None, terms.salience(0.2)),
+        (None, terms.recency(0.15)),
+        (None, terms.sector_boost(SECTOR_BOOST)),
+        (None, terms.superseded(SUPERSEDED_FACTOR)),
+        (None, terms.clamp(0.0, 1.0)),
+    ),
+)
+
+DEFAULT = Preset(
+    name="default",
+    about="meaning and words in equal parts, on one scale; what a memory has been worth settles close calls",
+    formula=Bm25(k1=1.5, b=0.75),
+    prefixes="short",
+    depth=4,
+    terms=(
+        ("semantic", terms.spread("semantic", "semantic", 0.5)),
+        ("lexical", terms.spread("keyword", "lexical", 0.5)),
+        ("symbolic", terms.share("symbolic", "symbolic", 1.0)),
+        (None, terms.importance(0.1)),
+        (None, terms.salience(0.1)),
+        (None, terms.recency(0.05)),
+        (None, terms.superseded(SUPERSEDED_FACTOR)),
+    ),
+)
+
+PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (DEFAULT, CLASSIC)}
+
+VIEWS: Mapping[Mode, tuple[str, ...]] = {
+    Mode.HYBRID: ("lexical", "semantic", "symbolic"),
+    Mode.SEMANTIC: ("semantic",),
+    Mode.KEYWORD: ("lexical", "symbolic"),
+}
+
+
+def preset_named(name: str) -> Preset:
+    if name not in PRESETS:
+        raise UnknownOption("preset", name, PRESETS)
+    return PRESETS[name]
+
+
+def views_for(preset: Preset, mode: Mode) -> tuple[str, ...]:
+    """The seed knew two views; the symbolic one joins wherever the preset has a use for it."""
+    used = {needs for needs, _ in preset.terms}
+    return tuple(view for view in VIEWS[mode] if view in used)

@@ -1,0 +1,36 @@
+"""The one place that acts: run each stage, apply what it says, write it down with the time it took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import perf_counter_ns
+
+from recollect.model.ledger import Entry, Ledger
+from recollect.model.pool import Pool, tally
+from recollect.model.query import Query
+from recollect.model.verdict import Verdict
+
+Decide = Callable[[Pool, Query], Iterable[Verdict]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A named decision. It reads the pool and the query, returns verdicts, and changes nothing."""
+
+    name: str
+    decide: Decide
+
+
+def run(stages: Iterable[Stage], query: Query) -> tuple[Ledger, Pool]:
+    pool = Pool()
+    entries: list[Entry] = []
+    for stage in stages:
+        started = perf_counter_ns()
+        for verdict in stage.decide(pool, query):
+            considered, admitted = tally(pool, verdict)
+            pool = pool.apply(verdict)
+            now = perf_counter_ns()
+            entries.append(Entry(stage.name, verdict, considered, admitted, now - started))
+            started = now
+    return Ledger(query.to_json(), tuple(entries)), pool

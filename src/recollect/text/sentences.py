@@ -1,0 +1,86 @@
+"""Where sentences end, in English and in Korean."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# Full stops that end an abbreviation. Titles are always followed by a name, so they never end a sentence.
+_ABBREVIATED: Final = (
+    "mr mrs ms dr prof st sr jr vs e.g i.e cf fig vol approx inc ltd co dept est al u.s u.k a.m p.m"
+)
+_ABBREVIATIONS: Final = frozenset(_ABBREVIATED.split())
+
+# A list marker (1. or a.) is short and stands at the start of its line.
+_LIST_MARKER: Final = re.compile(r"(?:^|\n)[ \t]*(?:\d{1,3}|[A-Za-z])$")
+
+_LAST_WORD: Final = re.compile(r"[^\s(\[\"'“‘]+$")
+
+# Closers stay with their sentence. A full-width stop, or one between two Hangul words, needs no space. A run
+# of stops is only entered at its start, which keeps the search linear.
+_END: Final = re.compile(
+    r"(?<![.!?…])(?P<stop>[.!?…]+)[\"'”’)\]]*(?=\s|$)"
+    r"|[。！？]+[\"'”’」』）]*"
+    r"|(?<=[가-힣])[.!?]+(?=[가-힣])"
+    r"|\n[ \t]*\n"
+    r"|\n(?=[ \t]*(?:[-*+•#>]|\d{1,3}[.)])[ \t])"
+)
+
+# Enough text before a stop to see its word and, for a list marker, the start of its line.
+_LOOK_BACK: Final = 24
+
+ELLIPSIS: Final = "…"
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, stripped; blank lines and list items also end one."""
+    found: list[str] = []
+    begin = 0
+    for end in _END.finditer(text):
+        if end["stop"] == "." and _continues(text, end.start()):
+            continue
+        found.append(text[begin : end.end()].strip())
+        begin = end.end()
+    found.append(text[begin:].strip())
+    return [sentence for sentence in found if sentence]
+
+
+def first_sentence(text: str, limit: int) -> str:
+    """The first sentence on one line, cut at a word with an ellipsis where it exceeds `limit`."""
+    if limit <= 0:
+        return ""
+    # Only the head can matter, and a document may be long.
+    head = text.lstrip()[: 4 * limit + 256]
+    found = sentences(head)
+    if not found:
+        return ""
+    line = " ".join(found[0].split())
+    if len(line) <= limit:
+        return line
+    return cut_at_word(line, limit)
+
+
+def cut_at_word(line: str, limit: int) -> str:
+    """At most `limit` characters, the ellipsis included."""
+    if len(line) <= limit:
+        return line
+    if limit <= len(ELLIPSIS):
+        return ELLIPSIS[: max(limit, 0)]
+    room = limit - len(ELLIPSIS)
+    cut = line[:room]
+    if not line[room].isspace():
+        boundary = cut.rfind(" ")
+        # Without a space in the second half the text has no words to respect (a path, Chinese).
+        cut = cut[:boundary] if boundary >= room // 2 else cut
+    return cut.rstrip(" ,;:-") + ELLIPSIS
+
+
+def _continues(text: str, stop: int) -> bool:
+    before = text[max(0, stop - _LOOK_BACK) : stop]
+    if _LIST_MARKER.search(before):
+        return True
+    word = _LAST_WORD.search(before)
+    if word is None:
+        return False
+    last = word.group().lower()
+    return last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and word.group().isupper())

@@ -1,0 +1,85 @@
+"""One clock that stands still, ids that repeat, and stores opened on it: with the test encoder, and with the real one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from recollect.engine import Engine
+from recollect.index.encoders.minilm import MiniLMEncoder
+from recollect.model.ids import IdSource
+from recollect.model.salience import DAY_MS
+
+# 2026-06-01T00:00:00Z
+START_MS = 1_780_272_000_000
+
+
+class FixedClock:
+    """A clock that moves only when it is told to."""
+
+    def __init__(self, now: int = START_MS) -> None:
+        self.now = now
+
+    def __call__(self) -> int:
+        return self.now
+
+    def advance(self, *, days: float = 0, ms: int = 0) -> int:
+        self.now += round(days * DAY_MS) + ms
+        return self.now
+
+
+class Open(Protocol):
+    def __call__(self, name: str = ..., **options: Any) -> Engine: ...
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Whoever runs the suite may have settings of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        home = tmp_path_factory.mktemp("home")
+        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+            patch.setenv(name, str(home))
+        for name in ("STORE", "NAMESPACE", "PROJECT", "SESSION", "ENCODER", "PRESET", "LIMIT", "DEDUPE", "RECORD"):
+            patch.delenv(f"RECOLLECT_{name}", raising=False)
+        yield
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture
+def opened(tmp_path: Path, clock: FixedClock) -> Iterator[Open]:
+    """Opens engines on files in this test's folder; all of them are closed after it."""
+    engines: list[Engine] = []
+
+    def opening(name: str = "store.db", **options: Any) -> Engine:
+        own = len(engines) << 40  # two engines on one file must not mint the same id
+        given = {"encoder": "hashing", "clock": clock, "ids": IdSource(clock, lambda bits: own), **options}
+        engine = Engine.open(tmp_path / name, **given)
+        engines.append(engine)
+        return engine
+
+    yield opening
+    for engine in engines:
+        engine.close()
+
+
+@pytest.fixture
+def engine(opened: Open) -> Engine:
+    return opened()
+
+
+@pytest.fixture(scope="session")
+def minilm() -> MiniLMEncoder:
+    return MiniLMEncoder()
+
+
+@pytest.fixture
+def real(opened: Open, minilm: MiniLMEncoder) -> Engine:
+    """A store with the packaged encoder, loaded once for the whole run."""
+    return opened("real.db", encoder=minilm)

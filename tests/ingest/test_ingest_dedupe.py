@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.ingest.dedupe import (
+    JACCARD_FLOOR,
+    content_hash,
+    hamming,
+    is_near_duplicate,
+    jaccard,
+    max_distance,
+    same_numbers,
+    same_polarity,
+    simhash,
+)
+from recollect.text.tokenizer import tokenize
+
+LONG = (
+    "The billing service writes every invoice to the ledger before it answers, and a nightly job compares the ledger "
+    "with the bank statement, reports each difference to the finance channel, and keeps the report for a year"
+)
+
+
+def near(a: str, b: str) -> bool:
+    return is_near_duplicate(a, tokenize(a), b, tokenize(b))
+
+
+def test_the_hash_ignores_composition_and_outer_blanks() -> None:
+    assert content_hash(" Cafe\u0301\n") == content_hash("Café")
+    assert content_hash("Café") != content_hash("café")
+    assert content_hash("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def test_the_fingerprint_is_the_same_in_another_process() -> None:
+    code = "from recollect.ingest.dedupe import simhash; print(simhash(['a', 'b', 'b', '인증']))"
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(other.stdout) == simhash(["a", "b", "b", "인증"])
+
+
+def test_the_fingerprint_of_one_token_is_its_hash_and_of_none_is_zero() -> None:
+    assert simhash([]) == 0
+    assert simhash(["a"]) == simhash(["a", "a"])
+    assert 0 < simhash(["a"]) < 2**64
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(alphabet=st.characters())), st.randoms())
+def test_the_fingerprint_does_not_depend_on_order(tokens: list[str], random: object) -> None:
+    shuffled = list(tokens)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert simhash(shuffled) == simhash(tokens)
+
+
+def test_the_distance_follows_the_angle() -> None:
+    rng = np.random.default_rng(7)
+    distances = []
+    for _ in range(200):
+        shared = [f"s{number}" for number in rng.integers(0, 10**9, 90)]
+        left = shared + [f"l{number}" for number in rng.integers(0, 10**9, 10)]
+        right = shared + [f"r{number}" for number in rng.integers(0, 10**9, 10)]
+        distances.append((simhash(left) ^ simhash(right)).bit_count())
+    assert np.mean(distances) == pytest.approx(64 * math.acos(0.9) / math.pi, rel=0.1)
+
+
+def test_distances_to_many() -> None:
+    others = np.array([0, 1, 0b1011, 2**64 - 1], dtype=np.uint64)
+    assert hamming(0b1, others).tolist() == [1, 0, 2, 63]
+
+
+def test_short_texts_are_held_stricter() -> None:
+    assert [max_distance(count) for count in (0, 8, 9, 24, 25, 64, 65, 10_000)] == [3, 3, 6, 6, 9, 9, 12, 12]
+
+
+def test_jaccard_is_of_sets() -> None:
+    assert jaccard(["a", "a", "b"], ["b", "c"]) == pytest.approx(1 / 3)
+    assert jaccard([], []) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        ("It is safe", "It is safe now", True),
+        ("It is safe", "It is not safe", False),
+        ("It is not safe", "It isn't safe", True),
+        ("You cannot merge", "You can't merge", True),
+        ("Never merge on Friday", "Merge on Friday", False),
+        ("Runs with cache", "Runs without cache", False),
+        ("The flag is enabled", "The flag is disabled", False),
+        ("It is not never done", "It is done", False),
+        ("캐시를 사용한다", "캐시를 사용하지 않는다", False),
+        ("로그인이 된다", "로그인이 안 된다", False),
+        ("안전한 서버", "안내 서버", True),
+        ("접근을 허용한다", "접근을 금지한다", False),
+        ("테스트가 있다", "테스트가 없다", False),
+    ],
+)
+def test_polarity(a: str, b: str, same: bool) -> None:
+    assert same_polarity(a, b) is same
+    assert same_polarity(b, a) is same
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        ("port 8080.", "port 8080", True),
+        ("port 8080", "port 8081", False),
+        ("uses v1.2.3", "uses v1.2.4", False),
+        ("error E11000", "error E11001", False),
+        ("A has 3, B has 5", "A has 5, B has 3", False),
+        ("three retries", "five retries", False),
+        ("on Monday", "on Tuesday", False),
+        ("포트는 8080이다", "포트는 8080 이다", True),
+        ("no numbers", "none here", True),
+    ],
+)
+def test_numbers(a: str, b: str, same: bool) -> None:
+    assert same_numbers(a, b) is same
+
+
+def test_an_edit_of_a_long_text_merges() -> None:
+    assert near(LONG, LONG.replace("a year", "one year"))
+    assert near(LONG, LONG + ".")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("writes every", "never writes every"),
+        ("before", "after"),
+        ("a year", "3 years"),
+        ("keeps", "does not keep"),
+    ],
+)
+def test_an_edit_that_changes_the_meaning_does_not(old: str, new: str) -> None:
+    assert not near(LONG, LONG.replace(old, new))
+
+
+def test_a_short_text_merges_only_with_itself() -> None:
+    assert near("Use tabs for indentation", "use tabs, for indentation!")
+    assert not near("Use tabs for indentation", "Use spaces for indentation")
+
+
+def test_texts_without_tokens_never_merge() -> None:
+    assert not near("😀", "😀")
+    assert not near("", "")
+
+
+def test_the_floor_itself_does_not_merge_and_what_exceeds_it_does() -> None:
+    # Repeating the shared words holds the fingerprints together, so that the floor alone decides.
+    shared = list("abcdefgh")
+    at_floor = [*shared * 20, "x"], [*shared * 20, "y"]
+    above = [*shared * 20, "i", "x"], [*shared * 20, "i", "y"]
+    assert jaccard(*at_floor) == JACCARD_FLOOR
+    assert not is_near_duplicate("t", at_floor[0], "t", at_floor[1])
+    assert is_near_duplicate("t", above[0], "t", above[1])
+
+
+@settings(deadline=None)
+@given(st.text(alphabet=st.characters()), st.text(alphabet=st.characters()))
+def test_nearness_is_symmetric_and_reflexive(a: str, b: str) -> None:
+    assert near(a, b) == near(b, a)
+    assert near(a, a) == bool(tokenize(a))

