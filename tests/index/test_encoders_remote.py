@@ -112,9 +112,7 @@ def test_documents_are_unit_rows_in_their_order_and_blanks_are_zeros(opened: Ope
 
     vectors = opened().encode_documents(texts)
 
-    expected = HashingEncoder().encode_documents(
-        ["the cache is cold", "", "deploy on Friday", "", "lone ? surrogate"]
-    )
+    expected = HashingEncoder().encode_documents(["the cache is cold", "", "deploy on Friday", "", "lone ? surrogate"])
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(vectors, expected, atol=1e-6)
 
@@ -223,9 +221,7 @@ def test_a_server_that_changes_its_dimension_is_refused(opened: Open, server: Se
     encoder.encode_query("cold cache")
     server.dimension = 32
 
-    with pytest.raises(
-        EncoderMismatch, match=r"vectors of 32 numbers, which do not belong to small@.*/64/none"
-    ):
+    with pytest.raises(EncoderMismatch, match=r"vectors of 32 numbers, which do not belong to small@.*/64/none"):
         encoder.encode_query("cold cache")
 
 

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput, UnknownOption
 from recollect.ingest.citations import (
-    citation_from_json,
-    citation_to_json,
     parse_citation,
     parse_citations,
 )
+from recollect.model.citation import citation_from_json, citation_to_json
 from recollect.model.memory import (
     Citation,
     CommitCitation,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -95,6 +96,13 @@ class Core:
                 raise
             return Encoding(spec, key, missing=error)
 
+    def refresh_encoding(self) -> None:
+        """Another process may have settled or changed the store's encoder since this one looked."""
+        if self._encoding is None or self.store.meta(META_ENCODER_SPEC) is None:
+            return
+        if self.store.meta(META_ENCODER_KEY) != self._encoding.key:
+            self._encoding = None
+
     def open_encoder(self, spec: str) -> Encoder | None:
         settings = self.settings
         return open_encoder(
@@ -107,6 +115,7 @@ class Core:
 
     def settle_encoding(self, tx: Writer) -> None:
         """From the first write on, the store says itself which encoder it uses."""
+        self.refresh_encoding()
         if self.store.meta(META_ENCODER_SPEC) is None:
             tx.set_meta(META_ENCODER_SPEC, self.encoding.spec)
             if self.encoding.key is not None:
@@ -157,10 +166,10 @@ class Core:
             raise NotFound(f"no namespace {namespace!r}", hint="`recollect namespace list` shows those that exist.")
         return state
 
-    def _ensure_session(self, tx: Writer, ns: int, id: str, *, namespace: str, project: str | None = None) -> None:
+    def _ensure_session(self, tx: Writer, ns: int, session: Session) -> None:
         """A session that acts without having been started is started by its first act."""
-        if tx.session(ns, id) is None:
-            tx.put_session(ns, Session(id, namespace, started=self.clock(), project=project))
+        if tx.session(ns, session.id) is None:
+            tx.put_session(ns, session)
 
     def _num(self, reader: Reader, ns: int, id: str) -> int:
         """A memory's number by its id, or by a beginning of it that fits only one."""
@@ -172,7 +181,7 @@ class Core:
         if len(like) == 1:
             return like[0]
         if like:
-            raise InvalidInput(f"{id!r} begins {len(like)} memory ids", hint="Give more of it.")
+            raise InvalidInput(f"{id!r} begins several memory ids", hint="Give more of it.")
         raise NotFound(f"no memory {id!r} in this namespace", hint="`recollect list` shows ids.")
 
     def _memory(self, reader: Reader, ns: int, id: str) -> tuple[int, Memory]:
@@ -183,5 +192,15 @@ class Core:
 MIN_ID_PREFIX = 6
 
 
+# A scheme has two letters at least, so that a Windows drive is a path. Reading the setting as a path may have
+# folded the two slashes into one.
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+
+
 def open_sqlite(settings: Settings, *, create: bool) -> Store:
+    if url := _URL.match(settings.store):
+        raise InvalidInput(
+            f"a store at {url[1]}:// is not built in this version; a store is the path of a SQLite file",
+            hint="Use --store PATH, for example --store team.db.",
+        )
     return SqliteStore(settings.store, create=create)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -17,9 +18,9 @@ from recollect.index.vectors import to_blob
 from recollect.ingest import curate
 from recollect.ingest.chunk import sections
 from recollect.ingest.draft import Draft
-from recollect.ingest.prepare import prepare
-from recollect.ingest.remembering import Known, Outcome, Remembered, recognise, write_batch
-from recollect.ingest.validate import option, text_content, unit_interval
+from recollect.ingest.prepare import encoded_text, kept_text, prepare
+from recollect.ingest.remembering import Known, Outcome, Remembered, raced, recognise, write_batch
+from recollect.ingest.validate import label, option, text_content, unit_interval
 from recollect.model.memory import (
     Document,
     FileCitation,
@@ -32,6 +33,7 @@ from recollect.model.memory import (
     Usage,
 )
 from recollect.store.protocols import NamespaceState, Prepared, Writer
+from recollect.text.normalize import clean
 
 # Rows a transaction on bulk ingest: large enough that the commit is a small part, small enough to lose little.
 BATCH_ROWS = 256
@@ -58,24 +60,27 @@ class Keeping(Core):
         """Store one memory, durable and searchable when this returns. A text takes a draft's attributes by name."""
         draft = _draft(draft, attributes)
         (row,) = self._prepared([draft], namespace)
-        known = self._recognised([row], dedupe)
-        blob = None
-        if known[0] is None and self.encoding.key is not None:
+        known = self._recognised([row], [draft], dedupe)
+        blob, key = None, self.encoding.key
+        if known[0] is None and key is not None:
             try:
-                blob = to_blob(self.encoding.documents([_text(row)])[0])
+                memory = row.memory
+                text = encoded_text(memory.title, memory.author, memory.content)
+                blob = to_blob(self.encoding.documents([text])[0])
             except EncoderError:
                 blob = None  # the memory is kept all the same; its vector waits in the backlog
         with self.store.write() as tx:
             self.settle_encoding(tx)
             state = tx.ensure_namespace(row.memory.namespace, self.clock())
-            ((num, outcome),) = self._write(tx, state, [row], known)
-            if outcome is Outcome.CREATED and blob is not None and self.encoding.key is not None:
-                tx.put_vectors(state.key, self.encoding.key, [(num, blob)])
+            ((num, outcome),) = self._write(tx, state, [row], known, self._deduping([draft], dedupe))
+            embedded = outcome is Outcome.CREATED and blob is not None and key == self.encoding.key
+            if embedded and blob is not None and key is not None:
+                tx.put_vectors(state.key, key, [(num, blob)])
             if draft.supersedes is not None:
                 old = self._num(tx, state.key, draft.supersedes)
                 curate.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
             id = tx.memories([num])[num].id
-        return Remembered(id, outcome, row.redacted, embedded=blob is not None)
+        return Remembered(id, outcome, row.redacted, embedded=embedded)
 
     def remember_many(
         self, drafts: Iterable[Draft], *, namespace: str | None = None, dedupe: bool | None = None
@@ -84,16 +89,16 @@ class Keeping(Core):
         remaining = iter(drafts)
         while batch := list(islice(remaining, BATCH_ROWS)):
             rows = self._prepared(batch, namespace)
-            known = self._recognised(rows, dedupe)
+            known = self._recognised(rows, batch, dedupe)
             with self.store.write() as tx:
                 self.settle_encoding(tx)
                 state = tx.ensure_namespace(rows[0].memory.namespace, self.clock())
-                written = self._write(tx, state, rows, known)
+                written = self._write(tx, state, rows, known, self._deduping(batch, dedupe))
                 ids = tx.ids([num for num, _ in written])
-                for draft, (num, _) in zip(batch, written, strict=True):
+                for draft, row, (num, _) in zip(batch, rows, written, strict=True):
                     if draft.supersedes is not None:
                         old = self._num(tx, state.key, draft.supersedes)
-                        curate.supersede(tx, state.key, old=old, new=num, at=draft.created or self.clock())
+                        curate.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
             yield [
                 Remembered(ids[num], outcome, row.redacted) for (num, outcome), row in zip(written, rows, strict=True)
             ]
@@ -114,10 +119,19 @@ class Keeping(Core):
             for draft in drafts
         ]
 
-    def _recognised(self, rows: Sequence[Prepared], dedupe: bool | None) -> list[Known | None]:
-        wanted = self.settings.dedupe if dedupe is None else dedupe
-        if not wanted:
+    def _recognised(self, rows: Sequence[Prepared], drafts: Sequence[Draft], dedupe: bool | None) -> list[Known | None]:
+        """What each row repeats. One that supersedes another says something new, however alike the two are."""
+        wanted = self._deduping(drafts, dedupe)
+        if not any(wanted):
             return [None] * len(rows)
+        known = self._repeated(rows)
+        return [one if deduped else None for one, deduped in zip(known, wanted, strict=True)]
+
+    def _deduping(self, drafts: Sequence[Draft], dedupe: bool | None) -> list[bool]:
+        wanted = self.settings.dedupe if dedupe is None else dedupe
+        return [wanted and draft.supersedes is None for draft in drafts]
+
+    def _repeated(self, rows: Sequence[Prepared]) -> list[Known | None]:
         with self.snapshot(rows[0].memory.namespace) as snapshot:
             if snapshot is not None:
                 reader, state, version = snapshot
@@ -126,12 +140,19 @@ class Keeping(Core):
             return recognise(reader, -1, Columns.empty(), rows)
 
     def _write(
-        self, tx: Writer, state: NamespaceState, rows: Sequence[Prepared], known: Sequence[Known | None]
+        self,
+        tx: Writer,
+        state: NamespaceState,
+        rows: Sequence[Prepared],
+        known: Sequence[Known | None],
+        deduping: Sequence[bool],
     ) -> list[tuple[int, Outcome]]:
-        # Another process may have written the same text, or deleted what this repeats, since it was recognised.
+        # Another process may have deleted or forgotten what this repeats since it was recognised.
         present = tx.memories([one.num for one in known if one is not None and one.num is not None])
-        gone = [one is not None and one.num is not None and one.num not in present for one in known]
-        known = [None if missing else one for one, missing in zip(known, gone, strict=True)]
+        known = [one if one is not None and _still_known(one, present) else None for one in known]
+        if any(deduping):
+            late = raced(tx, state.key, rows, known)
+            known = [new if deduped else old for new, old, deduped in zip(late, known, deduping, strict=True)]
         written = write_batch(tx, state, rows, known, now=self.clock())
         if self.encoding.key is not None:
             tx.enqueue(state.key, self.encoding.key, [num for num, outcome in written if outcome is Outcome.CREATED])
@@ -145,7 +166,7 @@ class Keeping(Core):
         with self.store.read() as reader:
             if not reader.backlog_size(key):
                 return 0
-        holder, done = uuid.uuid4().hex, 0
+        holder, done = f"{os.getpid()}-{uuid.uuid4().hex}", 0
         try:
             while limit is None or done < limit:
                 if not self.store.lease(BACKLOG_LEASE, holder, LEASE_SECONDS):
@@ -154,11 +175,11 @@ class Keeping(Core):
                     waiting = reader.backlog(key, BACKLOG_ROWS)
                 if not waiting:
                     break
-                vectors = self.encoding.documents([text for _, _, text in waiting])
+                texts = [encoded_text(one.title, one.author, one.content) for one in waiting]
+                found = list(zip(waiting, self.encoding.documents(texts), strict=True))
                 with self.store.write() as tx:
-                    for ns in sorted({ns for ns, _, _ in waiting}):
-                        mine = [(num, to_blob(v)) for (n, num, _), v in zip(waiting, vectors, strict=True) if n == ns]
-                        tx.put_vectors(ns, key, mine)
+                    for ns in sorted({one.ns for one in waiting}):
+                        tx.put_vectors(ns, key, [(one.num, to_blob(vector)) for one, vector in found if one.ns == ns])
                 done += len(waiting)
                 progress(len(waiting))
         finally:
@@ -176,7 +197,7 @@ class Keeping(Core):
     ) -> AddedDocument:
         """A document as text: its sections become memories whose source it is."""
         content = text_content(text)
-        name = self.namespace(namespace)
+        name, path, title = self.namespace(namespace), clean(path), kept_text(title)
         digest = hashlib.sha256(content.encode()).hexdigest()
         document = Document(self.new_id(), name, path, title, digest, self.clock(), project or self.settings.project)
         drafts = [
@@ -200,7 +221,7 @@ class Keeping(Core):
             if old:
                 tx.delete(state.key, old)
             tx.put_document(state.key, document)
-            self._write(tx, state, rows, [None] * len(rows))
+            self._write(tx, state, rows, [None] * len(rows), [False] * len(rows))
         with suppress(EncoderError):  # the document is kept all the same; its vectors wait in the backlog
             self.drain()
         return AddedDocument(document, tuple(row.memory.id for row in rows))
@@ -212,7 +233,7 @@ class Keeping(Core):
             return self._memory(reader, self._state(reader, self.namespace(namespace)).key, id)[1]
 
     def resolve(self, names: Iterable[str], *, namespace: str | None = None) -> dict[str, str]:
-        """Memory ids by id, by a beginning of it, or by the id a memory had where it came from; unknown ones are absent."""
+        """Memory ids by id, by the beginning of one, or by `source_id`; what fits nothing is left out."""
         wanted = list(dict.fromkeys(names))
         with self.store.read() as reader:
             state = reader.namespace(self.namespace(namespace))
@@ -240,7 +261,7 @@ class Keeping(Core):
         asking = self.settings.session
         with self._changing(namespace) as (tx, ns):
             if asking is not None:
-                self._ensure_session(tx, ns, asking, namespace=self.namespace(namespace))
+                self._ensure_session(tx, ns, Session(asking, self.namespace(namespace), self.clock()))
             curate.supersede(
                 tx, ns, old=self._num(tx, ns, old), new=self._num(tx, ns, new), at=self.clock() if at is None else at,
                 session=asking,
@@ -288,7 +309,7 @@ class Keeping(Core):
             num = self._num(tx, ns, id)
             asking = session or self.settings.session
             if asking is not None:
-                self._ensure_session(tx, ns, asking, namespace=self.namespace(namespace))
+                self._ensure_session(tx, ns, Session(asking, self.namespace(namespace), self.clock()))
             curate.confirm(tx, ns, num, at=self.clock(), session=asking)
 
     def deemphasise(self, id: str, *, namespace: str | None = None) -> float:
@@ -312,6 +333,7 @@ class Keeping(Core):
             id or f"s-{self.new_id().lower()}", name, self.clock() if started is None else started,
             project=project or self.settings.project, title=title,
         )  # fmt: skip
+        session = _kept(session)
         with self.store.write() as tx:
             tx.put_session(tx.ensure_namespace(name, self.clock()).key, session)
         return session
@@ -320,12 +342,13 @@ class Keeping(Core):
         self, id: str, *, summary: str | None = None, ended: int | None = None, namespace: str | None = None
     ) -> Session:
         with self._changing(namespace) as (tx, ns):
-            session = tx.session(ns, id)
+            session = tx.session(ns, clean(id))
             if session is None:
                 raise NotFound(f"no session {id!r}", hint="`recollect session list` shows those that exist.")
             finished = replace(
                 session, ended=self.clock() if ended is None else ended, summary=summary or session.summary
             )
+            finished = _kept(finished)
             tx.put_session(ns, finished)
         return finished
 
@@ -334,17 +357,29 @@ class Keeping(Core):
         with self.store.write() as tx:
             state = tx.ensure_namespace(self.namespace(namespace), self.clock())
             for session in sessions:
-                tx.put_session(state.key, session)
+                tx.put_session(state.key, _kept(session))
 
     def link(self, session: str, memory: str, usage: str, *, namespace: str | None = None) -> None:
+        session = clean(session)
         with self._changing(namespace) as (tx, ns):
-            self._ensure_session(tx, ns, session, namespace=self.namespace(namespace))
+            self._ensure_session(tx, ns, Session(session, self.namespace(namespace), self.clock()))
             tx.link(ns, session, [self._num(tx, ns, memory)], option(Usage, usage, "usage"), self.clock())
 
     @contextmanager
     def _changing(self, namespace: str | None) -> Iterator[tuple[Writer, int]]:
         with self.store.write() as tx:
             yield tx, self._state(tx, self.namespace(namespace)).key
+
+
+def _kept(session: Session) -> Session:
+    """A session as it may be stored: its words are redacted as a memory's are."""
+    return replace(
+        session,
+        id=clean(session.id),
+        project=label("project", session.project),
+        title=kept_text(session.title),
+        summary=kept_text(session.summary),
+    )
 
 
 def _draft(given: Draft | str, attributes: Mapping[str, Any]) -> Draft:
@@ -355,7 +390,9 @@ def _draft(given: Draft | str, attributes: Mapping[str, Any]) -> Draft:
     return replace(Draft(given) if isinstance(given, str) else given, **attributes)
 
 
-def _text(row: Prepared) -> str:
-    """What is encoded: the title says what the text is about. The backlog reads the same from the store."""
-    memory = row.memory
-    return f"{memory.title}\n{memory.content}" if memory.title else memory.content
+def _still_known(one: Known, present: Mapping[int, Memory]) -> bool:
+    """In use; or there at all, where it came back from its own origin: what became of it since is then respected."""
+    if one.num is None:
+        return True
+    memory = present.get(one.num)
+    return memory is not None and (one.returned or memory.status in (Status.ACTIVE, Status.PENDING_REVIEW))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -19,10 +19,10 @@ from recollect.index.symbolic import bind_symbolic
 from recollect.index.views import BoundView
 from recollect.ingest.annotate import annotate
 from recollect.ingest.prepare import labels
-from recollect.ingest.validate import option, tags, unit_interval
+from recollect.ingest.validate import epoch_ms, label, option, tags, unit_interval
 from recollect.model.ledger import Ledger
 from recollect.model.memory import Event, EventKind, Kind, Memory, Sector, Session, Tier, Usage
-from recollect.model.query import DEFAULT_LIMIT, MAX_LIMIT, Documents, Filters, Mode, Query
+from recollect.model.query import MAX_LIMIT, Documents, Filters, Mode, Query
 from recollect.model.recall import Recall, SessionContext, SessionSummary, Timeline
 from recollect.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recollect.model.verdict import BoolArray, Found
@@ -32,6 +32,7 @@ from recollect.recall.presets import Preset, preset_named, views_for
 from recollect.recall.runner import run
 from recollect.recall.scene import Scene, usage_at, usage_now
 from recollect.store.protocols import Reader
+from recollect.text.language import known_share
 from recollect.text.normalize import clean, normalize
 
 TIMELINE_DEPTH = 5
@@ -42,6 +43,8 @@ MAX_QUERY_CHARACTERS = 32_768
 class Recalling(Core):
     def query(self, text: str, **options: Any) -> Query:
         """A checked query from loose options; every wrong one is an error that lists what would be right."""
+        if not isinstance(text, str):
+            raise InvalidInput(f"a query is text, not {type(text).__name__}")
         if len(text) > MAX_QUERY_CHARACTERS:
             raise InvalidInput(
                 f"the query has {len(text):,} characters; at most {MAX_QUERY_CHARACTERS:,} are allowed",
@@ -52,10 +55,10 @@ class Recalling(Core):
             raise InvalidInput(
                 f"unknown search option {sorted(unknown)[0]!r}; the options are: {', '.join(sorted(_OPTIONS))}"
             )
-        limit = options.get("limit") or self.settings.limit or DEFAULT_LIMIT
+        limit = self.settings.limit if options.get("limit") is None else options["limit"]
         if not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
             raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LIMIT:,}, not {limit!r}")
-        as_of, now = options.get("as_of"), options.get("now")
+        as_of, now = epoch_ms("as of", options.get("as_of")), epoch_ms("now", options.get("now"))
         return Query(
             text=clean(text),
             now=self.clock() if now is None else now,
@@ -64,17 +67,17 @@ class Recalling(Core):
             limit=limit,
             preset=preset_named(options.get("preset") or self.settings.preset).name,
             filters=Filters(
-                project=options.get("project"),
+                project=label("project", options.get("project")),
                 sector=_optional(Sector, options.get("sector"), "sector"),
                 tier=_optional(Tier, options.get("tier"), "tier"),
                 kind=_optional(Kind, options.get("kind"), "kind"),
-                tags=tags(options.get("tags") or ()),
+                tags=_tags(options.get("tags")),
                 min_salience=unit_interval("min salience", options.get("min_salience") or 0.0),
                 include_superseded=bool(options.get("include_superseded")),
-                in_session=options.get("in_session"),
+                in_session=label("in session", options.get("in_session")),
                 documents=option(Documents, options.get("documents") or Documents.INCLUDE, "documents"),
             ),
-            session=options.get("session"),
+            session=label("session", options.get("session")),
             as_of=as_of,
         )
 
@@ -95,6 +98,7 @@ class Recalling(Core):
 
     def recall(self, query: Query) -> Recall:
         """The answer and the ledger that caused it. Writes nothing."""
+        self.refresh_encoding()
         key = self.encoding.key
         if not query.text.strip():
             return _nothing(query, key, "the query is empty: nothing was searched")
@@ -122,19 +126,24 @@ class Recalling(Core):
             if query.as_of is not None
             else usage_now(columns)
         )
+        fluency = known_share(query.text, self.encoding.languages)
         return Scene(
             columns=columns,
-            views=self._views(reader, ns, version, preset, query),
+            views=self._views(reader, ns, version, preset, query, readable=fluency > 0),
             at=query.at,
             usage=usage,
             linked=_rows(columns, reader.in_session(ns, filters.in_session))
             if filters.in_session is not None
             else None,
             tagged=_tagged(reader, ns, columns, filters.tags) if filters.tags else None,
-            notes={"encoder": self.encoding.key},
+            fluency=fluency,
+            notes={"encoder": self.encoding.key, "fluency": fluency},
         )
 
-    def _views(self, reader: Reader, ns: int, version: Version, preset: Preset, query: Query) -> dict[str, BoundView]:
+    def _views(
+        self, reader: Reader, ns: int, version: Version, preset: Preset, query: Query, *, readable: bool
+    ) -> dict[str, BoundView]:
+        """A query that the encoder cannot read at all is not put to it, unless the caller or the preset insists."""
         views: dict[str, BoundView] = {}
         for name in views_for(preset, query.mode):
             if name == "lexical":
@@ -143,7 +152,7 @@ class Recalling(Core):
                 )
             elif name == "symbolic":
                 views[name] = bind_symbolic(reader, ns, version.columns, _query_labels(query.text))
-            elif version.vectors is not None:
+            elif version.vectors is not None and (readable or query.mode is Mode.SEMANTIC or not preset.fluent):
                 views[name] = LazySemantic(self.encoding, version.vectors, version.columns, query.text)
         return views
 
@@ -167,8 +176,8 @@ class Recalling(Core):
             ]  # fmt: skip
             tx.record(state.key, events, [numbers[memory.id] for memory in kept])
             if query.session is not None:
-                asker = {"namespace": query.namespace, "project": query.filters.project}
-                self._ensure_session(tx, state.key, query.session, **asker)
+                asker = Session(query.session, query.namespace, started=now, project=query.filters.project)
+                self._ensure_session(tx, state.key, asker)
                 tx.link(state.key, query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
 
     # ── around one memory ──
@@ -218,6 +227,12 @@ def _optional(kind: type[Choice], value: str | None, what: str) -> Choice | None
     return None if value is None else option(kind, value, what)
 
 
+def _tags(value: object) -> tuple[str, ...]:
+    if value is not None and not isinstance(value, Iterable):
+        raise InvalidInput(f"tags must be a list of texts, not {value!r}")
+    return tags(value or ())
+
+
 def _nothing(query: Query, encoder: str | None, notice: str) -> Recall:
     return Recall(query, (), Ledger(query.to_json(), ()), encoder, notice=notice)
 
@@ -228,8 +243,8 @@ def _failures(ledger: Ledger) -> dict[str, str]:
 
 
 def _query_labels(text: str) -> list[tuple[str, str]]:
-    """What the query names exactly. A word with a hash sign is a tag; any other kind of label is asked for as it is."""
-    return list(dict.fromkeys(labels(annotate(text))))
+    """What the query names exactly. A name is no such thing: people and products are words, and the words find them."""
+    return list(dict.fromkeys(label for label in labels(annotate(text)) if label[1] != "entity"))
 
 
 def _rows(columns: Columns, nums: Sequence[int]) -> BoolArray:

@@ -16,7 +16,7 @@ from recollect.ingest import curate
 from recollect.ingest.prepare import reannotated
 from recollect.model.memory import Memory, Relation, Session, Status, Usage
 from recollect.model.salience import SECTOR_ORDER, salience
-from recollect.store.protocols import Health, Listing, Page
+from recollect.store.protocols import Health, Listing, Page, Reader
 
 # Memories read at a time while the lexical view is written anew.
 REBUILD_ROWS = 1_000
@@ -138,7 +138,7 @@ class Tending(Core):
                 for start in range(0, len(nums), REBUILD_ROWS):
                     part = nums[start : start + REBUILD_ROWS]
                     memories = tx.memories(part)
-                    tx.put_entries(state.key, part, [reannotated(memories[num], None) for num in part])
+                    tx.rederive(state.key, part, [reannotated(memories[num], None) for num in part])
                     entries += len(part)
                     progress(len(part))
             queued = 0
@@ -190,28 +190,36 @@ class Tending(Core):
         if older_than_days < 0:
             raise InvalidInput("the retention is a number of days from 0")
         statuses = (Status.FORGOTTEN, Status.REJECTED, *((Status.SUPERSEDED,) if superseded else ()))
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            if state is None:
+
+        def due(reader: Reader, ns: int) -> dict[int, Memory]:
+            memories = reader.memories(reader.with_status(ns, statuses))
+            going = curate.prunable(
+                list(memories.values()), older_than_days=older_than_days, now=self.clock(), superseded=superseded
+            )
+            wanted = {memory.id for memory in going}
+            return {num: memory for num, memory in memories.items() if memory.id in wanted}
+
+        name = self.namespace(namespace)
+        if dry_run:
+            with self.store.read() as reader:
+                state = reader.namespace(name)
+                return list(due(reader, state.key).values()) if state else []
+        with self.store.write() as tx:  # judged where it is deleted: what has just been restored stays
+            state = tx.namespace(name)
+            gone = due(tx, state.key) if state else {}
+            if state is None or not gone:
                 return []
-            nums = reader.with_status(state.key, statuses)
-            memories = reader.memories(nums)
-        due = curate.prunable(
-            list(memories.values()), older_than_days=older_than_days, now=self.clock(), superseded=superseded
-        )
-        if not dry_run and due:
-            wanted = {memory.id for memory in due}
-            with self.store.write() as tx:
-                tx.delete(state.key, [num for num, memory in memories.items() if memory.id in wanted])
-            self.resident(state.key).discard()
-            self.store.compact()
-        return due
+            derived = self.resident(state.key)
+            tx.delete(state.key, list(gone))
+        derived.discard()
+        self.store.compact()
+        return list(gone.values())
 
     def remove_namespace(self, name: str) -> int:
         with self.store.write() as tx:
             state = self._state(tx, name)
-            count = len(tx.numbers(state.key))
+            derived, count = self.resident(state.key), len(tx.numbers(state.key))
             tx.remove_namespace(state.key)
-        self.resident(state.key).discard()
+        derived.discard()
         self.store.compact()
         return count

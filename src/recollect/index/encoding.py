@@ -28,6 +28,10 @@ class Encoding:
     def __post_init__(self) -> None:
         self.dimension = EncoderKey.parse(self.key).dimension if self.key else 0
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return self.encoder.languages if self.encoder is not None else ()
+
     def available(self) -> Encoder:
         if self.missing is not None:
             raise self.missing

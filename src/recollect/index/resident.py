@@ -196,7 +196,8 @@ class Resident:
             "rows": columns.size,
             "vectors": len(vectors) if vectors is not None else 0,
         }
-        older = [*self._folder.glob("*.image"), *self._folder.glob("*.scan")]
+        # Alone here, so what is half written was left by a process that died.
+        older = [path for form in ("*.image", "*.scan", "*.tmp") for path in self._folder.glob(form)]
         stem = self._folder / f"{self._stem(stamp)}-{stamp.number:012d}"
         if vectors is not None and vectors.scan is not None:
             vectors.scan.write(str(stem.with_suffix(".scan")))
@@ -221,7 +222,7 @@ def verify_images(folder: Path) -> list[str]:
     if not folder.is_dir():
         return []
     return [
-        f"index file {path.name} of {path.parent.name} is damaged; it is ignored and made anew"
+        f"index file {path.name} of {path.parent.name} is damaged; `recollect reindex` makes it anew"
         for path in sorted(folder.glob("*/*.image"))
         if read_image(path, verify=True) is None
     ]

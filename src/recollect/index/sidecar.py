@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 FORMAT = 1
 _ALIGNMENT = 64
-_HEADER_ROOM = 8  # the header's length, as eight hexadecimal digits
+_HEADER_ROOM = 16  # the header's length and its checksum, as eight hexadecimal digits each
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def write_image(path: Path, image: Image) -> None:
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:
-            file.write(f"{len(header):08x}".encode())
+            file.write(f"{len(header):08x}{zlib.crc32(header):08x}".encode())
             file.write(header)
             for place, values in zip(layout, image.arrays.values(), strict=True):
                 file.seek(start + place["at"])
@@ -85,8 +85,12 @@ def read_image(path: Path, *, verify: bool = False) -> Image | None:
     """The image, mapped; None if the file is not a whole one. `verify` reads every byte against its checksum."""
     try:
         with path.open("rb") as file:
-            length = int(file.read(_HEADER_ROOM), 16)
-            record = json.loads(file.read(length))
+            room = file.read(_HEADER_ROOM)
+            length, crc = int(room[:8], 16), int(room[8:], 16)
+            header = file.read(length)
+        if zlib.crc32(header) != crc:
+            return None
+        record = json.loads(header)
         if record["format"] != FORMAT or path.stat().st_size != _start(length) + record["bytes"]:
             return None
         arrays = {}

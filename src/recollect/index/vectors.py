@@ -159,22 +159,21 @@ class BoundSemantic:
         index = self._index
         tail = self._exact(index.tail_rows, index.tail_single, k, allowed)
         if index.scan is None:
-            return np.concatenate([self._exact(index.base_rows, index.base_single, k, allowed), tail])
+            return _distinct(self._exact(index.base_rows, index.base_single, k, allowed), tail)
         if masked and self._head is not None:
             passing = self._head[allowed[self._head]]
             if len(passing) >= k:
-                return np.concatenate([passing, tail])
+                return _distinct(passing, tail)
         depth = max(SCAN_DEPTH, 2 * k)
-        alive = allowed[index.base_rows]
-        count = min(depth, int(alive.sum()))
+        mask = None if allowed.all() else np.ascontiguousarray(allowed[index.base_rows])
+        count = min(depth, len(index.base_rows) if mask is None else int(mask.sum()))
         if not count:
-            return tail
-        mask = None if alive.all() else np.ascontiguousarray(alive)
+            return np.unique(tail)
         _, places = index.scan.search(self._query[None], count, mask=mask)
         head = index.base_rows[places[0]].astype(np.int64)
         if not masked:
             self._head = head
-        return np.concatenate([head, tail])
+        return _distinct(head, tail)
 
     def _exact(self, rows: NDArray[np.int32], vectors: Single | None, k: int, allowed: BoolArray) -> IntArray:
         if vectors is None or not len(rows):
@@ -185,3 +184,8 @@ class BoundSemantic:
             return rows[eligible].astype(np.int64)
         scores = (vectors @ self._query)[eligible]
         return rows[eligible[np.argpartition(-scores, wanted)[:wanted]]].astype(np.int64)
+
+
+def _distinct(base: IntArray, tail: IntArray) -> IntArray:
+    """A row whose vector was written again lies in both."""
+    return np.unique(np.concatenate([base, tail]))

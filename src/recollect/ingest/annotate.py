@@ -26,9 +26,7 @@ _CODE: Final = re.compile(r"```[^`]*+(?:```)?|`[^`\n]*+`")
 _BACKTICKED: Final = re.compile(r"(?<!`)`([^`\n]{2,120})`(?!`)")
 
 _CALL: Final = re.compile(r"(?<![\w.])([A-Za-z_][\w]*+(?:(?:\.|::)[A-Za-z_]\w*+){0,8})\(\)")
-_SNAKE: Final = re.compile(
-    r"(?<![\w./\\@$-])_{0,2}[A-Za-z][A-Za-z0-9]*+(?:_+[A-Za-z0-9]++)+_{0,2}(?![\w/\\])"
-)
+_SNAKE: Final = re.compile(r"(?<![\w./\\@$-])_{0,2}[A-Za-z][A-Za-z0-9]*+(?:_+[A-Za-z0-9]++)+_{0,2}(?![\w/\\])")
 _CAMEL: Final = re.compile(r"(?<![\w./\\@$-])(?:[a-z]++|[A-Z]+[a-z0-9]++)(?:[A-Z]+[a-z0-9]*+)+(?![\w/\\])")
 _DOTTED: Final = re.compile(r"(?<![\w./\\@$-])[A-Za-z_]\w++(?:\.[A-Za-z_]\w++)+(?![\w/\\@])")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_$@][\w$]*+(?:(?:\.|::|#|->)[A-Za-z_]\w*+)*")
@@ -44,6 +42,7 @@ _ERROR: Final = re.compile(
     r"|E\d{3,6}|(?:TS|CS|NU|NG|SC|BC|FS)\d{4}|(?:LNK|MSB)\d{4}|PGRST\d{3}|ORA-\d{4,5}"
     r"|E(?:CONN(?:REFUSED|RESET|ABORTED)|NOENT|ACCES|PERM|EXIST|ADDRINUSE|ADDRNOTAVAIL|TIMEDOUT|PIPE|NOTFOUND"
     r"|MFILE|NOSPC|NOMEM|ISDIR|NOTDIR|NOTEMPTY|AGAIN|INVAL|HOSTUNREACH|NETUNREACH|RESOLVE|INTEGRITY|BUSY|ROFS)"
+    r"|E-[A-Z]{2,12}-\d{2,6}"
     r"|EAI_AGAIN|SIG(?:SEGV|KILL|ABRT|BUS|ILL|FPE)|0x8[0-9A-Fa-f]{7}"
     r"|[A-Z][A-Za-z0-9]{1,60}(?:Error|Exception)"
     r")(?![\w-])"
@@ -93,17 +92,11 @@ def _symbols(text: str, taken: set[str]) -> tuple[str, ...]:
         found += [(match.start(), match.group()) for match in _SNAKE.finditer(text)]
     found += [(match.start(), match.group()) for match in _CAMEL.finditer(text)]
     if "." in text:
-        found += [
-            (match.start(), match.group())
-            for match in _DOTTED.finditer(text)
-            if _is_dotted_name(match.group())
-        ]
+        found += [(match.start(), match.group()) for match in _DOTTED.finditer(text) if _is_dotted_name(match.group())]
     if "`" in text:
         found += [(match.start(1), match[1].removesuffix("()")) for match in _BACKTICKED.finditer(text)]
         found = [(at, name) for at, name in found if _IDENTIFIER.fullmatch(name)]
-    return _distinct(
-        [(at, name) for at, name in found if name not in taken and not _PLAIN_ACRONYM.fullmatch(name)]
-    )
+    return _distinct([(at, name) for at, name in found if name not in taken and not _PLAIN_ACRONYM.fullmatch(name)])
 
 
 def _is_dotted_name(name: str) -> bool:
@@ -137,8 +130,6 @@ def _errors(text: str) -> list[tuple[int, str]]:
 def _tags(prose: str, given: Iterable[str]) -> tuple[str, ...]:
     names = [tag_name(tag) for tag in given]
     if "#" in prose:
-        names += [
-            tag for tag in _HASHTAG.findall(prose) if not _COLOUR.fullmatch(tag) and tag not in _DIRECTIVES
-        ]
+        names += [tag for tag in _HASHTAG.findall(prose) if not _COLOUR.fullmatch(tag) and tag not in _DIRECTIVES]
     kept = dict.fromkeys(name for name in names if 0 < len(name) <= MAX_TAG)
     return tuple(kept)[:MAX_TAGS]

@@ -52,9 +52,7 @@ _PRINCIPLE: Final = _cues(
     r"\b(?:principle|rule of thumb|as a rule|best practices?)\b|^\s*(?:always|never)\b|원칙|규칙|방침"
     r"|모범 사례"
 )
-_PATTERN: Final = _cues(
-    r"\b(?:pattern|recurring|every time|tends? to|whenever)\b|패턴|반복적|할 때마다|때마다"
-)
+_PATTERN: Final = _cues(r"\b(?:pattern|recurring|every time|tends? to|whenever)\b|패턴|반복적|할 때마다|때마다")
 _SUMMARY: Final = _cues(r"\A\s*(?:#+\s*)?(?:summary|tl;?dr|recap|session summary|요약|정리)\b")
 _NOTE: Final = _cues(r"\A\s*(?:#+\s*)?(?:note|todo|fyi|memo|참고|메모)\b")
 

@@ -21,9 +21,7 @@ november nov
 december dec
 """
 _MONTHS: Final = {
-    name: number
-    for number, names in enumerate(_MONTH_NAMES.strip().splitlines(), start=1)
-    for name in names.split()
+    name: number for number, names in enumerate(_MONTH_NAMES.strip().splitlines(), start=1) for name in names.split()
 }
 _MONTH: Final = r"(?:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\.?"
 _ORDINAL: Final = r"(?:st|nd|rd|th)?"
@@ -40,9 +38,7 @@ _DAY_FIRST: Final = re.compile(
     rf"\b(?P<day>\d{{1,2}}){_ORDINAL}\s+(?:of\s+)?(?P<month>{_MONTH}),?\s+(?P<year>(?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
-_KOREAN: Final = re.compile(
-    r"(?<!\d)(?P<year>(?:19|20)\d\d)년\s?(?P<month>\d{1,2})월(?:\s?(?P<day>\d{1,2})일)?"
-)
+_KOREAN: Final = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)년\s?(?P<month>\d{1,2})월(?:\s?(?P<day>\d{1,2})일)?")
 
 
 def iso_dates(text: str) -> list[str]:

@@ -49,9 +49,7 @@ def entities(prose: str) -> tuple[str, ...]:
     if "@" in prose:
         found += [(match.start(), match.group()) for match in _HANDLE.finditer(prose)]
     found += [
-        (match.start(1), match[1].strip())
-        for match in _QUOTED.finditer(prose)
-        if _is_quoted_name(match[1].strip())
+        (match.start(1), match[1].strip()) for match in _QUOTED.finditer(prose) if _is_quoted_name(match[1].strip())
     ]
     return tuple(dict.fromkeys(name for _, name in sorted(found)))[:MOST_ENTITIES]
 

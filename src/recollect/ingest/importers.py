@@ -74,9 +74,14 @@ def read_lines(lines: Iterable[str], *, now: int) -> Import:
             record = json.loads(line)
             if not isinstance(record, dict):
                 raise InvalidInput("not a JSON object")
+            if "\\u" in line:
+                json.dumps(record, ensure_ascii=False).encode()  # half a surrogate pair can be escaped, not stored
             _read(record, found, now)
         except json.JSONDecodeError as error:
             found.errors.append(f"line {number}: not JSON ({error.msg} at column {error.colno})")
+        except (ValueError, RecursionError) as error:
+            # A number of thousands of digits, or objects nested as deep.
+            found.errors.append(f"line {number}: not JSON that can be read ({error})")
         except RecollectError as error:
             found.errors.append(f"line {number}: {error}")
     return found
@@ -150,6 +155,8 @@ def _typed(name: str, value: Any) -> Any:
     if name in _NUMBERS:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InvalidInput(f"{name} must be a number, not {value!r}")
+        if name == "position" and not (isinstance(value, int) and 0 <= value < 2**31):
+            raise InvalidInput(f"position must be a whole number from 0, not {value!r}")
         return value
     if name in _LISTS:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):

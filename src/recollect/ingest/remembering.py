@@ -66,7 +66,7 @@ def recognise(reader: Reader, ns: int, columns: Columns, rows: Sequence[Prepared
             if origin is not None and origin in origins:
                 # Superseded, forgotten or in quarantine by now: loading its file again must not bring it back.
                 known = Known(Outcome.DUPLICATE, num=origins[origin], returned=True)
-            elif (num := exact.get(memory.content_hash)) is not None and _same_place(columns, num, memory):
+            elif (num := exact.get(key)) is not None:
                 known = Known(Outcome.DUPLICATE, num=num)
             elif key in seen:
                 known = Known(Outcome.DUPLICATE, earlier=seen[key])
@@ -80,19 +80,21 @@ def recognise(reader: Reader, ns: int, columns: Columns, rows: Sequence[Prepared
     return found
 
 
+def raced(tx: Reader, ns: int, rows: Sequence[Prepared], known: Sequence[Known | None]) -> list[Known | None]:
+    """What another process wrote, word for word, after these rows were recognised and before this transaction."""
+    exact = tx.by_hash(ns, [row.memory.content_hash for row in rows])
+    found: list[Known | None] = []
+    for row, one in zip(rows, known, strict=True):
+        num = exact.get((row.memory.content_hash, row.memory.project))
+        repeated = one is None and num is not None and row.memory.document is None and bool(row.body)
+        found.append(Known(Outcome.DUPLICATE, num=num) if repeated else one)
+    return found
+
+
 def _origin(memory: Memory) -> Provenance | None:
     if memory.source_id is None:
         return None
     return memory.source, memory.source_id, memory.project, memory.content_hash
-
-
-def _same_place(columns: Columns, num: int, memory: Memory) -> bool:
-    """A text repeated in another project, or only there as part of a document, is another memory."""
-    (row,) = columns.locate([num]).tolist()
-    if row < 0:
-        return False
-    project = columns.names["project"].find(memory.project) if memory.project is not None else -1
-    return int(columns["project"][row]) == project and int(columns["document"][row]) < 0
 
 
 def _near_in_store(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -> dict[int, int]:

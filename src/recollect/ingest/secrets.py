@@ -54,9 +54,7 @@ SHORTEST_ENTROPIC: Final = 32
 SHORTEST_SECRET: Final = 6
 SHORTEST_QUOTED_WORD: Final = 8
 
-_PLACEHOLDER: Final = re.compile(
-    r"[<\[{(%$]|(.)\1*\Z|(?:your|my|the|some|an?|insert|enter)[-_ ]", re.IGNORECASE
-)
+_PLACEHOLDER: Final = re.compile(r"[<\[{(%$]|(.)\1*\Z|(?:your|my|the|some|an?|insert|enter)[-_ ]", re.IGNORECASE)
 _PLACEHOLDER_WORD: Final = re.compile(
     r"\.\.\.|…|\*\*\*|xxxx|example|placeholder|redacted|change[-_]?me|dummy|sample|todo", re.IGNORECASE
 )
@@ -80,9 +78,7 @@ def is_secret_value(value: str, *, quoted: bool) -> bool:
         return False
     if not quoted:
         return _is_mixed(value) and _IDENTIFIER.fullmatch(value) is None and not is_placeholder(value)
-    is_word = (
-        value.isalpha() and len(value) >= SHORTEST_QUOTED_WORD and value.lower() not in _DESCRIBING_WORDS
-    )
+    is_word = value.isalpha() and len(value) >= SHORTEST_QUOTED_WORD and value.lower() not in _DESCRIBING_WORDS
     return (is_word or _is_mixed(value)) and not is_placeholder(value)
 
 
@@ -95,11 +91,7 @@ def is_entropic(value: str) -> bool:
     """Whether a value is random rather than spelled."""
     if len(value) < SHORTEST_ENTROPIC or value.startswith(("sha256-", "sha384-", "sha512-")):
         return False
-    has_all = (
-        any(c.isdigit() for c in value)
-        and any(c.isupper() for c in value)
-        and any(c.islower() for c in value)
-    )
+    has_all = any(c.isdigit() for c in value) and any(c.isupper() for c in value) and any(c.islower() for c in value)
     return has_all and entropy(value) >= ENTROPY_FLOOR
 
 

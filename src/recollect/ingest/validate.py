@@ -94,10 +94,24 @@ def text_content(value: object) -> str:
 def namespace_name(value: object) -> str:
     name = clean(value) if isinstance(value, str) else ""
     if name != value or not 1 <= len(name) <= MAX_NAMESPACE or not _NAMESPACE.fullmatch(name):
-        raise InvalidInput(
-            f"{value!r} is no namespace; use 1 to {MAX_NAMESPACE} letters, digits and . _ - / : @"
-        )
+        raise InvalidInput(f"{value!r} is no namespace; use 1 to {MAX_NAMESPACE} letters, digits and . _ - / : @")
     return name
+
+
+def label(what: str, value: object) -> str | None:
+    """A name that can be kept: a project, a session, an author; None where there is none."""
+    if value is not None and not isinstance(value, str):
+        raise InvalidInput(f"{what} must be text, not {value!r}")
+    return None if value is None else clean(value)
+
+
+def epoch_ms(what: str, value: object) -> int | None:
+    """A time as it is kept, of any year that a calendar can name; None where there is none."""
+    if value is None:
+        return None
+    if not isinstance(value, int) or not _EARLIEST_MS <= value <= _LATEST_MS:
+        raise InvalidInput(f"{what} must be a time in epoch milliseconds, not {value!r}")
+    return value
 
 
 def tag_name(value: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -11,6 +12,10 @@ from recollect.model.memory import Kind, Sector, Tier
 DEFAULT_NAMESPACE = "default"
 DEFAULT_LIMIT = 10
 MAX_LIMIT = 1_000
+DEFAULT_BUDGET = 8_192
+DEFAULT_TOKENS = 8_000
+GRAPH_FLOOR = 0.2
+GRAPH_ITERATIONS = 8
 
 
 class Mode(StrEnum):
@@ -44,7 +49,12 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One question, asked at `now`, about what was known at `as_of` (default: now)."""
+    """One question, asked at `now`, about what was known at `as_of` (default: now).
+
+    `budget` is in characters, beside `tokens`. `files` are those of a change under review, `scopes` the contexts that
+    the caller holds. `weights` multiplies a term by name, 1 being the preset's own. `watch` names memories that are
+    followed through the recall without taking part in it, which is how "why not this one?" is answered.
+    """
 
     text: str
     now: int
@@ -55,6 +65,14 @@ class Query:
     filters: Filters = field(default_factory=Filters)
     session: str | None = None
     as_of: int | None = None
+    budget: int = DEFAULT_BUDGET
+    tokens: int = DEFAULT_TOKENS
+    files: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
+    watch: tuple[str, ...] = ()
+    graph_floor: float = GRAPH_FLOOR
+    graph_iterations: int = GRAPH_ITERATIONS
 
     @property
     def at(self) -> int:

@@ -92,6 +92,8 @@ def judge(rungs: Sequence[Rung], *, batch: int, pushed: Sequence[tuple[int, int]
 
     def decide(pool: Pool, query: Query) -> Iterable[Gate]:
         applies = pool.batch == batch
+        if batch and not applies.any():
+            return
         exempt = np.zeros(len(pool), dtype=np.bool_)
         live = pool.live
         for at, rung in enumerate(rungs):

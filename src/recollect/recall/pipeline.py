@@ -17,7 +17,7 @@ from recollect.recall.terms import as_stage
 
 def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
     views = tuple(scene.views)
-    depth = preset.depth * query.limit
+    depth = preset.depth_for(query.limit)
     rungs = ladder(scene, query)
     mask, counts = passing(scene, rungs) if any(rung.asked for rung in rungs) else (None, None)
     narrow = mask is not None and mask.sum() < PUSH_SHARE * scene.columns["alive"].sum()
@@ -44,7 +44,7 @@ def plan(scene: Scene, preset: Preset, query: Query) -> Iterable[Note]:
         {
             "preset": preset.name,
             "views": list(scene.views),
-            "depth": preset.depth * query.limit,
+            "depth": preset.depth_for(query.limit),
             **scene.notes,
         },
     )

@@ -16,14 +16,21 @@ from recollect.recall.terms import TermStage
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """`depth` · limit rows are asked of each view. `terms` pairs each term with the view it needs, if any."""
+    """`depth` · limit rows, and no fewer than `least`, are asked of each view: the scale of a score comes from the
+    candidates, so a short list must not be measured against a handful. `terms` pairs each term with the view it needs.
+    """
 
     name: str
     about: str
     formula: Bm25
     prefixes: Prefixes
     depth: int
+    least: int
+    fluent: bool  # whether the semantic view is left out for a query in a script that the encoder does not know
     terms: tuple[tuple[str | None, TermStage], ...]
+
+    def depth_for(self, limit: int) -> int:
+        return max(self.depth * limit, self.least)
 
     def terms_for(self, views: tuple[str, ...]) -> list[TermStage]:
         return [stage for needs, stage in self.terms if needs is None or needs in views]
@@ -44,6 +51,8 @@ CLASSIC = Preset(
     formula=Bm25(k1=1.2, b=0.75, idf="fts5"),
     prefixes="every",
     depth=2,
+    least=0,
+    fluent=False,
     terms=(
         ("semantic", terms.proposed_cosine("semantic", 0.4)),
         ("lexical", terms.proposed_keyword("keyword", 0.25)),
@@ -61,6 +70,8 @@ DEFAULT = Preset(
     formula=Bm25(k1=1.5, b=0.75),
     prefixes="short",
     depth=4,
+    least=40,
+    fluent=True,
     terms=(
         ("semantic", terms.spread("semantic", "semantic", 0.5)),
         ("lexical", terms.spread("keyword", "lexical", 0.5)),
@@ -81,8 +92,8 @@ VIEWS: Mapping[Mode, tuple[str, ...]] = {
 }
 
 
-def preset_named(name: str) -> Preset:
-    if name not in PRESETS:
+def preset_named(name: object) -> Preset:
+    if not isinstance(name, str) or name not in PRESETS:
         raise UnknownOption("preset", name, PRESETS)
     return PRESETS[name]
 

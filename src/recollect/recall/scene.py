@@ -32,7 +32,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """`linked` and `tagged` are rows that the caller's session and tag filters admit, None where not asked for."""
+    """`linked` and `tagged` are rows that the caller's session and tag filters admit, None where not asked for.
+
+    `fluency` is the share of the query that the encoder can read: its opinion weighs as much.
+    """
 
     columns: Columns
     views: Mapping[str, BoundView]
@@ -40,6 +43,7 @@ class Scene:
     usage: Usage
     linked: BoolArray | None = None
     tagged: BoolArray | None = None
+    fluency: float = 1.0
     notes: Mapping[str, object] = field(default_factory=dict)
 
     def salience(self, rows: Rows) -> FloatArray:

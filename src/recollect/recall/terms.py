@@ -28,12 +28,13 @@ def spread(name: str, view: str, weight: float) -> TermStage:
     """
 
     def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        trust = weight * scene.fluency if view == "semantic" else weight
         raw = scene.score(view, pool.rows)
         computed = ~np.isnan(raw)
         sample = raw[computed & pool.live]
         floor, deviation = _floor_and_deviation(sample)
-        delta = np.where(computed, weight * (raw - floor) / deviation, 0.0)
-        return Term(name, delta, computed, {"floor": floor, "deviation": deviation, "weight": weight})
+        delta = np.where(computed, trust * (raw - floor) / deviation, 0.0)
+        return Term(name, delta, computed, {"floor": floor, "deviation": deviation, "weight": trust})
 
     return term
 

@@ -1,4 +1,4 @@
-"""Values as plain records for JSON: one spelling for every surface. Seed names keep the seed's spelling; times are epoch ms."""
+"""Values as plain records for JSON, spelled one way for every surface, as the seeds spell them. Times are epoch ms."""
 
 from __future__ import annotations
 

@@ -58,9 +58,7 @@ def _apostrophe_spans(chunk: str) -> list[Span]:
     base, _, clitic = chunk.rpartition("'")
     name = base if clitic.lower() in _CLITICS else chunk
     pieces = _split_at_apostrophes(name)
-    spans = [
-        (token, at + start, at + end) for at, piece in pieces for token, start, end in compound_spans(piece)
-    ]
+    spans = [(token, at + start, at + end) for at, piece in pieces for token, start, end in compound_spans(piece)]
     if len(pieces) == 1:
         return spans
     return [*spans, (fold(name.strip("_")), 0, len(name))]

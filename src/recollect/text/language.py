@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from recollect.text.scripts import HAN, HANGUL, KANA
@@ -29,6 +30,21 @@ def hangul_share(text: str) -> float:
         return 0.0
     letters = len(_LETTER.findall(text))
     return min(1.0, len(_SCRIPTS["hangul"].findall(text)) / letters) if letters else 0.0
+
+
+# The scripts that a language is written in, for those an encoder may name.
+_WRITTEN: Final[dict[str, tuple[Script, ...]]] = {"ko": ("hangul",), "ja": ("kana", "han"), "zh": ("han",)}
+
+
+def known_share(text: str, languages: Sequence[str]) -> float:
+    """The share of a text's letters in scripts that these languages use; 1 where no language is named."""
+    if not languages or text.isascii():
+        return 1.0
+    letters = len(_LETTER.findall(text))
+    if not letters:
+        return 1.0
+    scripts = {script for language in languages for script in _WRITTEN.get(language, ("latin",))}
+    return min(1.0, sum(len(_SCRIPTS[script].findall(text)) for script in scripts) / letters)
 
 
 def script_of(text: str) -> Script:

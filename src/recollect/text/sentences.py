@@ -6,9 +6,7 @@ import re
 from typing import Final
 
 # Full stops that end an abbreviation. Titles are always followed by a name, so they never end a sentence.
-_ABBREVIATED: Final = (
-    "mr mrs ms dr prof st sr jr vs e.g i.e cf fig vol approx inc ltd co dept est al u.s u.k a.m p.m"
-)
+_ABBREVIATED: Final = "mr mrs ms dr prof st sr jr vs e.g i.e cf fig vol approx inc ltd co dept est al u.s u.k a.m p.m"
 _ABBREVIATIONS: Final = frozenset(_ABBREVIATED.split())
 
 # A list marker (1. or a.) is short and stands at the start of its line.

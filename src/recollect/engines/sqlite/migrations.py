@@ -7,8 +7,9 @@ APPLICATION_ID = 0x52434C54  # "RCLT": tells a Recollect store from any other SQ
 FOUNDATION = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
+-- AUTOINCREMENT: a number is never used again, so what a process still holds of a removed namespace fits no new one.
 CREATE TABLE namespaces (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
     number INTEGER NOT NULL DEFAULT 0,      -- grows with every write: what a reader has seen
     next_term INTEGER NOT NULL DEFAULT 0,
@@ -16,7 +17,7 @@ CREATE TABLE namespaces (
     created INTEGER NOT NULL
 );
 
--- AUTOINCREMENT: a number is never used again, so a stale index can point at nothing but its own memory.
+-- AUTOINCREMENT here too: a stale index can point at nothing but its own memory.
 CREATE TABLE memories (
     num INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,

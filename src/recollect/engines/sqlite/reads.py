@@ -20,7 +20,7 @@ from recollect.model.memory import (
     Usage,
 )
 from recollect.model.recall import SessionContext, Successor
-from recollect.store.protocols import COLUMN_FIELDS, Changes, Entry, Listing, NamespaceState, Page, Provenance
+from recollect.store.protocols import COLUMN_FIELDS, Changes, Entry, Listing, NamespaceState, Page, Provenance, Waiting
 
 SUCCESSOR_EXCERPT = 200
 # The highest code point: no term that starts with a prefix sorts above prefix + this.
@@ -189,16 +189,16 @@ class SqliteReader:
         )
         return [row[0] for row in rows]
 
-    def by_hash(self, ns: int, hashes: Sequence[str]) -> dict[str, int]:
-        """The oldest memory in use with each content hash."""
+    def by_hash(self, ns: int, hashes: Sequence[str]) -> dict[tuple[str, str | None], int]:
+        """The oldest memory in use with each text in each project. What is part of a document is not one of these."""
         rows = self._all(
-            "SELECT m.content_hash, min(m.num) FROM json_each(?) j CROSS JOIN memories m"
+            "SELECT m.content_hash, m.project, min(m.num) FROM json_each(?) j CROSS JOIN memories m"
             " ON m.ns = ? AND m.content_hash = j.value WHERE m.status IN ('active', 'pending_review')"
-            " GROUP BY m.content_hash",
+            " AND m.document IS NULL GROUP BY m.content_hash, m.project",
             _json(hashes),
             ns,
         )
-        return dict(rows)
+        return {(digest, project): num for digest, project, num in rows}
 
     def by_origin(self, ns: int, origins: Sequence[Provenance]) -> dict[Provenance, int]:
         """The first memory with each text from each origin, whatever has become of it since."""
@@ -224,7 +224,7 @@ class SqliteReader:
         """The neighbours of a memory in its project by (created, id), each side in the order of time."""
         same = (
             "m.ns = ? AND m.project IS (SELECT project FROM memories WHERE num = ?) AND m.status <> 'forgotten'"
-            " AND m.status <> 'rejected' AND m.status <> 'quarantined'"
+            " AND m.status <> 'rejected' AND m.status <> 'quarantined' AND m.zone <> 'quarantine'"
         )
         key = "(SELECT created, id FROM memories WHERE num = ?)"
         earlier = self._all(
@@ -369,13 +369,13 @@ class SqliteReader:
             totals[table] = row[0] if row else 0
         return {"totals": totals, "by": counts}
 
-    def backlog(self, encoder: str, limit: int) -> list[tuple[int, int, str]]:
+    def backlog(self, encoder: str, limit: int) -> list[Waiting]:
         rows = self._all(
-            "SELECT b.ns, b.num, coalesce(m.title || char(10), '') || m.content FROM backlog b"
-            " JOIN memories m ON m.num = b.num WHERE b.encoder = ? ORDER BY b.num LIMIT ?",
+            "SELECT b.ns, b.num, m.title, m.author, m.content FROM backlog b JOIN memories m ON m.num = b.num"
+            " WHERE b.encoder = ? ORDER BY b.num LIMIT ?",
             encoder, limit,
         )  # fmt: skip
-        return [(ns, num, text) for ns, num, text in rows]
+        return [Waiting(*row) for row in rows]
 
     def backlog_size(self, encoder: str) -> int:
         row = self._one("SELECT count(*) FROM backlog WHERE encoder = ?", encoder)

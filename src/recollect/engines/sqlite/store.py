@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
+import uuid
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +29,8 @@ class SqliteStore:
         first, self.read_only = open_store(self.path, create=create)
         self._local = threading.local()
         self._local.connection, self._local.pid = first, os.getpid()
-        self._open = [first]
+        # Weak: the connection of a thread that has ended goes with it.
+        self._open = weakref.WeakSet([first])
         self._lock = threading.Lock()
         self._terms: TermCache = {}
         self._writing = threading.Lock()
@@ -41,7 +44,7 @@ class SqliteStore:
             self._local.connection = connect(self.path, read_only=self.read_only)
             self._local.pid = os.getpid()
             with self._lock:
-                self._open.append(self._local.connection)
+                self._open.add(self._local.connection)
         connection: apsw.Connection = self._local.connection
         return connection
 
@@ -108,6 +111,8 @@ class SqliteStore:
             with translated(self.location), copy.backup("main", self.connection, "main") as job:
                 while not job.done:
                     job.step(1024)
+            # A copy goes its own way from here: index files of the original must never fit it, even put in its place.
+            copy.execute("UPDATE meta SET value = ? WHERE key = 'store-id'", (str(uuid.uuid4()),))
             copy.close()
 
     def compact(self) -> None:
@@ -120,6 +125,9 @@ class SqliteStore:
     def lease(self, name: str, holder: str, seconds: int) -> bool:
         now = int(time.time())
         with self.write() as tx:
+            before = tx.lease_holder(name)
+            if before is not None and _has_died(before):
+                tx.drop_lease(name, before)
             tx.set_lease(name, holder, now, now + seconds)
             return tx.lease_holder(name) == holder
 
@@ -129,10 +137,22 @@ class SqliteStore:
 
     def close(self) -> None:
         with self._lock:
-            for connection in self._open:
+            for connection in list(self._open):
                 connection.close()
             self._open.clear()
         self._local = threading.local()
+
+
+def _has_died(holder: str) -> bool:
+    """A holder begins with its process id. Where that tells nothing, the lease simply runs out."""
+    pid = holder.partition("-")[0]
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except (ValueError, OverflowError, OSError):
+        return False
+    return False
 
 
 _DERIVED_CHECKS = (

@@ -99,6 +99,18 @@ class SqliteWriter(SqliteReader):
         self._db.executemany("INSERT OR REPLACE INTO lexical VALUES (?, ?, ?)", lexical)
         self._db.executemany("INSERT OR IGNORE INTO labels VALUES (?, ?, ?, ?)", labels)
 
+    def rederive(self, ns: int, nums: Sequence[int], rows: Sequence[Prepared]) -> None:
+        """Write anew whatever a memory's row and entries hold that was read off its text."""
+        self._db.executemany(
+            "UPDATE memories SET annotations = ?, simhash = ?, chars = ?, tokens = ?, length = ? WHERE num = ?",
+            [
+                (annotations_json(row.memory.annotations), _signed(row.simhash), len(row.memory.content), row.tokens,
+                 len(row.head) + len(row.body), num)
+                for num, row in zip(nums, rows, strict=True)
+            ],
+        )  # fmt: skip
+        self.put_entries(ns, nums, rows)
+
     def clear_entries(self, ns: int) -> None:
         """Drop the lexical view of a namespace, to be written anew; every row counts as changed."""
         self._all("DELETE FROM lexical WHERE num IN (SELECT num FROM memories WHERE ns = ?)", ns)

@@ -117,9 +117,7 @@ class Endpoint:
             case TimeoutError():
                 return EncoderFailed(f"{self.host} did not answer within {self.timeout:g} s")
             case ConnectionRefusedError():
-                return EncoderFailed(
-                    f"nothing listens at {self.host}", hint="Start the server or set its URL."
-                )
+                return EncoderFailed(f"nothing listens at {self.host}", hint="Start the server or set its URL.")
             case ConnectionError() | HTTPException():
                 return _Retryable("dropped the connection")
             case _:

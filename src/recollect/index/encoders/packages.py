@@ -9,6 +9,4 @@ from recollect.errors import EncoderMissing
 
 def require(package: str, *, encoder: str, install: str) -> None:
     if find_spec(package) is None:
-        raise EncoderMissing(
-            f"the encoder {encoder} needs the package {package}:", hint=f"pip install {install}"
-        )
+        raise EncoderMissing(f"the encoder {encoder} needs the package {package}:", hint=f"pip install {install}")

@@ -22,9 +22,7 @@ def unit_rows(rows: NDArray[Any]) -> Vectors:
     return scaled.astype(np.float32)
 
 
-def with_blanks_as_zeros(
-    texts: Sequence[str], dimension: int, encode: Callable[[list[str]], Vectors]
-) -> Vectors:
+def with_blanks_as_zeros(texts: Sequence[str], dimension: int, encode: Callable[[list[str]], Vectors]) -> Vectors:
     """`encode` sees only the texts that say something; the others are rows of zeros."""
     said = [place for place, text in enumerate(texts) if text.strip()]
     vectors = np.zeros((len(texts), dimension), dtype=np.float32)

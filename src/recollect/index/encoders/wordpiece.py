@@ -20,9 +20,7 @@ MAX_TOKENS = 256  # [CLS] and [SEP] included; the length that the model was trai
 
 
 def open_tokenizer() -> Tokenizer:
-    ids = {
-        word: place for place, word in enumerate(VOCABULARY.read_text("utf-8").removesuffix("\n").split("\n"))
-    }
+    ids = {word: place for place, word in enumerate(VOCABULARY.read_text("utf-8").removesuffix("\n").split("\n"))}
     tokenizer = Tokenizer(WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=LONGEST_WORD))
     # Accents go because lowercase is on: that is BERT's rule where strip_accents is not set.
     tokenizer.normalizer = BertNormalizer(lowercase=True, strip_accents=None)

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import click
+
+from recollect.cli.given import Given, pass_given
+from recollect.cli.options import TEXT, shared
+from recollect.cli.screen import visible
+
+
+@click.command()
+@click.option(
+    "--encoder", metavar="SPEC", type=TEXT, help="minilm, openai:MODEL, ollama:MODEL, fastembed:MODEL or none."
+)
+@shared
+@pass_given
+def init(given: Given, encoder: str | None) -> None:
+    """Make a store, or say what the one that is there uses.
+
+    The encoder turns text into vectors. It is chosen once for a store: `recollect reindex --encoder SPEC` changes it.
+    """
+    with given.engine(create=True, encoder=encoder) as engine:
+        with engine.store.write() as tx:
+            engine.settle_encoding(tx)
+            tx.ensure_namespace(engine.namespace(None), engine.clock())
+        record = {
+            "store": engine.store.location,
+            "namespace": engine.namespace(None),
+            "encoderSpec": engine.encoding.spec,
+            "encoder": engine.encoding.key,
+        }
+    if given.json:
+        given.emit(record)
+        return
+    click.echo(visible(f"store      {record['store']}"))
+    click.echo(visible(f"namespace  {record['namespace']}"))
+    click.echo(visible(f"encoder    {record['encoderSpec']}"))
+    if record["encoder"] is None:
+        click.echo("This store has no encoder: searches go by words alone.")

@@ -1,0 +1,88 @@
+"""Options that several commands share, and the kinds of value they take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from recollect.cli.given import Given
+from recollect.text.normalize import clean
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    """The same options stand before and after the command's name; the later one holds."""
+    if value is not None and value is not False and param.name is not None:
+        setattr(ctx.ensure_object(Given), param.name, value)
+
+
+def shared(command: Decorated) -> Decorated:
+    for option in (
+        click.option("--no-color", is_flag=True, expose_value=False, callback=_keep,
+                     help="No colours (also NO_COLOR)."),
+        click.option("--json", is_flag=True, expose_value=False, callback=_keep, help="Answer, and fail, in JSON."),
+        click.option("--namespace", metavar="NAME", type=TEXT, expose_value=False, callback=_keep,
+                     help="The namespace to work in (also RECOLLECT_NAMESPACE)."),
+        click.option("--store", metavar="PATH", expose_value=False, callback=_keep,
+                     help="The store's file (also RECOLLECT_STORE)."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+class Text(click.ParamType):  # type: ignore[type-arg]
+    """Any text. Bytes that are no UTF-8 reach Python as lone surrogates, which nothing downstream can write."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return clean(str(value))
+
+
+class OneOf(click.ParamType):  # type: ignore[type-arg]
+    """A member of a closed set; a wrong one is the same error as everywhere else in Recollect."""
+
+    def __init__(self, members: type[StrEnum], what: str) -> None:
+        self.members = members
+        self.name = what
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StrEnum:
+        from recollect.ingest.validate import option
+
+        return option(self.members, value, self.name)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(member) for member in self.members if member.startswith(incomplete)]
+
+
+class When(click.ParamType):  # type: ignore[type-arg]
+    """A time, in any of the forms that `parse_when` reads, as epoch milliseconds."""
+
+    name = "when"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from recollect.ingest.validate import parse_when
+
+        return value if isinstance(value, int) else parse_when(value, now_ms=now_ms())
+
+
+def now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+TEXT = Text()
+WHEN = When()
+
+
+def listed(members: type[StrEnum]) -> str:
+    return ", ".join(members)

@@ -1,0 +1,112 @@
+"""Help is immediate, complete, and the documentation knows every option."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from cli_scene import RECOLLECT, Run
+
+from recollect.cli.main import COMMANDS, main
+
+DOCS = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+
+
+def fastest(command: list[str]) -> float:
+    """Best of five: the machine may be busy, and only slower for it."""
+    times = []
+    for _ in range(5):
+        began = time.perf_counter()
+        subprocess.run(command, capture_output=True, check=True)
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def test_help_takes_under_three_tenths_of_a_second_and_hardly_more_than_click_itself() -> None:
+    bare = fastest([sys.executable, "-c", "import click"])
+    with_help = fastest([*RECOLLECT, "--help"])
+    assert with_help < 0.3 or with_help < 3 * bare
+    assert with_help < 4 * bare
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom recollect.cli.main import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'rich', 'apsw', 'onnxruntime', 'tokenizers'}\n"
+        "print(sorted(heavy & sys.modules.keys()), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "[]\n"
+
+
+def test_help_lists_every_command_and_the_exit_codes(run: Run) -> None:
+    shown = run("--help").stdout
+    assert all(f"  {name} " in shown for name in COMMANDS)
+    assert "130 interrupted" in shown
+
+
+@pytest.mark.parametrize("group", [[], ["session"], ["review"]])
+def test_nothing_asked_shows_what_could_be(run: Run, group: list[str]) -> None:
+    shown = run(*group, code=2)
+    assert shown.stderr.startswith(" ".join(["Usage: recollect", *group]))
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").stdout == "recollect 0.1.0\n"
+
+
+def commands(group: click.Group, path: str = "recollect") -> Iterator[tuple[str, click.Command]]:
+    ctx = click.Context(group)
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
+        assert command is not None
+        yield f"{path} {name}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}")
+
+
+EVERY = list(commands(main))
+
+
+@pytest.mark.parametrize(("path", "command"), EVERY, ids=[path for path, _ in EVERY])
+def test_every_command_and_option_is_documented(path: str, command: click.Command) -> None:
+    name = path.split()[-1]
+    assert path in DOCS or (len(path.split()) == 3 and f"{path.split()[1]} {name}" in DOCS), path
+    for param in command.params:
+        for option in [*param.opts, *param.secondary_opts]:
+            if option.startswith("-"):
+                assert f"`{option}" in DOCS or f" {option}" in DOCS, f"{path} {option} is not in docs/cli.md"
+
+
+@pytest.mark.parametrize(("path", "command"), EVERY, ids=[path for path, _ in EVERY])
+def test_every_command_has_help_that_fits_and_takes_json(path: str, command: click.Command, run: Run) -> None:
+    shown = run(*path.split()[1:], "--help").stdout
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    if not isinstance(command, click.Group):
+        assert "--json" in shown
+        assert "--store" in shown
+
+
+def test_the_table_says_what_the_commands_say() -> None:
+    assert {name for name, _ in ((path.split()[1], c) for path, c in EVERY)} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(run: Run, shell: str) -> None:
+    assert "_RECOLLECT_COMPLETE" in run("completion", shell).stdout
+
+
+def test_completion_of_a_command_and_of_a_value(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    monkeypatch.setenv("_RECOLLECT_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "recollect rem")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert run().stdout == "plain,remember\n"
+    monkeypatch.setenv("COMP_WORDS", "recollect search --sector ep")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    assert run().stdout == "plain,episodic\n"

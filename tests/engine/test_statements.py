@@ -1,0 +1,96 @@
+"""A search makes the same number of SQL statements however much it returns: everything is looked up at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import apsw
+import pytest
+
+from recollect.engine import Engine
+from recollect.ingest.draft import Draft
+
+
+@contextmanager
+def counted(engine: Engine) -> Iterator[list[str]]:
+    statements: list[str] = []
+
+    def note(event: dict[str, Any]) -> None:
+        statements.append(event["sql"])
+
+    connection = engine.store.connection
+    connection.trace_v2(apsw.SQLITE_TRACE_STMT, note)
+    try:
+        yield statements
+    finally:
+        connection.trace_v2(0, None)
+
+
+@pytest.fixture
+def full(engine: Engine) -> Engine:
+    """300 memories that all match, with sessions, citations, successors and relations to look up."""
+    drafts = [
+        Draft(
+            f"The cache of service {n} is warmed by src/warm_{n}.py", session=f"s{n % 7}", tags=("cache",), project="p"
+        )
+        for n in range(300)
+    ]
+    ids = [one.id for batch in engine.remember_many(drafts, dedupe=False) for one in batch]
+    engine.drain()
+    for old, new in zip(ids[:40], ids[40:80], strict=True):
+        engine.supersede(old, new)
+    for source, target in zip(ids[80:120], ids[120:160], strict=True):
+        engine.relate(source, target, "BUILDS_ON")
+    engine.add_document("The cache has a handbook.", path="handbook.md", project="p")
+    return engine
+
+
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "classic": {"preset": "classic"},
+    "keyword": {"mode": "keyword"},
+    "semantic": {"mode": "semantic"},
+    "filtered": {"project": "p", "tags": ("cache",), "in_session": "s1", "min_salience": 0.1},
+    "superseded": {"include_superseded": True},
+    "as of": {"as_of": 1_780_272_000_000},
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_recall_makes_a_constant_number_of_statements(full: Engine, name: str) -> None:
+    full.recall(full.query("warm"))  # the derived state is current: what is counted is the recall itself
+    counts, returned = [], []
+    for limit in (1, 10, 100):
+        with counted(full) as statements:
+            recall = full.recall(full.query("cache warmed by service", limit=limit, **QUESTIONS[name]))
+        counts.append(len(statements))
+        returned.append(len(recall.results))
+    assert returned[0] == 1
+    assert returned[2] > returned[1] or name == "filtered"
+    assert counts[0] == counts[1] == counts[2]
+    assert counts[0] <= 16
+
+
+def test_recording_is_a_constant_number_too(full: Engine, clock: Any) -> None:
+    counts = []
+    full.search("cache", limit=1, session="asker")
+    for limit in (1, 10, 100):
+        clock.advance(days=2)  # so that each of them is reinforced again
+        full.recall(full.query("cache"))
+        with counted(full) as statements:
+            recall = full.search("cache warmed by service", limit=limit, session="asker")
+        assert recall.recorded
+        assert len(recall.results) == limit
+        counts.append(len(statements))
+    assert counts[0] == counts[1] == counts[2]
+
+
+@pytest.mark.parametrize("depth", [1, 10, 100])
+def test_a_timeline_is_constant_as_well(full: Engine, depth: int) -> None:
+    anchor = full.search("cache of service 150", limit=1, record=False).results[0].memory.id
+    with counted(full) as statements:
+        timeline = full.timeline(anchor, depth, depth)
+    assert len(timeline.before) == len(timeline.after) == depth
+    assert len(statements) == 9

@@ -1,0 +1,327 @@
+"""Many at once: processes, threads and forks on one store, and index files that are damaged or in the way."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from recollect.engine import Engine
+from recollect.errors import EncoderMismatch
+from recollect.index import resident
+from recollect.ingest.draft import Draft
+
+COLLEAGUE = Path(__file__).with_name("colleague.py")
+SECONDS = 5
+
+
+def test_three_writers_and_two_readers_on_one_new_store(tmp_path: Path) -> None:
+    """They even create it together. Nobody sees an error, nothing is lost, what is acknowledged is found at once."""
+    notes, store = tmp_path / "notes", tmp_path / "store.db"
+    notes.mkdir()
+    roles = [("writer", "wa"), ("writer", "wb"), ("writer", "wc"), ("reader", "ra"), ("reader", "rb")]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, str(COLLEAGUE), role, name, str(store), str(notes), str(SECONDS)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for role, name in roles
+    ]
+    done = []
+    for process in processes:
+        out, err = process.communicate(timeout=120)
+        assert (process.returncode, err) == (0, "")
+        done.append(int(out))
+    assert all(count > 0 for count in done)
+    with Engine.open(store, encoder="hashing") as engine:
+        assert list(engine.doctor().problems) == []
+        kept = {row[0].split()[0] for row in engine.store.connection.execute("SELECT content FROM memories")}
+        noted = {line for path in notes.iterdir() for line in path.read_text().split()}
+        assert noted <= kept
+        assert engine.store.connection.execute("SELECT count(*) FROM backlog").fetchone() == (0,)
+
+
+def test_eight_threads_search_and_write(engine: Engine) -> None:
+    def work(worker: int) -> int:
+        for number in range(25):
+            key = f"t{worker}x{number}"
+            engine.remember(f"{key} is a thing on shelf {number}")
+            found = engine.search(key, mode="keyword", limit=2, session=f"s{worker}")
+            assert found.results[0].memory.content.startswith(key)
+        return worker
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sorted(pool.map(work, range(8))) == list(range(8))
+    assert list(engine.doctor().problems) == []
+    assert len(engine.search("shelf", limit=300, record=False).results) == 200
+
+
+def test_a_thread_that_has_ended_leaves_no_open_file(engine: Engine) -> None:
+    engine.remember("Threads come and go")
+
+    def ask() -> None:
+        assert engine.search("threads", record=False).results
+
+    def open_files() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    if not Path("/proc/self/fd").is_dir():
+        pytest.skip("no /proc here to count open files in")
+    ask()
+    before = open_files()
+    for _ in range(30):
+        thread = threading.Thread(target=ask)
+        thread.start()
+        thread.join()
+    assert open_files() <= before + 4
+
+
+FORKING = """
+import os, sys
+from recollect.engine import Engine
+engine = Engine.open(sys.argv[1], encoder="hashing")
+engine.remember("written before the fork")
+assert len(engine.search("fork").results) == 1
+child = os.fork()
+who = "child" if child == 0 else "parent"
+for number in range(20):
+    engine.remember(f"{who} number {number} writes after the fork", dedupe=False)
+    assert engine.search(f"{who} {number}", mode="keyword", limit=50).results
+if child == 0:
+    engine.close()
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert len(engine.search("fork", limit=100).results) == 41
+assert not engine.doctor().problems, engine.doctor().problems
+engine.close()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_opens_its_own_connection(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", FORKING, str(tmp_path / "store.db")], capture_output=True, text=True, timeout=60
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+DYING = """
+import os, sys
+from recollect.engine import Engine
+engine = Engine.open(sys.argv[1], encoder="hashing")
+engine.store.lease("backlog", f"{os.getpid()}-x", 3600)
+os._exit(9)
+"""
+
+
+def test_a_dead_process_does_not_hold_up_the_backlog(engine: Engine) -> None:
+    next(engine.remember_many([Draft("waits for its vector")]))
+    subprocess.run([sys.executable, "-c", DYING, engine.store.location], timeout=60)
+    assert engine.drain() == 1
+
+
+def test_a_living_process_keeps_its_lease(engine: Engine) -> None:
+    next(engine.remember_many([Draft("waits for its vector")]))
+    assert engine.store.lease("backlog", f"{os.getpid()}-other", 60)
+    assert engine.drain() == 0
+    engine.store.release("backlog", f"{os.getpid()}-other")
+    assert engine.drain() == 1
+
+
+# ── two engines, as two processes are ──
+
+
+def test_a_namespace_made_anew_holds_nothing_of_the_old_one(engine: Engine, opened) -> None:
+    other = opened()
+    for number in range(6):
+        engine.remember(f"old secret number {number}", namespace="team", dedupe=False)
+    assert len(other.search("secret", namespace="team", record=False).results) == 6
+    engine.remove_namespace("team")
+    assert other.search("secret", namespace="team", record=False).results == ()
+    engine.remember("a new beginning", namespace="team")
+    assert [r.memory.content for r in other.search("secret new", namespace="team", record=False).results] == [
+        "a new beginning"
+    ]
+    other.remember("old words again: secret number", namespace="team")
+    for each in (engine, other):
+        found = each.search("secret", namespace="team", mode="keyword", record=False)
+        assert [r.memory.content for r in found.results] == ["old words again: secret number"]
+    assert list(engine.doctor().problems) == []
+
+
+def test_a_hard_forget_is_seen_by_the_other_engine_at_once(engine: Engine, opened) -> None:
+    other = opened()
+    gone = engine.remember("the zeppelin lands at noon").id
+    kept = engine.remember("the balloon lands at noon").id
+    assert len(other.search("lands", mode="keyword", record=False).results) == 2
+    engine.forget(gone, hard=True)
+    found = other.search("zeppelin lands", record=False)
+    assert [result.memory.id for result in found.results] == [kept]
+    # Both give out term numbers anew: neither may use one that it remembers from before.
+    first = other.remember("the airship lands at dusk").id
+    second = engine.remember("the zeppelin returns").id
+    assert [r.memory.id for r in other.search("zeppelin", mode="keyword", record=False).results] == [second]
+    assert [r.memory.id for r in engine.search("airship", mode="keyword", record=False).results] == [first]
+
+
+def test_a_recorded_search_does_not_undo_what_happened_meanwhile(engine: Engine, opened) -> None:
+    """A confirmation between a recall and its recording stands."""
+    id = engine.remember("The valve is on the left", salience=0.5).id
+    recall = engine.recall(engine.query("valve"))
+    opened().confirm(id)
+    confirmed = engine.get(id)
+    engine._record(recall)
+    after = engine.get(id)
+    assert (after.reinforcement, after.reinforced_at, after.uses) == (
+        confirmed.reinforcement, confirmed.reinforced_at, 1,
+    )  # fmt: skip
+
+
+def test_another_process_changes_the_encoder(tmp_path: Path, opened, clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A running engine follows the store: its next memory has its place in the new encoder's backlog."""
+    monkeypatch.setenv("RECOLLECT_ENCODER", "")
+    first = opened()
+    first.remember("The lamp is in the hall")
+    running = Engine.open(tmp_path / "store.db", clock=clock)
+    assert running.search("lamp", record=False).encoder == "hashing-test@1/64/none"
+    first.reindex(encoder="hashing:32")
+    first.drain()
+    assert running.search("lamp", record=False).encoder == "hashing-test@1/32/none"
+    running.remember("The rug is in the hall")
+    assert list(running.doctor().problems) == []
+    assert len(running.search("hall", mode="semantic", record=False).results) == 2
+    running.close()
+    with pytest.raises(EncoderMismatch, match="this store was encoded with hashing:32, but hashing is set"):
+        opened().search("lamp")
+
+
+# ── index files ──
+
+
+@pytest.fixture
+def published(opened, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """A store with an image beside it, of a size at which that normally does not pay."""
+    monkeypatch.setattr(resident, "SMALLEST_IMAGE", 1)
+    engine: Engine = opened()
+    drafts = [Draft(f"The fact number {n} concerns the {'pump' if n % 3 else 'valve'}") for n in range(60)]
+    list(engine.remember_many(drafts, dedupe=False))
+    engine.drain()
+    engine.search("pump", record=False)
+    assert engine.publish() is True
+    return engine
+
+
+def image_of(engine: Engine) -> Path:
+    folder = engine.index_folder()
+    assert folder is not None
+    (path,) = folder.rglob("*.image")
+    return path
+
+
+def answers(engine: Engine) -> bytes:
+    return engine.recall(engine.query("pump valve", limit=7)).ledger.canonical()
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "truncated": lambda data: data[: len(data) // 2],
+    "one byte short": lambda data: data[:-1],
+    "empty": lambda data: b"",
+    "no header": lambda data: b"\xff" * len(data),
+    "another format": lambda data: data.replace(b'"format": 1', b'"format": 9', 1),
+    "another store": lambda data: data.replace(b'"store": "', b'"store": "x', 1)[: len(data)],
+    "a header that lies": lambda data: data.replace(b'"dtype": "<i8"', b'"dtype": "<i4"', 1),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_a_damaged_image_is_ignored_and_made_anew(published: Engine, opened, how: str) -> None:
+    expected, image = answers(published), image_of(published)
+    image.write_bytes(DAMAGE[how](image.read_bytes()))
+    fresh = opened()
+    assert answers(fresh) == expected
+    assert fresh.publish() is True
+    assert fresh.doctor().problems == []
+    assert answers(opened()) == expected
+
+
+def test_doctor_finds_a_flipped_byte_and_reindex_mends_it(published: Engine, opened) -> None:
+    expected, image = [r.memory.id for r in published.search("valve", record=False).results], image_of(published)
+    data = bytearray(image.read_bytes())
+    data[-5] ^= 0xFF
+    image.write_bytes(data)
+    engine = opened()
+    (problem,) = engine.doctor().problems
+    assert problem == f"index file {image.name} of 1 is damaged; `recollect reindex` makes it anew"
+    engine.reindex()
+    assert engine.doctor().problems == []
+    assert [r.memory.id for r in engine.search("valve", record=False).results] == expected
+
+
+def test_what_a_dead_process_left_half_written_is_cleared_away(published: Engine) -> None:
+    left = image_of(published).with_suffix(".4711.tmp")
+    left.write_bytes(b"half")
+    for number in range(60):
+        published.remember(f"another fact {number} about the hose", dedupe=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resident, "LONGEST_TAIL", 10)
+        published.search("hose", record=False)
+        assert published.publish() is True
+    assert not left.exists()
+
+
+def test_an_index_folder_that_cannot_be_written_to_costs_nothing_but_time(published: Engine, opened) -> None:
+    folder = published.index_folder()
+    assert folder is not None
+    expected = answers(published)
+    for path in folder.rglob("*.*"):
+        path.unlink()
+    (folder / "1" / "lock").unlink()
+    (folder / "1").rmdir()
+    (folder / "1").write_text("a file where a folder should be")
+    engine = opened()
+    assert answers(engine) == expected
+    assert engine.publish() is False
+
+
+def test_an_image_replaced_while_it_is_mapped_stays_readable(published: Engine, opened) -> None:
+    """The older reader keeps the pages it mapped; the newer one maps the new file."""
+    reader = opened()
+    expected = answers(reader)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resident, "LONGEST_TAIL", 1)
+        for number in range(30):
+            published.remember(f"The hose number {number} is new", dedupe=False)
+        published.search("hose", record=False)
+        assert published.publish() is True
+    assert answers(reader) == answers(published) == answers(opened())
+    assert answers(reader) != expected
+
+
+def test_a_scan_file_that_is_missing_or_damaged_is_made_anew(opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recollect.index import vectors
+
+    monkeypatch.setattr(resident, "SMALLEST_IMAGE", 1)
+    for module in (resident, vectors):
+        monkeypatch.setattr(module, "EXACT_ROWS", 32)
+    engine: Engine = opened()
+    list(engine.remember_many([Draft(f"fact {n} of the {n % 5} pumps") for n in range(80)], dedupe=False))
+    engine.drain()
+    engine.search("pump", record=False)
+    assert engine.publish() is True
+    folder = engine.index_folder()
+    assert folder is not None
+    (scan,) = folder.rglob("*.scan")
+    whole, expected = scan.read_bytes(), answers(engine)
+    for damaged in (b"", whole[: len(whole) // 2], b"\x00" * len(whole), whole[:-1]):
+        scan.write_bytes(damaged)
+        assert answers(opened()) == expected
+    scan.unlink()
+    assert answers(opened()) == expected

@@ -1,0 +1,80 @@
+"""Writes to a store until it is killed. Run as a script: each line of input is one life, `JSON of Life`.
+
+A life is a forked child, so that fifty of them cost no fifty starts. What the child has been told is on disk it appends
+to a file by itself, in one write a batch: that survives its death, and is the promise the test holds the engine to.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Iterator
+
+from recollect.engine import Engine, keeping
+from recollect.index import resident
+from recollect.ingest.draft import Draft
+
+WORDS = [
+    "cache",
+    "deploy",
+    "login",
+    "token",
+    "gateway",
+    "retry",
+    "인증",
+    "배포",
+    "사용자",
+    "세션",
+    "queue",
+    "worker",
+    "shard",
+    "index",
+    "quorum",
+    "lease",
+]
+
+
+def drafts(seed: int) -> Iterator[Draft]:
+    chance = random.Random(seed)
+    for number in itertools.count():
+        words = chance.choices(WORDS, k=chance.randint(3, 30))
+        yield Draft(f"{seed}-{number} {' '.join(words)}", project=chance.choice((None, "p")), session=f"s{seed % 3}")
+
+
+def live(store: str, acknowledged: str, *, seed: int, encoder: str, batch: int) -> None:
+    keeping.BATCH_ROWS = batch
+    keeping.BACKLOG_ROWS = 2 * batch
+    resident.SMALLEST_IMAGE, resident.LONGEST_TAIL = 1, 3 * batch
+    out = os.open(acknowledged, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    with Engine.open(store, encoder=encoder) as engine:
+        for count, written in enumerate(engine.remember_many(drafts(seed), dedupe=seed % 2 == 0)):
+            os.write(out, "".join(f"{one.id}\n" for one in written).encode())
+            if count % 3 == 2:
+                engine.drain()
+            if count % 5 == 4:
+                engine.publish()
+
+
+def main() -> None:
+    for line in sys.stdin:
+        life = json.loads(line)
+        delay = life.pop("delay")
+        child = os.fork()
+        if not child:
+            live(**life)
+            os._exit(0)
+        time.sleep(delay)
+        died, status = os.waitpid(child, os.WNOHANG)
+        if not died:
+            os.kill(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+if __name__ == "__main__":
+    main()

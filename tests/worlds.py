@@ -1,0 +1,155 @@
+"""Random small stores and questions for property tests, of a vocabulary so small that things match."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conftest import START_MS, FixedClock
+from recollect.engine import Engine
+from recollect.errors import InvalidInput
+from recollect.ingest.draft import Draft
+from recollect.model.ids import IdSource
+from recollect.model.memory import Kind, Sector, Tier
+from recollect.model.salience import DAY_MS
+
+WORDS = (
+    "cache",
+    "caching",
+    "deploy",
+    "login",
+    "token",
+    "gateway",
+    "인증",
+    "사용자인증을",
+    "배포",
+    "src/app.py",
+    "E1100",
+)
+STATUSES = ("active", "active", "active", "active", "pending_review", "quarantined", "rejected", "archived")
+SHARED_MEMORY = Path("/dev/shm")
+
+
+@dataclass(frozen=True)
+class World:
+    """What to write, in order: memories one by one, then supersessions, then what happens to some of them."""
+
+    drafts: tuple[Draft, ...]
+    supersessions: tuple[tuple[int, int, int], ...]
+    forgotten: tuple[int, ...]
+    confirmed: tuple[int, ...]
+    recalled: tuple[str, ...]
+
+
+def texts(most: int) -> st.SearchStrategy[str]:
+    return st.lists(st.sampled_from(WORDS), min_size=1, max_size=most).map(" ".join)
+
+
+def days(low: int, high: int) -> st.SearchStrategy[int]:
+    return st.integers(low, high).map(lambda count: START_MS + count * DAY_MS)
+
+
+@st.composite
+def drafts(draw: st.DrawFn) -> Draft:
+    starts = draw(st.none() | days(-20, 5))
+    ends = draw(st.none() | st.none() | days(-10, 10))
+    return Draft(
+        draw(texts(6)),
+        title=draw(st.none() | texts(2)),
+        project=draw(st.sampled_from((None, "p", "q"))),
+        sector=draw(st.sampled_from(Sector)),
+        kind=draw(st.sampled_from((Kind.FACT, Kind.GOTCHA))),
+        tier=draw(st.sampled_from(Tier)),
+        status=draw(st.sampled_from(STATUSES)),
+        zone=draw(st.sampled_from(("trusted", "trusted", "working", "quarantine"))),
+        tags=draw(st.sampled_from(((), ("ops",), ("ops", "web")))),
+        importance=draw(st.sampled_from((0.0, 0.3, 1.0))),
+        salience=draw(st.sampled_from((0.1, 0.5, 1.0))),
+        session=draw(st.sampled_from((None, "s1", "s2"))),
+        created=draw(days(-60, 0)),
+        valid_from=starts,
+        valid_until=ends if ends is None or starts is None or ends > starts else None,
+    )
+
+
+@st.composite
+def worlds(draw: st.DrawFn, most: int = 24, least: int = 1) -> World:
+    memories = tuple(draw(st.lists(drafts(), min_size=least, max_size=most)))
+    places = st.integers(0, len(memories) - 1)
+    return World(
+        memories,
+        tuple(draw(st.lists(st.tuples(places, places, days(-30, 10)), max_size=3))),
+        tuple(draw(st.lists(places, max_size=2, unique=True))),
+        tuple(draw(st.lists(places, max_size=3))),
+        tuple(draw(st.lists(texts(2), max_size=2))),
+    )
+
+
+questions = st.fixed_dictionaries(
+    {
+        "text": texts(4),
+        "mode": st.sampled_from(("hybrid", "hybrid", "semantic", "keyword")),
+        "preset": st.sampled_from(("default", "classic")),
+        "limit": st.integers(1, 6),
+    },
+    optional={
+        "project": st.sampled_from(("p", "q", "nowhere")),
+        "sector": st.sampled_from(Sector),
+        "tier": st.sampled_from(Tier),
+        "kind": st.sampled_from((Kind.FACT, Kind.GOTCHA, Kind.SKILL)),
+        "tags": st.sampled_from((("ops",), ("ops", "web"), ("none",))),
+        "min_salience": st.sampled_from((0.0, 0.2, 0.6)),
+        "include_superseded": st.booleans(),
+        "in_session": st.sampled_from(("s1", "s2")),
+        "documents": st.sampled_from(("include", "exclude", "only")),
+        "as_of": days(-40, 0),
+    },
+)
+
+
+@contextmanager
+def a_folder() -> Iterator[Path]:
+    """In memory where that is possible: the laws are not about the disk."""
+    with tempfile.TemporaryDirectory(dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else None) as folder:
+        yield Path(folder)
+
+
+def open_world(path: Path, **options: Any) -> Engine:
+    clock = FixedClock()
+    return Engine.open(path, encoder="hashing", clock=clock, ids=IdSource(clock, lambda bits: 0), **options)
+
+
+def populate(engine: Engine, world: World, *, ask_between: bool = False) -> list[str]:
+    """Write the world. With `ask_between` the engine's derived state grows a row at a time."""
+    for session in ("s1", "s2"):
+        engine.start_session(session)
+    ids = []
+    for draft in world.drafts:
+        ids.append(engine.remember(draft, dedupe=False).id)
+        if ask_between:
+            engine.recall(engine.query("cache"))
+    for old, new, at in world.supersessions:
+        try:
+            engine.supersede(ids[old], ids[new], at=at)
+        except InvalidInput:  # itself, or a circle
+            continue
+    for place in world.confirmed:
+        engine.confirm(ids[place])
+    for text in world.recalled:
+        engine.search(text, session="s1")
+    for place in world.forgotten:
+        engine.forget(ids[place])
+    return ids
+
+
+@contextmanager
+def populated(world: World, **options: Any) -> Iterator[Engine]:
+    with a_folder() as folder, open_world(folder / "store.db", **options) as engine:
+        populate(engine, world)
+        yield engine
