@@ -200,7 +200,7 @@ narrow = st.builds(
 
 
 @given(worlds(most=40, least=20), st.lists(narrow, min_size=2, max_size=6))
-@few
+@fewer
 def test_filtering_late_equals_filtering_first(world: World, asked: list[Question]) -> None:
     """A filter pushed into the views at once, and one that refills after rejecting, give the same results."""
     with populated(world) as engine:
