@@ -30,8 +30,14 @@ def questions(count: int) -> list[str]:
     folder = data_folder()
     if folder is None:
         return [" ".join(text.split()[:9]) for text in _made_up(count * 7)[::7]]
-    found = [row["text"] for name in SETS for row in _lines(folder / name / "queries.jsonl.gz")]
-    random.Random(7).shuffle(found)
+    chosen = random.Random(7)
+    share = -(-count // len(SETS))
+    found = [
+        text
+        for name in SETS
+        for text in chosen.sample([row["text"] for row in _lines(folder / name / "queries.jsonl.gz")], share)
+    ]
+    chosen.shuffle(found)
     return found[:count]
 
 

@@ -35,8 +35,12 @@ STEPS: tuple[Step, ...] = (
         ("search", "E-AUTH-4012", "-k", "2"),
     ),
     (
-        "No content word in common: only the meaning matches. The last lines say why it came first.",
-        ("search", "Why do handsets display outdated assignments at dawn?", "-k", "2"),
+        "No content word in common: only the meaning matches.",
+        ("search", "Why do handsets display outdated assignments at dawn?", "-k", "1"),
+    ),
+    (
+        "The X-ray of a recall: who served each result, how its score adds up, each filter's verdict, the near misses.",
+        ("xray", "How long do we cache tracking lookups now?", "-k", "2"),
     ),
 )
 

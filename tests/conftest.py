@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -12,32 +12,11 @@ from hypothesis import settings
 from recollect.engine import Engine
 from recollect.index.encoders.minilm import MiniLMEncoder
 from recollect.model.ids import IdSource
-from recollect.model.salience import DAY_MS
+from standing import FixedClock, Open
 
 # The same examples on every run, and no clock: a busy machine is not a counterexample.
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.load_profile("fixed")
-
-# 2026-06-01T00:00:00Z
-START_MS = 1_780_272_000_000
-
-
-class FixedClock:
-    """A clock that moves only when it is told to."""
-
-    def __init__(self, now: int = START_MS) -> None:
-        self.now = now
-
-    def __call__(self) -> int:
-        return self.now
-
-    def advance(self, *, days: float = 0, ms: int = 0) -> int:
-        self.now += round(days * DAY_MS) + ms
-        return self.now
-
-
-class Open(Protocol):
-    def __call__(self, name: str = ..., **options: Any) -> Engine: ...
 
 
 @pytest.fixture(autouse=True, scope="session")

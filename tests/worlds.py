@@ -11,13 +11,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from conftest import START_MS, FixedClock
 from recollect.engine import Engine
 from recollect.errors import InvalidInput
 from recollect.ingest.draft import Draft
 from recollect.model.ids import IdSource
 from recollect.model.memory import Kind, Sector, Tier
 from recollect.model.salience import DAY_MS
+from standing import START_MS, FixedClock
 
 WORDS = (
     "cache",

@@ -35,7 +35,12 @@ def test_a_new_user_with_the_real_encoder(monkeypatch: pytest.MonkeyPatch) -> No
 def test_interrupting_a_bulk_load_keeps_what_was_acknowledged(home: Path, store: Path) -> None:
     file = bulk(home / "m.jsonl", 20_000)
     process = subprocess.Popen(
-        [*RECOLLECT, "remember", "--jsonl", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*RECOLLECT, "remember", "--jsonl", str(file)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A suite that runs in the background has Ctrl-C ignored, and a child would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     deadline = time.monotonic() + 30
     while not (store.exists() and kept(store) >= 512) and time.monotonic() < deadline:

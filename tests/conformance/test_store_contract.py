@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from conftest import START_MS
 from recollect.engines.sqlite.store import SqliteStore
 from recollect.errors import StoreMissing
 from recollect.ingest.draft import Draft
@@ -17,6 +16,7 @@ from recollect.ingest.prepare import prepare
 from recollect.model.ids import encode_id
 from recollect.model.memory import Event, EventKind, Relation, RelationType, Session, Status, Usage
 from recollect.store.protocols import Listing, Prepared, Reader, Store, Writer
+from standing import START_MS
 
 STORES: dict[str, Callable[[Path], Store]] = {
     "sqlite": lambda folder: SqliteStore(folder / "store.db", create=True),
@@ -190,7 +190,11 @@ def test_relations_sessions_and_events_are_looked_up_at_once(store: Store) -> No
         tx.record(ns, [Event("n", EventKind.USED, START_MS + 7, amount=0.25)], [nums[2]])
     with store.read() as reader:
         ns = key(reader)
-        assert reader.related_counts(nums) == {nums[0]: 1, nums[1]: 2, nums[2]: 1}
+        assert {num: len(found) for num, found in reader.relations_of(nums).items()} == {
+            nums[0]: 1,
+            nums[1]: 2,
+            nums[2]: 1,
+        }
         assert {n: s.content for n, s in reader.successors(nums, START_MS + 5).items()} == {nums[0]: "b"}
         assert reader.successors(nums, START_MS + 4) == {}
         assert {s.id for s in reader.source_sessions(nums).values()} == {"s1"}
@@ -225,7 +229,7 @@ def test_a_deleted_memory_takes_everything_with_it(store: Store) -> None:
         assert reader.memories(nums).keys() == {nums[1]}
         assert reader.terms(ns, ["zyzzyva", "dog"]).keys() == {"dog"}
         assert reader.labelled(ns, [("zoo", ""), ("src/zoo.py", "")]) == []
-        assert reader.related_counts([nums[1]]) == {nums[1]: 0}
+        assert reader.relations_of([nums[1]]) == {}
         assert reader.backlog_size(ENCODER) == 1
         assert reader.in_session(ns, "s") == [nums[1]]
     assert store.check(None).problems == []

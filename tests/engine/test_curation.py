@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import FixedClock, Open
 from recollect.engine import Engine
 from recollect.errors import EncoderMismatch, EncoderMissing, InvalidInput, NotFound, StoreDamaged, StoreReadOnly
 from recollect.index import resident
 from recollect.ingest.draft import Draft
 from recollect.model.memory import Citation, FileCitation, RelationType, Status, Usage, Zone
 from recollect.model.salience import DAY_MS
+from standing import FixedClock, Open
 
 
 def found(engine: Engine, text: str, **options: object) -> list[str]:

@@ -107,7 +107,7 @@ def test_the_rank_is_bm25_as_fts5_computes_it(real: Engine, login: str) -> None:
             score += idf * counts[text] * 2.2 / (counts[text] + norm)
         return score
 
-    raw = {result.memory.content: result.parts["keyword"] * 10 / 0.25 for result in recall.results}
+    raw = {result.memory.content: result.parts["bm25"] * 10 / 0.25 for result in recall.results}
     assert raw.keys() == {texts[0], texts[2], texts[4]}
     for text, score in raw.items():
         assert score == pytest.approx(bm25(text), abs=1e-9)

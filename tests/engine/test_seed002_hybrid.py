@@ -161,8 +161,8 @@ def test_modes_ask_their_own_views(real: Engine, ids: dict[str, str]) -> None:
     assert {result.views for result in semantic.values()} == {("semantic",)}
     assert hybrid[ids[DEPLOY]].views == ("lexical", "semantic")
     assert hybrid[ids[DEPLOY]].match_type is MatchType.BOTH
-    assert "keyword" not in semantic[ids[DEPLOY]].parts
-    assert "semantic" not in keyword[ids[DEPLOY]].parts
+    assert "bm25" not in semantic[ids[DEPLOY]].parts
+    assert "vector" not in keyword[ids[DEPLOY]].parts
 
 
 @pytest.mark.parametrize("mode", ["fuzzy", "", "hybrid "])
@@ -261,7 +261,7 @@ def test_sector_boosts_are_applied_exactly(real: Engine) -> None:
     recall = real.search("cache warmed", preset="classic", record=False)
     assert [result.memory.sector for result in recall.results] == list(BOOST)
     for result in recall.results:
-        before = sum(result.parts[name] for name in ("semantic", "keyword", "salience", "recency"))
+        before = sum(result.parts[name] for name in ("vector", "bm25", "salience", "recency"))
         assert result.parts["sectorBoost"] == pytest.approx(before * (BOOST[result.memory.sector] - 1), abs=1e-12)
         assert result.score == pytest.approx(min(1.0, before * BOOST[result.memory.sector]), abs=1e-12)
 
@@ -284,9 +284,10 @@ def test_superseded_costs_half_in_both_presets(real: Engine) -> None:
     real.supersede(old, new)
     for preset in ("default", "classic"):
         result = by_id(real, "deadline", project=None, preset=preset, include_superseded=True)[old]
-        before = result.score - result.parts["superseded"] - result.parts.get("clamp", 0.0)
+        after = sum(result.parts.get(name, 0.0) for name in ("superseded", "clamp", "mmrPenalty"))
+        before = result.score - after
         assert result.parts["superseded"] == pytest.approx(-0.5 * before, abs=1e-12)
-        assert result.score == pytest.approx(0.5 * before, abs=1e-12)
+        assert result.score == pytest.approx(0.5 * before + result.parts.get("mmrPenalty", 0.0), abs=1e-12)
 
 
 def test_salience_and_recency_move_the_default_ranking(real: Engine, clock) -> None:
@@ -600,5 +601,7 @@ def test_why_a_memory_surfaced_is_in_its_parts(real: Engine, ids: dict[str, str]
 
 
 def test_an_unknown_option_lists_the_options(real: Engine) -> None:
-    with pytest.raises(InvalidInput, match="unknown search option 'projectId'; the options are: as_of, documents"):
+    with pytest.raises(
+        InvalidInput, match="unknown search option 'projectId'; the options are: as_of, budget, documents"
+    ):
         real.search("x", projectId="proj1")

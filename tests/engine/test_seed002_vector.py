@@ -26,7 +26,7 @@ def similarity(encoder: MiniLMEncoder, query: str, text: str) -> float:
 
 def semantic(engine: Engine, text: str, **options: object) -> dict[str, float]:
     recall = engine.search(text, mode="semantic", preset="classic", project="proj1", record=False, **options)
-    return {result.memory.content: result.parts["semantic"] / 0.4 for result in recall.results}
+    return {result.memory.content: result.parts["vector"] / 0.4 for result in recall.results}
 
 
 def test_finds_semantically_similar_memories(real: Engine, stored: dict[str, str]) -> None:

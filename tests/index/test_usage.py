@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import START_MS, FixedClock
 from recollect.engine import Engine
 from recollect.model.memory import Sector
 from recollect.model.salience import DAY_MS, DECAY_PER_DAY
 from recollect.recall.scene import usage_at, usage_now
+from standing import START_MS, FixedClock
 from worlds import a_folder, open_world
 
 ACTS = st.lists(st.tuples(st.sampled_from(("confirm", "search", "repeat", "wait")), st.integers(0, 2)), max_size=14)

@@ -40,6 +40,14 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
         "timeline": Entry("timeline", "timeline", "What came before and after a memory."),
         "list": Entry("listing", "list_memories", "Browse memories, newest first."),
     },
+    "Explain": {
+        "xray": Entry("xray", "xray", "Ask, and see why each memory came, in full."),
+        "explain": Entry("xray", "explain", "The X-ray of a session's last search."),
+        "why-not": Entry("why_not", "why_not", "Why a memory did not come, and what would bring it in."),
+        "replay": Entry("replay", "replay", "A recorded search again, and what differs now."),
+        "diff": Entry("replay", "diff", "What changed between two recorded searches, and why."),
+        "audit": Entry("audit", "audit", "The log of what was injected: verify, list, anomalies."),
+    },
     "Curate": {
         "edit": Entry("edit", "edit", "Give a memory a new text; the old one stays as history."),
         "supersede": Entry("curate", "supersede", "Say that one memory replaces another."),

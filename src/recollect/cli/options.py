@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import time
 from collections.abc import Callable
 from enum import StrEnum
@@ -10,12 +12,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from recollect.cli.given import Given
+from recollect.cli.terms import WEIGHABLE
+from recollect.errors import InvalidInput, UnknownOption
 from recollect.text.normalize import clean
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+# The renderer's formats, known here without loading it: a test holds the two together.
+FORMATS = ("text", "markdown", "json", "html")
+# As many digits as any text can have characters.
+_WHOLE = re.compile(r"[0-9]{1,15}")
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
@@ -76,12 +85,80 @@ class When(click.ParamType):  # type: ignore[type-arg]
         return value if isinstance(value, int) else parse_when(value, now_ms=now_ms())
 
 
+class Size(click.ParamType):  # type: ignore[type-arg]
+    """A whole number from 1. Zero means zero, and room for nothing is asked by asking nothing."""
+
+    def __init__(self, what: str, unit: str, default: int) -> None:
+        self.name = what
+        self.unit = unit
+        self.default = default
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        if not _WHOLE.fullmatch(value) or int(value) == 0:
+            raise InvalidInput(
+                f"{self.name} must be a positive whole number of {self.unit}, not {clean(value)!r};"
+                f" for example --{self.name} {self.default}"
+            )
+        return int(value)
+
+
+class Weight(click.ParamType):  # type: ignore[type-arg]
+    """NAME=FACTOR, where NAME is a part of the score."""
+
+    name = "weight"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
+        if isinstance(value, tuple):
+            return value[0], value[1]
+        name, sign, factor = clean(value).partition("=")
+        if not sign:
+            raise InvalidInput(f"{name!r} is no weight; use NAME=FACTOR, where NAME is one of: {', '.join(WEIGHABLE)}")
+        if name not in WEIGHABLE:
+            raise UnknownOption("part of the score", name, WEIGHABLE)
+        try:
+            number = float(factor)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number < math.inf:
+            raise InvalidInput(f"the factor of {name} must be a number from 0, not {factor!r}; 1 is the preset's own")
+        return name, number
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(f"{name}=") for name in WEIGHABLE if name.startswith(incomplete)]
+
+
+class Format(click.ParamType):  # type: ignore[type-arg]
+    """A format of the X-ray."""
+
+    name = "format"
+
+    def __init__(self, hint: str | None = None) -> None:
+        self.hint = hint
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in FORMATS:
+            unknown = UnknownOption("format", clean(value), FORMATS)
+            unknown.hint = self.hint
+            raise unknown
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name) for name in FORMATS if name.startswith(incomplete)]
+
+
 def now_ms() -> int:
     return int(time.time() * 1000)
 
 
 TEXT = Text()
 WHEN = When()
+FORMAT = Format()
 
 
 def listed(members: type[StrEnum]) -> str:

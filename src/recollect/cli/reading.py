@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,11 @@ from recollect.errors import InvalidInput
 from recollect.ingest.validate import MAX_CONTENT_BYTES
 
 STDIN = "-"
+
+_NAMED = re.compile(r"(?:---|\+\+\+|rename from|rename to) (?P<name>.+)")
+_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_ESCAPED = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
+_ESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
 
 def words(parts: Sequence[str]) -> str:
@@ -63,3 +69,42 @@ def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
 def piped() -> bool:
     """Whether something other than a keyboard is at standard input."""
     return sys.stdin is not None and not sys.stdin.isatty()
+
+
+def changed_files(path: str) -> list[str]:
+    """The files that a unified diff is about, once each, as the repository names them."""
+    found: list[str] = []
+    anything = False
+    old = new = 0  # lines of the hunk that are still to come: a removed `-- x` is no header
+    with opened(path) as (stream, name):
+        for data in stream:
+            line = data.decode("utf-8", "replace").rstrip("\r\n")
+            anything = anything or bool(line.strip())
+            if old > 0 or new > 0:
+                old -= line[:1] in ("-", " ", "")
+                new -= line[:1] in ("+", " ", "")
+            elif hunk := _HUNK.match(line):
+                old, new = (1 if count is None else int(count) for count in hunk.groups())
+            elif named := _NAMED.match(line):
+                found.append(_repository_name(named["name"], renamed=line.startswith("rename")))
+    files = [file for file in dict.fromkeys(found) if file and file != "/dev/null"]
+    if anything and not files:
+        raise InvalidInput(
+            f"{name} names no file; a unified diff has lines that begin with --- and +++",
+            hint="`git diff | recollect xray QUERY --diff -` gives one; --files FILE names a file by itself.",
+        )
+    return files
+
+
+def _repository_name(said: str, *, renamed: bool) -> str:
+    """Without the date after a tab, git's quotes and its a/ or b/."""
+    name = said.split("\t")[0]
+    if len(name) > 1 and name[0] == name[-1] == '"':
+        name = _ESCAPED.sub(_unescaped, name[1:-1].encode()).decode("utf-8", "replace")
+    return name if renamed else re.sub(r"^[ab]/", "", name)
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    """An octal byte, as git writes what is not ASCII, or a letter for a control character."""
+    code = match.group(1)
+    return bytes([int(code, 8) & 0xFF]) if len(code) == 3 else _ESCAPES.get(code, code)

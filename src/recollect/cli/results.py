@@ -12,6 +12,7 @@ from rich.text import Text
 
 from recollect.cli.memories import cited, headline, kinship
 from recollect.cli.screen import age, counted, day, first_line, visible
+from recollect.cli.terms import WORDS
 from recollect.model.recall import MatchType, Recall, SearchResult
 from recollect.render.records import filters_record
 from recollect.text.snippet import END_MARK, MARK
@@ -90,7 +91,8 @@ def highlighted(excerpt: str) -> Text:
 
 
 def _provenance(result: SearchResult) -> list[str]:
-    parts = [_MATCHED[result.match_type] if result.match_type else f"found by {', '.join(result.views)}"]
+    views = [plain(view) for view in result.views if ":" not in view]  # what a tier looked through found nothing itself
+    parts = [_MATCHED[result.match_type] if result.match_type else f"found by {', '.join(views)}"]
     if result.source_session is not None:
         parts.append(visible(f"session {result.source_session.id}"))
     if result.related_count:
@@ -122,7 +124,7 @@ def shown_parts(parts: Mapping[str, float], score: float) -> list[tuple[str, int
 
 
 def plain(name: str) -> str:
-    return _HUMP.sub(" ", name).replace("-", " ").lower()
+    return WORDS.get(name) or _HUMP.sub(" ", name).replace("-", " ").lower()
 
 
 def shares(parts: list[tuple[str, int]]) -> str:

@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-import numpy as np
-
+from recollect import __version__
 from recollect.engine.core import Core
-from recollect.errors import InvalidInput, NotFound
-from recollect.index.columns import Columns
-from recollect.index.encoding import LazySemantic
-from recollect.index.lexical import bind_lexical
-from recollect.index.resident import Version
-from recollect.index.symbolic import bind_symbolic
-from recollect.index.views import BoundView
-from recollect.ingest.annotate import annotate
-from recollect.ingest.prepare import labels
+from recollect.engine.setting import set_scene
+from recollect.errors import InvalidInput
 from recollect.ingest.validate import epoch_ms, label, option, tags, unit_interval
-from recollect.model.ledger import Ledger
+from recollect.model.audit import chained, query_digest
+from recollect.model.ledger import Entry, Ledger
 from recollect.model.memory import Event, EventKind, Kind, Memory, Sector, Session, Tier, Usage
-from recollect.model.query import MAX_LIMIT, Documents, Filters, Mode, Query
+from recollect.model.query import GRAPH_FLOOR, GRAPH_ITERATIONS, MAX_LIMIT, Documents, Filters, Mode, Query
 from recollect.model.recall import Recall, SessionContext, SessionSummary, Timeline
 from recollect.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
-from recollect.model.verdict import BoolArray, Found
+from recollect.model.snapshot import SCHEMA_VERSION
+from recollect.model.verdict import Found, Note
 from recollect.recall.assemble import results
+from recollect.recall.budget import spending
 from recollect.recall.pipeline import pipeline
-from recollect.recall.presets import Preset, preset_named, views_for
+from recollect.recall.presets import Preset, preset_named
 from recollect.recall.runner import run
-from recollect.recall.scene import Scene, usage_at, usage_now
-from recollect.store.protocols import Reader
-from recollect.text.language import known_share
-from recollect.text.normalize import clean, normalize
+from recollect.text.normalize import clean
+from recollect.text.tokenizer import TOKENIZER_VERSION
+from recollect.xray.explain import snapshot_id
 
+# Ledgers of recorded recalls that a session keeps, to be explained and replayed.
+LEDGERS_KEPT = 20
 TIMELINE_DEPTH = 5
 # What a query may reasonably hold; a longer one is a document.
 MAX_QUERY_CHARACTERS = 32_768
@@ -79,6 +76,14 @@ class Recalling(Core):
             ),
             session=label("session", options.get("session")),
             as_of=as_of,
+            budget=_size("budget", options.get("budget")),
+            tokens=_size("tokens", options.get("tokens")),
+            files=tuple(options.get("files") or ()),
+            scopes=tuple(options.get("scopes") or ()),
+            weights=_weights(options.get("weights")),
+            watch=tuple(options.get("watch") or ()),
+            graph_floor=unit_interval("graph floor", options.get("graph_floor", GRAPH_FLOOR)),
+            graph_iterations=_size("graph iterations", options.get("graph_iterations")) or GRAPH_ITERATIONS,
         )
 
     def search(self, text: str, **options: Any) -> Recall:
@@ -88,8 +93,7 @@ class Recalling(Core):
         recall = self.recall(query)
         wanted = self.settings.record if record is None else record
         if wanted and recall.results and not self.store.read_only and query.as_of is None:
-            self._record(recall)
-            recall = replace(recall, recorded=True)
+            recall = replace(recall, audit=self._record(recall), recorded=True)
         return recall
 
     def search_documents(self, text: str, *, project: str | None = None, limit: int = 10, **options: Any) -> Recall:
@@ -99,70 +103,50 @@ class Recalling(Core):
     def recall(self, query: Query) -> Recall:
         """The answer and the ledger that caused it. Writes nothing."""
         self.refresh_encoding()
-        key = self.encoding.key
-        if not query.text.strip():
-            return _nothing(query, key, "the query is empty: nothing was searched")
         preset = preset_named(query.preset)
+        if not query.text.strip():
+            return _nothing(query, self._versions(preset), "the query is empty: nothing was searched")
         if query.mode is Mode.SEMANTIC:
             # Nothing else could answer, so a missing encoder is an error here and not a degradation.
             self.encoding.available()
         with self.snapshot(query.namespace) as snapshot:
             if snapshot is None:
-                return _nothing(query, key, f"namespace {query.namespace!r} holds nothing yet")
+                return _nothing(query, self._versions(preset), f"namespace {query.namespace!r} holds nothing yet")
             reader, state, version = snapshot
-            scene = self._scene(reader, state.key, version, preset, query)
+            scene = set_scene(
+                reader,
+                state.key,
+                version,
+                encoding=self.encoding,
+                preset=preset,
+                query=query,
+                notes=self._versions(preset),
+            )
             ledger, pool = run(pipeline(scene, preset, query), query)
             found = results(reader, scene, ledger, pool, query)
-        return Recall(query, found, ledger, key, degraded=_failures(ledger))
+        return Recall(query, found, ledger, self.encoding.key, degraded=_failures(ledger))
 
-    def _scene(self, reader: Reader, ns: int, version: Version, preset: Preset, query: Query) -> Scene:
-        columns, filters = version.columns, query.filters
-        if filters.in_session is not None and reader.session(ns, filters.in_session) is None:
-            raise NotFound(
-                f"no session {filters.in_session!r}", hint="`recollect session list` shows those that exist."
-            )
-        usage = (
-            usage_at(columns, reader.usage_until(ns, query.at), query.at)
-            if query.as_of is not None
-            else usage_now(columns)
-        )
-        fluency = known_share(query.text, self.encoding.languages)
-        return Scene(
-            columns=columns,
-            views=self._views(reader, ns, version, preset, query, readable=fluency > 0),
-            at=query.at,
-            usage=usage,
-            linked=_rows(columns, reader.in_session(ns, filters.in_session))
-            if filters.in_session is not None
-            else None,
-            tagged=_tagged(reader, ns, columns, filters.tags) if filters.tags else None,
-            fluency=fluency,
-            notes={"encoder": self.encoding.key, "fluency": fluency},
-        )
+    def _versions(self, preset: Preset) -> dict[str, Any]:
+        """What else the answer depends on beside store, query and clock."""
+        versions = {
+            "engine": __version__,
+            "preset": preset.name,
+            "encoder": self.encoding.key or "none",
+            "schema": SCHEMA_VERSION,
+            "tokenizer": str(TOKENIZER_VERSION),
+        }
+        return {"encoder": self.encoding.key, "versions": versions}
 
-    def _views(
-        self, reader: Reader, ns: int, version: Version, preset: Preset, query: Query, *, readable: bool
-    ) -> dict[str, BoundView]:
-        """A query that the encoder cannot read at all is not put to it, unless the caller or the preset insists."""
-        views: dict[str, BoundView] = {}
-        for name in views_for(preset, query.mode):
-            if name == "lexical":
-                views[name] = bind_lexical(
-                    reader, ns, version.lexical, query.text, formula=preset.formula, prefixes=preset.prefixes
-                )
-            elif name == "symbolic":
-                views[name] = bind_symbolic(reader, ns, version.columns, _query_labels(query.text))
-            elif version.vectors is not None and (readable or query.mode is Mode.SEMANTIC or not preset.fluent):
-                views[name] = LazySemantic(self.encoding, version.vectors, version.columns, query.text)
-        return views
+    def _record(self, recall: Recall) -> dict[str, str]:
+        """One write for what was returned: salience (once a day a memory), the asker's links, audit and ledger.
 
-    def _record(self, recall: Recall) -> None:
-        """One event for what was returned: a step of salience, at most once a day a memory, and the asker's links."""
+        Gives the audit entry of each memory.
+        """
         query, now = recall.query, recall.query.now
         with self.store.write() as tx:
             state = tx.namespace(query.namespace)
             if state is None:
-                return
+                return {}
             numbers = tx.find(state.key, [result.memory.id for result in recall.results])
             # Read again: since the recall, another may have reinforced or deleted what it returned.
             found = tx.memories(list(numbers.values()))
@@ -179,6 +163,26 @@ class Recalling(Core):
                 asker = Session(query.session, query.namespace, started=now, project=query.filters.project)
                 self._ensure_session(tx, state.key, asker)
                 tx.link(state.key, query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
+            entries = chained(
+                namespace=query.namespace,
+                head=tx.audit_head(state.key),
+                at=now,
+                session=query.session,
+                query=query_digest(query.text),
+                injected=[(memory.id, memory.content_hash) for memory in kept],
+            )
+            tx.append_audit(state.key, entries)
+            audit = {entry.memories[0]: entry.id for entry in entries}
+            tx.put_ledger(
+                state.key,
+                id=snapshot_id(recall.ledger),
+                session=query.session or "",
+                at=now,
+                ledger=recall.ledger.packed(),
+                audit=audit,
+                keep=LEDGERS_KEPT,
+            )
+            return audit
 
     # ── around one memory ──
 
@@ -216,7 +220,8 @@ class Recalling(Core):
 
 _OPTIONS = frozenset(
     ("namespace", "mode", "limit", "preset", "project", "sector", "tier", "kind", "tags", "min_salience",
-     "include_superseded", "in_session", "documents", "session", "now", "as_of", "record")
+     "include_superseded", "in_session", "documents", "session", "now", "as_of", "record",
+     "budget", "tokens", "files", "scopes", "weights", "watch", "graph_floor", "graph_iterations")
 )  # fmt: skip
 
 
@@ -227,40 +232,37 @@ def _optional(kind: type[Choice], value: str | None, what: str) -> Choice | None
     return None if value is None else option(kind, value, what)
 
 
+def _size(name: str, value: Any) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise InvalidInput(f"{name} must be a positive whole number, not {value!r}")
+    return value
+
+
+def _weights(value: Mapping[str, float] | None) -> dict[str, float]:
+    weights = dict(value or {})
+    for name, factor in weights.items():
+        if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 <= factor < math.inf:
+            raise InvalidInput(f"the weight of {name!r} must be a number from 0, not {factor!r}")
+    return weights
+
+
 def _tags(value: object) -> tuple[str, ...]:
     if value is not None and not isinstance(value, Iterable):
         raise InvalidInput(f"tags must be a list of texts, not {value!r}")
     return tags(value or ())
 
 
-def _nothing(query: Query, encoder: str | None, notice: str) -> Recall:
-    return Recall(query, (), Ledger(query.to_json(), ()), encoder, notice=notice)
+def _nothing(query: Query, plan: Mapping[str, Any], notice: str) -> Recall:
+    """The recall that found nothing to look at: its ledger says only what was planned."""
+    note = Note("plan", {"preset": query.preset, "views": [], "depth": 0, **plan})
+    spent = Note("budget", spending(query, used=0, used_tokens=0, items={}))
+    ledger = Ledger(query.to_json(), (Entry("plan", note, 0, 0, 0), Entry("select", spent, 0, 0, 0)))
+    return Recall(query, (), ledger, plan["encoder"], notice=notice)
 
 
 def _failures(ledger: Ledger) -> dict[str, str]:
     found = (entry.verdict for entry in ledger.entries if isinstance(entry.verdict, Found))
     return {verdict.view: verdict.error for verdict in found if verdict.error is not None}
-
-
-def _query_labels(text: str) -> list[tuple[str, str]]:
-    """What the query names exactly. A name is no such thing: people and products are words, and the words find them."""
-    return list(dict.fromkeys(label for label in labels(annotate(text)) if label[1] != "entity"))
-
-
-def _rows(columns: Columns, nums: Sequence[int]) -> BoolArray:
-    mask = np.zeros(columns.size, dtype=np.bool_)
-    places = columns.locate(nums)
-    mask[places[places >= 0]] = True
-    return mask
-
-
-def _tagged(reader: Reader, ns: int, columns: Columns, wanted: Sequence[str]) -> BoolArray:
-    """Rows that carry every one of the tags."""
-    hits = reader.labelled(ns, [(normalize(tag), "tag") for tag in wanted])
-    mask = np.ones(columns.size, dtype=np.bool_)
-    for tag in wanted:
-        mask &= _rows(columns, [num for value, _, num in hits if value == normalize(tag)])
-    return mask
 
 
 def _after_recall(memory: Memory, now: int) -> float:

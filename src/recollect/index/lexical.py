@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.index.bm25 import Bm25, idf, length_norm, saturation, weighted_frequency
 from recollect.index.columns import Columns
@@ -64,12 +65,12 @@ class LexicalIndex:
         found = (segment.postings(number) for segment in self.segments)
         return [postings for postings in found if postings is not None]
 
-    def sequence(self, row: int) -> list[int]:
+    def sequence(self, row: int) -> NDArray[np.uint32]:
         """The terms of one row in text order."""
         for segment in reversed(self.segments):
             if row >= segment.first:
-                return [int(number) for number in segment.sequence(row)]
-        return []
+                return segment.sequence(row)
+        return np.empty(0, dtype=np.uint32)
 
 
 class BoundLexical:
@@ -77,8 +78,10 @@ class BoundLexical:
 
     name = "lexical"
 
-    def __init__(self, index: LexicalIndex, terms: Sequence[QueryTerm], formula: Bm25) -> None:
+    def __init__(self, index: LexicalIndex, terms: Sequence[QueryTerm], formula: Bm25, asked: float) -> None:
         self.terms = terms
+        self._asked = asked
+        self._coverage: FloatArray | None = None
         self._index = index
         self._formula = formula
         self._scores: FloatArray | None = None
@@ -101,11 +104,27 @@ class BoundLexical:
     def score(self, rows: IntArray) -> FloatArray:
         return self.scores[rows]
 
+    def coverage(self, rows: IntArray) -> FloatArray:
+        """The share of the query's words, by weight, that each row holds."""
+        if self._coverage is None:
+            _ = self.scores
+        assert self._coverage is not None
+        return self._coverage[rows]
+
+    def holds(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
+        """Which rows hold every one of these terms."""
+        held = np.ones(self._index.columns.size, dtype=np.bool_)
+        for number in numbers:
+            with_it = np.zeros(self._index.columns.size, dtype=np.bool_)
+            for postings in self._index.postings(number):
+                with_it[postings.rows] = True
+            held &= with_it
+        return held[rows]
+
     def _add_up(self) -> FloatArray:
         index, formula = self._index, self._formula
         total = np.zeros(index.columns.size)
-        if not self.terms:
-            return total
+        held = np.zeros(index.columns.size)
         norm = index.norm(formula)
         for term in self.terms:
             rows, frequencies = self._occurrences(term)
@@ -114,6 +133,8 @@ class BoundLexical:
             frequency = int(index.active[rows].sum())
             factor = term.weight * idf(formula, index.documents, frequency)
             total[rows] += factor * saturation(formula, frequencies, norm[rows])
+            held[rows] += term.weight
+        self._coverage = np.minimum(held / self._asked, 1.0) if self._asked else held
         return total
 
     def _occurrences(self, term: QueryTerm) -> tuple[IntArray, FloatArray]:
@@ -135,7 +156,8 @@ def bind_lexical(
     reader: Reader, ns: int, index: LexicalIndex, text: str, *, formula: Bm25, prefixes: Prefixes
 ) -> BoundLexical:
     terms = every_prefix(reader, ns, text) if prefixes == "every" else weighted_terms(reader, ns, text)
-    return BoundLexical(index, terms, formula)
+    asked = sum(query_weights(tokenize(text)).values())
+    return BoundLexical(index, terms, formula, asked)
 
 
 def weighted_terms(reader: Reader, ns: int, text: str) -> list[QueryTerm]:

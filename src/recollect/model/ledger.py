@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never
@@ -80,6 +81,14 @@ class Ledger:
     def digest(self) -> str:
         return hashlib.sha256(self.canonical()).hexdigest()
 
+    def packed(self) -> bytes:
+        """The record as the store keeps it."""
+        return zlib.compress(json.dumps(self.to_json(), ensure_ascii=False, separators=(",", ":")).encode(), 1)
+
+    @staticmethod
+    def unpacked(data: bytes) -> Ledger:
+        return Ledger.from_json(json.loads(zlib.decompress(data)))
+
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> Ledger:
         entries = tuple(
@@ -104,12 +113,13 @@ def _mask(record: Mapping[str, Any]) -> BoolArray:
     return np.unpackbits(packed, count=record["n"]).astype(np.bool_)
 
 
-def _floats(values: FloatArray) -> list[float | None]:
-    return [None if np.isnan(v) else v for v in values.tolist()]
+def _floats(values: FloatArray) -> str:
+    """Every bit of them: a record that rounds cannot be replayed."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode()
 
 
-def _array(values: list[float | None]) -> FloatArray:
-    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+def _array(packed: str) -> FloatArray:
+    return np.frombuffer(base64.b64decode(packed), dtype="<f8").astype(np.float64)
 
 
 def _names(ids: IdArray) -> list[str]:

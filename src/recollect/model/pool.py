@@ -60,6 +60,14 @@ class Pool:
             mask[self.found[view].positions] = True
         return mask
 
+    def proposers(self, position: int) -> tuple[str, ...]:
+        """The views that proposed a row. A name with a colon is a step inside a tier, and "watch" takes no part."""
+        return tuple(
+            view
+            for view, proposal in self.found.items()
+            if ":" not in view and view != "watch" and position in proposal.positions
+        )
+
     def raw(self, view: str) -> FloatArray:
         """The view's raw scores, NaN where it did not propose the row."""
         scores = np.full(len(self), np.nan)

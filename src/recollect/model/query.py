@@ -51,9 +51,10 @@ class Filters:
 class Query:
     """One question, asked at `now`, about what was known at `as_of` (default: now).
 
-    `budget` is in characters, beside `tokens`. `files` are those of a change under review, `scopes` the contexts that
-    the caller holds. `weights` multiplies a term by name, 1 being the preset's own. `watch` names memories that are
-    followed through the recall without taking part in it, which is how "why not this one?" is answered.
+    `budget` is in characters, beside `tokens`; without them nothing is left out for its length. `files` are those of a
+    change under review, `scopes` the contexts that the caller holds. `weights` multiplies a term by name, 1 being the
+    preset's own. `watch` names memories that are followed through the recall without taking part in it, which is how
+    "why not this one?" is answered.
     """
 
     text: str
@@ -65,8 +66,8 @@ class Query:
     filters: Filters = field(default_factory=Filters)
     session: str | None = None
     as_of: int | None = None
-    budget: int = DEFAULT_BUDGET
-    tokens: int = DEFAULT_TOKENS
+    budget: int | None = None
+    tokens: int | None = None
     files: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)

@@ -52,6 +52,7 @@ class Recall:
     encoder: str | None
     degraded: Mapping[str, str] = field(default_factory=dict)
     recorded: bool = False
+    audit: Mapping[str, str] = field(default_factory=dict)
     notice: str | None = None
 
 

@@ -10,7 +10,7 @@ from recollect.model.query import Query
 from recollect.model.recall import MatchType, SearchResult
 from recollect.recall.scene import Scene
 from recollect.store.protocols import Reader
-from recollect.text.snippet import snippet
+from recollect.text.snippet import Snippets
 from recollect.text.tokenizer import tokenize
 
 _KEYWORD_VIEWS = frozenset(("lexical", "symbolic"))
@@ -20,17 +20,17 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     positions = pool.ranked()
     rows = pool.rows[positions]
     nums = scene.columns["num"][rows].tolist()
-    memories = reader.memories(nums)
+    assert scene.known is not None
+    known = scene.known(nums)
     sessions = reader.source_sessions(nums)
     successors = reader.successors(nums, scene.at)
-    related = reader.related_counts(nums)
     saliences = scene.salience(rows).tolist()
     superseded = scene.superseded(rows).tolist()
-    asked = frozenset(tokenize(query.text))
+    mark = Snippets(tokenize(query.text))
     found = []
     for rank, (position, num) in enumerate(zip(positions.tolist(), nums, strict=True)):
-        memory = memories[num]
-        views = tuple(view for view, proposal in pool.found.items() if position in proposal.positions)
+        memory = known.memories[num]
+        views = pool.proposers(position)
         found.append(
             SearchResult(
                 rank=rank + 1,
@@ -40,11 +40,11 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
                 match_type=match_type(views),
                 views=views,
                 parts=ledger.parts(position),
-                highlights=_highlights(memory.content, asked, views),
+                highlights=_highlights(memory.content, mark, views),
                 source_session=sessions.get(num),
                 is_superseded=superseded[rank],
                 superseded_by=successors.get(num),
-                related_count=related.get(num, 0),
+                related_count=len(known.relations.get(num, ())),
             )
         )
     return tuple(found)
@@ -61,8 +61,8 @@ def match_type(views: Iterable[str]) -> MatchType | None:
     return MatchType.KEYWORD if words else None
 
 
-def _highlights(content: str, asked: Collection[str], views: Collection[str]) -> tuple[str, ...]:
+def _highlights(content: str, mark: Snippets, views: Collection[str]) -> tuple[str, ...]:
     if not _KEYWORD_VIEWS & set(views):
         return ()
-    excerpt = snippet(content, asked)
+    excerpt = mark(content)
     return (excerpt,) if excerpt else ()

@@ -44,6 +44,9 @@ def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
             lambda _: "rejected quarantine",
         ),
     ]
+    if scene.held is not None:
+        held = scene.held
+        rungs.append(Rung("context-scope", lambda rows: ~held[rows], lambda _: "meant for another context only"))
     if filters.project is not None:
         rungs.append(_equals(columns, "project", columns.names["project"].find(filters.project), filters.project))
     for name, option in (("sector", filters.sector), ("tier", filters.tier), ("kind", filters.kind)):

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from recollect.model.query import Query
+from recollect.model.query import Mode, Query
 from recollect.model.verdict import BoolArray, Note
-from recollect.recall.gates import judge, ladder, passing
+from recollect.recall import tiers
+from recollect.recall.budget import budget_fit
+from recollect.recall.direct import judge_answers, overlap_gate, propose_answers
+from recollect.recall.diversify import mmr_diversify, per_document_cap
+from recollect.recall.gates import Rung, judge, ladder, passing
 from recollect.recall.gather import FIRST, PUSH_SHARE, REFILL, encode, propose, refill
+from recollect.recall.graph import walk
 from recollect.recall.presets import Preset
+from recollect.recall.provenance import describe
 from recollect.recall.runner import Stage
 from recollect.recall.scene import Scene
 from recollect.recall.select import limit
 from recollect.recall.terms import as_stage
+from recollect.recall.watch import follow, mask_unproposed
+
+# Rows by how they came into the pool, after the first and the refilled; each batch passes the gates once.
+GRAPH, RECENT, WATCHED = 2, 3, 4
 
 
 def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
-    views = tuple(scene.views)
-    depth = preset.depth_for(query.limit)
     rungs = ladder(scene, query)
     mask, counts = passing(scene, rungs) if any(rung.asked for rung in rungs) else (None, None)
     narrow = mask is not None and mask.sum() < PUSH_SHARE * scene.columns["alive"].sum()
     pushed = mask if narrow else None
+    depth = preset.depth_for(query.limit)
+    views = tuple(scene.views)
+    tiered = preset.tiers and query.mode is Mode.HYBRID  # a caller who names one mode wants that view alone
 
     def admitted() -> BoolArray:
         return mask if mask is not None else passing(scene, rungs)[0]
@@ -30,21 +41,61 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
         Stage("plan", lambda pool, query: plan(scene, preset, query)),
         Stage("encode", encode(scene)),
         *(Stage(f"gather:{view}", propose(scene, view, depth, pushed)) for view in views),
+        *(tier_proposals(scene, depth) if tiered else ()),
         Stage("gates", judge(rungs, batch=FIRST, pushed=counts if narrow else None)),
         Stage("refill", refill(scene, views, depth, admitted)),
         Stage("gates", judge(rungs, batch=REFILL)),
+        *(tier_expansion(scene, rungs, query, admitted) if tiered else ()),
+        *(watching(scene, rungs, depth) if scene.watched is not None else ()),
+        *(direct_answer(scene) if tiered else ()),
         *(Stage("terms", as_stage(scene, term)) for term in preset.terms_for(views)),
-        Stage("select", limit(scene)),
+        *(selection(scene) if preset.tiers else [Stage("select", limit(scene))]),
+        Stage("select", budget_fit(scene)),
+        Stage("describe", describe(scene)),
     ]
+
+
+def tier_proposals(scene: Scene, depth: int) -> Iterable[Stage]:
+    """The tiers that look at the whole namespace, beside the views."""
+    if scene.words is not None:
+        yield Stage("direct-answer", propose_answers(scene, scene.words, batch=FIRST))
+        yield Stage("procedural", tiers.procedural(scene, scene.words, depth, batch=FIRST))
+    if scene.touched is not None:
+        yield Stage("review-context", tiers.review_context(scene, scene.touched, depth, batch=FIRST))
+
+
+def tier_expansion(scene: Scene, rungs: Sequence[Rung], query: Query, admitted: tiers.Admitted) -> Iterable[Stage]:
+    """The tiers that start from what is live: along relations, or, where nothing is, from the newest."""
+    if scene.neighbours is not None:
+        yield Stage("graph", walk(scene, scene.neighbours, query.limit, batch=GRAPH))
+        yield Stage("gates", judge(rungs, batch=GRAPH))
+    yield Stage("recent-scan", tiers.recent_scan(scene, admitted, query.limit, batch=RECENT))
+    yield Stage("gates", judge(rungs, batch=RECENT))
+
+
+def direct_answer(scene: Scene) -> Iterable[Stage]:
+    if scene.words is not None:
+        yield Stage("direct-answer", judge_answers(scene, scene.words, batch=FIRST))
+        yield Stage("gates", overlap_gate(scene.words))
+
+
+def watching(scene: Scene, rungs: Sequence[Rung], depth: int) -> Iterable[Stage]:
+    assert scene.watched is not None
+    yield Stage("watch", follow(scene, scene.watched, list(scene.unknown), depth, batch=WATCHED))
+    yield Stage("watch", mask_unproposed())
+    yield Stage("gates", judge(rungs, batch=WATCHED))
+
+
+def selection(scene: Scene) -> Iterable[Stage]:
+    yield Stage("select", per_document_cap(scene))
+    if scene.likeness is not None:
+        yield Stage("select", mmr_diversify(scene, scene.likeness))
+    else:
+        yield Stage("select", limit(scene))
 
 
 def plan(scene: Scene, preset: Preset, query: Query) -> Iterable[Note]:
     yield Note(
         "plan",
-        {
-            "preset": preset.name,
-            "views": list(scene.views),
-            "depth": preset.depth_for(query.limit),
-            **scene.notes,
-        },
+        {"preset": preset.name, "views": list(scene.views), "depth": preset.depth_for(query.limit), **scene.notes},
     )

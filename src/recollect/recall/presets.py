@@ -12,6 +12,7 @@ from recollect.model.memory import Sector
 from recollect.model.query import Mode
 from recollect.recall import terms
 from recollect.recall.terms import TermStage
+from recollect.recall.tiers import tier_prior
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Preset:
     prefixes: Prefixes
     depth: int
     least: int
+    tiers: bool  # whether the other tiers take part, and rows are diversified and fitted to a budget
     fluent: bool  # whether the semantic view is left out for a query in a script that the encoder does not know
     terms: tuple[tuple[str | None, TermStage], ...]
 
@@ -52,10 +54,11 @@ CLASSIC = Preset(
     prefixes="every",
     depth=2,
     least=0,
+    tiers=False,
     fluent=False,
     terms=(
-        ("semantic", terms.proposed_cosine("semantic", 0.4)),
-        ("lexical", terms.proposed_keyword("keyword", 0.25)),
+        ("semantic", terms.proposed_cosine("vector", 0.4)),
+        ("lexical", terms.proposed_keyword("bm25", 0.25)),
         (None, terms.salience(0.2)),
         (None, terms.recency(0.15)),
         (None, terms.sector_boost(SECTOR_BOOST)),
@@ -71,14 +74,18 @@ DEFAULT = Preset(
     prefixes="short",
     depth=4,
     least=40,
+    tiers=True,
     fluent=True,
     terms=(
-        ("semantic", terms.spread("semantic", "semantic", 0.5)),
-        ("lexical", terms.spread("keyword", "lexical", 0.5)),
+        ("semantic", terms.spread("vector", "semantic", 0.5)),
+        ("lexical", terms.spread("bm25", "lexical", 0.5)),
         ("symbolic", terms.share("symbolic", "symbolic", 1.0)),
+        (None, terms.graph(0.3)),
         (None, terms.importance(0.1)),
-        (None, terms.salience(0.1)),
+        (None, terms.own_salience(0.1)),
+        (None, terms.reinforcement_boost(0.1)),
         (None, terms.recency(0.05)),
+        (None, tier_prior),
         (None, terms.superseded(SUPERSEDED_FACTOR)),
     ),
 )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.index.columns import NEVER, Columns, code_of
+from recollect.index.lexical import BoundLexical
 from recollect.index.views import BoundView
-from recollect.model.memory import EventKind, Status
+from recollect.model.memory import EventKind, Memory, Relation, Status
 from recollect.model.salience import SECTOR_ORDER, reinforced, salience
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
@@ -30,11 +31,32 @@ class Usage:
     reinforced_at: NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Two memories by number, tied either way round, and how sure the tie is."""
+
+    source: int
+    target: int
+    relation: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the store says of some rows, fetched once for all of them; relations by memory number, paths by document."""
+
+    memories: Mapping[int, Memory]
+    relations: Mapping[int, Sequence[Relation]]
+    paths: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
     """`linked` and `tagged` are rows that the caller's session and tag filters admit, None where not asked for.
 
-    `fluency` is the share of the query that the encoder can read: its opinion weighs as much.
+    `fluency` is the share of the query that the encoder can read: its opinion weighs as much. `words` and `names` are
+    the query's words and the names in it, `touched` the rows about the files under review, `held` the rows whose
+    contexts the caller holds. The callables reach the store: along relations, for likeness, for the rows in full.
     """
 
     columns: Columns
@@ -44,7 +66,35 @@ class Scene:
     linked: BoolArray | None = None
     tagged: BoolArray | None = None
     fluency: float = 1.0
+    words: BoundLexical | None = None
+    names: Sequence[Sequence[int]] = ()
+    touched: BoolArray | None = None
+    held: BoolArray | None = None
+    watched: IntArray | None = None
+    unknown: Sequence[str] = ()
+    neighbours: Callable[[Sequence[int]], Iterable[Edge]] | None = None
+    likeness: Callable[[IntArray], FloatArray] | None = None
+    known: Callable[[Sequence[int]], Known] | None = None
     notes: Mapping[str, object] = field(default_factory=dict)
+
+    def coverage(self, rows: IntArray) -> FloatArray:
+        """The share of the query's words that each row holds; nothing where words were not asked for."""
+        return self.words.coverage(rows) if self.words is not None else np.zeros(len(rows))
+
+    def own_salience(self, rows: Rows) -> FloatArray:
+        """Salience without what recalls and confirmations have added to it."""
+        columns, usage = self.columns, self.usage
+        nothing = np.zeros(len(usage.uses[rows]))
+        return salience(
+            base=columns["base_salience"][rows],
+            sector=columns["sector"][rows],
+            importance=columns["importance"][rows],
+            last_used=usage.last_used[rows],
+            uses=usage.uses[rows],
+            reinforcement=nothing,
+            reinforced_at=usage.reinforced_at[rows],
+            at=self.at,
+        )
 
     def salience(self, rows: Rows) -> FloatArray:
         columns, usage = self.columns, self.usage

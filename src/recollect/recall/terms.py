@@ -91,6 +91,35 @@ def salience(weight: float) -> TermStage:
     return term
 
 
+def own_salience(weight: float) -> TermStage:
+    """Salience as time has left it; what recalls and confirmations added stands beside it as reinforcementBoost."""
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        return Term("salience", weight * scene.own_salience(pool.rows), every(pool), {"weight": weight})
+
+    return term
+
+
+def reinforcement_boost(weight: float) -> TermStage:
+    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        computed = scene.usage.reinforcement[pool.rows] > 0
+        gained = scene.salience(pool.rows) - scene.own_salience(pool.rows)
+        return Term("reinforcementBoost", np.where(computed, weight * gained, 0.0), computed, {"weight": weight})
+
+    return term
+
+
+def graph(weight: float) -> TermStage:
+    """weight · strength, where the walk along relations reached the row."""
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+        raw = pool.raw("graph")
+        computed = ~np.isnan(raw)
+        return Term("graph", np.where(computed, weight * raw, 0.0), computed, {"weight": weight})
+
+    return term
+
+
 def importance(weight: float) -> TermStage:
     def term(scene: Scene, pool: Pool, query: Query) -> Term:
         return Term("importance", weight * scene.columns["importance"][pool.rows], every(pool), {"weight": weight})
@@ -140,4 +169,14 @@ def clamp(low: float, high: float) -> TermStage:
 
 
 def as_stage(scene: Scene, term: TermStage) -> Callable[[Pool, Query], Iterable[Term]]:
-    return lambda pool, query: [term(scene, pool, query)]
+    """The term as the query weighs it: a factor other than 1 is the caller's, and is recorded with the rest."""
+
+    def decide(pool: Pool, query: Query) -> Iterable[Term]:
+        found = term(scene, pool, query)
+        factor = query.weights.get(found.name)
+        if factor is None:
+            yield found
+        else:
+            yield Term(found.name, found.delta * factor, found.computed, {**found.stats, "factor": factor})
+
+    return decide

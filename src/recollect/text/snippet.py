@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable
 
 from recollect.text.normalize import nfc
 from recollect.text.stopwords import query_weights
@@ -19,18 +19,31 @@ PREFIX_SHORTEST = 3
 Span = tuple[int, int]
 
 
-def snippet(text: str, asked: Collection[str]) -> str:
+class Snippets:
+    """The words of one query, read once, to be marked in many texts."""
+
+    def __init__(self, asked: Iterable[str]) -> None:
+        weights = query_weights(list(asked))
+        self._wanted = frozenset(word for word, weight in weights.items() if weight > 0)
+        self._prefixes = tuple(word for word in self._wanted if len(word) >= PREFIX_SHORTEST)
+
+    def __call__(self, text: str) -> str:
+        return _snippet(nfc(text), self._wanted, self._prefixes)
+
+
+def snippet(text: str, asked: Iterable[str]) -> str:
+    return Snippets(asked)(text)
+
+
+def _snippet(text: str, wanted: frozenset[str], prefixes: tuple[str, ...]) -> str:
     """The window with the most distinct asked words, or nothing where none of them occurs."""
-    text = nfc(text)
-    wanted = {word for word, weight in query_weights(list(asked)).items() if weight > 0}
-    prefixes = tuple(word for word in wanted if len(word) >= PREFIX_SHORTEST)
     words: list[Span] = []
     hits: list[tuple[int, frozenset[str]]] = []
     for at, (tokens, start, end) in enumerate(chunks(text[:SCANNED_CHARACTERS])):
         words.append((start, end))
-        found = wanted.intersection(tokens)
+        found: Iterable[str] = wanted.intersection(tokens)
         if not found and prefixes:
-            found = {token for token in tokens if token.startswith(prefixes)}
+            found = [token for token in tokens if token.startswith(prefixes)]
         if found:
             hits.append((at, frozenset(found)))
     if not hits:

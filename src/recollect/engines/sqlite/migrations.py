@@ -124,4 +124,21 @@ CREATE INDEX backlog_by_memory ON backlog(num);
 CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[tuple[str, str], ...] = (("0001-foundation", FOUNDATION),)
+XRAY = """
+ALTER TABLE namespaces ADD COLUMN audit_number INTEGER NOT NULL DEFAULT 0;  -- what the audit chain must end with:
+ALTER TABLE namespaces ADD COLUMN audit_digest TEXT NOT NULL DEFAULT '';    -- a cut at its end shows too
+
+-- The ledger of a recorded recall, so that it can be explained and replayed; the last few of each session.
+CREATE TABLE snapshots (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    ns INTEGER NOT NULL, id TEXT NOT NULL, session TEXT NOT NULL, at INTEGER NOT NULL,
+    ledger BLOB NOT NULL, audit TEXT NOT NULL,
+    UNIQUE (ns, id)
+);
+CREATE INDEX snapshots_by_session ON snapshots(ns, session, number);
+
+-- Few memories are bound to a context, and every recall asks which.
+CREATE INDEX memories_scoped ON memories(ns) WHERE scopes <> '[]';
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (("0001-foundation", FOUNDATION), ("0002-xray", XRAY))

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import apsw
-
 from recollect.engines.sqlite.rows import MEMORY_SELECT, SESSION_SELECT, citation_of, memory_of, session_of
+from recollect.engines.sqlite.trails import SqliteTrails
 from recollect.model.memory import (
     Citation,
     Document,
@@ -27,17 +26,8 @@ SUCCESSOR_EXCERPT = 200
 _AFTER_EVERY_TERM = "\U0010ffff"
 
 
-class SqliteReader:
-    """Reads on one connection, inside the transaction that its store opened."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._db = connection
-
-    def _all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self._db.execute(sql, values).fetchall()
-
-    def _one(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
-        return self._db.execute(sql, values).fetchone()
+class SqliteReader(SqliteTrails):
+    """One snapshot: memories, and everything that is looked up with them."""
 
     # ── namespaces and derived state ──
 
@@ -255,14 +245,6 @@ class SqliteReader:
             SUCCESSOR_EXCERPT, _json(nums), at,
         )  # fmt: skip
         return {target: Successor(id, content, created) for target, id, content, created in rows}
-
-    def related_counts(self, nums: Sequence[int]) -> dict[int, int]:
-        rows = self._all(
-            "SELECT j.value, (SELECT count(*) FROM relations r WHERE r.source = j.value)"
-            " + (SELECT count(*) FROM relations r WHERE r.target = j.value) FROM json_each(?) j",
-            _json(nums),
-        )
-        return dict(rows)
 
     def listing(self, ns: int, listing: Listing) -> Page:
         where: list[str] = ["m.ns = ?"]

@@ -34,7 +34,6 @@ SESSION_SELECT = "s.id, s.started, s.ended, s.project, s.title, s.summary"
 def memory_of(row: Sequence[Any], namespace: str, citations: tuple[Citation, ...]) -> Memory:
     values: dict[str, Any] = dict(zip(MEMORY_COLUMNS, row, strict=True))
     del values["num"]
-    found = json.loads(values["annotations"])
     return Memory(
         **values
         | {
@@ -44,14 +43,24 @@ def memory_of(row: Sequence[Any], namespace: str, citations: tuple[Citation, ...
             "tier": Tier(values["tier"]),
             "status": Status(values["status"]),
             "zone": Zone(values["zone"]),
-            "tags": tuple(json.loads(values["tags"])),
-            "scopes": tuple(json.loads(values["scopes"])),
-            "annotations": Annotations(**{name: tuple(items) for name, items in found.items()}),
+            "tags": _texts(values["tags"]),
+            "scopes": _texts(values["scopes"]),
+            "annotations": _annotations(values["annotations"]),
             "confirmed": bool(values["confirmed"]),
-            "attributes": json.loads(values["attributes"]),
+            "attributes": {} if values["attributes"] == "{}" else json.loads(values["attributes"]),
             "citations": citations,
         }
     )
+
+
+def _texts(packed: str) -> tuple[str, ...]:
+    return () if packed == "[]" else tuple(json.loads(packed))
+
+
+def _annotations(packed: str) -> Annotations:
+    if packed == "{}":
+        return Annotations()
+    return Annotations(**{name: tuple(items) for name, items in json.loads(packed).items()})
 
 
 def annotations_json(annotations: Annotations) -> str:

@@ -12,7 +12,7 @@ import apsw
 from recollect.engines.sqlite.reads import SqliteReader
 from recollect.engines.sqlite.rows import annotations_json
 from recollect.model.citation import citation_to_json
-from recollect.model.memory import Document, Event, Relation, Session, Usage
+from recollect.model.memory import AuditEntry, Document, Event, Relation, Session, Usage
 from recollect.store.protocols import NamespaceState, Prepared
 
 _INSERT_COLUMNS = (
@@ -207,6 +207,7 @@ class SqliteWriter(SqliteReader):
         seq, wanted = self._number(ns), _json(nums)
         self._all("INSERT OR IGNORE INTO tombstones SELECT ?, ?, value FROM json_each(?)", ns, seq, wanted)
         self._all("DELETE FROM memories WHERE ns = ? AND num IN (SELECT value FROM json_each(?))", ns, wanted)
+        self.drop_ledgers(ns)
         self._drop_unused_terms(ns)
 
     def _drop_unused_terms(self, ns: int) -> None:
@@ -224,7 +225,7 @@ class SqliteWriter(SqliteReader):
     def remove_namespace(self, ns: int) -> None:
         for table in (
             "memories", "tombstones", "relations", "sessions", "session_memories", "documents", "artifacts", "events",
-            "audit", "terms", "labels", "vectors", "backlog",
+            "audit", "snapshots", "terms", "labels", "vectors", "backlog",
         ):  # fmt: skip
             self._all(f"DELETE FROM {table} WHERE ns = ?", ns)
         self._all("DELETE FROM namespaces WHERE id = ?", ns)
@@ -294,6 +295,41 @@ class SqliteWriter(SqliteReader):
             " j.value ->> 2, j.value ->> 3, j.value ->> 4, j.value ->> 5 FROM json_each(?) j",
             ns, _json(rows),
         )  # fmt: skip
+
+    def append_audit(self, ns: int, entries: Sequence[AuditEntry]) -> None:
+        """The chain grows, and the namespace remembers where it ends."""
+        rows = [
+            [e.number, e.id, e.at, e.session, e.query_digest, _json(e.memories), e.previous, e.digest] for e in entries
+        ]
+        self._all(
+            "INSERT INTO audit (ns, number, id, at, session, query_digest, memories, previous, digest)"
+            " SELECT ?, j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3, j.value ->> 4, j.value ->> 5,"
+            " j.value ->> 6, j.value ->> 7 FROM json_each(?) j",
+            ns, _json(rows),
+        )  # fmt: skip
+        if entries:
+            last = entries[-1]
+            self._all(
+                "UPDATE namespaces SET audit_number = ?, audit_digest = ? WHERE id = ?", last.number, last.digest, ns
+            )
+
+    def put_ledger(
+        self, ns: int, *, id: str, session: str, at: int, ledger: bytes, audit: Mapping[str, str], keep: int
+    ) -> None:
+        """Store a recall's ledger; of each session only the last few stay."""
+        self._all(
+            "INSERT OR REPLACE INTO snapshots (ns, id, session, at, ledger, audit) VALUES (?, ?, ?, ?, ?, ?)",
+            ns, id, session, at, ledger, json.dumps(dict(audit)),
+        )  # fmt: skip
+        self._all(
+            "DELETE FROM snapshots WHERE ns = ?1 AND session = ?2 AND number <= (SELECT number FROM snapshots"
+            " WHERE ns = ?1 AND session = ?2 ORDER BY number DESC LIMIT 1 OFFSET ?3)",
+            ns, session, keep,
+        )  # fmt: skip
+
+    def drop_ledgers(self, ns: int) -> None:
+        """Stored ledgers name memories and titles: what is deleted for good must not live on in them."""
+        self._all("DELETE FROM snapshots WHERE ns = ?", ns)
 
     def put_document(self, ns: int, document: Document) -> None:
         self._all(

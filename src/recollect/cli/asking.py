@@ -1,0 +1,144 @@
+"""A question as it is typed: what `search`, `xray` and `why-not` take alike, and the same question as a command."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recollect.cli.given import Given
+from recollect.cli.options import TEXT, Decorated, OneOf, Size, Weight, listed, now_ms
+from recollect.cli.reading import changed_files
+from recollect.errors import InvalidInput
+from recollect.ingest.validate import parse_when
+from recollect.model.memory import Kind, Sector, Tier
+from recollect.model.query import DEFAULT_BUDGET, DEFAULT_TOKENS, Documents, Mode, Query
+from recollect.render.formats import instant
+
+if TYPE_CHECKING:
+    from recollect.config import Settings
+
+_OPTIONS = (
+    click.option("--mode", type=OneOf(Mode, "mode"), help=f"One of {listed(Mode)}."),
+    click.option("--limit", "-k", type=int, metavar="N", help="How many results (10)."),
+    click.option("--project", metavar="NAME", type=TEXT, help="Only this project; an empty name means any."),
+    click.option("--sector", type=OneOf(Sector, "sector"), help=f"Only this sector: {listed(Sector)}."),
+    click.option("--tier", type=OneOf(Tier, "tier"), help=f"Only this tier: {listed(Tier)}."),
+    click.option("--kind", type=OneOf(Kind, "kind"), help=f"Only this kind: {listed(Kind)}."),
+    click.option("--tag", "tags", metavar="TAG", type=TEXT, multiple=True,
+                 help="Only with this tag; repeat it for several."),
+    click.option("--min-salience", type=float, metavar="0..1", help="Only what is still this salient."),
+    click.option("--include-superseded", is_flag=True, help="Also what has been replaced or has run out."),
+    click.option("--in-session", metavar="ID", type=TEXT, help="Only what this session touched."),
+    click.option("--session", metavar="ID", type=TEXT, help="The session that asks."),
+    click.option("--now", metavar="WHEN", type=TEXT, help="Ask as if it were this time."),
+    click.option("--as-of", metavar="WHEN", type=TEXT, help="What was known at this time: 2026-05-01, 3d …"),
+    click.option("--preset", metavar="NAME", type=TEXT, help="The ranking: default or classic."),
+    click.option("--documents", type=OneOf(Documents, "documents"),
+                 help=f"Passages of documents: {listed(Documents)}."),
+    click.option("--budget", metavar="CHARS", type=Size("budget", "characters", DEFAULT_BUDGET),
+                 help="At most this many characters in all."),
+    click.option("--tokens", metavar="N", type=Size("tokens", "tokens", DEFAULT_TOKENS),
+                 help="At most this many tokens in all."),
+    click.option("--files", metavar="FILE", type=TEXT, multiple=True,
+                 help="A file under review: what is known of it takes part. Repeat it for several."),
+    click.option("--diff", metavar="FILE", type=TEXT, help="A unified diff that names the files; - is standard input."),
+    click.option("--scope", "scopes", metavar="SCOPE", type=TEXT, multiple=True,
+                 help="A context that the caller holds; repeat it for several."),
+    click.option("--weight", "weights", metavar="NAME=FACTOR", type=Weight(), multiple=True,
+                 help="Multiply one part of every score, such as bm25=2; repeat it for several."),
+)  # fmt: skip
+
+
+def asks(command: Decorated) -> Decorated:
+    """The options of a question."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The words and the options that were given; what was not given, the settings decide."""
+
+    text: str
+    options: Mapping[str, Any]
+
+    def for_engine(self, settings: Settings) -> dict[str, Any]:
+        project = self.options.get("project")
+        project = settings.project if project is None else project
+        session = self.options.get("session") or settings.session
+        return {**self.options, "project": project or None, "session": session}
+
+
+def question(words: Sequence[str], options: Mapping[str, Any]) -> Question:
+    now, as_of, diff = options["now"], options["as_of"], options["diff"]
+    asked_at = None if now is None else parse_when(now, now_ms=now_ms())
+    return Question(
+        " ".join(words),
+        {
+            **{name: value for name, value in options.items() if name != "diff"},
+            "now": asked_at,
+            "as_of": None if as_of is None else parse_when(as_of, now_ms=now_ms() if asked_at is None else asked_at),
+            "files": tuple(dict.fromkeys((*options["files"], *(changed_files(diff) if diff is not None else ())))),
+            "weights": dict(options["weights"]),
+        },
+    )
+
+
+def needed(asked: Question, usage: str) -> Question:
+    """The question itself, unless there is none: then the error says how to ask one."""
+    if not asked.text.strip():
+        raise InvalidInput("the query is empty; give the question in words", hint=f"Usage: {usage}")
+    return asked
+
+
+def command(query: Query, settings: Settings, given: Given, *, dated: bool) -> str:
+    """The command that asks this query, as a shell takes it; `dated` = its time was given, and is not simply now."""
+    words = ["recollect", "xray"]
+    options = [*_shared(given), *_options(query, settings)]
+    if dated:
+        options += ["--now", instant(query.now)]
+    if query.text.startswith("-"):
+        return shlex.join([*words, *options, "--", query.text])
+    return shlex.join([*words, query.text, *options])
+
+
+def _shared(given: Given) -> Iterator[str]:
+    for name in ("store", "namespace"):
+        if (value := getattr(given, name)) is not None:
+            yield from (f"--{name}", value)
+
+
+def _options(query: Query, settings: Settings) -> Iterator[str]:
+    filters = query.filters
+    values: dict[str, tuple[Any, Any]] = {  # what is asked, and what would be asked without the option
+        "--mode": (query.mode, Mode.HYBRID),
+        "-k": (query.limit, settings.limit),
+        "--project": (filters.project or "", settings.project or ""),
+        "--sector": (filters.sector, None),
+        "--tier": (filters.tier, None),
+        "--kind": (filters.kind, None),
+        "--min-salience": (filters.min_salience, 0.0),
+        "--in-session": (filters.in_session, None),
+        "--session": (query.session, settings.session),
+        "--as-of": (None if query.as_of is None else instant(query.as_of), None),
+        "--preset": (query.preset, settings.preset),
+        "--documents": (filters.documents, Documents.INCLUDE),
+        "--budget": (query.budget, DEFAULT_BUDGET),
+        "--tokens": (query.tokens, DEFAULT_TOKENS),
+    }
+    for name, (value, default) in values.items():
+        if value != default:
+            yield from (name, str(value))
+    if filters.include_superseded:
+        yield "--include-superseded"
+    several = {"--tag": filters.tags, "--files": query.files, "--scope": query.scopes}
+    for name, items in several.items():
+        for item in items:
+            yield from (name, item)
+    for term, factor in query.weights.items():
+        yield from ("--weight", f"{term}={factor!r}")

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from recollect.cli.asking import asks, needed, question
+from recollect.cli.given import Given, pass_given
+from recollect.cli.options import FORMAT, FORMATS, TEXT, shared
+from recollect.errors import InvalidInput, NotFound
+
+_FORMATS = "|".join(FORMATS)
+_USAGE = (
+    f"recollect xray QUERY… [--format {_FORMATS}] [--budget CHARS] [--tokens N] [--namespace NAME] [--session ID]"
+    " [--out FILE]; --help lists every option."
+)
+
+
+@click.command()
+@click.argument("query", nargs=-1, type=TEXT)
+@click.option("--format", "format", metavar="FORMAT", type=FORMAT, help=f"{', '.join(FORMATS)} (text).")
+@click.option("--out", metavar="FILE", type=TEXT, help="Write it to this file instead of the screen.")
+@click.option("--sensitivity", is_flag=True, help="Say of each result which part of its score decided its place.")
+@click.option("--ledger", metavar="FILE", type=TEXT, help="Also write the decisions, for replay and diff.")
+@click.option("--trace-id", metavar="ID", type=TEXT, help="An id of yours that the X-ray carries.")
+@asks
+@shared
+@pass_given
+def xray(
+    given: Given, /, query: tuple[str, ...], format: str | None, out: str | None, sensitivity: bool,
+    ledger: str | None, trace_id: str | None, **options: Any,
+) -> None:  # fmt: skip
+    """Ask, and see why each memory came: tier, score, filters, provenance, budget. Records nothing.
+
+    \b
+    recollect xray "how long are lookups cached"
+    recollect xray 인증 --format html --out ~/xray.html
+    git diff | recollect xray "what to mind here" --diff -
+    recollect xray "cache ttl" --sensitivity --ledger cache.json
+    """
+    from recollect.cli.writing import target, write
+    from recollect.cli.xrays import chosen_format, show, written
+    from recollect.render.records import to_text
+    from recollect.xray.sensitivity import sensitivity as by_term
+
+    format = chosen_format(given, format)
+    asked = needed(question(query, options), _USAGE)
+    page = None if out is None or out == "-" else target("--out", out)
+    record = None if ledger is None else target("--ledger", ledger)
+    if page is not None and page == record:
+        raise InvalidInput("--out and --ledger name the same file")
+    with given.engine() as engine:
+        recall = engine.recall(engine.question(asked.text, **asked.for_engine(engine.settings)))
+        snapshot = engine.snapshot_of(recall, trace_id=trace_id)
+    text = written(snapshot, format, by_term(recall.ledger) if sensitivity else None)
+    if record is not None:
+        write(record, to_text({**recall.ledger.to_json(), "digest": recall.ledger.digest()}) + "\n")
+        given.note(f"wrote {record}")
+    show(given, text, page)
+
+
+@click.command()
+@click.option("--session", metavar="ID", type=TEXT, help="The session that asked; else those without one.")
+@click.option("--format", "format", metavar="FORMAT", type=FORMAT, help=f"{', '.join(FORMATS)} (text).")
+@shared
+@pass_given
+def explain(given: Given, session: str | None, format: str | None) -> None:
+    """The X-ray of the last search that was recorded for a session.
+
+    \b
+    recollect search "how long are lookups cached" --session s-1
+    recollect explain --session s-1
+    """
+    from recollect.cli.xrays import chosen_format
+    from recollect.render import render
+
+    format = chosen_format(given, format)
+    with given.engine() as engine:
+        session = session or engine.settings.session
+        snapshot = engine.explain_last(session)
+    if snapshot is None and format != "json":
+        asked, option = (f"session {session!r}", f" --session {session}") if session else ("without a session", "")
+        raise NotFound(
+            f"no recorded search {'of ' if session else ''}{asked}",
+            hint=f'`recollect search "…"{option}` records one; `recollect xray "…"` explains a question right away.',
+        )
+    click.echo(render(snapshot, format))

@@ -1,0 +1,24 @@
+"""The parts of a score by name, and the word for each that stands in a `why` line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+WORDS: Final[Mapping[str, str]] = {
+    "vector": "meaning",
+    "bm25": "words",
+    "symbolic": "exact name",
+    "graph": "graph",
+    "importance": "importance",
+    "salience": "salience",
+    "reinforcementBoost": "reinforcement",
+    "recency": "recency",
+    "tierPrior": "head start",
+    "superseded": "superseded",
+    "sectorBoost": "sector",
+    "clamp": "bounds",
+    "mmrPenalty": "repetition",
+}
+# What a query may weigh. Repetition is measured while the rows are chosen, after all that has a weight.
+WEIGHABLE: Final = tuple(name for name in WORDS if name != "mmrPenalty")

@@ -1,0 +1,213 @@
+"""The scene of one recall: everything it looks at, bound to one snapshot of the store and one version of the index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.errors import NotFound
+from recollect.index.columns import Columns
+from recollect.index.encoding import Encoding, LazySemantic
+from recollect.index.lexical import BoundLexical, LexicalIndex, bind_lexical
+from recollect.index.resident import Version
+from recollect.index.symbolic import bind_symbolic
+from recollect.index.vectors import VectorIndex
+from recollect.index.views import BoundView
+from recollect.ingest.annotate import annotate
+from recollect.ingest.prepare import labels
+from recollect.model.memory import Annotations, Memory, Relation
+from recollect.model.query import Mode, Query
+from recollect.model.verdict import BoolArray, FloatArray, IntArray
+from recollect.recall.graph import SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE
+from recollect.recall.presets import Preset, views_for
+from recollect.recall.provenance import ONLY_HERE
+from recollect.recall.scene import Edge, Known, Scene, usage_at, usage_now
+from recollect.store.protocols import Reader
+from recollect.text.language import known_share
+from recollect.text.normalize import normalize
+from recollect.text.tokenizer import tokenize
+
+# Ties by a shared name that one walk follows: the nearest are enough, and a crowd says nothing.
+MOST_SHARED_TIES = 200
+
+
+def set_scene(
+    reader: Reader,
+    ns: int,
+    version: Version,
+    *,
+    encoding: Encoding,
+    preset: Preset,
+    query: Query,
+    notes: Mapping[str, object],
+) -> Scene:
+    columns, filters = version.columns, query.filters
+    if filters.in_session is not None and reader.session(ns, filters.in_session) is None:
+        raise NotFound(f"no session {filters.in_session!r}", hint="`recollect session list` shows those that exist.")
+    past = query.as_of is not None
+    fluency = known_share(query.text, encoding.languages)
+    noticed = annotate(query.text)
+    views = bind_views(
+        reader, ns, version, encoding=encoding, preset=preset, query=query, noticed=noticed, readable=fluency > 0
+    )
+    words = views.get("lexical")
+    lexical = words if isinstance(words, BoundLexical) else None
+    watched, unknown = _watched(reader, ns, columns, query.watch)
+    return Scene(
+        columns=columns,
+        views=views,
+        at=query.at,
+        usage=usage_at(columns, reader.usage_until(ns, query.at), query.at) if past else usage_now(columns),
+        linked=rows_of(columns, reader.in_session(ns, filters.in_session)) if filters.in_session is not None else None,
+        tagged=_tagged(reader, ns, columns, filters.tags) if filters.tags else None,
+        fluency=fluency,
+        words=lexical,
+        names=_names(reader, ns, noticed) if lexical is not None and preset.tiers else (),
+        touched=_touched(reader, ns, columns, query.files) if query.files else None,
+        held=None if ONLY_HERE in query.scopes else _outside(columns, reader.scoped(ns, ONLY_HERE)),
+        watched=watched,
+        unknown=unknown,
+        neighbours=_neighbours(reader, ns, query.at) if preset.tiers else None,
+        likeness=_likeness(version.vectors if fluency > 0 else None, version.lexical),
+        known=_known(reader),
+        notes={**notes, "encoder": encoding.key, "fluency": fluency},
+    )
+
+
+def bind_views(
+    reader: Reader,
+    ns: int,
+    version: Version,
+    *,
+    encoding: Encoding,
+    preset: Preset,
+    query: Query,
+    noticed: Annotations,
+    readable: bool,
+) -> dict[str, BoundView]:
+    """A query that the encoder cannot read at all is not put to it, unless the caller or the preset insists."""
+    views: dict[str, BoundView] = {}
+    for name in views_for(preset, query.mode):
+        if name == "lexical":
+            views[name] = bind_lexical(
+                reader, ns, version.lexical, query.text, formula=preset.formula, prefixes=preset.prefixes
+            )
+        elif name == "symbolic":
+            views[name] = bind_symbolic(reader, ns, version.columns, _exact_names(noticed))
+        elif version.vectors is not None and (readable or query.mode is Mode.SEMANTIC or not preset.fluent):
+            views[name] = LazySemantic(encoding, version.vectors, version.columns, query.text)
+    return views
+
+
+def rows_of(columns: Columns, nums: Sequence[int]) -> BoolArray:
+    mask = np.zeros(columns.size, dtype=np.bool_)
+    places = columns.locate(nums)
+    mask[places[places >= 0]] = True
+    return mask
+
+
+def _outside(columns: Columns, nums: Sequence[int]) -> BoolArray | None:
+    """The rows that are not meant for one context only; None where there is no such row."""
+    return ~rows_of(columns, nums) if nums else None
+
+
+def _exact_names(noticed: Annotations) -> list[tuple[str, str]]:
+    """What the query names exactly. A name is no such thing: people and products are words, and the words find them."""
+    return list(dict.fromkeys(label for label in labels(noticed) if label[1] != "entity"))
+
+
+def _names(reader: Reader, ns: int, noticed: Annotations) -> list[list[int]]:
+    """The names in the query, each as the numbers of its words; a word that nobody wrote has a number that none has."""
+    names = [tokenize(name) for name in noticed.entities]
+    known = reader.terms(ns, sorted({word for name in names for word in name})) if names else {}
+    return [[known.get(word, -1) for word in name] for name in names]
+
+
+def _tagged(reader: Reader, ns: int, columns: Columns, wanted: Sequence[str]) -> BoolArray:
+    """Rows that carry every one of the tags."""
+    hits = reader.labelled(ns, [(normalize(tag), "tag") for tag in wanted])
+    mask = np.ones(columns.size, dtype=np.bool_)
+    for tag in wanted:
+        mask &= rows_of(columns, [num for value, _, num in hits if value == normalize(tag)])
+    return mask
+
+
+def _touched(reader: Reader, ns: int, columns: Columns, files: Sequence[str]) -> BoolArray:
+    """Rows that name one of the files, in full or by its last part."""
+    values = {normalize(file) for file in files} | {normalize(file).rsplit("/", 1)[-1] for file in files}
+    return rows_of(columns, [num for _, _, num in reader.labelled(ns, [(value, "path") for value in sorted(values)])])
+
+
+def _watched(reader: Reader, ns: int, columns: Columns, ids: Sequence[str]) -> tuple[IntArray | None, list[str]]:
+    if not ids:
+        return None, []
+    found = reader.find(ns, ids)
+    places = columns.locate([found[id] for id in ids if id in found])
+    return places[places >= 0], [id for id in ids if id not in found]
+
+
+def _neighbours(reader: Reader, ns: int, at: int) -> Callable[[Sequence[int]], Iterable[Edge]]:
+    def around(nums: Sequence[int]) -> Iterable[Edge]:
+        for source, target, relation, confidence in reader.neighbours(nums, at):
+            yield Edge(source, target, relation, confidence)
+        for source, target in reader.sharing_names(ns, nums, MOST_SHARED_TIES):
+            yield Edge(source, target, SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE)
+
+    return around
+
+
+def _likeness(vectors: VectorIndex | None, lexical: LexicalIndex) -> Callable[[IntArray], FloatArray]:
+    """How alike each pair of rows is: cosine where both have a vector that the encoder meant, else words in common."""
+
+    def alike(rows: IntArray) -> FloatArray:
+        if vectors is None or not len(vectors):
+            return _shared_words([lexical.sequence(int(row)) for row in rows])
+        places = vectors.where[rows]
+        has = places >= 0
+        matrix = np.zeros((len(rows), vectors.base.shape[1]), dtype=np.float32)
+        matrix[has] = vectors.gather(places[has])
+        values = np.clip((matrix @ matrix.T).astype(np.float64), 0.0, 1.0)
+        if not has.all():
+            words = _shared_words([lexical.sequence(int(row)) for row in rows])
+            known = has[:, None] & has[None, :]
+            values = np.where(known, values, words)
+        return values
+
+    return alike
+
+
+def _shared_words(sequences: Sequence[NDArray[np.uint32]]) -> FloatArray:
+    """Jaccard of each pair of rows, by their terms."""
+    if not sequences:
+        return np.zeros((0, 0))
+    terms, place = np.unique(np.concatenate(sequences), return_inverse=True)
+    owner = np.repeat(np.arange(len(sequences)), [len(sequence) for sequence in sequences])
+    holds = np.zeros((len(sequences), max(len(terms), 1)), dtype=np.float32)
+    holds[owner, place] = 1.0
+    common = (holds @ holds.T).astype(np.float64)
+    sizes = holds.sum(axis=1).astype(np.float64)
+    either = sizes[:, None] + sizes[None, :] - common
+    shares: FloatArray = np.divide(common, either, out=np.zeros_like(common), where=either > 0)
+    return shares
+
+
+def _known(reader: Reader) -> Callable[[Sequence[int]], Known]:
+    """The rows in full, each fetched once however many stages ask."""
+    memories: dict[int, Memory] = {}
+    relations: dict[int, list[Relation]] = {}
+    paths: dict[str, str] = {}
+
+    def fetch(nums: Sequence[int]) -> Known:
+        missing = [num for num in nums if num not in memories]
+        if missing:
+            found = reader.memories(missing)
+            memories.update(found)
+            relations.update(reader.relations_of(missing))
+            documents = sorted({memory.document for memory in found.values() if memory.document is not None})
+            if documents:
+                paths.update(reader.document_paths(documents))
+        return Known(memories, relations, paths)
+
+    return fetch

@@ -1,0 +1,161 @@
+"""Looking into a recall: its X-ray, why a memory is missing, whether it replays, what changed between two."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from recollect.engine.recalling import Recalling
+from recollect.errors import InvalidInput, NotFound, RecollectError
+from recollect.model.audit import Anomaly, anomalies, verify_chain
+from recollect.model.ledger import Ledger
+from recollect.model.memory import AuditEntry
+from recollect.model.query import DEFAULT_BUDGET, DEFAULT_TOKENS, Query
+from recollect.model.recall import Recall
+from recollect.model.snapshot import Snapshot
+from recollect.xray.diff import Diff, Difference, diff
+from recollect.xray.explain import explain, snapshot_id
+from recollect.xray.reading import query_from_record
+from recollect.xray.replay import Replayed, compare_live, replay
+from recollect.xray.sensitivity import Sensitivity, sensitivity
+from recollect.xray.why_not import WhyNot, why_not
+
+EMPTY_QUERY = (
+    'the query is empty; give the question in words, for example: recollect xray "how long are lookups cached"'
+)
+
+
+class Xraying(Recalling):
+    def question(self, text: str, **options: Any) -> Query:
+        """A query for explaining: never empty, and within a budget as an agent would ask it."""
+        if not isinstance(text, str) or not text.strip():
+            raise InvalidInput(EMPTY_QUERY)
+        for name, default in (("budget", DEFAULT_BUDGET), ("tokens", DEFAULT_TOKENS)):
+            if options.get(name) is None:
+                options[name] = default
+        return self.query(text, **options)
+
+    def ledger(self, query: Query) -> Ledger:
+        return self.recall(query).ledger
+
+    def xray(self, text: str, *, trace_id: str | None = None, **options: Any) -> Snapshot:
+        """A fresh recall, explained. It injects nothing and records nothing, so it has no audit entries."""
+        return explain(self.ledger(self.question(text, **options)), trace_id=trace_id)
+
+    def snapshot_of(self, recall: Recall, *, trace_id: str | None = None) -> Snapshot:
+        """The X-ray of a recall that has been made, with the audit entries of what it injected."""
+        return explain(recall.ledger, audit=recall.audit, trace_id=trace_id)
+
+    def explain_last(self, session: str | None = None, *, namespace: str | None = None) -> Snapshot | None:
+        """The last recorded recall of a session, or of those that asked without one."""
+        with self.store.read() as reader:
+            state = reader.namespace(self.namespace(namespace))
+            stored = reader.last_ledger(state.key, session or "") if state else None
+        return explain(Ledger.unpacked(stored[0]), audit=stored[1]) if stored else None
+
+    def sensitivity(self, text: str, **options: Any) -> tuple[Sensitivity, ...]:
+        return sensitivity(self.ledger(self.question(text, **options)))
+
+    def why_not(self, memory: str, text: str, **options: Any) -> WhyNot:
+        query = self.question(text, **options)
+        with self.store.read() as reader:
+            state = self._state(reader, query.namespace)
+            wanted = self._memory(reader, state.key, memory)[1]
+        return why_not(wanted.id, query, self.ledger, memory=wanted)
+
+    def stored(self, name: str, *, namespace: str | None = None) -> Ledger:
+        """A ledger by its snapshot's id, or from a file that holds a ledger or the JSON of a recorded snapshot.
+
+        One whose decisions do not give what it records, or that is not what its id or digest was made of, was altered.
+        """
+        path = os.path.expanduser(name)
+        if os.path.isfile(path):
+            held = _held_in(Path(path))
+            if not isinstance(held, str):
+                return _unaltered(
+                    path, lambda: Ledger.from_json(held), lambda found: found.digest(), held.get("digest")
+                )
+            name = held
+        with self.store.read() as reader:
+            state = self._state(reader, self.namespace(namespace))
+            stored = reader.stored_ledger(state.key, name)
+        if stored is None:
+            raise NotFound(
+                f"no recorded recall {name!r}",
+                hint="A search is recorded under its snapshot's id; `recollect xray --ledger FILE` writes one to keep.",
+            )
+        return _unaltered(name, lambda: Ledger.unpacked(stored[0]), snapshot_id, name)
+
+    def replay(self, name: str, *, namespace: str | None = None) -> tuple[Replayed, list[Difference]]:
+        """The recorded result again from its decisions, and what would differ if it were asked now."""
+        ledger = self.stored(name, namespace=namespace)
+        return replay(ledger), compare_live(ledger, self.ledger)
+
+    def diff(self, before: str, after: str, *, namespace: str | None = None) -> Diff:
+        return diff(self.stored(before, namespace=namespace), self.stored(after, namespace=namespace))
+
+    # ── the audit log ──
+
+    def audit_verify(self, *, namespace: str | None = None) -> tuple[int, list[str]]:
+        """How many entries the chain has, and what is wrong with it."""
+        with self.store.read() as reader:
+            state = reader.namespace(self.namespace(namespace))
+            if state is None:
+                return 0, []
+            head = reader.audit_head(state.key)
+            try:
+                entries = reader.audit_entries(state.key)
+                return len(entries), verify_chain(entries, head)
+            except (ValueError, TypeError) as error:
+                return head[0], [f"an entry was altered so that it cannot be read ({error})"]
+
+    def audit_entries(self, *, limit: int, page: int = 1, namespace: str | None = None) -> tuple[int, list[AuditEntry]]:
+        """How many entries were written, and one page of them, the latest first."""
+        with self.store.read() as reader:
+            state = reader.namespace(self.namespace(namespace))
+            if state is None:
+                return 0, []
+            written = reader.audit_head(state.key)[0]
+            after = written - page * limit
+            found = reader.audit_entries(state.key, max(after, 0), limit + min(after, 0)) if after > -limit else []
+            return written, found[::-1]
+
+    def audit_anomalies(self, *, namespace: str | None = None) -> list[Anomaly]:
+        with self.store.read() as reader:
+            state = reader.namespace(self.namespace(namespace))
+            if state is None:
+                return []
+            return anomalies(reader.audit_entries(state.key), len(reader.numbers(state.key)))
+
+
+def _held_in(path: Path) -> dict[str, Any] | str:
+    """What a file holds: the record of a ledger, or the id of the snapshot that it shows."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if "entries" in record and isinstance(record, dict):
+            return record
+        return str(record.get("snapshot", record)["snapshotId"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidInput(
+            f"{path} is neither a ledger nor the JSON of a snapshot",
+            hint="`recollect xray --ledger FILE` writes a ledger.",
+        ) from error
+
+
+def _unaltered(name: str, read: Callable[[], Ledger], sign: Callable[[Ledger], str], signature: str | None) -> Ledger:
+    try:
+        ledger = read()
+        replay(ledger)
+        query_from_record(ledger.query)
+        if signature is not None and sign(ledger) != signature:
+            raise ValueError("the ledger was altered: it is not what its digest was made of")
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, zlib.error) as error:
+        raise RecollectError(
+            f"{name} does not reproduce: {error if isinstance(error, ValueError) else 'it cannot be read as a ledger'}",
+            hint="It is not the record that was written. Nothing can be concluded from it.",
+        ) from error
+    return ledger

@@ -1,0 +1,88 @@
+"""Fewer repetitions: a cap on rows of one document, then maximal marginal relevance.
+
+MMR: Carbonell and Goldstein, "The Use of MMR, Diversity-Based Reranking", SIGIR 1998.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from recollect.index.top import ordered
+from recollect.model.pool import Pool
+from recollect.model.query import Query
+from recollect.model.verdict import FloatArray, IntArray, Pick, Term, Verdict
+from recollect.recall.runner import Decide
+from recollect.recall.scene import Scene
+
+PER_DOCUMENT = 3
+LAMBDA = 0.7
+
+# How alike each pair of rows is, from 0 to 1.
+Likeness = Callable[[IntArray], FloatArray]
+
+
+def by_score(scene: Scene, pool: Pool) -> IntArray:
+    live = np.flatnonzero(pool.live)
+    return live[ordered(scene.columns, pool.rows[live], pool.score[live])]
+
+
+def tokens_of(scene: Scene, pool: Pool, positions: IntArray) -> FloatArray:
+    return scene.columns["tokens"][pool.rows[positions]].astype(np.float64)
+
+
+def per_document_cap(scene: Scene) -> Decide:
+    """At most three sections of one document, its best ones."""
+
+    def decide(pool: Pool, query: Query) -> Iterable[Pick]:
+        order = by_score(scene, pool)
+        documents = scene.columns["document"][pool.rows[order]]
+        seen: dict[int, int] = {}
+        keep = np.ones(len(order), dtype=np.bool_)
+        for at, document in enumerate(documents.tolist()):
+            if document >= 0:
+                seen[document] = seen.get(document, 0) + 1
+                keep[at] = seen[document] <= PER_DOCUMENT
+        chosen = order[keep]
+        reason = "" if keep.all() else f"more than {PER_DOCUMENT} of one document"
+        yield Pick("per-document-cap", chosen, tokens_of(scene, pool, chosen), reason)
+
+    return decide
+
+
+def mmr_diversify(scene: Scene, likeness: Likeness) -> Decide:
+    """Choose k rows one by one, each paying for its likeness to what is chosen already.
+
+    The price is a Term, so the order of choice is the order of final scores: what is left can only get dearer.
+    """
+
+    def decide(pool: Pool, query: Query) -> Iterable[Verdict]:
+        order = by_score(scene, pool)
+        if not len(order):
+            yield Pick("mmr-diversify", order, np.empty(0))
+            return
+        unit = (1.0 - LAMBDA) / LAMBDA * _deviation(pool.score[order])
+        cost = unit * likeness(pool.rows)
+        price = np.zeros(len(pool))  # of each row: what its likeness to the rows chosen before it costs
+        worth = np.where(pool.live, pool.score, -np.inf)
+        still = np.ones(len(pool), dtype=np.bool_)
+        picks: list[int] = []
+        while len(picks) < min(query.limit, len(order)):
+            left = order[still[order]]
+            pick = int(left[np.argmax(worth[left] - price[left])])
+            picks.append(pick)
+            still[pick] = False
+            np.maximum(price, cost[:, pick], out=price, where=still)
+        computed = np.ones(len(pool), dtype=np.bool_)
+        computed[picks[0]] = False
+        yield Term("mmrPenalty", np.where(computed, -price, 0.0), computed, {"lambda": LAMBDA, "unit": unit})
+        chosen = np.array(picks, dtype=np.int64)
+        reason = f"first {query.limit} by score and novelty" if len(order) > len(picks) else ""
+        yield Pick("mmr-diversify", chosen, tokens_of(scene, pool, chosen), reason)
+
+    return decide
+
+
+def _deviation(scores: FloatArray) -> float:
+    return float(scores.std()) if len(scores) > 1 else 0.0

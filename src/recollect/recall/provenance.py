@@ -1,0 +1,134 @@
+"""Where each result comes from and whether it is safe to use, decided by rule; the first rule that matches decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from recollect.index.top import ordered
+from recollect.model.memory import Memory, Relation, RelationType, Status
+from recollect.model.pool import Pool
+from recollect.model.query import Query
+from recollect.model.verdict import Note
+from recollect.recall.direct import OVERLAP_FLOOR
+from recollect.recall.runner import Decide
+from recollect.recall.scene import Scene
+from recollect.recall.tiers import DIRECT, GRAPH, PROCEDURAL, RECENT, REVIEW
+
+LOW_CONFIDENCE = 0.3
+ONLY_HERE = "do-not-use-outside-this-context"
+NEAR_MISSES = 5
+HYBRID_VIEWS = ("lexical", "semantic", "symbolic")
+_BLOCKING = (Status.FORGOTTEN, Status.REJECTED, Status.QUARANTINED)
+
+
+def correction_state(memory: Memory, relations: Sequence[Relation], at: int) -> str:
+    if memory.status is Status.FORGOTTEN:
+        return "forgotten"
+    if memory.status is Status.SUPERSEDED and (memory.valid_until is None or memory.valid_until <= at):
+        return "superseded"
+    current = [r for r in relations if r.valid_until is None or r.valid_until > at]
+    if any(r.type is RelationType.CONTRADICTS for r in current):
+        return "disputed"
+    if any(r.type is RelationType.SUPERSEDES and r.source == memory.id for r in current):
+        return "correction"
+    return "none"
+
+
+def provenance(memory: Memory, relations: Sequence[Relation], *, query: Query, served_by: str) -> dict[str, Any]:
+    at = query.at
+    state = correction_state(memory, relations, at)
+    stale = memory.valid_until is not None and memory.valid_until <= at
+    blocked = [f"status={memory.status}"] if memory.status in _BLOCKING else []
+    if ONLY_HERE in memory.scopes and ONLY_HERE not in query.scopes:
+        blocked.append(f"scope={ONLY_HERE}")
+    review = []
+    if state == "superseded":
+        review.append("status=superseded")
+    if state == "disputed":
+        review.append("disputed")
+    if memory.status is Status.PENDING_REVIEW:
+        review.append("status=pending_review")
+    if stale:
+        review.append("stale=true")
+    if memory.confidence < LOW_CONFIDENCE:
+        review.append(f"confidence<{LOW_CONFIDENCE}")
+    safety = "blocked" if blocked else "requires-review" if review else "safe"
+    return {
+        "source": memory.source,
+        "created": iso(memory.created),
+        "updated": iso(memory.updated),
+        "namespace": memory.namespace,
+        "scope": f"namespace:{memory.namespace}",
+        "userContextScopes": list(memory.scopes),
+        "retrievalReason": f"served-by={served_by}",
+        "confidence": memory.confidence,
+        "stale": stale,
+        "corrected": state != "none",
+        "correctionState": state,
+        "safeToUse": safety == "safe",
+        "safety": safety,
+        "safetyReasons": [*blocked, *review],
+    }
+
+
+def iso(milliseconds: int) -> str:
+    moment = datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def served_by(pool: Pool, position: int, coverage: float) -> str:
+    """The first tier, in the settled order, that proposed the row and whose own gates it passes."""
+    views = set(pool.proposers(position))
+    if DIRECT in views:
+        return DIRECT
+    if REVIEW in views and (coverage < OVERLAP_FLOOR or not views & set(HYBRID_VIEWS)):
+        return REVIEW
+    if PROCEDURAL in views:
+        return PROCEDURAL
+    if views & set(HYBRID_VIEWS):
+        return "hybrid"
+    return GRAPH if GRAPH in views else RECENT
+
+
+def describe(scene: Scene) -> Decide:
+    """The last stage: what each result is, who served it and how far it may be trusted; the near misses by name."""
+
+    def decide(pool: Pool, query: Query) -> Iterable[Note]:
+        chosen = pool.ranked()
+        rest = np.flatnonzero(~np.isin(np.arange(len(pool)), chosen))
+        missed = rest[ordered(scene.columns, pool.rows[rest], pool.score[rest])][:NEAR_MISSES] if len(rest) else rest
+        if scene.known is None or not len(pool):
+            return
+        shown = np.concatenate([chosen, missed])
+        nums = scene.columns["num"][pool.rows[shown]].tolist()
+        known = scene.known(nums)
+        identity, served, origins = {}, {}, {}
+        coverage = scene.coverage(pool.rows[shown]).tolist()
+        for at, (position, num) in enumerate(zip(shown.tolist(), nums, strict=True)):
+            memory = known.memories[num]
+            identity[memory.id] = {"title": title_of(memory), "path": path_of(memory, known.paths)}
+            if at < len(chosen):
+                by = served_by(pool, position, coverage[at])
+                served[memory.id] = {"servedBy": by, "reason": f"served-by={by}"}
+                origins[memory.id] = provenance(memory, known.relations.get(num, ()), query=query, served_by=by)
+        yield Note("identity", {"rows": identity})
+        yield Note("served", {"rows": served})
+        yield Note("provenance", {"rows": origins})
+
+    return decide
+
+
+def path_of(memory: Memory, documents: Mapping[str, str]) -> str:
+    """A file where the memory is a section of one, else its kind and id."""
+    if memory.document is not None and memory.document in documents:
+        return documents[memory.document]
+    return f"{memory.kind}/{memory.id}"
+
+
+def title_of(memory: Memory) -> str:
+    first = memory.content.strip().splitlines()[0]
+    return memory.title or (first if len(first) <= 80 else f"{first[:79]}…")

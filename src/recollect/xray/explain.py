@@ -1,0 +1,347 @@
+"""A ledger as a snapshot. It reads what the stages wrote down and decides nothing: the explanation is what ran."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from typing import Any, Final
+from uuid import UUID, uuid5
+
+import numpy as np
+
+from recollect.errors import InvalidInput
+from recollect.model.ledger import Entry, Ledger
+from recollect.model.pool import Pool
+from recollect.model.snapshot import (
+    Budget,
+    FilterTrace,
+    NearMiss,
+    Provenance,
+    Snapshot,
+    StageTime,
+    TierExplain,
+    ViewTrace,
+    XrayResult,
+)
+from recollect.model.verdict import BoolArray, Found, Gate, Pick
+
+NEAR_MISSES: Final = 5
+# Rows that are followed without taking part: the view that names them and the gate that keeps them out of the race.
+WATCH: Final = "watch"
+NOT_PROPOSED: Final = "not-proposed"
+# Gates of the direct answer judge its own rows only: they explain the tier, and stand in the ladder as one filter where
+# they masked rows that the ladder had counted.
+DIRECT_ANSWER: Final = "direct-answer"
+# Between a filter that was pushed into the views and the next one lies what the views chose to propose.
+PROPOSED: Final = "proposed"
+
+_SNAPSHOTS: Final = UUID("8f1b6a52-0c1d-5c8e-9a57-5a0d9d3c7e11")
+_NS_PER_MS: Final = 1e6
+
+Rows = Mapping[str, Mapping[str, Any]]
+
+
+def snapshot_id(ledger: Ledger) -> str:
+    """The id that a ledger's snapshot has: derived, so that it is the same wherever it is asked for."""
+    return _snapshot_id(ledger.digest(), ledger.query["now"])
+
+
+def _snapshot_id(digest: str, asked_at: int) -> str:
+    return str(uuid5(_SNAPSHOTS, f"{digest}:{asked_at}"))
+
+
+def explain(ledger: Ledger, *, audit: Mapping[str, str] | None = None, trace_id: str | None = None) -> Snapshot:
+    """The X-ray of a recall. `audit` gives the audit entry of each memory that was injected."""
+    plan = _note(ledger, "plan")
+    if plan is None:
+        raise InvalidInput("a ledger without a plan cannot be explained", hint="Explain the ledger of a whole recall.")
+    query, digest = ledger.query, ledger.digest()
+    walk, views = _Walk.through(ledger.entries), _views(ledger.entries)
+    ladder = walk.ladder()
+    return Snapshot(
+        query=query["text"],
+        snapshotId=_snapshot_id(digest, query["now"]),
+        capturedAt=query["now"],
+        results=_results(ledger, walk.pool, ladder, audit or {}),
+        filters=tuple(rung.trace for rung in ladder),
+        budget=_budget(ledger),
+        plan={name: value for name, value in plan.items() if name != "versions"},
+        views=views,
+        nearMisses=_near_misses(ledger, walk),
+        stages=_stages(ledger.entries),
+        versions=dict(plan.get("versions", {})),
+        digest=digest,
+        tierExplain=_tier_explain(ledger, walk),
+        sessionKey=query.get("session"),
+        namespace=query.get("namespace"),
+        traceId=trace_id,
+        degraded={view.name: view.error for view in views if view.error is not None},
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cut:
+    """One gate or pick as it met the pool: the rows it judged, those of them it failed, and those it spared anyway."""
+
+    judged: BoolArray
+    failed: BoolArray
+    exempt: BoolArray
+    reason: str
+
+    def holds(self, position: int) -> bool:
+        return position < len(self.judged) and bool(self.judged[position])
+
+    def rejects(self, position: int) -> bool:
+        return self.holds(position) and bool(self.failed[position]) and not self.exempt[position]
+
+
+@dataclass(slots=True, eq=False)
+class _Rung:
+    """A filter of the ladder over all its passes."""
+
+    name: str
+    considered: int = 0
+    admitted: int = 0
+    pushed: bool = False
+    cuts: list[_Cut] = field(default_factory=list)
+
+    @property
+    def trace(self) -> FilterTrace:
+        exempt = sum(int((cut.judged & cut.failed & cut.exempt).sum()) for cut in self.cuts)
+        reasons = dict.fromkeys(cut.reason for cut in self.cuts if cut.reason)
+        return FilterTrace(
+            self.name, self.considered, self.admitted, "; ".join(reasons) or None, exempt=exempt, pushed=self.pushed
+        )
+
+    def passed(self, position: int) -> bool:
+        judging = [cut for cut in self.cuts if cut.holds(position)]
+        return bool(judging) and not any(cut.failed[position] for cut in judging)
+
+    def spared(self, position: int) -> str | None:
+        """Why it would have rejected a row that was exempt from it."""
+        for cut in self.cuts:
+            if cut.holds(position) and cut.failed[position] and cut.exempt[position]:
+                return cut.reason or self.name
+        return None
+
+    def rejected(self, position: int) -> _Cut | None:
+        return next((cut for cut in self.cuts if cut.rejects(position)), None)
+
+
+@dataclass(slots=True, eq=False)
+class _Walk:
+    """The recorded verdicts applied again, one by one, keeping what each gate and pick did to each row."""
+
+    pool: Pool = field(default_factory=Pool)
+    rungs: dict[str, _Rung] = field(default_factory=dict)
+    own: dict[str, _Rung] = field(default_factory=dict)
+
+    @staticmethod
+    def through(entries: Iterable[Entry]) -> _Walk:
+        walk = _Walk()
+        for entry in entries:
+            match entry.verdict:
+                case Gate():
+                    walk._gate(entry, entry.verdict)
+                case Pick():
+                    walk._pick(entry, entry.verdict)
+            walk.pool = walk.pool.apply(entry.verdict)
+        return walk
+
+    def ladder(self) -> list[_Rung]:
+        """The filters in order, each considering what the one before it admitted."""
+        rungs = [rung for rung in self.rungs.values() if rung.name != NOT_PROPOSED]
+        if rungs and rungs[0].name == DIRECT_ANSWER:
+            del rungs[0]  # what it masked before the first filter, no filter has counted
+        for at, (before, after) in reversed(list(enumerate(pairwise(rungs), start=1))):
+            if before.name == DIRECT_ANSWER:
+                masked = before.considered - before.admitted
+                before.considered, before.admitted = after.considered + masked, after.considered
+            if before.pushed and not after.pushed:
+                rungs.insert(at, self._proposed(before.admitted, after.considered))
+        return rungs
+
+    def _proposed(self, considered: int, admitted: int) -> _Rung:
+        everyone = np.ones(len(self.pool), dtype=np.bool_)
+        reason = "no view proposed the rest" if considered > admitted else ""
+        return _Rung(PROPOSED, considered, admitted, cuts=[_Cut(everyone, ~everyone, ~everyone, reason)])
+
+    def kept_out(self, position: int) -> tuple[str, str] | None:
+        """The first filter that rejected the row, and its reason; none for a row that was only watched."""
+        for rung in (*self.own.values(), *self.rungs.values()):
+            cut = rung.rejected(position)
+            if cut is not None:
+                return None if rung.name == NOT_PROPOSED else (rung.name, cut.reason)
+        return None
+
+    def _gate(self, entry: Entry, gate: Gate) -> None:
+        cut = _Cut(self.pool.live & gate.applies, gate.fails, gate.exempt, gate.reason)
+        if gate.name.startswith(f"{DIRECT_ANSWER}:"):
+            self.own.setdefault(gate.name, _Rung(gate.name)).cuts.append(cut)
+            if entry.considered == entry.admitted:
+                return
+            masked = cut.judged & cut.failed & ~cut.exempt
+            rung, cut = self._rung(DIRECT_ANSWER), _Cut(masked, masked, ~masked, gate.reason)
+        else:
+            rung = self._rung(gate.name)
+        rung.cuts.append(cut)
+        if gate.pushed is not None:
+            # The mask was laid over the whole namespace, so later passes hold no row that it has not counted.
+            rung.considered, rung.admitted = gate.pushed
+            rung.pushed = True
+        elif not rung.pushed:
+            rung.considered += entry.considered
+            rung.admitted += entry.admitted
+
+    def _rung(self, name: str) -> _Rung:
+        return self.rungs.setdefault(name, _Rung(name))
+
+    def _pick(self, entry: Entry, pick: Pick) -> None:
+        failed = np.ones(len(self.pool), dtype=np.bool_)
+        failed[pick.chosen] = False
+        cut = _Cut(self.pool.live, failed, np.zeros_like(failed), pick.reason)
+        # Where a recall picks twice, the last round's picks are the ones that count.
+        self.rungs.pop(pick.name, None)
+        self.rungs[pick.name] = _Rung(pick.name, entry.considered, entry.admitted, cuts=[cut])
+
+
+def _results(ledger: Ledger, pool: Pool, ladder: list[_Rung], audit: Mapping[str, str]) -> tuple[XrayResult, ...]:
+    identity, served, provenance = (_rows(ledger, name) for name in ("identity", "served", "provenance"))
+    graph: Rows = (_note(ledger, "graph") or {}).get("paths", {})
+    items: Rows = (_note(ledger, "budget") or {}).get("items", {})
+    results = []
+    for rank, position in enumerate(pool.ranked().tolist(), start=1):
+        memory = pool.ids[position].decode()
+        named, by = identity.get(memory, {}), served.get(memory, {})
+        path = graph.get(memory, {}) if by.get("servedBy") == "graph" else {}
+        spared = (reason for rung in ladder if (reason := rung.spared(position)) is not None)
+        results.append(
+            XrayResult(
+                memoryId=memory,
+                path=named.get("path") or memory,
+                servedBy=by.get("servedBy"),
+                scoreDecomposition={**ledger.parts(position), "final": float(pool.score[position])},
+                admittedBy=tuple(rung.name for rung in ladder if rung.passed(position)),
+                rank=rank,
+                title=named.get("title") or memory,
+                views=pool.proposers(position),
+                chars=items.get(memory, {}).get("chars"),
+                tokens=items.get(memory, {}).get("tokens"),
+                graphPath=_tuple(path.get("nodes")),
+                graphRelations=_tuple(path.get("relations")),
+                graphEdgeConfidences=_tuple(path.get("confidences")),
+                auditEntryId=audit.get(memory),
+                rejectedBy=next(spared, None),
+                provenance=_provenance(provenance.get(memory), by.get("reason")),
+            )
+        )
+    return tuple(results)
+
+
+def _near_misses(ledger: Ledger, walk: _Walk) -> tuple[NearMiss, ...]:
+    """The best rows that were found and not returned. A margin below 0 means that a filter, not the score, decided."""
+    pool, identity = walk.pool, _rows(ledger, "identity")
+    chosen = pool.ranked()
+    last = float(pool.score[chosen[-1]]) if len(chosen) else None
+    others = np.setdiff1d(np.arange(len(pool)), chosen)
+    misses: list[NearMiss] = []
+    for position in others[np.lexsort((pool.ids[others], -pool.score[others]))].tolist():
+        if len(misses) == NEAR_MISSES:
+            break
+        kept_out = walk.kept_out(position)
+        if kept_out is None:
+            continue
+        memory, score = pool.ids[position].decode(), float(pool.score[position])
+        named, (by, reason) = identity.get(memory, {}), kept_out
+        misses.append(
+            NearMiss(
+                memoryId=memory,
+                path=named.get("path") or memory,
+                title=named.get("title") or memory,
+                keptOutBy=by,
+                score=score,
+                reason=reason or None,
+                margin=None if last is None else last - score,
+            )
+        )
+    return tuple(misses)
+
+
+def _tier_explain(ledger: Ledger, walk: _Walk) -> TierExplain | None:
+    note = _note(ledger, "tierExplain")
+    if note is None:
+        return None
+    rejecting = dict.fromkeys(
+        cut.reason or rung.name.removeprefix(f"{DIRECT_ANSWER}:")
+        for rung in walk.own.values()
+        for cut in rung.cuts
+        if (cut.judged & cut.failed).any()
+    )
+    nanos = sum(entry.nanos for entry in ledger.entries if entry.stage.startswith(DIRECT_ANSWER))
+    return TierExplain(
+        tier=note["tier"],
+        reason=note["reason"],
+        candidatesConsidered=note["candidatesConsidered"],
+        latencyMs=nanos / _NS_PER_MS,
+        filteredBy=tuple(note.get("filteredBy", rejecting)),
+        sourceAnchors=tuple(note.get("sourceAnchors", ())),
+    )
+
+
+def _views(entries: Iterable[Entry]) -> tuple[ViewTrace, ...]:
+    views: dict[str, list[Found]] = {}
+    for entry in entries:
+        if isinstance(entry.verdict, Found) and entry.verdict.view != WATCH:
+            views.setdefault(entry.verdict.view, []).append(entry.verdict)
+    return tuple(
+        ViewTrace(
+            name,
+            proposed=sum(len(found.ids) for found in founds if not found.refill),
+            refilled=sum(len(found.ids) for found in founds if found.refill),
+            error="; ".join(dict.fromkeys(found.error for found in founds if found.error)) or None,
+        )
+        for name, founds in views.items()
+    )
+
+
+def _stages(entries: Iterable[Entry]) -> tuple[StageTime, ...]:
+    nanos: dict[str, int] = {}
+    for entry in entries:
+        nanos[entry.stage] = nanos.get(entry.stage, 0) + entry.nanos
+    return tuple(StageTime(stage, spent / _NS_PER_MS) for stage, spent in nanos.items())
+
+
+def _budget(ledger: Ledger) -> Budget:
+    asked, note = ledger.query, _note(ledger, "budget") or {}
+    return Budget(
+        chars=note.get("chars", asked["budget"]),
+        used=note.get("used"),
+        tokens=note.get("tokens", asked.get("tokens")),
+        usedTokens=note.get("usedTokens"),
+    )
+
+
+def _provenance(record: Mapping[str, Any] | None, reason: str | None) -> Provenance | None:
+    if record is None:
+        return None
+    known = {field.name for field in fields(Provenance)}
+    said: dict[str, Any] = {"retrievalReason": reason}
+    for name, value in record.items():
+        if name in known:
+            said[name] = tuple(value) if isinstance(value, list) else value
+    return Provenance(**said)
+
+
+def _note(ledger: Ledger, name: str) -> Mapping[str, Any] | None:
+    """What was said of this last: a second round's word replaces the first's."""
+    notes = ledger.notes(name)
+    return notes[-1] if notes else None
+
+
+def _rows(ledger: Ledger, name: str) -> Rows:
+    return {memory: row for note in ledger.notes(name) for memory, row in note.get("rows", {}).items()}
+
+
+def _tuple(values: Iterable[Any] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(values)

@@ -1,0 +1,30 @@
+"""The benchmarks run, short, and their ratios hold: a ratio of one run means something on any machine."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+
+def _run(script: str, *words: str) -> str:
+    command = [sys.executable, str(BENCH / script), *words]
+    return subprocess.run(command, check=True, capture_output=True, encoding="utf-8", cwd=BENCH).stdout
+
+
+def test_searching_costs_a_small_multiple_of_brute_force() -> None:
+    (row,) = json.loads(_run("search.py", "--sizes", "12000", "--encoder", "hashing:384", "--json"))
+    assert row["memories"] == 12_000
+    # Brute force over 12,000 vectors takes about a millisecond; at 100,000 both ratios are below 1.
+    assert row["searchRatio"] < 6
+    assert row["pipelineRatio"] < 16
+
+
+def test_an_xray_costs_a_part_of_its_recall() -> None:
+    told = _run("xray.py", "--memories", "3000", "--encoder", "hashing:384")
+    found = re.search(r'"ratio": ([\d.]+)', told)
+    assert found is not None
+    # Without an encoder to wait for and with few rows to search, a recall is short, and so the share is larger here.
+    assert float(found[1]) < 1.9

@@ -1,0 +1,55 @@
+"""Real recalls, written: valid by the published schema, and the same bytes from a ledger that was stored."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from xray_schema import problems
+
+from recollect.model.ledger import Entry, Ledger
+from recollect.model.recall import Recall
+from recollect.model.verdict import Note
+from recollect.render import FORMATS, render
+from recollect.xray.explain import explain
+from worlds import World, populated, questions, worlds
+
+few = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+asked = st.lists(questions, min_size=1, max_size=3)
+
+
+def whole(recall: Recall) -> Ledger:
+    """The recall's ledger, with the notes that close a recall where its pipeline does not write them."""
+    ledger = recall.ledger
+    ids = [result.memory.id for result in recall.results]
+    notes: dict[str, Any] = {
+        "served": {"rows": {memory: {"servedBy": "hybrid", "reason": "served-by=hybrid"} for memory in ids}},
+        "budget": {"chars": 8192, "used": 0, "tokens": 8000, "usedTokens": 0, "items": {}},
+    }
+    missing = [Entry("close", Note(name, data), 0, 0, 0) for name, data in notes.items() if not ledger.notes(name)]
+    return Ledger(ledger.query, (*ledger.entries, *missing))
+
+
+@given(worlds(), asked)
+@few
+def test_every_recall_is_valid_by_the_published_schema(world: World, asked: list[dict[str, Any]]) -> None:
+    with populated(world) as engine:
+        for question in asked:
+            recall = engine.recall(engine.query(**question))
+            if recall.ledger.notes("plan"):
+                assert problems(json.loads(render(explain(whole(recall)), "json"))) == []
+
+
+@given(worlds(), asked)
+@few
+def test_a_stored_ledger_gives_the_same_snapshot_in_every_format(world: World, asked: list[dict[str, Any]]) -> None:
+    with populated(world) as engine:
+        for question in asked:
+            ledger = engine.recall(engine.query(**question)).ledger
+            if not ledger.notes("plan"):
+                continue
+            stored = Ledger.from_json(json.loads(json.dumps(ledger.to_json(), ensure_ascii=False)))
+            for format in FORMATS:
+                assert render(explain(stored), format) == render(explain(ledger), format)

@@ -1,0 +1,216 @@
+"""The stored decisions give the same answer; a ledger that was altered is refused; the live store says what differs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recollect.engine import Engine
+from recollect.model.ledger import Entry, Ledger
+from recollect.model.query import Query
+from recollect.model.verdict import Gate, Pick, Term
+from recollect.xray.causes import Gone, Neighbour, NewMemory
+from recollect.xray.diff import Entered, Left
+from recollect.xray.reading import query_from_record
+from recollect.xray.replay import compare_live, replay
+from standing import FixedClock
+from worlds import World, populated, questions, worlds
+
+few = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+TEXTS = (
+    "we cache tracking lookups for a minute",
+    "the cache is cleared on every deploy",
+    "deploys go out on tuesday",
+    "login tokens live for an hour",
+    "the gateway drops idle connections",
+)
+
+
+def rerun(engine: Engine) -> Callable[[Query], Ledger]:
+    return lambda query: engine.recall(query).ledger
+
+
+def stored(ledger: Ledger) -> Ledger:
+    return Ledger.from_json(json.loads(json.dumps(ledger.to_json(), ensure_ascii=False)))
+
+
+def asked(engine: Engine, text: str = "cache deploy", **options: Any) -> Ledger:
+    for each in TEXTS:
+        engine.remember(each)
+    return engine.recall(engine.query(text, **options)).ledger
+
+
+def with_entry(ledger: Ledger, at: int, entry: Entry) -> Ledger:
+    return Ledger(ledger.query, (*ledger.entries[:at], entry, *ledger.entries[at + 1 :]))
+
+
+def place_of(ledger: Ledger, kind: type) -> int:
+    return next(at for at, entry in enumerate(ledger.entries) if isinstance(entry.verdict, kind))
+
+
+# ── the same answer ──
+
+
+@given(worlds(), st.lists(questions, min_size=1, max_size=3))
+@few
+def test_a_stored_ledger_gives_the_same_ids_order_and_scores(world: World, asked: list[dict[str, Any]]) -> None:
+    with populated(world) as engine:
+        for question in asked:
+            recall = engine.recall(engine.query(**question))
+            again = replay(stored(recall.ledger), digest=recall.ledger.digest())
+            assert again.ids == tuple(result.memory.id for result in recall.results)
+            assert again.scores == tuple(result.score for result in recall.results)
+            assert again.considered == len(recall.ledger.replay())
+
+
+@given(worlds(), questions)
+@few
+def test_the_live_store_as_it_was_differs_in_nothing(world: World, question: dict[str, Any]) -> None:
+    with populated(world) as engine:
+        ledger = engine.recall(engine.query(**question)).ledger
+        assert compare_live(stored(ledger), rerun(engine)) == []
+
+
+@given(questions)
+@few
+def test_a_query_comes_back_from_its_record(question: dict[str, Any]) -> None:
+    with populated(World((), (), (), (), ())) as engine:
+        query = replace(engine.query(**question), weights={"bm25": 2.0}, watch=("X",), files=("a.py",), scopes=("s",))
+        assert query_from_record(json.loads(json.dumps(query.to_json()))) == query
+
+
+def test_a_recorded_field_that_is_not_known_is_refused(engine: Engine) -> None:
+    record = engine.query("cache").to_json() | {"mood": "calm"}
+    with pytest.raises(ValueError, match="'mood'"):
+        query_from_record(record)
+
+
+def test_a_recall_of_nothing_replays_to_nothing(engine: Engine) -> None:
+    assert replay(engine.recall(engine.query("cache")).ledger).to_json()["results"] == []
+
+
+# ── altered ──
+
+
+@pytest.mark.parametrize("preset", ["default", "classic"])
+def test_an_altered_count_is_named(engine: Engine, preset: str) -> None:
+    ledger = asked(engine, preset=preset)
+    at = place_of(ledger, Gate)
+    entry = ledger.entries[at]
+    altered = with_entry(ledger, at, replace(entry, admitted=entry.admitted - 1))
+    with pytest.raises(ValueError, match=rf"entry {at + 1} \(gates, namespace-scope\) records \d+ considered"):
+        replay(altered)
+
+
+@pytest.mark.parametrize("preset", ["default", "classic"])
+def test_results_in_another_order_are_refused(engine: Engine, preset: str) -> None:
+    ledger = asked(engine, preset=preset)
+    at = place_of(ledger, Pick)
+    pick = ledger.entries[at].verdict
+    assert isinstance(pick, Pick)
+    turned = replace(pick, chosen=pick.chosen[::-1].copy())
+    with pytest.raises(ValueError, match="is not in the order of the scores"):
+        replay(with_entry(ledger, at, replace(ledger.entries[at], verdict=turned)))
+
+
+def test_a_row_that_a_gate_rejected_cannot_be_chosen(engine: Engine) -> None:
+    ledger = asked(engine)
+    gone = engine.resolve([replay(ledger).ids[-1]])
+    engine.forget(next(iter(gone)))
+    after = engine.recall(engine.query("cache deploy")).ledger
+    masked = np.flatnonzero(~after.replay().live)
+    at = place_of(after, Pick)
+    pick = after.entries[at].verdict
+    assert isinstance(pick, Pick)
+    assert len(masked)
+    slipped = replace(pick, chosen=np.append(pick.chosen, masked[0]), cost=np.append(pick.cost, 1.0))
+    entry = replace(after.entries[at], verdict=slipped, admitted=after.entries[at].admitted + 1)
+    with pytest.raises(ValueError, match="chooses a row that was not there to choose"):
+        replay(with_entry(after, at, entry))
+
+
+def test_a_score_that_was_raised_shows_in_the_order(engine: Engine) -> None:
+    ledger = asked(engine, preset="classic", limit=2)
+    at = place_of(ledger, Term)
+    term = ledger.entries[at].verdict
+    assert isinstance(term, Term)
+    last = int(ledger.replay().ranked()[-1])
+    delta = term.delta.copy()
+    delta[last] += 10.0
+    raised = replace(term, delta=delta, computed=np.ones_like(term.computed))
+    admitted = ledger.entries[at].considered
+    with pytest.raises(ValueError, match="altered"):
+        replay(with_entry(ledger, at, replace(ledger.entries[at], verdict=raised, admitted=admitted)))
+
+
+@given(worlds(most=8), questions, st.data())
+@few
+def test_any_altered_leaf_breaks_the_digest(world: World, question: dict[str, Any], data: st.DataObject) -> None:
+    with populated(world) as engine:
+        ledger = engine.recall(engine.query(**question)).ledger
+    record = json.loads(json.dumps(ledger.to_json()))
+    numbers = [(entry, name) for entry in record["entries"] for name in ("considered", "admitted", "stage")]
+    holder, name = data.draw(st.sampled_from(numbers))
+    holder[name] = holder[name] + 1 if isinstance(holder[name], int) else "elsewhere"
+    with pytest.raises(ValueError, match="altered"):
+        replay(Ledger.from_json(record), digest=ledger.digest())
+
+
+@given(worlds(most=8), questions, st.data())
+@few
+def test_any_altered_count_is_refused_without_a_digest(
+    world: World, question: dict[str, Any], data: st.DataObject
+) -> None:
+    with populated(world) as engine:
+        ledger = engine.recall(engine.query(**question)).ledger
+    at = data.draw(st.integers(0, len(ledger.entries) - 1))
+    entry, by = ledger.entries[at], data.draw(st.sampled_from((-1, 1, 7)))
+    name = data.draw(st.sampled_from(("considered", "admitted")))
+    altered = replace(entry, **{name: getattr(entry, name) + by})
+    with pytest.raises(ValueError, match=f"entry {at + 1} "):
+        replay(with_entry(ledger, at, altered))
+
+
+@given(worlds(most=8), questions)
+@few
+def test_a_dropped_pick_entry_or_row_is_refused(world: World, question: dict[str, Any]) -> None:
+    with populated(world) as engine:
+        ledger = engine.recall(engine.query(**question)).ledger
+    for at, entry in enumerate(ledger.entries):
+        if isinstance(entry.verdict, Pick) and len(entry.verdict.chosen):
+            pick = entry.verdict
+            fewer = replace(pick, chosen=pick.chosen[1:], cost=pick.cost[1:])
+            with pytest.raises(ValueError, match="altered"):
+                replay(with_entry(ledger, at, replace(entry, verdict=fewer)))
+
+
+# ── against the live store ──
+
+
+def test_what_was_forgotten_left_and_what_is_new_entered(engine: Engine, clock: FixedClock) -> None:
+    ledger = asked(engine, limit=3)
+    first = replay(ledger).ids[0]
+    clock.advance(days=1)
+    engine.forget(first)
+    new = engine.remember("cache deploy cache deploy").id
+    found = compare_live(stored(ledger), rerun(engine))
+    causes = {one.memory_id: one.cause for one in found}
+    assert causes[first] == Gone("forgotten")
+    assert causes[new] == NewMemory()
+    assert [type(one) for one in found if one.memory_id in (first, new)] == [Entered, Left]
+
+
+def test_one_pushed_out_by_a_new_memory_names_it(engine: Engine, clock: FixedClock) -> None:
+    ledger = asked(engine, limit=2, preset="classic")
+    last = replay(ledger).ids[-1]
+    clock.advance(days=1)
+    new = engine.remember("cache deploy cache deploy").id
+    cause = next(one.cause for one in compare_live(stored(ledger), rerun(engine)) if one.memory_id == last)
+    assert cause == Neighbour(new, "above", NewMemory())
