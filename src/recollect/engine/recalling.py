@@ -56,6 +56,7 @@ class Recalling(Core):
         if not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
             raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LIMIT:,}, not {limit!r}")
         as_of, now = epoch_ms("as of", options.get("as_of")), epoch_ms("now", options.get("now"))
+        graph_floor = options.get("graph_floor")
         return Query(
             text=clean(text),
             now=self.clock() if now is None else now,
@@ -78,11 +79,11 @@ class Recalling(Core):
             as_of=as_of,
             budget=_size("budget", options.get("budget")),
             tokens=_size("tokens", options.get("tokens")),
-            files=tuple(options.get("files") or ()),
-            scopes=tuple(options.get("scopes") or ()),
+            files=_texts("files", options.get("files")),
+            scopes=_texts("scopes", options.get("scopes")),
             weights=_weights(options.get("weights")),
-            watch=tuple(options.get("watch") or ()),
-            graph_floor=unit_interval("graph floor", options.get("graph_floor", GRAPH_FLOOR)),
+            watch=_texts("watch", options.get("watch")),
+            graph_floor=unit_interval("graph floor", GRAPH_FLOOR if graph_floor is None else graph_floor),
             graph_iterations=_size("graph iterations", options.get("graph_iterations")) or GRAPH_ITERATIONS,
         )
 
@@ -244,6 +245,18 @@ def _weights(value: Mapping[str, float] | None) -> dict[str, float]:
         if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 <= factor < math.inf:
             raise InvalidInput(f"the weight of {name!r} must be a number from 0, not {factor!r}")
     return weights
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{name} must be a list of texts, not {value!r}")
+    texts = tuple(value)
+    for text in texts:
+        if not isinstance(text, str):
+            raise InvalidInput(f"{name} must be a list of texts, and {text!r} is none")
+    return texts
 
 
 def _tags(value: object) -> tuple[str, ...]:

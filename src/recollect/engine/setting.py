@@ -23,7 +23,7 @@ from recollect.model.verdict import BoolArray, FloatArray, IntArray
 from recollect.recall.graph import SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE
 from recollect.recall.presets import Preset, views_for
 from recollect.recall.provenance import ONLY_HERE
-from recollect.recall.scene import Edge, Known, Scene, usage_at, usage_now
+from recollect.recall.scene import Edge, Known, Likeness, Scene, usage_at, usage_now
 from recollect.store.protocols import Reader
 from recollect.text.language import known_share
 from recollect.text.normalize import normalize
@@ -158,39 +158,51 @@ def _neighbours(reader: Reader, ns: int, at: int) -> Callable[[Sequence[int]], I
     return around
 
 
-def _likeness(vectors: VectorIndex | None, lexical: LexicalIndex) -> Callable[[IntArray], FloatArray]:
-    """How alike each pair of rows is: cosine where both have a vector that the encoder meant, else words in common."""
+def _likeness(vectors: VectorIndex | None, lexical: LexicalIndex) -> Likeness:
+    """How alike rows are: cosine where both have a vector that the encoder meant, else the share of words in common."""
 
-    def alike(rows: IntArray) -> FloatArray:
+    def among(rows: IntArray) -> Callable[[int], FloatArray]:
+        words: Callable[[int], FloatArray] | None = None
+
+        def by_words(at: int) -> FloatArray:
+            nonlocal words
+            if words is None:
+                words = _shared_words([lexical.sequence(int(row)) for row in rows])
+            return words(at)
+
         if vectors is None or not len(vectors):
-            return _shared_words([lexical.sequence(int(row)) for row in rows])
+            return by_words
         places = vectors.where[rows]
         has = places >= 0
         matrix = np.zeros((len(rows), vectors.base.shape[1]), dtype=np.float32)
         matrix[has] = vectors.gather(places[has])
-        values = np.clip((matrix @ matrix.T).astype(np.float64), 0.0, 1.0)
-        if not has.all():
-            words = _shared_words([lexical.sequence(int(row)) for row in rows])
-            known = has[:, None] & has[None, :]
-            values = np.where(known, values, words)
-        return values
 
-    return alike
+        def to(at: int) -> FloatArray:
+            if not has[at]:
+                return by_words(at)
+            cosine = np.clip((matrix @ matrix[at]).astype(np.float64), 0.0, 1.0)
+            return cosine if has.all() else np.where(has, cosine, by_words(at))
+
+        return to
+
+    return among
 
 
-def _shared_words(sequences: Sequence[NDArray[np.uint32]]) -> FloatArray:
-    """Jaccard of each pair of rows, by their terms."""
-    if not sequences:
-        return np.zeros((0, 0))
+def _shared_words(sequences: Sequence[NDArray[np.uint32]]) -> Callable[[int], FloatArray]:
+    """Jaccard of one row with each, by their terms."""
     terms, place = np.unique(np.concatenate(sequences), return_inverse=True)
     owner = np.repeat(np.arange(len(sequences)), [len(sequence) for sequence in sequences])
     holds = np.zeros((len(sequences), max(len(terms), 1)), dtype=np.float32)
     holds[owner, place] = 1.0
-    common = (holds @ holds.T).astype(np.float64)
     sizes = holds.sum(axis=1).astype(np.float64)
-    either = sizes[:, None] + sizes[None, :] - common
-    shares: FloatArray = np.divide(common, either, out=np.zeros_like(common), where=either > 0)
-    return shares
+
+    def to(at: int) -> FloatArray:
+        common = (holds @ holds[at]).astype(np.float64)
+        either = sizes + sizes[at] - common
+        shares: FloatArray = np.divide(common, either, out=np.zeros_like(common), where=either > 0)
+        return shares
+
+    return to
 
 
 def _known(reader: Reader) -> Callable[[Sequence[int]], Known]:

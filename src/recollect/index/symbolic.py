@@ -23,19 +23,12 @@ class BoundSymbolic:
     ) -> None:
         self.labels = labels
         self._columns = columns
-        self._scores = np.zeros(columns.size)
-        if labels:
-            carried = {
-                (columns_row, value)
-                for (value, _, _), columns_row in zip(
-                    hits, columns.locate([num for _, _, num in hits]).tolist(), strict=True
-                )
-                if columns_row >= 0
-            }
-            rows = np.array([row for row, _ in carried], dtype=np.int64)
-            np.add.at(self._scores, rows, 1.0 / len({value for value, _ in labels}))
+        # A query that names nothing exactly is the usual one: it costs no array over the namespace.
+        self._scores = _shares(columns, labels, hits) if hits else None
 
     def propose(self, k: int, mask: BoolArray | None = None) -> Proposals:
+        if self._scores is None:
+            return Proposals.none()
         eligible = (self._scores > 0) & self._columns["alive"]
         if mask is not None:
             eligible &= mask
@@ -44,8 +37,15 @@ class BoundSymbolic:
         return Proposals(chosen, self._scores[chosen], more=len(rows) > k)
 
     def score(self, rows: IntArray) -> FloatArray:
-        scores: FloatArray = self._scores[rows]
-        return scores
+        return np.zeros(len(rows)) if self._scores is None else self._scores[rows]
+
+
+def _shares(columns: Columns, labels: Sequence[tuple[str, str]], hits: Sequence[tuple[str, str, int]]) -> FloatArray:
+    rows = columns.locate([num for _, _, num in hits]).tolist()
+    carried = {(row, value) for row, (value, _, _) in zip(rows, hits, strict=True) if row >= 0}
+    scores = np.zeros(columns.size)
+    np.add.at(scores, np.array([row for row, _ in carried], dtype=np.int64), 1.0 / len({value for value, _ in labels}))
+    return scores
 
 
 def bind_symbolic(reader: Reader, ns: int, columns: Columns, labels: Sequence[tuple[str, str]]) -> BoundSymbolic:

@@ -60,13 +60,14 @@ class Pool:
             mask[self.found[view].positions] = True
         return mask
 
-    def proposers(self, position: int) -> tuple[str, ...]:
-        """The views that proposed a row. A name with a colon is a step inside a tier, and "watch" takes no part."""
-        return tuple(
-            view
-            for view, proposal in self.found.items()
-            if ":" not in view and view != "watch" and position in proposal.positions
-        )
+    def proposers(self, positions: IntArray) -> list[tuple[str, ...]]:
+        """The views that proposed each row. A name with a colon is a step inside a tier, and "watch" takes no part."""
+        told = [
+            (view, self.proposed_by(view)[positions].tolist())
+            for view in self.found
+            if ":" not in view and view != "watch"
+        ]
+        return [tuple(view for view, proposed in told if proposed[at]) for at in range(len(positions))]
 
     def raw(self, view: str) -> FloatArray:
         """The view's raw scores, NaN where it did not propose the row."""
@@ -85,9 +86,9 @@ class Pool:
             case Found():
                 return self._with_rows(verdict)
             case Gate():
-                return replace(self, live=self.live & ~(verdict.applies & verdict.fails & ~verdict.exempt))
+                return self._with(live=self.live & ~(verdict.applies & verdict.fails & ~verdict.exempt))
             case Term():
-                return replace(self, score=self.score + np.where(verdict.computed, verdict.delta, 0.0))
+                return self._with(score=self.score + np.where(verdict.computed, verdict.delta, 0.0))
             case Pick():
                 live = np.zeros(len(self), dtype=np.bool_)
                 live[verdict.chosen] = True
@@ -95,6 +96,18 @@ class Pool:
             case Note():
                 return self
         assert_never(verdict)
+
+    def _with(self, *, live: BoolArray | None = None, score: FloatArray | None = None) -> Pool:
+        """The same rows with another mask or another score; a dozen of these make a recall, so no general copy."""
+        return Pool(
+            self.ids,
+            self.rows,
+            self.batch,
+            self.live if live is None else live,
+            self.score if score is None else score,
+            self.found,
+            self.order,
+        )
 
     def _with_rows(self, found: Found) -> Pool:
         positions = self.locate(found.ids)

@@ -26,11 +26,12 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     successors = reader.successors(nums, scene.at)
     saliences = scene.salience(rows).tolist()
     superseded = scene.superseded(rows).tolist()
+    proposers = pool.proposers(positions)
     mark = Snippets(tokenize(query.text))
     found = []
     for rank, (position, num) in enumerate(zip(positions.tolist(), nums, strict=True)):
         memory = known.memories[num]
-        views = pool.proposers(position)
+        views = proposers[rank]
         found.append(
             SearchResult(
                 rank=rank + 1,

@@ -5,7 +5,7 @@ MMR: Carbonell and Goldstein, "The Use of MMR, Diversity-Based Reranking", SIGIR
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -14,13 +14,10 @@ from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.verdict import FloatArray, IntArray, Pick, Term, Verdict
 from recollect.recall.runner import Decide
-from recollect.recall.scene import Scene
+from recollect.recall.scene import Likeness, Scene
 
 PER_DOCUMENT = 3
 LAMBDA = 0.7
-
-# How alike each pair of rows is, from 0 to 1.
-Likeness = Callable[[IntArray], FloatArray]
 
 
 def by_score(scene: Scene, pool: Pool) -> IntArray:
@@ -63,7 +60,7 @@ def mmr_diversify(scene: Scene, likeness: Likeness) -> Decide:
             yield Pick("mmr-diversify", order, np.empty(0))
             return
         unit = (1.0 - LAMBDA) / LAMBDA * _deviation(pool.score[order])
-        cost = unit * likeness(pool.rows)
+        likeness_to = likeness(pool.rows)
         price = np.zeros(len(pool))  # of each row: what its likeness to the rows chosen before it costs
         worth = np.where(pool.live, pool.score, -np.inf)
         still = np.ones(len(pool), dtype=np.bool_)
@@ -73,7 +70,7 @@ def mmr_diversify(scene: Scene, likeness: Likeness) -> Decide:
             pick = int(left[np.argmax(worth[left] - price[left])])
             picks.append(pick)
             still[pick] = False
-            np.maximum(price, cost[:, pick], out=price, where=still)
+            np.maximum(price, unit * likeness_to(pick), out=price, where=still)
         computed = np.ones(len(pool), dtype=np.bool_)
         computed[picks[0]] = False
         yield Term("mmrPenalty", np.where(computed, -price, 0.0), computed, {"lambda": LAMBDA, "unit": unit})

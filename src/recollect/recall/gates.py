@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from recollect.index.columns import Columns, code_of
 from recollect.model.memory import Status, Zone
 from recollect.model.pool import Pool
-from recollect.model.query import Documents, Query
+from recollect.model.query import Documents, Filters, Query
 from recollect.model.verdict import BoolArray, Gate, IntArray
 from recollect.recall.runner import Decide
 from recollect.recall.scene import EVERY, Rows, Scene
@@ -118,6 +118,27 @@ def passing(scene: Scene, rungs: Iterable[Rung]) -> tuple[BoolArray, list[tuple[
         mask &= ~rung.fails(EVERY)
         counts.append((considered, int(mask.sum())))
     return mask, counts
+
+
+def may_lead_on(scene: Scene, query: Query) -> Callable[[Sequence[int]], list[int]]:
+    """Of some memories, those that a path may lead through: what is blocked must not show in one.
+
+    What was superseded still leads to its successor, and the caller's filters are about results, not about the way.
+    """
+    asked = replace(query, filters=Filters(include_superseded=True))
+    rungs = [rung for rung in ladder(scene, asked) if not rung.asked]
+
+    def among(nums: Sequence[int]) -> list[int]:
+        rows = scene.columns.locate(nums)
+        known = rows >= 0
+        places = rows[known]
+        passes = scene.columns["alive"][places]
+        for rung in rungs:
+            passes = passes & ~rung.fails(places)
+        allowed: list[int] = np.asarray(nums, dtype=np.int64)[known][passes].tolist()
+        return allowed
+
+    return among
 
 
 def _not_active(scene: Scene, query: Query, rows: Rows) -> BoolArray:

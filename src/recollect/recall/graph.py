@@ -27,6 +27,8 @@ SHARED_ENTITY = "SHARES_ENTITY"
 
 
 Neighbours = Callable[[Sequence[int]], Iterable[Edge]]
+# Of these memories, those that a path may lead through.
+Through = Callable[[Sequence[int]], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,9 @@ class Reached:
     via: tuple[int, str, float] | None
 
 
-def spread(seeds: Sequence[int], neighbours: Neighbours, floor: float) -> tuple[dict[int, Reached], list[Edge]]:
+def spread(
+    seeds: Sequence[int], neighbours: Neighbours, floor: float, through: Through = list
+) -> tuple[dict[int, Reached], list[Edge]]:
     """Activation from the seeds, at most HOPS steps out; edges below the floor are never walked."""
     reached = {seed: Reached(1.0, None) for seed in seeds}
     walked: dict[tuple[int, int, str], Edge] = {}
@@ -58,7 +62,7 @@ def spread(seeds: Sequence[int], neighbours: Neighbours, floor: float) -> tuple[
                 if there not in following or activation > following[there].activation:
                     following[there] = Reached(activation, (here, edge.relation, edge.confidence))
         reached |= following
-        front = list(following)
+        front = list(through(list(following)))
     return reached, list(walked.values())
 
 
@@ -92,14 +96,14 @@ def path_to(node: int, reached: dict[int, Reached]) -> tuple[list[int], list[str
     return nodes[::-1], relations[::-1], confidences[::-1]
 
 
-def walk(scene: Scene, neighbours: Neighbours, depth: int, *, batch: int) -> Decide:
+def walk(scene: Scene, neighbours: Neighbours, depth: int, *, batch: int, through: Through) -> Decide:
     """Propose what the live rows lead to."""
 
     def decide(pool: Pool, query: Query) -> Iterable[Verdict]:
         seeds = _seeds(scene, pool)
         if not seeds:
             return
-        reached, edges = spread(seeds, neighbours, query.graph_floor)
+        reached, edges = spread(seeds, neighbours, query.graph_floor, through)
         nodes = [node for node in reached if reached[node].via is not None]
         if not nodes:
             return

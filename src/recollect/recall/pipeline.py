@@ -10,7 +10,7 @@ from recollect.recall import tiers
 from recollect.recall.budget import budget_fit
 from recollect.recall.direct import judge_answers, overlap_gate, propose_answers
 from recollect.recall.diversify import mmr_diversify, per_document_cap
-from recollect.recall.gates import Rung, judge, ladder, passing
+from recollect.recall.gates import Rung, judge, ladder, may_lead_on, passing
 from recollect.recall.gather import FIRST, PUSH_SHARE, REFILL, encode, propose, refill
 from recollect.recall.graph import walk
 from recollect.recall.presets import Preset
@@ -67,7 +67,8 @@ def tier_proposals(scene: Scene, depth: int) -> Iterable[Stage]:
 def tier_expansion(scene: Scene, rungs: Sequence[Rung], query: Query, admitted: tiers.Admitted) -> Iterable[Stage]:
     """The tiers that start from what is live: along relations, or, where nothing is, from the newest."""
     if scene.neighbours is not None:
-        yield Stage("graph", walk(scene, scene.neighbours, query.limit, batch=GRAPH))
+        through = may_lead_on(scene, query)
+        yield Stage("graph", walk(scene, scene.neighbours, query.limit, batch=GRAPH, through=through))
         yield Stage("gates", judge(rungs, batch=GRAPH))
     yield Stage("recent-scan", tiers.recent_scan(scene, admitted, query.limit, batch=RECENT))
     yield Stage("gates", judge(rungs, batch=RECENT))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,7 +30,7 @@ def correction_state(memory: Memory, relations: Sequence[Relation], at: int) -> 
         return "forgotten"
     if memory.status is Status.SUPERSEDED and (memory.valid_until is None or memory.valid_until <= at):
         return "superseded"
-    current = [r for r in relations if r.valid_until is None or r.valid_until > at]
+    current = [r for r in relations if r.created <= at and (r.valid_until is None or r.valid_until > at)]
     if any(r.type is RelationType.CONTRADICTS for r in current):
         return "disputed"
     if any(r.type is RelationType.SUPERSEDES and r.source == memory.id for r in current):
@@ -80,9 +80,9 @@ def iso(milliseconds: int) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def served_by(pool: Pool, position: int, coverage: float) -> str:
+def served_by(proposers: Collection[str], coverage: float) -> str:
     """The first tier, in the settled order, that proposed the row and whose own gates it passes."""
-    views = set(pool.proposers(position))
+    views = set(proposers)
     if DIRECT in views:
         return DIRECT
     if REVIEW in views and (coverage < OVERLAP_FLOOR or not views & set(HYBRID_VIEWS)):
@@ -107,12 +107,13 @@ def describe(scene: Scene) -> Decide:
         nums = scene.columns["num"][pool.rows[shown]].tolist()
         known = scene.known(nums)
         identity, served, origins = {}, {}, {}
+        proposers = pool.proposers(chosen)
         coverage = scene.coverage(pool.rows[shown]).tolist()
-        for at, (position, num) in enumerate(zip(shown.tolist(), nums, strict=True)):
+        for at, num in enumerate(nums):
             memory = known.memories[num]
             identity[memory.id] = {"title": title_of(memory), "path": path_of(memory, known.paths)}
             if at < len(chosen):
-                by = served_by(pool, position, coverage[at])
+                by = served_by(proposers[at], coverage[at])
                 served[memory.id] = {"servedBy": by, "reason": f"served-by={by}"}
                 origins[memory.id] = provenance(memory, known.relations.get(num, ()), query=query, served_by=by)
         yield Note("identity", {"rows": identity})

@@ -18,6 +18,9 @@ from recollect.model.verdict import BoolArray, FloatArray, IntArray
 Rows = IntArray | slice
 EVERY = slice(None)
 
+# Given rows, a function from one of them (by its place) to its likeness with each, from 0 to 1.
+Likeness = Callable[[IntArray], Callable[[int], FloatArray]]
+
 UsageEvents = Sequence[tuple[int, str, int, float | None]]
 
 
@@ -73,7 +76,7 @@ class Scene:
     watched: IntArray | None = None
     unknown: Sequence[str] = ()
     neighbours: Callable[[Sequence[int]], Iterable[Edge]] | None = None
-    likeness: Callable[[IntArray], FloatArray] | None = None
+    likeness: Likeness | None = None
     known: Callable[[Sequence[int]], Known] | None = None
     notes: Mapping[str, object] = field(default_factory=dict)
 

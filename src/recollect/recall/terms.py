@@ -103,6 +103,8 @@ def own_salience(weight: float) -> TermStage:
 def reinforcement_boost(weight: float) -> TermStage:
     def term(scene: Scene, pool: Pool, query: Query) -> Term:
         computed = scene.usage.reinforcement[pool.rows] > 0
+        if not computed.any():
+            return Term("reinforcementBoost", np.zeros(len(pool)), computed, {"weight": weight})
         gained = scene.salience(pool.rows) - scene.own_salience(pool.rows)
         return Term("reinforcementBoost", np.where(computed, weight * gained, 0.0), computed, {"weight": weight})
 

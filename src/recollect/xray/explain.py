@@ -211,6 +211,7 @@ def _results(ledger: Ledger, pool: Pool, ladder: list[_Rung], audit: Mapping[str
     graph: Rows = (_note(ledger, "graph") or {}).get("paths", {})
     items: Rows = (_note(ledger, "budget") or {}).get("items", {})
     results = []
+    proposers = pool.proposers(pool.ranked())
     for rank, position in enumerate(pool.ranked().tolist(), start=1):
         memory = pool.ids[position].decode()
         named, by = identity.get(memory, {}), served.get(memory, {})
@@ -225,7 +226,7 @@ def _results(ledger: Ledger, pool: Pool, ladder: list[_Rung], audit: Mapping[str
                 admittedBy=tuple(rung.name for rung in ladder if rung.passed(position)),
                 rank=rank,
                 title=named.get("title") or memory,
-                views=pool.proposers(position),
+                views=proposers[rank - 1],
                 chars=items.get(memory, {}).get("chars"),
                 tokens=items.get(memory, {}).get("tokens"),
                 graphPath=_tuple(path.get("nodes")),
