@@ -16,14 +16,12 @@ from recollect.index.top import best
 from recollect.index.views import Proposals
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 from recollect.store.protocols import Reader
+from recollect.text.snippet import PREFIX_QUERY_WORDS, PREFIX_SHORTEST
 from recollect.text.stopwords import query_weights
 from recollect.text.tokenizer import tokenize
 
 # A prefix matches words that the asker did not write in full, so each such hit says less than an exact one.
 PREFIX_WEIGHT = 0.5
-PREFIX_SHORTEST = 3
-# Questions spell their words out; a query of up to this many words is likely to be typed in pieces ("auth conf").
-PREFIX_QUERY_WORDS = 3
 PREFIX_CAP = 64
 EVERY_PREFIX_CAP = 1024
 
@@ -155,14 +153,14 @@ class BoundLexical:
 def bind_lexical(
     reader: Reader, ns: int, index: LexicalIndex, text: str, *, formula: Bm25, prefixes: Prefixes
 ) -> BoundLexical:
-    terms = every_prefix(reader, ns, text) if prefixes == "every" else weighted_terms(reader, ns, text)
-    asked = sum(query_weights(tokenize(text)).values())
-    return BoundLexical(index, terms, formula, asked)
+    words = tokenize(text)
+    weights = {word: weight for word, weight in query_weights(words).items() if weight > 0}
+    terms = every_prefix(reader, ns, words) if prefixes == "every" else weighted_terms(reader, ns, weights)
+    return BoundLexical(index, terms, formula, asked=sum(weights.values()))
 
 
-def weighted_terms(reader: Reader, ns: int, text: str) -> list[QueryTerm]:
+def weighted_terms(reader: Reader, ns: int, weights: Mapping[str, float]) -> list[QueryTerm]:
     """Words weighted by what they say; a prefix helps a short query, and a word that no memory holds."""
-    weights = {word: weight for word, weight in query_weights(tokenize(text)).items() if weight > 0}
     numbers = reader.terms(ns, list(weights))
     terms = [QueryTerm(word, (numbers[word],), weights[word]) for word in weights if word in numbers]
     short = len(weights) <= PREFIX_QUERY_WORDS
@@ -171,9 +169,9 @@ def weighted_terms(reader: Reader, ns: int, text: str) -> list[QueryTerm]:
     return terms + _prefix_terms(open_ended, found, weights, without=numbers)
 
 
-def every_prefix(reader: Reader, ns: int, text: str) -> list[QueryTerm]:
+def every_prefix(reader: Reader, ns: int, tokens: Sequence[str]) -> list[QueryTerm]:
     """Seed 002: each word of more than one character, as a prefix, all equal."""
-    words = [word for word in dict.fromkeys(tokenize(text)) if len(word) > 1 or not word.isascii()]
+    words = [word for word in dict.fromkeys(tokens) if len(word) > 1 or not word.isascii()]
     found = reader.terms_with_prefix(ns, words, EVERY_PREFIX_CAP) if words else {}
     return [QueryTerm(word, tuple(found[word]), 1.0) for word in words if found.get(word)]
 

@@ -122,14 +122,17 @@ class Pool:
                 np.concatenate([before.raw, found.raw[new]]),
             )
         count = int(fresh.sum())
-        return replace(
-            self,
-            ids=np.concatenate([self.ids, found.ids[fresh]]),
-            rows=np.concatenate([self.rows, found.rows[fresh]]),
-            batch=np.concatenate([self.batch, np.full(count, found.batch, dtype=np.int64)]),
-            live=np.concatenate([self.live, np.ones(count, dtype=np.bool_)]),
-            score=np.concatenate([self.score, np.zeros(count)]),
-            found={**self.found, found.view: proposal},
+        known = {**self.found, found.view: proposal}
+        if not count:
+            return Pool(self.ids, self.rows, self.batch, self.live, self.score, known, self.order)
+        return Pool(
+            np.concatenate([self.ids, found.ids[fresh]]),
+            np.concatenate([self.rows, found.rows[fresh]]),
+            np.concatenate([self.batch, np.full(count, found.batch, dtype=np.int64)]),
+            np.concatenate([self.live, np.ones(count, dtype=np.bool_)]),
+            np.concatenate([self.score, np.zeros(count)]),
+            known,
+            self.order,
         )
 
     def locate(self, ids: IdArray) -> IntArray:

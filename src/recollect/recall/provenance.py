@@ -30,7 +30,7 @@ def correction_state(memory: Memory, relations: Sequence[Relation], at: int) -> 
         return "forgotten"
     if memory.status is Status.SUPERSEDED and (memory.valid_until is None or memory.valid_until <= at):
         return "superseded"
-    current = [r for r in relations if r.created <= at and (r.valid_until is None or r.valid_until > at)]
+    current = [r for r in relations if r.valid_until is None or r.valid_until > at]
     if any(r.type is RelationType.CONTRADICTS for r in current):
         return "disputed"
     if any(r.type is RelationType.SUPERSEDES and r.source == memory.id for r in current):
@@ -40,6 +40,8 @@ def correction_state(memory: Memory, relations: Sequence[Relation], at: int) -> 
 
 def provenance(memory: Memory, relations: Sequence[Relation], *, query: Query, served_by: str) -> dict[str, Any]:
     at = query.at
+    if query.as_of is not None:  # what has been said since then was not known
+        relations = [relation for relation in relations if relation.created <= at]
     state = correction_state(memory, relations, at)
     stale = memory.valid_until is not None and memory.valid_until <= at
     blocked = [f"status={memory.status}"] if memory.status in _BLOCKING else []

@@ -13,8 +13,10 @@ WINDOW_WORDS = 32
 LEAD_WORDS = 8
 # A memory can be megabytes; what matches is nearly always near the start, and a snippet is a courtesy.
 SCANNED_CHARACTERS = 20_000
-# What a prefix query may open up to: "auth" marks "authentication".
+# Questions spell their words out; a query of up to this many words is likely to be typed in pieces ("auth conf"), and
+# a piece opens up to what it begins: "auth" finds and marks "authentication".
 PREFIX_SHORTEST = 3
+PREFIX_QUERY_WORDS = 3
 
 Span = tuple[int, int]
 
@@ -26,9 +28,13 @@ class Snippets:
         weights = query_weights(list(asked))
         self._wanted = frozenset(word for word, weight in weights.items() if weight > 0)
         self._prefixes = tuple(word for word in self._wanted if len(word) >= PREFIX_SHORTEST)
+        self._short = len(self._wanted) <= PREFIX_QUERY_WORDS
 
     def __call__(self, text: str) -> str:
-        return _snippet(nfc(text), self._wanted, self._prefixes)
+        """Words that only begin as asked are marked too: in a short query, or where no word stands in full."""
+        composed = nfc(text)
+        exact = _snippet(composed, self._wanted, self._prefixes if self._short else ())
+        return exact if exact or self._short else _snippet(composed, self._wanted, self._prefixes)
 
 
 def snippet(text: str, asked: Iterable[str]) -> str:
@@ -41,11 +47,10 @@ def _snippet(text: str, wanted: frozenset[str], prefixes: tuple[str, ...]) -> st
     hits: list[tuple[int, frozenset[str]]] = []
     for at, (tokens, start, end) in enumerate(chunks(text[:SCANNED_CHARACTERS])):
         words.append((start, end))
-        found: Iterable[str] = wanted.intersection(tokens)
-        if not found and prefixes:
-            found = [token for token in tokens if token.startswith(prefixes)]
-        if found:
-            hits.append((at, frozenset(found)))
+        if not wanted.isdisjoint(tokens):
+            hits.append((at, wanted.intersection(tokens)))
+        elif prefixes and (begun := [token for token in tokens if token.startswith(prefixes)]):
+            hits.append((at, frozenset(begun)))
     if not hits:
         return ""
     first = _best_window(hits)
