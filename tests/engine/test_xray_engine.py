@@ -15,6 +15,7 @@ import pytest
 from recollect.engine import Engine
 from recollect.engine.recalling import LEDGERS_KEPT
 from recollect.errors import InvalidInput, NotFound, RecollectError
+from recollect.model.ids import IdSource
 from recollect.model.snapshot import Snapshot
 from recollect.render import render
 from recollect.xray.causes import Gone
@@ -61,7 +62,7 @@ def counts(engine: Engine) -> dict[str, int]:
 
 
 def test_a_snapshot_says_nothing_of_other_namespaces(opened: Open, clock: FixedClock) -> None:
-    alone, crowded = opened("alone.db"), opened("crowded.db")
+    alone, crowded = (opened(name, ids=IdSource(clock, lambda bits: 0)) for name in ("alone.db", "crowded.db"))
     for namespace in ("before", "mine/too"):
         for at in range(30):
             crowded.remember(f"cache lookups deploy Harbor Freight {at}", namespace=namespace, dedupe=False)
@@ -70,7 +71,6 @@ def test_a_snapshot_says_nothing_of_other_namespaces(opened: Open, clock: FixedC
     shown: list[list[str]] = []
     for engine in (alone, crowded):
         clock.now = started
-        engine.new_id = lambda ids=iter(range(100)): f"01KT07NV{next(ids):018d}"  # type: ignore[method-assign,misc]
         fill(engine, "mine")
         shown.append([unmeasured(engine.xray(**question, namespace="mine")) for question in QUESTIONS])
         recorded = engine.search("cache tracking", namespace="mine", session="s")
@@ -242,6 +242,8 @@ def test_a_text_is_no_list_of_texts(engine: Engine, name: str) -> None:
 
 
 def test_an_option_that_is_none_is_not_given(engine: Engine) -> None:
-    given = dict.fromkeys(("budget", "tokens", "files", "scopes", "weights", "watch", "graph_floor", "graph_iterations"))
+    given = dict.fromkeys(
+        ("budget", "tokens", "files", "scopes", "weights", "watch", "graph_floor", "graph_iterations")
+    )
     assert engine.query("cache", **given) == engine.query("cache")
     assert engine.query("cache", graph_floor=0.0).graph_floor == 0.0

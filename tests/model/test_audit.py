@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -52,7 +53,7 @@ def test_a_chain_is_whole_and_holds_no_text() -> None:
     assert verify_chain([], (0, "")) == []
     assert [entry.number for entry in WHOLE] == [1, 2, 3, 4, 5, 6]
     assert len({entry.id for entry in WHOLE}) == 6
-    assert all(after.previous == before.digest for before, after in zip(WHOLE, WHOLE[1:], strict=False))
+    assert all(after.previous == before.digest for before, after in pairwise(WHOLE))
     assert "cache" not in repr(WHOLE)
 
 

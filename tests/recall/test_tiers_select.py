@@ -1,8 +1,6 @@
-"""What is cut after the scores: repetition, documents, the budget; weights of zero; and watching without taking part."""
+"""What is cut after the scores: repetition, documents, the budget; a weight of zero; watching without taking part."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
@@ -85,7 +83,9 @@ def test_what_does_not_fit_is_skipped_and_a_later_one_still_fits(engine: Engine)
     assert [miss.memoryId for miss in snapshot.nearMisses] == [big]
 
 
-@pytest.mark.parametrize("options", [{"budget": size} for size in (1, 90, 200, 400, 1000)] + [{"tokens": 1}, {"tokens": 80}])
+@pytest.mark.parametrize(
+    "options", [{"budget": size} for size in (1, 90, 200, 400, 1000)] + [{"tokens": 1}, {"tokens": 80}]
+)
 def test_used_never_exceeds_what_was_given(engine: Engine, options: dict[str, int]) -> None:
     for at in range(8):
         engine.remember(f"cache {'lookups ' * at * 3} number {at}", dedupe=False)

@@ -126,8 +126,9 @@ def _asked_for_meaning(engine: Engine) -> Iterator[Snapshot]:
     assert isinstance(clock, FixedClock)
     old = engine.remember("we cache tracking lookups for an hour", source="conversation", confidence=0.94).id
     decided = engine.remember(
-        "we cache tracking lookups for a minute", kind="decision", importance=0.8, dedupe=False, scopes=("repo", "work"),
-        citations=(FileCitation("src/cache.py", 10, 14),), created=START_MS - 9 * DAY_MS, salience=0.5,
+        "we cache tracking lookups for a minute", kind="decision", importance=0.8, dedupe=False,
+        scopes=("repo", "work"), citations=(FileCitation("src/cache.py", 10, 14),),
+        created=START_MS - 9 * DAY_MS, salience=0.5,
     ).id  # fmt: skip
     doubted = engine.remember("deploys go out on tuesday", confidence=0.2, importance=0.1).id
     against = engine.remember("deploys go out on friday", dedupe=False).id

@@ -27,7 +27,7 @@ class Preset:
     prefixes: Prefixes
     depth: int
     least: int
-    tiers: bool  # whether the other tiers take part, and rows are diversified and fitted to a budget
+    tiers: bool  # whether the other tiers take part, and rows are diversified
     fluent: bool  # whether the semantic view is left out for a query in a script that the encoder does not know
     terms: tuple[tuple[str | None, TermStage], ...]
 
