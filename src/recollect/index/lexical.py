@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -72,12 +72,14 @@ class LexicalIndex:
 
 
 class BoundLexical:
-    """The query's terms, looked up; the scores are computed when first asked for."""
+    """The query's words; they are looked up and the scores computed when first asked for."""
 
     name = "lexical"
 
-    def __init__(self, index: LexicalIndex, terms: Sequence[QueryTerm], formula: Bm25, asked: float) -> None:
-        self.terms = terms
+    def __init__(
+        self, index: LexicalIndex, look_up: Callable[[], Sequence[QueryTerm]], formula: Bm25, asked: float
+    ) -> None:
+        self._look_up = look_up
         self._asked = asked
         self._coverage: FloatArray | None = None
         self._index = index
@@ -124,7 +126,7 @@ class BoundLexical:
         total = np.zeros(index.columns.size)
         held = np.zeros(index.columns.size)
         norm = index.norm(formula)
-        for term in self.terms:
+        for term in self._look_up():
             rows, frequencies = self._occurrences(term)
             if not len(rows):
                 continue
@@ -155,8 +157,11 @@ def bind_lexical(
 ) -> BoundLexical:
     words = tokenize(text)
     weights = {word: weight for word, weight in query_weights(words).items() if weight > 0}
-    terms = every_prefix(reader, ns, words) if prefixes == "every" else weighted_terms(reader, ns, weights)
-    return BoundLexical(index, terms, formula, asked=sum(weights.values()))
+
+    def look_up() -> list[QueryTerm]:
+        return every_prefix(reader, ns, words) if prefixes == "every" else weighted_terms(reader, ns, weights)
+
+    return BoundLexical(index, look_up, formula, asked=sum(weights.values()))
 
 
 def weighted_terms(reader: Reader, ns: int, weights: Mapping[str, float]) -> list[QueryTerm]:

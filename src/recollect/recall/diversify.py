@@ -35,6 +35,9 @@ def per_document_cap(scene: Scene) -> Decide:
     def decide(pool: Pool, query: Query) -> Iterable[Pick]:
         order = by_score(scene, pool)
         documents = scene.columns["document"][pool.rows[order]]
+        if (documents < 0).all():
+            yield Pick("per-document-cap", order, tokens_of(scene, pool, order))
+            return
         seen: dict[int, int] = {}
         keep = np.ones(len(order), dtype=np.bool_)
         for at, document in enumerate(documents.tolist()):

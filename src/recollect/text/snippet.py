@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 from recollect.text.normalize import nfc
 from recollect.text.stopwords import query_weights
-from recollect.text.tokenizer import chunks, token_spans
+from recollect.text.tokenizer import token_spans, tokens_of
 
 MARK, END_MARK, GAP = "<mark>", "</mark>", "..."
 WINDOW_WORDS = 32
@@ -19,6 +20,12 @@ PREFIX_SHORTEST = 3
 PREFIX_QUERY_WORDS = 3
 
 Span = tuple[int, int]
+# A run of letters and digits. A compound's parts are tokens too, so cutting it here loses no word, and takes a tenth of
+# the time of cutting as the tokenizer does.
+_WORD = re.compile(r"[^\W_]+")
+_NONE: frozenset[str] = frozenset()
+# A run by its place, and which of its tokens were asked for.
+Hit = tuple[int, frozenset[str]]
 
 
 class Snippets:
@@ -29,40 +36,46 @@ class Snippets:
         self._wanted = frozenset(word for word, weight in weights.items() if weight > 0)
         self._prefixes = tuple(word for word in self._wanted if len(word) >= PREFIX_SHORTEST)
         self._short = len(self._wanted) <= PREFIX_QUERY_WORDS
+        self._initials = frozenset(word[0] for word in self._wanted)
 
     def __call__(self, text: str) -> str:
         """Words that only begin as asked are marked too: in a short query, or where no word stands in full."""
         composed = nfc(text)
-        exact = _snippet(composed, self._wanted, self._prefixes if self._short else ())
-        return exact if exact or self._short else _snippet(composed, self._wanted, self._prefixes)
+        found = list(_WORD.finditer(composed, 0, SCANNED_CHARACTERS))
+        hits = self._hits(found, opened=self._short) or self._hits(found, opened=True)
+        return _snippet(composed, found, hits) if hits else ""
+
+    def _hits(self, found: Sequence[re.Match[str]], *, opened: bool) -> list[Hit]:
+        return [(at, held) for at, run in enumerate(found) if (held := self._held(run.group(), opened))]
+
+    def _held(self, run: str, opened: bool) -> frozenset[str]:
+        """Which of the run's tokens were asked for. Stemming keeps the first letter, which rules most runs out."""
+        if run[0].lower() not in self._initials and run[1:].islower() and run.isascii():
+            return _NONE
+        tokens = tokens_of(run)
+        if not self._wanted.isdisjoint(tokens):
+            return self._wanted.intersection(tokens)
+        if opened and self._prefixes:
+            return frozenset(token for token in tokens if token.startswith(self._prefixes))
+        return _NONE
 
 
 def snippet(text: str, asked: Iterable[str]) -> str:
     return Snippets(asked)(text)
 
 
-def _snippet(text: str, wanted: frozenset[str], prefixes: tuple[str, ...]) -> str:
-    """The window with the most distinct asked words, or nothing where none of them occurs."""
-    words: list[Span] = []
-    hits: list[tuple[int, frozenset[str]]] = []
-    for at, (tokens, start, end) in enumerate(chunks(text[:SCANNED_CHARACTERS])):
-        words.append((start, end))
-        if not wanted.isdisjoint(tokens):
-            hits.append((at, wanted.intersection(tokens)))
-        elif prefixes and (begun := [token for token in tokens if token.startswith(prefixes)]):
-            hits.append((at, frozenset(begun)))
-    if not hits:
-        return ""
-    first = _best_window(hits)
-    last = min(first + WINDOW_WORDS, len(words)) - 1
-    start = words[first][0] if first else 0
-    complete = last == len(words) - 1 and len(text) <= SCANNED_CHARACTERS
-    end = len(text) if complete else words[last][1]
-    marks = [span for at, found in hits if first <= at <= last for span in _within(text, words[at], found)]
+def _snippet(text: str, found: Sequence[re.Match[str]], hits: Sequence[Hit]) -> str:
+    """The window with the most distinct asked words."""
+    first = _best_window(hits) if len(found) > WINDOW_WORDS else 0
+    last = min(first + WINDOW_WORDS, len(found)) - 1
+    start = found[first].start() if first else 0
+    complete = last == len(found) - 1 and len(text) <= SCANNED_CHARACTERS
+    end = len(text) if complete else found[last].end()
+    marks = [span for at, held in hits if first <= at <= last for span in _within(found[at], held)]
     return f"{GAP if start > 0 else ''}{_marked(text, start, end, marks)}{GAP if end < len(text) else ''}"
 
 
-def _best_window(hits: list[tuple[int, frozenset[str]]]) -> int:
+def _best_window(hits: Sequence[Hit]) -> int:
     """Start a few words before the hit that opens the richest window; the earliest of equals."""
     best, richest = 0, 0
     for index, (at, _) in enumerate(hits):
@@ -73,10 +86,12 @@ def _best_window(hits: list[tuple[int, frozenset[str]]]) -> int:
     return max(0, best - LEAD_WORDS)
 
 
-def _within(text: str, word: Span, found: frozenset[str]) -> list[Span]:
+def _within(run: re.Match[str], held: frozenset[str]) -> list[Span]:
     """Where in a word the asked parts stand: 인증 in 사용자인증을, route in src/routes/api.ts."""
-    start, end = word
-    return [(start + a, start + b) for token, a, b in token_spans(text[start:end]) if token in found]
+    start, end = run.span()
+    if len(tokens_of(run.group())) == 1:
+        return [(start, end)]
+    return [(start + a, start + b) for token, a, b in token_spans(run.group()) if token in held]
 
 
 def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:

@@ -14,7 +14,7 @@ Runs are matched possessively and loops are bounded: no input makes the scan mor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Final
 from unicodedata import category
 
@@ -92,12 +92,10 @@ def token_spans(text: str) -> list[tuple[str, int, int]]:
     return [(token, starts[start], ends[end - 1]) for token, start, end in spans]
 
 
-def chunks(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
-    """Each chunk's tokens and where it stands in the composed text: quicker than spans, for they are remembered."""
-    known = _tokens_of_chunk
-    for chunk in _chunk_regex(text).finditer(text):
-        found = known.get(chunk.group())
-        yield _learn(chunk.group()) if found is None else found, chunk.start(), chunk.end()
+def tokens_of(word: str) -> Sequence[str]:
+    """The tokens of one word, quickly where it has been met before."""
+    found = _tokens_of_chunk.get(word)
+    return tokenize(word) if found is None else found
 
 
 def _chunk_regex(text: str) -> re.Pattern[str]:
