@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from enum import Enum
+from functools import cache
 from typing import Any, Final, assert_never
 
 NONE: Final = "(none)"
@@ -29,7 +30,7 @@ class Kind(Enum):
     FLAG = "true or false"
 
     def show(self, value: Any) -> str:
-        if value is None or value in ([], {}):
+        if value is None or (isinstance(value, list | dict) and not value):
             return NONE
         match self:
             case Kind.TEXT:
@@ -65,7 +66,10 @@ def kind_of(value: object) -> Kind:
 
 def visible(text: object) -> str:
     """The text on one line, with everything that could break or disguise it spelled out."""
-    return _UNSEEN.sub(lambda found: _SHORT.get(found[0]) or _spelled(found[0]), str(text))
+    given = str(text)
+    if given.isascii() and given.isprintable():  # nearly all of them, and nothing to look for
+        return given
+    return _UNSEEN.sub(lambda found: _SHORT.get(found[0]) or _spelled(found[0]), given)
 
 
 def word(text: object) -> str:
@@ -83,6 +87,7 @@ def instant(ms: int) -> str:
         return str(ms)
 
 
+@cache
 def snake_case(name: str) -> str:
     """A JSON name as the seed's text spells it: mmrPenalty is mmr_penalty."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
