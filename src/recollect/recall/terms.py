@@ -40,7 +40,7 @@ def spread(name: str, view: str, weight: float) -> TermStage:
 
 
 def _floor_and_deviation(sample: FloatArray) -> tuple[float, float]:
-    if not len(sample):
+    if len(sample) < 2:  # nothing to measure a lone candidate against: its raw score speaks for itself
         return 0.0, 1.0
     deviation = float(sample.std())
     # Candidates that are all alike have nothing to tell apart: dividing by almost nothing would tell them apart anyway.
