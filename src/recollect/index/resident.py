@@ -224,5 +224,6 @@ def verify_images(folder: Path) -> list[str]:
     return [
         f"index file {path.name} of {path.parent.name} is damaged; `recollect reindex` makes it anew"
         for path in sorted(folder.glob("*/*.image"))
-        if read_image(path, verify=True) is None
+        # One that another process replaced while it was being read is not damaged: it is gone.
+        if read_image(path, verify=True) is None and path.exists()
     ]
