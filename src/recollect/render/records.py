@@ -110,7 +110,8 @@ def filters_record(ledger: Ledger) -> list[Record]:
     """The ladder: what each filter considered and admitted. A refill's second pass adds to the first."""
     rows: dict[str, Record] = {}
     for entry in ledger.entries:
-        if not isinstance(entry.verdict, Gate | Pick):
+        # A name with a colon is a step inside a tier: it decides who answers, not who is found.
+        if not isinstance(entry.verdict, Gate | Pick) or ":" in entry.verdict.name:
             continue
         name, counts = entry.verdict.name, (entry.considered, entry.admitted)
         if isinstance(entry.verdict, Gate) and entry.verdict.pushed is not None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from recollect.engines.sqlite.rows import MEMORY_SELECT, SESSION_SELECT, citation_of, memory_of, session_of
-from recollect.engines.sqlite.trails import SqliteTrails
+from recollect.engines.sqlite.trails import SqliteTrails, packed
 from recollect.model.memory import (
     Citation,
     Document,
@@ -69,7 +68,7 @@ class SqliteReader(SqliteTrails):
     def terms(self, ns: int, exact: Sequence[str]) -> dict[str, int]:
         rows = self._all(
             "SELECT t.term, t.number FROM json_each(?) j CROSS JOIN terms t ON t.ns = ? AND t.term = j.value",
-            _json(exact),
+            packed(exact),
             ns,
         )
         return dict(rows)
@@ -78,7 +77,7 @@ class SqliteReader(SqliteTrails):
         rows = self._all(
             "SELECT j.value, t.number FROM json_each(?) j CROSS JOIN terms t"
             " ON t.ns = ? AND t.term >= j.value AND t.term < j.value || ? ORDER BY j.value, length(t.term), t.term",
-            _json(prefixes),
+            packed(prefixes),
             ns,
             _AFTER_EVERY_TERM,
         )
@@ -95,7 +94,7 @@ class SqliteReader(SqliteTrails):
             "SELECT l.value, l.kind, l.num FROM json_each(?) j CROSS JOIN labels l"
             " ON l.ns = ? AND l.value = j.value ->> 0 AND (j.value ->> 1 = '' OR l.kind = j.value ->> 1)"
             " ORDER BY l.num",
-            _json([list(label) for label in labels]),
+            packed([list(label) for label in labels]),
             ns,
         )
         return [(value, kind, num) for value, kind, num in rows]
@@ -116,7 +115,7 @@ class SqliteReader(SqliteTrails):
     # ── memories ──
 
     def memories(self, nums: Sequence[int]) -> dict[int, Memory]:
-        wanted = _json(nums)
+        wanted = packed(nums)
         cited: dict[int, list[Citation]] = {}
         for num, kind, data in self._all(
             "SELECT c.num, c.kind, c.data FROM json_each(?) j CROSS JOIN citations c ON c.num = j.value"
@@ -137,7 +136,7 @@ class SqliteReader(SqliteTrails):
     def with_status(self, ns: int, statuses: Sequence[str]) -> list[int]:
         rows = self._all(
             "SELECT num FROM memories WHERE ns = ? AND status IN (SELECT value FROM json_each(?)) ORDER BY num",
-            ns, _json(statuses),
+            ns, packed(statuses),
         )  # fmt: skip
         return [row[0] for row in rows]
 
@@ -150,7 +149,9 @@ class SqliteReader(SqliteTrails):
         return [row[0] for row in rows]
 
     def ids(self, nums: Sequence[int]) -> dict[int, str]:
-        rows = self._all("SELECT m.num, m.id FROM json_each(?) j CROSS JOIN memories m ON m.num = j.value", _json(nums))
+        rows = self._all(
+            "SELECT m.num, m.id FROM json_each(?) j CROSS JOIN memories m ON m.num = j.value", packed(nums)
+        )
         return dict(rows)
 
     def document_memories(self, ns: int, path: str) -> list[int]:
@@ -164,7 +165,7 @@ class SqliteReader(SqliteTrails):
     def find(self, ns: int, ids: Sequence[str]) -> dict[str, int]:
         rows = self._all(
             "SELECT m.id, m.num FROM json_each(?) j CROSS JOIN memories m ON m.id = j.value WHERE m.ns = ?",
-            _json(ids),
+            packed(ids),
             ns,
         )
         return dict(rows)
@@ -185,7 +186,7 @@ class SqliteReader(SqliteTrails):
             "SELECT m.content_hash, m.project, min(m.num) FROM json_each(?) j CROSS JOIN memories m"
             " ON m.ns = ? AND m.content_hash = j.value WHERE m.status IN ('active', 'pending_review')"
             " AND m.document IS NULL GROUP BY m.content_hash, m.project",
-            _json(hashes),
+            packed(hashes),
             ns,
         )
         return {(digest, project): num for digest, project, num in rows}
@@ -196,7 +197,7 @@ class SqliteReader(SqliteTrails):
             "SELECT m.source, m.source_id, m.project, m.content_hash, min(m.num) FROM json_each(?) j"
             " CROSS JOIN memories m ON m.ns = ? AND m.content_hash = j.value ->> 3 WHERE m.source = j.value ->> 0"
             " AND m.source_id = j.value ->> 1 AND m.project IS j.value ->> 2 GROUP BY 1, 2, 3, 4",
-            _json([list(origin) for origin in origins]),
+            packed([list(origin) for origin in origins]),
             ns,
         )
         return {(source, id, project, text): num for source, id, project, text, num in rows}
@@ -206,7 +207,7 @@ class SqliteReader(SqliteTrails):
         rows = self._all(
             "SELECT source_id, max(num) FROM memories WHERE ns = ? AND source_id IN (SELECT value FROM json_each(?))"
             " GROUP BY source_id",
-            ns, _json(source_ids),
+            ns, packed(source_ids),
         )  # fmt: skip
         return dict(rows)
 
@@ -242,7 +243,7 @@ class SqliteReader(SqliteTrails):
             "SELECT r.target, m.id, substr(m.content, 1, ?), m.created FROM json_each(?) j CROSS JOIN relations r"
             " ON r.target = j.value AND r.type = 'SUPERSEDES' JOIN memories m ON m.num = r.source"
             " WHERE r.created <= ? ORDER BY r.id",
-            SUCCESSOR_EXCERPT, _json(nums), at,
+            SUCCESSOR_EXCERPT, packed(nums), at,
         )  # fmt: skip
         return {target: Successor(id, content, created) for target, id, content, created in rows}
 
@@ -255,7 +256,7 @@ class SqliteReader(SqliteTrails):
                 values.append(value)
         if listing.statuses:
             where.append("m.status IN (SELECT value FROM json_each(?))")
-            values.append(_json(listing.statuses))
+            values.append(packed(listing.statuses))
         if listing.tag is not None:
             where.append("m.num IN (SELECT num FROM labels WHERE ns = ? AND kind = 'tag' AND value = ?)")
             values += [ns, listing.tag]
@@ -279,7 +280,7 @@ class SqliteReader(SqliteTrails):
             f"SELECT l.num, n.name, {SESSION_SELECT} FROM json_each(?) j CROSS JOIN session_memories l"
             " ON l.num = j.value AND l.usage = 'created' JOIN sessions s ON s.ns = l.ns AND s.id = l.session"
             " JOIN namespaces n ON n.id = l.ns ORDER BY l.id DESC",
-            _json(nums),
+            packed(nums),
         )
         return {row[0]: session_of(row[2:], row[1]) for row in rows}
 
@@ -289,7 +290,7 @@ class SqliteReader(SqliteTrails):
             f" WHERE x.ns = l.ns AND x.session = l.session), {SESSION_SELECT}"
             " FROM json_each(?) j CROSS JOIN session_memories l ON l.num = j.value"
             " JOIN sessions s ON s.ns = l.ns AND s.id = l.session JOIN namespaces n ON n.id = l.ns ORDER BY l.at, l.id",
-            _json(nums),
+            packed(nums),
         )
         return {row[0]: SessionContext(session_of(row[4:], row[1]), row[3], Usage(row[2])) for row in rows}
 
@@ -362,7 +363,3 @@ class SqliteReader(SqliteTrails):
     def backlog_size(self, encoder: str) -> int:
         row = self._one("SELECT count(*) FROM backlog WHERE encoder = ?", encoder)
         return row[0] if row else 0
-
-
-def _json(values: Sequence[Any]) -> str:
-    return json.dumps(list(values), ensure_ascii=False)

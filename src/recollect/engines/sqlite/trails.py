@@ -34,7 +34,7 @@ class SqliteTrails:
             " UNION SELECT source, target, type, confidence FROM relations WHERE created <= ?1 AND"
             " (valid_until IS NULL OR valid_until > ?1) AND target IN (SELECT value FROM json_each(?2))"
             " ORDER BY 1, 2, 3",
-            at, _json(nums),
+            at, packed(nums),
         )  # fmt: skip
         return [(source, target, kind, confidence) for source, target, kind, confidence in rows]
 
@@ -47,7 +47,7 @@ class SqliteTrails:
             " AND (SELECT count(*) FROM (SELECT 1 FROM labels c WHERE c.ns = a.ns AND c.value = a.value"
             " AND c.kind = 'entity' LIMIT ?3 + 1)) <= ?3"
             " ORDER BY a.num, b.num LIMIT ?4",
-            ns, _json(nums), MOST_SHARED, cap,
+            ns, packed(nums), MOST_SHARED, cap,
         )  # fmt: skip
         return [(a, b) for a, b in rows]
 
@@ -57,7 +57,7 @@ class SqliteTrails:
             "SELECT j.value, a.id, b.id, r.type, r.confidence, r.origin, r.created, r.valid_until"
             " FROM json_each(?) j CROSS JOIN relations r ON r.source = j.value OR r.target = j.value"
             " JOIN memories a ON a.num = r.source JOIN memories b ON b.num = r.target ORDER BY j.value, r.id",
-            _json(nums),
+            packed(nums),
         )
         found: dict[int, list[Relation]] = {}
         for num, source, target, kind, confidence, origin, created, until in rows:
@@ -66,7 +66,9 @@ class SqliteTrails:
         return found
 
     def document_paths(self, ids: Sequence[str]) -> dict[str, str]:
-        rows = self._all("SELECT d.id, d.path FROM json_each(?) j CROSS JOIN documents d ON d.id = j.value", _json(ids))
+        rows = self._all(
+            "SELECT d.id, d.path FROM json_each(?) j CROSS JOIN documents d ON d.id = j.value", packed(ids)
+        )
         return dict(rows)
 
     def scoped(self, ns: int, scope: str) -> list[int]:
@@ -109,5 +111,6 @@ class SqliteTrails:
         return (row[0], json.loads(row[1])) if row else None
 
 
-def _json(values: Sequence[Any]) -> str:
+def packed(values: Sequence[Any]) -> str:
+    """A list as one parameter, so that no query is made per row."""
     return json.dumps(list(values), ensure_ascii=False)

@@ -11,6 +11,7 @@ import apsw
 
 from recollect.engines.sqlite.reads import SqliteReader
 from recollect.engines.sqlite.rows import annotations_json
+from recollect.engines.sqlite.trails import packed
 from recollect.model.citation import citation_to_json
 from recollect.model.memory import AuditEntry, Document, Event, Relation, Session, Usage
 from recollect.store.protocols import NamespaceState, Prepared
@@ -64,7 +65,7 @@ class SqliteWriter(SqliteReader):
             memory = row.memory
             values = (
                 memory.id, ns, seq, memory.project, memory.sector, memory.kind, memory.tier, memory.status,
-                memory.zone, memory.content, memory.summary, memory.title, _json(memory.tags), _json(memory.scopes),
+                memory.zone, memory.content, memory.summary, memory.title, packed(memory.tags), packed(memory.scopes),
                 annotations_json(memory.annotations), memory.importance, memory.confidence, memory.base_salience,
                 memory.source, memory.source_id, memory.document, memory.task, memory.worktree, memory.author,
                 row.session, memory.position, memory.reward, memory.created, memory.updated, memory.last_used,
@@ -168,7 +169,7 @@ class SqliteWriter(SqliteReader):
         )
         self._all(
             "UPDATE memories SET seq = ? WHERE num IN (SELECT value FROM json_each(?))",
-            self._number(ns), _json([source, target]),
+            self._number(ns), packed([source, target]),
         )  # fmt: skip
 
     def _put_relation(self, ns: int, *values: Any) -> None:
@@ -200,11 +201,11 @@ class SqliteWriter(SqliteReader):
                 position += 1
         self._all(
             "UPDATE memories SET tags = ?, cited = ?, seq = ? WHERE num = ?",
-            _json(tags), int(bool(have)), self._number(ns), num,
+            packed(tags), int(bool(have)), self._number(ns), num,
         )  # fmt: skip
 
     def delete(self, ns: int, nums: Sequence[int]) -> None:
-        seq, wanted = self._number(ns), _json(nums)
+        seq, wanted = self._number(ns), packed(nums)
         self._all("INSERT OR IGNORE INTO tombstones SELECT ?, ?, value FROM json_each(?)", ns, seq, wanted)
         self._all("DELETE FROM memories WHERE ns = ? AND num IN (SELECT value FROM json_each(?))", ns, wanted)
         self.drop_ledgers(ns)
@@ -218,7 +219,7 @@ class SqliteWriter(SqliteReader):
         ):
             used.update(array("I", blob))
         unused = [row[0] for row in self._all("SELECT number FROM terms WHERE ns = ?", ns) if row[0] not in used]
-        self._all("DELETE FROM terms WHERE ns = ? AND number IN (SELECT value FROM json_each(?))", ns, _json(unused))
+        self._all("DELETE FROM terms WHERE ns = ? AND number IN (SELECT value FROM json_each(?))", ns, packed(unused))
         self._all("UPDATE namespaces SET epoch = epoch + 1 WHERE id = ?", ns)
         self._terms.pop(ns, None)
 
@@ -243,11 +244,11 @@ class SqliteWriter(SqliteReader):
         )
         self._all(
             "DELETE FROM backlog WHERE encoder = ? AND num IN (SELECT value FROM json_each(?))",
-            encoder, _json([num for num, _ in vectors]),
+            encoder, packed([num for num, _ in vectors]),
         )  # fmt: skip
 
     def enqueue(self, ns: int, encoder: str, nums: Sequence[int]) -> None:
-        self._all("INSERT OR IGNORE INTO backlog SELECT ?, value, ? FROM json_each(?)", encoder, ns, _json(nums))
+        self._all("INSERT OR IGNORE INTO backlog SELECT ?, value, ? FROM json_each(?)", encoder, ns, packed(nums))
 
     def enqueue_missing(self, encoder: str) -> int:
         """Everything that has no vector of this encoder yet goes to its backlog, once."""
@@ -273,7 +274,7 @@ class SqliteWriter(SqliteReader):
         self._all(
             "INSERT INTO session_memories (ns, session, num, usage, at) SELECT ?, ?, value, ?, ? FROM json_each(?)"
             " WHERE true ON CONFLICT (ns, session, num, usage) DO UPDATE SET at = excluded.at",
-            ns, session, usage, at, _json(nums),
+            ns, session, usage, at, packed(nums),
         )  # fmt: skip
 
     def reinforce(self, ns: int, values: Sequence[tuple[int, float]], at: int) -> None:
@@ -282,7 +283,7 @@ class SqliteWriter(SqliteReader):
             self._all(
                 "UPDATE memories SET reinforcement = j.value ->> 1, reinforced_at = ?, seq = ?"
                 " FROM json_each(?) j WHERE memories.num = j.value ->> 0",
-                at, self._number(ns), _json([list(pair) for pair in values]),
+                at, self._number(ns), packed([list(pair) for pair in values]),
             )  # fmt: skip
 
     def record(self, ns: int, events: Sequence[Event], nums: Sequence[int | None]) -> None:
@@ -293,19 +294,19 @@ class SqliteWriter(SqliteReader):
         self._all(
             "INSERT INTO events (ns, kind, at, num, session, task, amount) SELECT ?, j.value ->> 0, j.value ->> 1,"
             " j.value ->> 2, j.value ->> 3, j.value ->> 4, j.value ->> 5 FROM json_each(?) j",
-            ns, _json(rows),
+            ns, packed(rows),
         )  # fmt: skip
 
     def append_audit(self, ns: int, entries: Sequence[AuditEntry]) -> None:
         """The chain grows, and the namespace remembers where it ends."""
         rows = [
-            [e.number, e.id, e.at, e.session, e.query_digest, _json(e.memories), e.previous, e.digest] for e in entries
+            [e.number, e.id, e.at, e.session, e.query_digest, packed(e.memories), e.previous, e.digest] for e in entries
         ]
         self._all(
             "INSERT INTO audit (ns, number, id, at, session, query_digest, memories, previous, digest)"
             " SELECT ?, j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3, j.value ->> 4, j.value ->> 5,"
             " j.value ->> 6, j.value ->> 7 FROM json_each(?) j",
-            ns, _json(rows),
+            ns, packed(rows),
         )  # fmt: skip
         if entries:
             last = entries[-1]
@@ -360,10 +361,6 @@ class SqliteWriter(SqliteReader):
 
     def set_meta(self, key: str, value: str) -> None:
         self._all("INSERT OR REPLACE INTO meta VALUES (?, ?)", key, value)
-
-
-def _json(values: Sequence[Any]) -> str:
-    return json.dumps(list(values), ensure_ascii=False)
 
 
 def _signed(value: int) -> int:
