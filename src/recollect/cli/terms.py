@@ -14,6 +14,8 @@ WORDS: Final[Mapping[str, str]] = {
     "salience": "salience",
     "reinforcementBoost": "reinforcement",
     "recency": "recency",
+    "intentMatch": "kind of answer",
+    "timeMatch": "time asked about",
     "tierPrior": "head start",
     "superseded": "superseded",
     "sectorBoost": "sector",

@@ -16,14 +16,17 @@ from recollect.ingest.validate import epoch_ms, label, option, tags, unit_interv
 from recollect.model.audit import chained, query_digest
 from recollect.model.ledger import Entry, Ledger
 from recollect.model.memory import Event, EventKind, Kind, Memory, Sector, Session, Tier, Usage
-from recollect.model.query import GRAPH_FLOOR, GRAPH_ITERATIONS, MAX_LIMIT, Documents, Filters, Mode, Query
+from recollect.model.plan import INTENT_ALIASES, Intent, Scope
+from recollect.model.query import ALPHA, BETA, GRAPH_FLOOR, GRAPH_ITERATIONS, MAX_LIMIT, Documents, Filters, Mode, Query
 from recollect.model.recall import Recall, SessionContext, SessionSummary, Timeline
 from recollect.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recollect.model.snapshot import SCHEMA_VERSION
 from recollect.model.verdict import Found, Note
 from recollect.recall.assemble import results
 from recollect.recall.budget import spending
+from recollect.recall.complexity import dynamic_k
 from recollect.recall.pipeline import pipeline
+from recollect.recall.plan import PLANNED_CHARACTERS, measure, windows_of
 from recollect.recall.presets import Preset, preset_named
 from recollect.recall.runner import run
 from recollect.text.normalize import clean
@@ -52,18 +55,19 @@ class Recalling(Core):
             raise InvalidInput(
                 f"unknown search option {sorted(unknown)[0]!r}; the options are: {', '.join(sorted(_OPTIONS))}"
             )
-        limit = self.settings.limit if options.get("limit") is None else options["limit"]
-        if not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
-            raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LIMIT:,}, not {limit!r}")
         as_of, now = epoch_ms("as of", options.get("as_of")), epoch_ms("now", options.get("now"))
+        now = self.clock() if now is None else now
+        preset = preset_named(options.get("preset") or self.settings.preset)
+        limit = self._limit(clean(text), options.get("limit"), preset, now if as_of is None else as_of)
+        max_results = _size("max results", options.get("max_results"))
         graph_floor = options.get("graph_floor")
-        return Query(
+        query = Query(
             text=clean(text),
-            now=self.clock() if now is None else now,
+            now=now,
             namespace=self.namespace(options.get("namespace")),
             mode=option(Mode, options.get("mode") or Mode.HYBRID, "mode"),
-            limit=limit,
-            preset=preset_named(options.get("preset") or self.settings.preset).name,
+            limit=limit if max_results is None else min(limit, max_results),
+            preset=preset.name,
             filters=Filters(
                 project=label("project", options.get("project")),
                 sector=_optional(Sector, options.get("sector"), "sector"),
@@ -74,6 +78,8 @@ class Recalling(Core):
                 include_superseded=bool(options.get("include_superseded")),
                 in_session=label("in session", options.get("in_session")),
                 documents=option(Documents, options.get("documents") or Documents.INCLUDE, "documents"),
+                requires_citations=bool(options.get("requires_citations")),
+                scope=option(Scope, options.get("scope") or Scope.ORG, "scope"),
             ),
             session=label("session", options.get("session")),
             as_of=as_of,
@@ -85,7 +91,26 @@ class Recalling(Core):
             watch=_texts("watch", options.get("watch")),
             graph_floor=unit_interval("graph floor", GRAPH_FLOOR if graph_floor is None else graph_floor),
             graph_iterations=_size("graph iterations", options.get("graph_iterations")) or GRAPH_ITERATIONS,
+            intent=_intent(options.get("intent")),
+            alpha=_share("alpha", options.get("alpha"), ALPHA),
+            beta=_share("beta", options.get("beta"), BETA),
+            task=label("task", options.get("task")),
+            worktree=label("worktree", options.get("worktree")),
+            widen=bool(options.get("widen")),
+            max_results=max_results,
+            item_tokens=_size("item tokens", options.get("item_tokens")),
         )
+        return _with_its_scope(query)
+
+    def _limit(self, text: str, asked: Any, preset: Preset, now: int) -> int:
+        """What the caller or the settings say; else, under a preset that plans, what the question calls for."""
+        if asked is None and preset.planned and "limit" not in self.settings.sources:
+            head = text[:PLANNED_CHARACTERS]
+            return dynamic_k(measure(head, dated=bool(windows_of(head, now))).score)
+        limit = self.settings.limit if asked is None else asked
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
+            raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LIMIT:,}, not {limit!r}")
+        return limit
 
     def search(self, text: str, **options: Any) -> Recall:
         """Recall, then record what was returned (unless `record=False`, or the store cannot be written to)."""
@@ -155,7 +180,7 @@ class Recalling(Core):
             due = [memory for memory in kept if now - (memory.reinforced_at or 0) >= DAY_MS]
             tx.reinforce(state.key, [(numbers[memory.id], _after_recall(memory, now)) for memory in due], now)
             events = [
-                Event(query.namespace, EventKind.RECALLED, now, memory.id, query.session,
+                Event(query.namespace, EventKind.RECALLED, now, memory.id, query.session, query.task,
                       amount=RECALL_REINFORCEMENT if memory in due else None)
                 for memory in kept
             ]  # fmt: skip
@@ -222,7 +247,8 @@ class Recalling(Core):
 _OPTIONS = frozenset(
     ("namespace", "mode", "limit", "preset", "project", "sector", "tier", "kind", "tags", "min_salience",
      "include_superseded", "in_session", "documents", "session", "now", "as_of", "record",
-     "budget", "tokens", "files", "scopes", "weights", "watch", "graph_floor", "graph_iterations")
+     "budget", "tokens", "files", "scopes", "weights", "watch", "graph_floor", "graph_iterations", "intent", "alpha",
+     "beta", "task", "worktree", "scope", "requires_citations", "widen", "max_results", "item_tokens")
 )  # fmt: skip
 
 
@@ -237,6 +263,29 @@ def _size(name: str, value: Any) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
         raise InvalidInput(f"{name} must be a positive whole number, not {value!r}")
     return value
+
+
+def _share(name: str, value: Any, default: float) -> float:
+    return unit_interval(name, default if value is None else value)
+
+
+def _intent(value: Any) -> Intent | None:
+    if value is None:
+        return None
+    if isinstance(value, str) and value in INTENT_ALIASES:
+        return INTENT_ALIASES[value]
+    return option(Intent, value, "intent")
+
+
+def _with_its_scope(query: Query) -> Query:
+    """A scope narrower than all needs to know whose it is."""
+    scope = query.filters.scope
+    own = {Scope.TASK: query.task, Scope.WORKTREE: query.worktree, Scope.PROJECT: query.filters.project}
+    if scope in own and own[scope] is None:
+        raise InvalidInput(
+            f"scope {scope} needs the {scope} that is meant", hint=f"Give it as --{scope}, or use --scope org."
+        )
+    return query
 
 
 def _weights(value: Mapping[str, float] | None) -> dict[str, float]:

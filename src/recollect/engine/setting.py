@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,11 @@ from recollect.index.views import BoundView
 from recollect.ingest.annotate import annotate
 from recollect.ingest.prepare import labels
 from recollect.model.memory import Annotations, Memory, Relation
+from recollect.model.plan import Plan
 from recollect.model.query import Mode, Query
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 from recollect.recall.graph import SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE
+from recollect.recall.plan import make_plan, widened
 from recollect.recall.presets import Preset, views_for
 from recollect.recall.provenance import ONLY_HERE
 from recollect.recall.scene import Edge, Known, Likeness, Scene, usage_at, usage_now
@@ -49,13 +52,22 @@ def set_scene(
     past = query.as_of is not None
     fluency = known_share(query.text, encoding.languages)
     noticed = annotate(query.text)
+    plan = make_plan(query, noticed) if preset.planned else None
     views = bind_views(
-        reader, ns, version, encoding=encoding, preset=preset, query=query, noticed=noticed, readable=fluency > 0
+        reader,
+        ns,
+        version,
+        encoding=encoding,
+        preset=preset,
+        query=query,
+        noticed=noticed,
+        plan=plan,
+        readable=fluency > 0,
     )
     words = views.get("lexical")
     lexical = words if isinstance(words, BoundLexical) else None
     watched, unknown = _watched(reader, ns, columns, query.watch)
-    return Scene(
+    scene = Scene(
         columns=columns,
         views=views,
         at=query.at,
@@ -72,7 +84,29 @@ def set_scene(
         neighbours=_neighbours(reader, ns, query.at) if preset.tiers else None,
         likeness=_likeness(version.vectors if fluency > 0 else None, version.lexical),
         known=_known(reader),
-        notes={**notes, "encoder": encoding.key, "fluency": fluency},
+        notes={**notes, "encoder": encoding.key, "fluency": fluency, **(plan.to_json() if plan is not None else {})},
+        plan=plan,
+        noticed=noticed if preset.planned else None,
+    )
+    if plan is None or not query.widen:
+        return scene
+    wide = widened(plan, query)
+    words = _bind_words(reader, ns, version, preset=preset, query=query, plan=wide)
+    again = {name: words if name == "lexical" else view for name, view in views.items()}
+    return replace(scene, wider=replace(scene, plan=wide, views=again, words=words if lexical is not None else None))
+
+
+def _bind_words(
+    reader: Reader, ns: int, version: Version, *, preset: Preset, query: Query, plan: Plan | None
+) -> BoundLexical:
+    return bind_lexical(
+        reader,
+        ns,
+        version.lexical,
+        query.text,
+        formula=preset.formula,
+        prefixes=preset.prefixes,
+        expansions=plan.expansions if plan is not None else None,
     )
 
 
@@ -85,15 +119,14 @@ def bind_views(
     preset: Preset,
     query: Query,
     noticed: Annotations,
+    plan: Plan | None,
     readable: bool,
 ) -> dict[str, BoundView]:
     """A query that the encoder cannot read at all is not put to it, unless the caller or the preset insists."""
     views: dict[str, BoundView] = {}
     for name in views_for(preset, query.mode):
         if name == "lexical":
-            views[name] = bind_lexical(
-                reader, ns, version.lexical, query.text, formula=preset.formula, prefixes=preset.prefixes
-            )
+            views[name] = _bind_words(reader, ns, version, preset=preset, query=query, plan=plan)
         elif name == "symbolic":
             views[name] = bind_symbolic(reader, ns, version.columns, _exact_names(noticed))
         elif version.vectors is not None and (readable or query.mode is Mode.SEMANTIC or not preset.fluent):

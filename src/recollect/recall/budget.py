@@ -44,6 +44,8 @@ def budget_fit(scene: Scene) -> Decide:
         order = pool.ranked()
         rows = pool.rows[order]
         chars, tokens = item_chars(scene.columns, rows), item_tokens(scene.columns, rows)
+        if query.item_tokens is not None:
+            tokens = np.minimum(tokens, query.item_tokens)
         used, used_tokens = (len(OPEN) + len(CLOSE), _FRAME_TOKENS) if len(order) else (0, 0)
         most = np.inf if query.budget is None else query.budget
         most_tokens = np.inf if query.tokens is None else query.tokens

@@ -10,7 +10,7 @@ from recollect.index.bm25 import Bm25
 from recollect.index.lexical import Prefixes
 from recollect.model.memory import Sector
 from recollect.model.query import Mode
-from recollect.recall import terms
+from recollect.recall import matches, terms
 from recollect.recall.terms import TermStage
 from recollect.recall.tiers import tier_prior
 
@@ -30,6 +30,10 @@ class Preset:
     tiers: bool  # whether the other tiers take part, and rows are diversified
     fluent: bool  # whether the semantic view is left out for a query in a script that the encoder does not know
     terms: tuple[tuple[str | None, TermStage], ...]
+    relevance: frozenset[str] = (
+        frozenset()
+    )  # the terms that say how well a row fits the question: alpha multiplies them
+    planned: bool = False  # whether the plan decides how deep to look, and the answer is certified
 
     def depth_for(self, limit: int) -> int:
         return max(self.depth * limit, self.least)
@@ -77,17 +81,21 @@ DEFAULT = Preset(
     tiers=True,
     fluent=True,
     terms=(
-        ("semantic", terms.spread("vector", "semantic", 0.5)),
-        ("lexical", terms.spread("bm25", "lexical", 0.5)),
-        ("symbolic", terms.share("symbolic", "symbolic", 1.0)),
-        (None, terms.graph(0.3)),
+        ("semantic", terms.spread("vector", "semantic", 0.7)),
+        ("lexical", terms.spread("bm25", "lexical", 0.7)),
+        ("symbolic", terms.share("symbolic", "symbolic", 1.4)),
+        (None, terms.graph(0.4)),
         (None, terms.importance(0.1)),
         (None, terms.own_salience(0.1)),
         (None, terms.reinforcement_boost(0.1)),
         (None, terms.recency(0.05)),
+        (None, matches.intent_match(0.2)),
+        (None, matches.time_match(1.0)),
         (None, tier_prior),
         (None, terms.superseded(SUPERSEDED_FACTOR)),
     ),
+    relevance=frozenset(("vector", "bm25", "symbolic", "graph")),
+    planned=True,
 )
 
 PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (DEFAULT, CLASSIC)}

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from recollect.index.columns import NEVER, Columns, code_of
 from recollect.index.lexical import BoundLexical
 from recollect.index.views import BoundView
-from recollect.model.memory import EventKind, Memory, Relation, Status
+from recollect.model.memory import Annotations, EventKind, Memory, Relation, Status
+from recollect.model.plan import Plan
 from recollect.model.salience import SECTOR_ORDER, reinforced, salience
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
@@ -59,7 +60,8 @@ class Scene:
 
     `fluency` is the share of the query that the encoder can read: its opinion weighs as much. `words` and `names` are
     the query's words and the names in it, `touched` the rows about the files under review, `held` the rows whose
-    contexts the caller holds. The callables reach the store: along relations, for likeness, for the rows in full.
+    contexts the caller holds. `plan` and `noticed` are what was read out of the question, `wider` the scene of a second
+    round. The callables reach the store: along relations, for likeness, for the rows in full.
     """
 
     columns: Columns
@@ -79,6 +81,9 @@ class Scene:
     likeness: Likeness | None = None
     known: Callable[[Sequence[int]], Known] | None = None
     notes: Mapping[str, object] = field(default_factory=dict)
+    plan: Plan | None = None
+    noticed: Annotations | None = None
+    wider: Scene | None = None
 
     def coverage(self, rows: IntArray) -> FloatArray:
         """The share of the query's words that each row holds; nothing where words were not asked for."""
