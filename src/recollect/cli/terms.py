@@ -14,6 +14,7 @@ WORDS: Final[Mapping[str, str]] = {
     "salience": "salience",
     "reinforcementBoost": "reinforcement",
     "recency": "recency",
+    "uplift": "uplift",
     "tierPrior": "head start",
     "superseded": "superseded",
     "sectorBoost": "sector",

@@ -45,6 +45,7 @@ class Filters:
     include_superseded: bool = False
     in_session: str | None = None
     documents: Documents = Documents.INCLUDE
+    affected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Query:
     `budget` is in characters, beside `tokens`; without them nothing is left out for its length. `files` are those of a
     change under review, `scopes` the contexts that the caller holds. `weights` multiplies a term by name, 1 being the
     preset's own. `watch` names memories that are followed through the recall without taking part in it, which is how
-    "why not this one?" is answered.
+    "why not this one?" is answered. `task` is the running task that asks, `alpha` and `beta` weigh likeness and uplift.
     """
 
     text: str
@@ -74,6 +75,9 @@ class Query:
     watch: tuple[str, ...] = ()
     graph_floor: float = GRAPH_FLOOR
     graph_iterations: int = GRAPH_ITERATIONS
+    task: str | None = None
+    alpha: float = 0.7
+    beta: float = 0.2
 
     @property
     def at(self) -> int:

@@ -13,6 +13,7 @@ from recollect.model.query import Mode
 from recollect.recall import terms
 from recollect.recall.terms import TermStage
 from recollect.recall.tiers import tier_prior
+from recollect.recall.uplift import uplift
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ DEFAULT = Preset(
         (None, terms.importance(0.1)),
         (None, terms.own_salience(0.1)),
         (None, terms.reinforcement_boost(0.1)),
+        (None, uplift(1.0)),
         (None, terms.recency(0.05)),
         (None, tier_prior),
         (None, terms.superseded(SUPERSEDED_FACTOR)),

@@ -32,6 +32,7 @@ FILTER_SETTINGS: Mapping[str, tuple[str, Any]] = {
     "min-salience": ("filters.min_salience", 0.0),
     "in-session": ("filters.in_session", None),
     "documents": ("filters.documents", Documents.INCLUDE),
+    "affected-files": ("filters.affected", ()),
 }
 
 
@@ -46,7 +47,8 @@ def query_from_record(record: Mapping[str, Any]) -> Query:
     for name, kind in (("sector", Sector), ("tier", Tier), ("kind", Kind), ("documents", Documents)):
         if filters.get(name) is not None:
             filters[name] = kind(filters[name])
-    filters["tags"] = tuple(filters.get("tags", ()))
+    for name in ("tags", "affected"):
+        filters[name] = tuple(filters.get(name, ()))
     for name in ("files", "scopes", "watch"):
         given[name] = tuple(given.get(name, ()))
     given["weights"] = dict(given.get("weights", {}))
@@ -243,6 +245,7 @@ _TERM_WORDS = {
     "superseded": "that something replaced it",
     "tierPrior": "the tier that found it",
     "graph": "what it is linked to",
+    "uplift": "how tasks went that had it",
     "sectorBoost": "the sector that it belongs to",
     "mmrPenalty": "how much it repeats what stands above it",
 }
