@@ -149,22 +149,23 @@ class Tasking(Crafting):
     # ── what was used, and what it was worth ──
 
     def used(
-        self, memories: Iterable[str], *, task: str | None = None, session: str | None = None,
+        self, memories: Iterable[str], *, task: str | None = None, session: str | None = None, at: int | None = None,
         namespace: str | None = None,
     ) -> list[str]:  # fmt: skip
         """Say which memories were of use. From then on only what was used counts as having been with the task."""
         ids = list(dict.fromkeys([memories] if isinstance(memories, str) else memories))
         if not ids:
             raise InvalidInput("name at least one memory that was used", hint="A search shows ids.")
+        now = self.clock() if at is None else epoch_ms("at", at) or 0
         with self._changing(namespace) as (tx, ns):
             running = self._running(tx, ns, task, "mark what was used in it") if task is not None else None
             asking = label("session", session) or (running.session if running else None) or self.settings.session
             nums = list(dict.fromkeys(self._num(tx, ns, id) for id in ids))
             if asking is not None:
-                self._ensure_session(tx, ns, Session(asking, self.namespace(namespace), self.clock()))
+                self._ensure_session(tx, ns, Session(asking, self.namespace(namespace), now))
             for num in nums:
                 strengthen(
-                    tx, ns, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=self.clock(), session=asking,
+                    tx, ns, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=asking,
                     task=running.id if running else None,
                 )  # fmt: skip
             if running is not None:

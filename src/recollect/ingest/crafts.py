@@ -98,7 +98,7 @@ def craft_of(memory: Memory, *, whole: bool = False) -> Craft:
 
 def _after(content: str, title: str) -> str:
     """What follows the title, where the text begins with it; else all of it."""
-    rest = content.strip().removeprefix(title).strip(" \n.:") if content.strip().startswith(title) else content
+    rest = content.strip().removeprefix(title).lstrip(" \n.:") if content.strip().startswith(title) else content
     return rest or content
 
 
