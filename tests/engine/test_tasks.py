@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from recollect.engine import Engine
+from recollect.engines.sqlite import connection
+from recollect.engines.sqlite.migrations import MIGRATIONS
 from recollect.errors import InvalidInput, NotFound, UnknownOption
 from recollect.model.memory import Kind, LogCitation, Origin, RelationType, Status, TerminalCitation, Usage, Zone
 from recollect.model.uplift import uplift_of
@@ -298,3 +302,29 @@ def test_forgetting_an_episode_for_good_takes_the_tasks_words_along(engine: Engi
     assert engine.stats()["totals"]["artifacts"] == 0
     engine.remove_namespace("default")
     assert engine.store.connection.execute("SELECT count(*) FROM tasks").fetchall() == [(0,)]
+
+
+def test_what_is_recalled_after_the_end_is_no_part_of_the_task(engine: Engine) -> None:
+    id = engine.remember("Cache keys carry a version").id
+    task = engine.task_start("Bump the version")
+    engine.task_end(task.id, reward=1)
+    assert engine.search("cache keys", task=task.id).recorded
+    with pytest.raises(InvalidInput, match="has ended"):
+        engine.used([id], task=task.id)
+    assert engine.uplift_of([id]) == {}
+    engine.reindex()
+    assert engine.uplift_of([id]) == {}
+
+
+def test_a_store_from_before_tasks_takes_them(tmp_path: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(connection, "MIGRATIONS", MIGRATIONS[:2])
+        old, _ = connection.open_store(tmp_path / "old.db", create=True)
+        old.execute("INSERT INTO namespaces (name, created) VALUES ('default', 0)")
+        old.close()
+    engine = opened("old.db")
+    id = engine.remember("Cache keys carry a version").id
+    task = engine.task_start("Bump the version")
+    engine.used([id], task=task.id)
+    engine.task_end(task.id, reward=1)
+    assert engine.uplift_of([id])[id].tasks == 1
