@@ -34,6 +34,9 @@ _OPTIONS = (
     click.option("--include-superseded", is_flag=True, help="Also what has been replaced or has run out."),
     click.option("--in-session", metavar="ID", type=TEXT, help="Only what this session touched."),
     click.option("--session", metavar="ID", type=TEXT, help="The session that asks."),
+    click.option("--task", metavar="TASK", type=TEXT, help="The running task that asks: what it gets counts for it."),
+    click.option("--affected", metavar="FILE", type=TEXT, multiple=True,
+                 help="Only what is about this file; repeat it for several."),
     click.option("--now", metavar="WHEN", type=TEXT, help="Ask as if it were this time."),
     click.option("--as-of", metavar="WHEN", type=TEXT, help="What was known at this time: 2026-05-01, 3d …"),
     click.option("--preset", metavar="NAME", type=TEXT, help="The ranking: default or classic."),
@@ -125,6 +128,7 @@ def _options(query: Query, settings: Settings) -> Iterator[str]:
         "--min-salience": (filters.min_salience, 0.0),
         "--in-session": (filters.in_session, None),
         "--session": (query.session, settings.session),
+        "--task": (query.task, None),
         "--as-of": (None if query.as_of is None else instant(query.as_of), None),
         "--preset": (query.preset, settings.preset),
         "--documents": (filters.documents, Documents.INCLUDE),
@@ -136,7 +140,7 @@ def _options(query: Query, settings: Settings) -> Iterator[str]:
             yield from (name, str(value))
     if filters.include_superseded:
         yield "--include-superseded"
-    several = {"--tag": filters.tags, "--files": query.files, "--scope": query.scopes}
+    several = {"--tag": filters.tags, "--files": query.files, "--scope": query.scopes, "--affected": filters.affected}
     for name, items in several.items():
         for item in items:
             yield from (name, item)

@@ -32,12 +32,18 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
         "init": Entry("init", "init", "Make a store, or say what the one that is there uses."),
         "remember": Entry("remember", "remember", "Keep a text, a file, or many memories from JSON lines."),
         "session": Entry("session", "session", "Start, end and look into the sessions of an agent."),
+        "task": Entry("task", "task", "Start, log, end and list tasks with their rewards."),
+        "used": Entry("task", "used", "Say which memories were of use, and in which task."),
     },
     "Ask": {
         "search": Entry("search", "search", "Find memories by words and by meaning, and say why."),
         "documents": Entry("search", "documents", "Find passages of the documents that were added."),
         "show": Entry("show", "show", "One memory in full: text, citations, relations, session."),
         "timeline": Entry("timeline", "timeline", "What came before and after a memory."),
+        "details": Entry("task", "details", "The full logs of a task, or a memory in full."),
+        "skill": Entry("crafts", "skill", "Get or add a skill: principles, pitfalls, how to."),
+        "patterns": Entry("crafts", "patterns", "Search or add what has worked before."),
+        "gotchas": Entry("crafts", "gotchas", "Search or add known issues and their resolutions."),
         "list": Entry("listing", "list_memories", "Browse memories, newest first."),
     },
     "Explain": {

@@ -16,6 +16,7 @@ WORDS: Final[Mapping[str, str]] = {
     "recency": "recency",
     "intentMatch": "kind of answer",
     "timeMatch": "time asked about",
+    "uplift": "uplift",
     "tierPrior": "head start",
     "superseded": "superseded",
     "sectorBoost": "sector",

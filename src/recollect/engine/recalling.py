@@ -77,6 +77,7 @@ class Recalling(Core):
                 min_salience=unit_interval("min salience", options.get("min_salience") or 0.0),
                 include_superseded=bool(options.get("include_superseded")),
                 in_session=label("in session", options.get("in_session")),
+                affected=_texts("affected", options.get("affected")),
                 documents=option(Documents, options.get("documents") or Documents.INCLUDE, "documents"),
                 requires_citations=bool(options.get("requires_citations")),
                 scope=option(Scope, options.get("scope") or Scope.ORG, "scope"),
@@ -141,7 +142,7 @@ class Recalling(Core):
             reader, state, version = snapshot
             scene = set_scene(
                 reader,
-                state.key,
+                state,
                 version,
                 encoding=self.encoding,
                 preset=preset,
@@ -179,8 +180,11 @@ class Recalling(Core):
             kept = [found[numbers[result.memory.id]] for result in recall.results if result.memory.id in numbers]
             due = [memory for memory in kept if now - (memory.reinforced_at or 0) >= DAY_MS]
             tx.reinforce(state.key, [(numbers[memory.id], _after_recall(memory, now)) for memory in due], now)
+            # What is recorded after its end is no part of a task.
+            asking = tx.task(state.key, query.task) if query.task is not None else None
+            task = asking.id if asking is not None and asking.running else None
             events = [
-                Event(query.namespace, EventKind.RECALLED, now, memory.id, query.session, query.task,
+                Event(query.namespace, EventKind.RECALLED, now, memory.id, query.session, task,
                       amount=RECALL_REINFORCEMENT if memory in due else None)
                 for memory in kept
             ]  # fmt: skip
@@ -248,7 +252,7 @@ _OPTIONS = frozenset(
     ("namespace", "mode", "limit", "preset", "project", "sector", "tier", "kind", "tags", "min_salience",
      "include_superseded", "in_session", "documents", "session", "now", "as_of", "record",
      "budget", "tokens", "files", "scopes", "weights", "watch", "graph_floor", "graph_iterations", "intent", "alpha",
-     "beta", "task", "worktree", "scope", "requires_citations", "widen", "max_results", "item_tokens")
+     "beta", "task", "worktree", "scope", "requires_citations", "widen", "max_results", "item_tokens", "affected")
 )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 import numpy as np
@@ -21,13 +21,15 @@ from recollect.ingest.prepare import labels
 from recollect.model.memory import Annotations, Memory, Relation
 from recollect.model.plan import Plan
 from recollect.model.query import Mode, Query
+from recollect.model.uplift import Trials
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 from recollect.recall.graph import SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE
 from recollect.recall.plan import make_plan, widened
 from recollect.recall.presets import Preset, views_for
 from recollect.recall.provenance import ONLY_HERE
 from recollect.recall.scene import Edge, Known, Likeness, Scene, usage_at, usage_now
-from recollect.store.protocols import Reader
+from recollect.recall.uplift import trials_at, trials_now
+from recollect.store.protocols import NamespaceState, Reader
 from recollect.text.language import known_share
 from recollect.text.normalize import normalize
 from recollect.text.tokenizer import tokenize
@@ -38,7 +40,7 @@ MOST_SHARED_TIES = 200
 
 def set_scene(
     reader: Reader,
-    ns: int,
+    state: NamespaceState,
     version: Version,
     *,
     encoding: Encoding,
@@ -46,9 +48,11 @@ def set_scene(
     query: Query,
     notes: Mapping[str, object],
 ) -> Scene:
-    columns, filters = version.columns, query.filters
+    ns, columns, filters = state.key, version.columns, query.filters
     if filters.in_session is not None and reader.session(ns, filters.in_session) is None:
         raise NotFound(f"no session {filters.in_session!r}", hint="`recollect session list` shows those that exist.")
+    if query.task is not None and reader.task(ns, query.task) is None:
+        raise NotFound(f"no task {query.task!r}", hint="`recollect task start` starts one; `task list` shows them.")
     past = query.as_of is not None
     fluency = known_share(query.text, encoding.languages)
     noticed = annotate(query.text)
@@ -72,8 +76,10 @@ def set_scene(
         views=views,
         at=query.at,
         usage=usage_at(columns, reader.usage_until(ns, query.at), query.at) if past else usage_now(columns),
+        trials=_trials(reader, state, columns, query.as_of),
         linked=rows_of(columns, reader.in_session(ns, filters.in_session)) if filters.in_session is not None else None,
         tagged=_tagged(reader, ns, columns, filters.tags) if filters.tags else None,
+        affected=_affected(reader, ns, columns, filters.affected) if filters.affected else None,
         fluency=fluency,
         words=lexical,
         names=_names(reader, ns, noticed) if lexical is not None and preset.tiers else (),
@@ -171,6 +177,28 @@ def _touched(reader: Reader, ns: int, columns: Columns, files: Sequence[str]) ->
     """Rows that name one of the files, in full or by its last part."""
     values = {normalize(file) for file in files} | {normalize(file).rsplit("/", 1)[-1] for file in files}
     return rows_of(columns, [num for _, _, num in reader.labelled(ns, [(value, "path") for value in sorted(values)])])
+
+
+def _affected(reader: Reader, ns: int, columns: Columns, files: Sequence[str]) -> BoolArray:
+    """Rows about one of the files. Two that share only their last part are two files, so the folders must agree too."""
+    wanted = sorted({normalize(file).removeprefix("./") for file in files})
+    hits = reader.labelled(ns, [(value.rsplit("/", 1)[-1], "path") for value in wanted])
+    named: dict[int, set[str]] = {}
+    for num, path in reader.paths_of(ns, sorted({num for _, _, num in hits})):
+        named.setdefault(num, set()).add(path)
+    return rows_of(columns, [num for num, paths in named.items() if any(about(paths, file) for file in wanted)])
+
+
+def about(paths: Set[str], file: str) -> bool:
+    """Whether a memory that names these paths is about the file; the last part of a longer one stands for nothing."""
+    full = {path for path in paths if not any(other.endswith(f"/{path}") for other in paths)}
+    return any(path == file or path.endswith(f"/{file}") or file.endswith(f"/{path}") for path in full)
+
+
+def _trials(reader: Reader, state: NamespaceState, columns: Columns, as_of: int | None) -> Trials:
+    if as_of is None:
+        return trials_now(columns, state.tasks_ended, state.reward_total)
+    return trials_at(columns, *reader.trials_until(state.key, as_of))
 
 
 def _watched(reader: Reader, ns: int, columns: Columns, ids: Sequence[str]) -> tuple[IntArray | None, list[str]]:

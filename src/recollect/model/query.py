@@ -51,6 +51,7 @@ class Filters:
     documents: Documents = Documents.INCLUDE
     requires_citations: bool = False
     scope: Scope = Scope.ORG
+    affected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,8 @@ def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
         rungs.append(_in_scope(columns, query))
     if scene.tagged is not None:
         rungs.append(_within("tags", scene.tagged, f"not tagged {', '.join(filters.tags)}"))
+    if scene.affected is not None:
+        rungs.append(_within("affected-files", scene.affected, f"about none of {', '.join(filters.affected)}"))
     if filters.min_salience > 0:
         floor = filters.min_salience
         rungs.append(

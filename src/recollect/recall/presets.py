@@ -13,6 +13,7 @@ from recollect.model.query import Mode
 from recollect.recall import matches, terms
 from recollect.recall.terms import TermStage
 from recollect.recall.tiers import tier_prior
+from recollect.recall.uplift import uplift
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ SECTOR_BOOST = {
     Sector.EPISODIC: 0.8,
 }
 SUPERSEDED_FACTOR = 0.5
+# Seed 001 adds β·uplift to α·similarity, where similarity ends at 1; here what fits a question reaches about 4.
+UPLIFT_WEIGHT = 4.0
 
 CLASSIC = Preset(
     name="classic",
@@ -88,6 +91,7 @@ DEFAULT = Preset(
         (None, terms.importance(0.1)),
         (None, terms.own_salience(0.1)),
         (None, terms.reinforcement_boost(0.1)),
+        (None, uplift(UPLIFT_WEIGHT)),
         (None, terms.recency(0.05)),
         (None, matches.intent_match(0.2)),
         (None, matches.time_match(1.0)),

@@ -14,6 +14,7 @@ from recollect.index.views import BoundView
 from recollect.model.memory import Annotations, EventKind, Memory, Relation, Status
 from recollect.model.plan import Plan
 from recollect.model.salience import SECTOR_ORDER, reinforced, salience
+from recollect.model.uplift import Trials
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
 Rows = IntArray | slice
@@ -56,7 +57,8 @@ class Known:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """`linked` and `tagged` are rows that the caller's session and tag filters admit, None where not asked for.
+    """`linked`, `tagged` and `affected` are rows that the caller's session, tag and file filters admit, None where not
+    asked for. `trials` counts the tasks that each row has been part of.
 
     `fluency` is the share of the query that the encoder can read: its opinion weighs as much. `words` and `names` are
     the query's words and the names in it, `touched` the rows about the files under review, `held` the rows whose
@@ -68,8 +70,10 @@ class Scene:
     views: Mapping[str, BoundView]
     at: int
     usage: Usage
+    trials: Trials | None = None
     linked: BoolArray | None = None
     tagged: BoolArray | None = None
+    affected: BoolArray | None = None
     fluency: float = 1.0
     words: BoundLexical | None = None
     names: Sequence[Sequence[int]] = ()

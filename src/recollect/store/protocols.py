@@ -9,12 +9,13 @@ from typing import Any, Protocol
 
 from recollect.model.memory import AuditEntry, Document, Event, Memory, Relation, Session, Usage
 from recollect.model.recall import SessionContext, Successor
+from recollect.store.tasks import TaskReader, TaskWriter
 
 COLUMN_FIELDS = (
     "num", "id", "project", "sector", "kind", "tier", "status", "zone", "importance", "confidence", "base_salience",
     "created", "updated", "last_used", "uses", "reinforcement", "reinforced_at", "confirmed", "valid_from",
     "valid_until", "document", "source", "task", "worktree", "author", "session", "position", "reward", "cited",
-    "simhash", "chars", "tokens", "length",
+    "simhash", "chars", "tokens", "length", "tasks_with", "reward_with",
 )  # fmt: skip
 """The attributes that gates and terms read, in the order in which an engine returns them."""
 
@@ -32,6 +33,8 @@ class NamespaceState:
     name: str
     number: int
     epoch: int
+    tasks_ended: int = 0
+    reward_total: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,7 @@ class Waiting:
     content: str
 
 
-class Reader(Protocol):
+class Reader(TaskReader, Protocol):
     """One consistent snapshot of the store. Every method is a constant number of statements."""
 
     def namespace(self, name: str) -> NamespaceState | None: ...
@@ -159,7 +162,7 @@ class Reader(Protocol):
     def backlog_size(self, encoder: str) -> int: ...
 
 
-class Writer(Reader, Protocol):
+class Writer(TaskWriter, Reader, Protocol):
     """One transaction. It is on disk when the block ends without an error, and has not happened otherwise."""
 
     def ensure_namespace(self, name: str, at: int) -> NamespaceState: ...

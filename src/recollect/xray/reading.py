@@ -35,6 +35,7 @@ FILTER_SETTINGS: Mapping[str, tuple[str, Any]] = {
     "documents": ("filters.documents", Documents.INCLUDE),
     "requires-citations": ("filters.requires_citations", False),
     "scope": ("filters.scope", Scope.ORG),
+    "affected-files": ("filters.affected", ()),
 }
 
 
@@ -49,7 +50,8 @@ def query_from_record(record: Mapping[str, Any]) -> Query:
     for name, kind in (("sector", Sector), ("tier", Tier), ("kind", Kind), ("documents", Documents), ("scope", Scope)):
         if filters.get(name) is not None:
             filters[name] = kind(filters[name])
-    filters["tags"] = tuple(filters.get("tags", ()))
+    for name in ("tags", "affected"):
+        filters[name] = tuple(filters.get(name, ()))
     for name in ("files", "scopes", "watch"):
         given[name] = tuple(given.get(name, ()))
     given["weights"] = dict(given.get("weights", {}))
@@ -252,6 +254,7 @@ _TERM_WORDS = {
     "intentMatch": "the kind of answer that is asked for",
     "timeMatch": "the time that is asked about",
     "graph": "what it is linked to",
+    "uplift": "how tasks went that had it",
     "sectorBoost": "the sector that it belongs to",
     "mmrPenalty": "how much it repeats what stands above it",
 }

@@ -6,9 +6,10 @@ from rich.text import Text
 from recollect.cli.given import Given, pass_given
 from recollect.cli.memories import attributes, cited, facts, headline
 from recollect.cli.options import TEXT, shared
-from recollect.cli.screen import first_line, moment, screen, visible
+from recollect.cli.screen import counted, first_line, moment, screen, visible
 from recollect.model.memory import Memory, Relation, RelationType
 from recollect.render.records import context_record, memory_record, relation_record
+from recollect.render.tasks import uplift_record
 
 
 @click.command()
@@ -22,10 +23,13 @@ def show(given: Given, id: str) -> None:
         salience = engine.salience([memory])[memory.id]
         relations = engine.relations(memory.id)
         context = engine.session_context(memory.id)
+        uplift = engine.uplift_of([memory.id]).get(memory.id)
         others = {other: engine.get(other) for relation in relations for other in _ends(relation) if other != memory.id}
     after = [relation.source for relation in relations if _replaced(relation, memory)]
     if given.json:
         record = {"memory": memory_record(memory, salience), "relations": [relation_record(r) for r in relations]}
+        if uplift is not None:
+            record["uplift"] = uplift_record(uplift)
         if context is not None:
             record["sessionContext"] = context_record(context)
         if after:
@@ -49,6 +53,9 @@ def show(given: Given, id: str) -> None:
             Text(f"superseded by {after[-1]}: {first_line(headline(others[after[-1]]), 120)}\n", style="yellow")
         )
     rows = attributes(memory, salience)
+    if uplift is not None:
+        told = f"{uplift.value:+.2f} over {counted(uplift.tasks, 'task')} (confidence {uplift.confidence:.2f})"
+        rows.append(("uplift", told))
     rows += [("cites", cited(citation)) for citation in memory.citations]
     if context is not None:
         session = context.session

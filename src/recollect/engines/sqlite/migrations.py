@@ -141,4 +141,31 @@ CREATE INDEX snapshots_by_session ON snapshots(ns, session, number);
 CREATE INDEX memories_scoped ON memories(ns) WHERE scopes <> '[]';
 """
 
-MIGRATIONS: tuple[tuple[str, str], ...] = (("0001-foundation", FOUNDATION), ("0002-xray", XRAY))
+TASKS = """
+CREATE TABLE tasks (
+    ns INTEGER NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, started INTEGER NOT NULL,
+    wording TEXT NOT NULL,                  -- the first task of the project that was worded alike
+    session TEXT, project TEXT, worktree TEXT, ended INTEGER, reward REAL, summary TEXT,
+    marked INTEGER NOT NULL DEFAULT 0,      -- whether anything was marked as used in it: then recalls do not count
+    episode INTEGER REFERENCES memories(num) ON DELETE SET NULL,
+    PRIMARY KEY (ns, id)
+);
+CREATE INDEX tasks_by_wording ON tasks(ns, wording);
+CREATE INDEX tasks_by_time ON tasks(ns, started, id);
+CREATE INDEX tasks_by_episode ON tasks(episode) WHERE episode IS NOT NULL;
+CREATE INDEX events_by_task ON events(ns, task) WHERE task IS NOT NULL;
+CREATE INDEX memories_by_task ON memories(ns, task) WHERE task IS NOT NULL;
+CREATE INDEX memories_by_craft ON memories(ns, kind, project, title) WHERE kind IN ('skill', 'pattern', 'gotcha');
+
+-- Derived from events and tasks: in how many ended tasks a memory took part, and the sum of their rewards.
+ALTER TABLE memories ADD COLUMN tasks_with INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE memories ADD COLUMN reward_with REAL NOT NULL DEFAULT 0;
+ALTER TABLE namespaces ADD COLUMN tasks_ended INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE namespaces ADD COLUMN reward_total REAL NOT NULL DEFAULT 0;
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (
+    ("0001-foundation", FOUNDATION),
+    ("0002-xray", XRAY),
+    ("0003-tasks", TASKS),
+)

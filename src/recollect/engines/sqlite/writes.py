@@ -11,6 +11,7 @@ import apsw
 
 from recollect.engines.sqlite.reads import SqliteReader
 from recollect.engines.sqlite.rows import annotations_json
+from recollect.engines.sqlite.tasks import SqliteTaskWrites
 from recollect.engines.sqlite.trails import packed
 from recollect.model.citation import citation_to_json
 from recollect.model.memory import AuditEntry, Document, Event, Relation, Session, Usage
@@ -33,7 +34,7 @@ UPDATABLE = frozenset(
 TermCache = dict[int, tuple[int, dict[str, int]]]
 
 
-class SqliteWriter(SqliteReader):
+class SqliteWriter(SqliteTaskWrites, SqliteReader):
     """Writes on one connection, inside the transaction that its store opened."""
 
     def __init__(self, connection: apsw.Connection, terms: TermCache) -> None:
@@ -207,6 +208,7 @@ class SqliteWriter(SqliteReader):
     def delete(self, ns: int, nums: Sequence[int]) -> None:
         seq, wanted = self._number(ns), packed(nums)
         self._all("INSERT OR IGNORE INTO tombstones SELECT ?, ?, value FROM json_each(?)", ns, seq, wanted)
+        self.forget_task_words(ns, nums)
         self._all("DELETE FROM memories WHERE ns = ? AND num IN (SELECT value FROM json_each(?))", ns, wanted)
         self.drop_ledgers(ns)
         self._drop_unused_terms(ns)
@@ -225,8 +227,8 @@ class SqliteWriter(SqliteReader):
 
     def remove_namespace(self, ns: int) -> None:
         for table in (
-            "memories", "tombstones", "relations", "sessions", "session_memories", "documents", "artifacts", "events",
-            "audit", "snapshots", "terms", "labels", "vectors", "backlog",
+            "memories", "tombstones", "relations", "sessions", "session_memories", "documents", "artifacts", "tasks",
+            "events", "audit", "snapshots", "terms", "labels", "vectors", "backlog",
         ):  # fmt: skip
             self._all(f"DELETE FROM {table} WHERE ns = ?", ns)
         self._all("DELETE FROM namespaces WHERE id = ?", ns)
