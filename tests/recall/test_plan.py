@@ -131,3 +131,19 @@ def test_weights_are_between_nothing_and_all(engine: Engine) -> None:
     assert (engine.query("x").alpha, engine.query("x").beta) == (0.7, 0.2)
     with pytest.raises(InvalidInput, match="alpha"):
         engine.query("x", alpha=1.5)
+
+
+# ── seed 001's literal mapping ──
+
+
+def views_asked(engine: Engine, text: str) -> set[str]:
+    ledger = engine.recall(engine.query(text, preset="classic-001")).ledger
+    return {entry.stage for entry in ledger.entries if entry.stage.startswith(("gather:", "graph"))}
+
+
+def test_classic_001_asks_the_views_of_its_strategy(engine: Engine) -> None:
+    token = engine.remember("인증 시스템은 JWT 토큰을 쓴다")
+    engine.relate(token.memory.id, engine.remember("Sessions end after an hour").memory.id, "BUILDS_ON")
+    assert views_asked(engine, SIMPLE) == {"gather:semantic"}
+    assert views_asked(engine, "why does the login test fail on CI?") == {"gather:semantic", "gather:lexical"}
+    assert views_asked(engine, COMPLEX) == {"gather:semantic", "gather:lexical", "graph"}

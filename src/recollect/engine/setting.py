@@ -87,7 +87,7 @@ def set_scene(
         held=None if ONLY_HERE in query.scopes else _outside(columns, reader.scoped(ns, ONLY_HERE)),
         watched=watched,
         unknown=unknown,
-        neighbours=_neighbours(reader, ns, query.at) if preset.tiers else None,
+        neighbours=_neighbours(reader, ns, query.at) if preset.tiers or preset.by_strategy else None,
         likeness=_likeness(version.vectors if fluency > 0 else None, version.lexical),
         known=_known(reader),
         notes={**notes, "encoder": encoding.key, "fluency": fluency, **(plan.to_json() if plan is not None else {})},
@@ -130,7 +130,7 @@ def bind_views(
 ) -> dict[str, BoundView]:
     """A query that the encoder cannot read at all is not put to it, unless the caller or the preset insists."""
     views: dict[str, BoundView] = {}
-    for name in views_for(preset, query.mode):
+    for name in views_for(preset, query.mode, None if plan is None else plan.strategy):
         if name == "lexical":
             views[name] = _bind_words(reader, ns, version, preset=preset, query=query, plan=plan)
         elif name == "symbolic":

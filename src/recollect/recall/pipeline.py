@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from recollect.model.plan import Strategy
 from recollect.model.pool import Pool
 from recollect.model.query import WIDE_ALPHA, WIDE_BETA, WIDE_LIMIT, Mode, Query
 from recollect.model.verdict import BoolArray, Note, Verdict
@@ -49,6 +50,7 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
         Stage("refill", refill(scene, views, depth, admitted)),
         Stage("gates", judge(rungs, batch=REFILL)),
         *(tier_expansion(scene, rungs, query, admitted) if tiered else ()),
+        *(along_relations(scene, rungs, query) if preset.by_strategy and is_complex(scene) else ()),
         *(watching(scene, rungs, depth) if scene.watched is not None else ()),
         *(direct_answer(scene) if tiered else ()),
         *ranking(scene, preset, views),
@@ -119,12 +121,20 @@ def tier_proposals(scene: Scene, depth: int) -> Iterable[Stage]:
 
 def tier_expansion(scene: Scene, rungs: Sequence[Rung], query: Query, admitted: tiers.Admitted) -> Iterable[Stage]:
     """The tiers that start from what is live: along relations, or, where nothing is, from the newest."""
+    yield from along_relations(scene, rungs, query)
+    yield Stage("recent-scan", tiers.recent_scan(scene, admitted, query.limit, batch=RECENT))
+    yield Stage("gates", judge(rungs, batch=RECENT))
+
+
+def along_relations(scene: Scene, rungs: Sequence[Rung], query: Query) -> Iterable[Stage]:
     if scene.neighbours is not None:
         through = may_lead_on(scene, query)
         yield Stage("graph", walk(scene, scene.neighbours, query.limit, batch=GRAPH, through=through))
         yield Stage("gates", judge(rungs, batch=GRAPH))
-    yield Stage("recent-scan", tiers.recent_scan(scene, admitted, query.limit, batch=RECENT))
-    yield Stage("gates", judge(rungs, batch=RECENT))
+
+
+def is_complex(scene: Scene) -> bool:
+    return scene.plan is not None and scene.plan.strategy is Strategy.COMPLEX
 
 
 def direct_answer(scene: Scene) -> Iterable[Stage]:

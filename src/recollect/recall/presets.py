@@ -9,6 +9,7 @@ from recollect.errors import UnknownOption
 from recollect.index.bm25 import Bm25
 from recollect.index.lexical import Prefixes
 from recollect.model.memory import Sector
+from recollect.model.plan import Strategy
 from recollect.model.query import Mode
 from recollect.recall import matches, terms
 from recollect.recall.terms import TermStage
@@ -35,6 +36,7 @@ class Preset:
         frozenset()
     )  # the terms that say how well a row fits the question: alpha multiplies them
     planned: bool = False  # whether the plan decides how deep to look, and the answer is certified
+    by_strategy: bool = False  # whether the strategy decides which views are asked, as seed 001 has it
 
     def depth_for(self, limit: int) -> int:
         return max(self.depth * limit, self.least)
@@ -102,7 +104,27 @@ DEFAULT = Preset(
     planned=True,
 )
 
-PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (DEFAULT, CLASSIC)}
+CLASSIC_001 = Preset(
+    name="classic-001",
+    about="the Memory Retrieval System's strategies to the letter: simple asks meaning alone, complex adds the graph",
+    formula=Bm25(k1=1.2, b=0.75, idf="fts5"),
+    prefixes="every",
+    depth=4,
+    least=40,
+    tiers=False,
+    fluent=False,
+    terms=(
+        ("semantic", terms.proposed_cosine("vector", 1.0)),
+        ("lexical", terms.proposed_keyword("bm25", 1.0)),
+        (None, terms.graph(1.0)),
+        (None, uplift(1.0)),
+    ),
+    relevance=frozenset(("vector", "bm25", "graph")),
+    planned=True,
+    by_strategy=True,
+)
+
+PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (DEFAULT, CLASSIC, CLASSIC_001)}
 
 VIEWS: Mapping[Mode, tuple[str, ...]] = {
     Mode.HYBRID: ("lexical", "semantic", "symbolic"),
@@ -117,7 +139,9 @@ def preset_named(name: object) -> Preset:
     return PRESETS[name]
 
 
-def views_for(preset: Preset, mode: Mode) -> tuple[str, ...]:
+def views_for(preset: Preset, mode: Mode, strategy: Strategy | None = None) -> tuple[str, ...]:
     """The seed knew two views; the symbolic one joins wherever the preset has a use for it."""
+    if preset.by_strategy and strategy is Strategy.SIMPLE and mode is Mode.HYBRID:
+        return VIEWS[Mode.SEMANTIC]
     used = {needs for needs, _ in preset.terms}
     return tuple(view for view in VIEWS[mode] if view in used)
