@@ -143,7 +143,7 @@ def views_asked(engine: Engine, text: str) -> set[str]:
 
 def test_classic_001_asks_the_views_of_its_strategy(engine: Engine) -> None:
     token = engine.remember("인증 시스템은 JWT 토큰을 쓴다")
-    engine.relate(token.memory.id, engine.remember("Sessions end after an hour").memory.id, "BUILDS_ON")
+    engine.relate(token.id, engine.remember("Sessions end after an hour").id, "BUILDS_ON")
     assert views_asked(engine, SIMPLE) == {"gather:semantic"}
     assert views_asked(engine, "why does the login test fail on CI?") == {"gather:semantic", "gather:lexical"}
     assert views_asked(engine, COMPLEX) == {"gather:semantic", "gather:lexical", "graph"}
