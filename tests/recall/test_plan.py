@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Engine
+from recollect import Draft, Engine
 from recollect.errors import InvalidInput, UnknownOption
 from recollect.model.plan import Factors, Intent, Level, Plan, Strategy
 from recollect.model.query import Query
@@ -143,7 +143,11 @@ def views_asked(engine: Engine, text: str) -> set[str]:
 
 def test_classic_001_asks_the_views_of_its_strategy(engine: Engine) -> None:
     token = engine.remember("인증 시스템은 JWT 토큰을 쓴다")
-    engine.relate(token.id, engine.remember("Sessions end after an hour").id, "BUILDS_ON")
+    fillers = [Draft(f"parcel {number} 인증 left depot {number * 7919}") for number in range(200)]
+    numbers = [row.id for batch in engine.remember_many(fillers) for row in batch]
+    far = engine.remember("Sessions end after an hour").id
+    for near in [token.id, *numbers]:
+        engine.relate(near, far, "BUILDS_ON")
     assert views_asked(engine, SIMPLE) == {"gather:semantic"}
     assert views_asked(engine, "why does the login test fail on CI?") == {"gather:semantic", "gather:lexical"}
     assert views_asked(engine, COMPLEX) == {"gather:semantic", "gather:lexical", "graph"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -26,7 +26,8 @@ PREFIX_WEIGHT = 0.5
 PREFIX_CAP = 64
 EVERY_PREFIX_CAP = 1024
 
-Prefixes = Literal["short", "every"]
+# "none" is plain BM25, for comparison: words as written, function words left out, all others alike.
+Prefixes = Literal["short", "every", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +215,8 @@ def bind_lexical(
     def look_up() -> list[QueryTerm]:
         if prefixes == "every":
             return every_prefix(reader, ns, words)
+        if prefixes == "none":
+            return plain_terms(reader, ns, weights)
         return weighted_terms(reader, ns, weights, expansions or {})
 
     return BoundLexical(index, look_up, formula, weights)
@@ -232,6 +235,11 @@ def weighted_terms(
     open_ended = [word for word in weights if (short or word not in numbers) and _may_be_prefix(word)]
     found = reader.terms_with_prefix(ns, open_ended, PREFIX_CAP) if open_ended else {}
     return terms + _prefix_terms(open_ended, found, weights, without=numbers)
+
+
+def plain_terms(reader: Reader, ns: int, words: Iterable[str]) -> list[QueryTerm]:
+    numbers = reader.terms(ns, list(words))
+    return [QueryTerm(word, (number,), 1.0) for word, number in numbers.items()]
 
 
 def every_prefix(reader: Reader, ns: int, tokens: Sequence[str]) -> list[QueryTerm]:

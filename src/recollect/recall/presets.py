@@ -11,7 +11,7 @@ from recollect.index.lexical import Prefixes
 from recollect.model.memory import Sector
 from recollect.model.plan import Strategy
 from recollect.model.query import Mode
-from recollect.recall import matches, terms
+from recollect.recall import baselines, matches, terms
 from recollect.recall.terms import TermStage
 from recollect.recall.tiers import tier_prior
 from recollect.recall.uplift import uplift
@@ -124,7 +124,31 @@ CLASSIC_001 = Preset(
     by_strategy=True,
 )
 
-PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (DEFAULT, CLASSIC, CLASSIC_001)}
+
+def _baseline(name: str, about: str, *stages: tuple[str, TermStage]) -> Preset:
+    return Preset(
+        name=name,
+        about=about,
+        formula=Bm25(k1=1.5, b=0.75),
+        prefixes="none",
+        depth=4,
+        least=40,
+        tiers=False,
+        fluent=False,
+        terms=stages,
+    )
+
+
+BM25 = _baseline("bm25", "words alone, by BM25: a baseline", ("lexical", baselines.raw_score("bm25", "lexical")))
+DENSE = _baseline("dense", "meaning alone: a baseline", ("semantic", baselines.raw_score("vector", "semantic")))
+RRF = _baseline(
+    "rrf",
+    "words and meaning by reciprocal rank: a baseline",
+    ("lexical", baselines.reciprocal_rank("bm25", "lexical")),
+    ("semantic", baselines.reciprocal_rank("vector", "semantic")),
+)
+
+PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (DEFAULT, CLASSIC, CLASSIC_001, BM25, DENSE, RRF)}
 
 VIEWS: Mapping[Mode, tuple[str, ...]] = {
     Mode.HYBRID: ("lexical", "semantic", "symbolic"),
