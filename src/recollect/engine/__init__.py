@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from recollect.config import Settings, load
+from recollect.engine.citing import Citing
 from recollect.engine.core import open_sqlite, wall_clock
 from recollect.engine.keeping import Keeping
 from recollect.engine.tending import Tending
@@ -16,7 +17,7 @@ from recollect.index.encoders.protocol import Encoder
 from recollect.model.ids import Clock
 
 
-class Engine(Xraying, Keeping, Tending):
+class Engine(Xraying, Keeping, Tending, Citing):
     """Use it as a context manager, or call `close`."""
 
     @classmethod

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from recollect.engines.sqlite.checks import CITATION_CHECKS
+
 APPLICATION_ID = 0x52434C54  # "RCLT": tells a Recollect store from any other SQLite file
 
 FOUNDATION = """
@@ -141,4 +143,8 @@ CREATE INDEX snapshots_by_session ON snapshots(ns, session, number);
 CREATE INDEX memories_scoped ON memories(ns) WHERE scopes <> '[]';
 """
 
-MIGRATIONS: tuple[tuple[str, str], ...] = (("0001-foundation", FOUNDATION), ("0002-xray", XRAY))
+MIGRATIONS: tuple[tuple[str, str], ...] = (
+    ("0001-foundation", FOUNDATION),
+    ("0002-xray", XRAY),
+    ("0005-citations", CITATION_CHECKS),
+)
