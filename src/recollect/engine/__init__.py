@@ -11,13 +11,14 @@ from recollect.config import Settings, load
 from recollect.engine.citing import Citing
 from recollect.engine.core import open_sqlite, wall_clock
 from recollect.engine.keeping import Keeping
+from recollect.engine.layering import Layering
 from recollect.engine.tending import Tending
 from recollect.engine.xraying import Xraying
 from recollect.index.encoders.protocol import Encoder
 from recollect.model.ids import Clock
 
 
-class Engine(Xraying, Keeping, Tending, Citing):
+class Engine(Xraying, Keeping, Tending, Citing, Layering):
     """Use it as a context manager, or call `close`."""
 
     @classmethod
