@@ -12,6 +12,7 @@ from recollect.engines.sqlite.migrations import MIGRATIONS
 from recollect.errors import InvalidInput, NotFound, UnknownOption
 from recollect.model.memory import Kind, LogCitation, Origin, RelationType, Status, TerminalCitation, Usage, Zone
 from recollect.model.uplift import uplift_of
+from recollect.recall.presets import UPLIFT_WEIGHT
 from standing import FixedClock, Open
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -150,7 +151,7 @@ def test_uplift_is_a_term_that_beta_weighs_and_is_absent_where_nothing_is_known(
     parts = {result.memory.id: result.parts for result in recall.results}
     expected = uplift_of(1, 1.0, 2, 1.0)
     assert expected is not None
-    assert parts[helped]["uplift"] == pytest.approx(0.2 * expected.value)
+    assert parts[helped]["uplift"] == pytest.approx(UPLIFT_WEIGHT * 0.2 * expected.value)
     assert all("uplift" not in part for id, part in parts.items() if id != helped)
     (term,) = [term for term in recall.ledger.terms() if term.name == "uplift"]
     assert (term.stats["beta"], term.stats["tasks"]) == (0.2, 2.0)

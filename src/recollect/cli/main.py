@@ -62,6 +62,7 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
         "deemphasise": Entry("curate", "deemphasise", "Halve a memory's weight, and keep it."),
         "forget": Entry("forget", "forget", "Hide memories, or with --hard delete them for good."),
         "restore": Entry("forget", "restore", "Bring forgotten memories back."),
+        "cite": Entry("cite", "cite", "Check whether what memories cite is still there."),
         "review": Entry("review", "review", "Decide on memories that wait for a decision."),
     },
     "Look after": {

@@ -10,10 +10,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recollect.cli.memories import cited, headline, kinship
+from recollect.cli.memories import headline, kinship
 from recollect.cli.screen import age, counted, day, first_line, visible
 from recollect.cli.terms import WORDS
 from recollect.model.recall import MatchType, Recall, SearchResult
+from recollect.render.citing import cited
 from recollect.render.records import filters_record
 from recollect.text.snippet import END_MARK, MARK
 

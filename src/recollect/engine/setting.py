@@ -18,6 +18,7 @@ from recollect.index.vectors import VectorIndex
 from recollect.index.views import BoundView
 from recollect.ingest.annotate import annotate
 from recollect.ingest.prepare import labels
+from recollect.model.checking import CitationCheck
 from recollect.model.memory import Annotations, Memory, Relation
 from recollect.model.plan import Plan
 from recollect.model.query import Mode, Query
@@ -271,6 +272,7 @@ def _known(reader: Reader) -> Callable[[Sequence[int]], Known]:
     memories: dict[int, Memory] = {}
     relations: dict[int, list[Relation]] = {}
     paths: dict[str, str] = {}
+    checks: dict[int, CitationCheck] = {}
 
     def fetch(nums: Sequence[int]) -> Known:
         missing = [num for num in nums if num not in memories]
@@ -278,9 +280,10 @@ def _known(reader: Reader) -> Callable[[Sequence[int]], Known]:
             found = reader.memories(missing)
             memories.update(found)
             relations.update(reader.relations_of(missing))
+            checks.update(reader.citation_checks(missing))
             documents = sorted({memory.document for memory in found.values() if memory.document is not None})
             if documents:
                 paths.update(reader.document_paths(documents))
-        return Known(memories, relations, paths)
+        return Known(memories, relations, paths, checks)
 
     return fetch

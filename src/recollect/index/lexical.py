@@ -239,7 +239,7 @@ def weighted_terms(
 
 def plain_terms(reader: Reader, ns: int, words: Iterable[str]) -> list[QueryTerm]:
     numbers = reader.terms(ns, list(words))
-    return [QueryTerm(word, (number,), 1.0) for word, number in numbers.items()]
+    return [QueryTerm(word, (number,), 1.0, word) for word, number in numbers.items()]
 
 
 def every_prefix(reader: Reader, ns: int, tokens: Sequence[str]) -> list[QueryTerm]:

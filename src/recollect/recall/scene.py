@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from recollect.index.columns import NEVER, Columns, code_of
 from recollect.index.lexical import BoundLexical
 from recollect.index.views import BoundView
+from recollect.model.checking import CitationCheck
 from recollect.model.memory import Annotations, EventKind, Memory, Relation, Status
 from recollect.model.plan import Plan
 from recollect.model.salience import SECTOR_ORDER, reinforced, salience
@@ -48,11 +49,15 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the store says of some rows, fetched once for all of them; relations by memory number, paths by document."""
+    """What the store says of some rows, fetched once for all of them.
+
+    Relations and the kept verdicts on citations are by memory number, paths by document.
+    """
 
     memories: Mapping[int, Memory]
     relations: Mapping[int, Sequence[Relation]]
     paths: Mapping[str, str]
+    checks: Mapping[int, CitationCheck] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

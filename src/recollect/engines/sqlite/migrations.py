@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from recollect.engines.sqlite.checks import CITATION_CHECKS
+from recollect.engines.sqlite.layers import OUTCOMES_BY_TASK
+
 APPLICATION_ID = 0x52434C54  # "RCLT": tells a Recollect store from any other SQLite file
 
 FOUNDATION = """
@@ -168,4 +171,5 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001-foundation", FOUNDATION),
     ("0002-xray", XRAY),
     ("0003-tasks", TASKS),
+    ("0005-citations", CITATION_CHECKS + OUTCOMES_BY_TASK),
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from recollect.engines.sqlite.checks import SqliteChecks
+from recollect.engines.sqlite.layers import SqliteLayers
 from recollect.engines.sqlite.rows import MEMORY_SELECT, SESSION_SELECT, citation_of, memory_of, session_of
 from recollect.engines.sqlite.tasks import SqliteTasks
 from recollect.engines.sqlite.trails import SqliteTrails, packed
@@ -26,7 +28,7 @@ SUCCESSOR_EXCERPT = 200
 _AFTER_EVERY_TERM = "\U0010ffff"
 
 
-class SqliteReader(SqliteTasks, SqliteTrails):
+class SqliteReader(SqliteTasks, SqliteChecks, SqliteLayers, SqliteTrails):
     """One snapshot: memories, and everything that is looked up with them."""
 
     # ── namespaces and derived state ──

@@ -9,6 +9,7 @@ from typing import Any
 
 import apsw
 
+from recollect.engines.sqlite.checks import SqliteCheckWrites
 from recollect.engines.sqlite.reads import SqliteReader
 from recollect.engines.sqlite.rows import annotations_json
 from recollect.engines.sqlite.tasks import SqliteTaskWrites
@@ -34,7 +35,7 @@ UPDATABLE = frozenset(
 TermCache = dict[int, tuple[int, dict[str, int]]]
 
 
-class SqliteWriter(SqliteTaskWrites, SqliteReader):
+class SqliteWriter(SqliteTaskWrites, SqliteCheckWrites, SqliteReader):
     """Writes on one connection, inside the transaction that its store opened."""
 
     def __init__(self, connection: apsw.Connection, terms: TermCache) -> None:
