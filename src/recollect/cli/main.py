@@ -52,6 +52,7 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
         "why-not": Entry("why_not", "why_not", "Why a memory did not come, and what would bring it in."),
         "replay": Entry("replay", "replay", "A recorded search again, and what differs now."),
         "diff": Entry("replay", "diff", "What changed between two recorded searches, and why."),
+        "verify": Entry("verify", "verify", "Whether what a certificate rests on still stands."),
         "audit": Entry("audit", "audit", "The log of what was injected: verify, list, anomalies."),
     },
     "Curate": {

@@ -14,6 +14,7 @@ from recollect.model.plan import Intent
 from recollect.model.recall import Recall
 from recollect.recall.complexity import estimated_tokens
 from recollect.render.layers import OVER, index_entry, index_record
+from recollect.render.records import certificate_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,10 @@ class MemorySearch:
 
     recall: Recall
     entries: tuple[IndexEntry, ...]
-    certificate: Mapping[str, Any] | None
+
+    @property
+    def certificate(self) -> Mapping[str, Any] | None:
+        return certificate_of(self.recall.ledger)
 
     @property
     def tokens(self) -> int:
@@ -46,12 +50,9 @@ class MemorySearch:
         }
 
     def to_json(self) -> dict[str, Any]:
-        certificate = None
-        if self.certificate is not None:
-            certificate = {"completenessScore": None, **self.certificate}
         answer = {
             "results": [index_record(entry) for entry in self.entries],
-            "certificate": certificate,
+            "certificate": certificate_of(self.recall.ledger),
             "metadata": self.metadata(),
         }
         return answer if self.recall.notice is None else {**answer, "notice": self.recall.notice}
@@ -71,12 +72,7 @@ class Disclosing(Xraying):
         results = recall.results
         if _in_time(recall):
             results = tuple(sorted(results, key=lambda result: (result.memory.created, result.memory.id)))
-        certificates = recall.ledger.notes("certificate")
-        return MemorySearch(
-            replace(recall, results=results),
-            tuple(map(index_entry, results)),
-            certificates[-1] if certificates else None,
-        )
+        return MemorySearch(replace(recall, results=results), tuple(map(index_entry, results)))
 
     def verify_certificate(self, certificate: Mapping[str, Any], *, namespace: str | None = None) -> Verification:
         """Whether what a certificate rests on still stands as it stood."""

@@ -40,7 +40,7 @@ def evidence_of(certificate: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[s
     except (KeyError, TypeError) as error:
         raise InvalidInput(
             "this is no certificate: it must have query, evidence (id, contentHash) and digest",
-            hint="Give the certificate as `recollect search --layer index --json` prints it.",
+            hint="Give the certificate as `recollect search --brief --json` prints it.",
         ) from error
     return str(query), rests_on, str(digest)
 
