@@ -32,6 +32,7 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
         "init": Entry("init", "init", "Make a store, or say what the one that is there uses."),
         "remember": Entry("remember", "remember", "Keep a text, a file, or many memories from JSON lines."),
         "session": Entry("session", "session", "Start, end and look into the sessions of an agent."),
+        "vault": Entry("vault", "vault", "Keep a folder of markdown as memory: add, sync, watch, list, remove."),
     },
     "Ask": {
         "search": Entry("search", "search", "Find memories by words and by meaning, and say why."),

@@ -11,12 +11,13 @@ from recollect.config import Settings, load
 from recollect.engine.core import open_sqlite, wall_clock
 from recollect.engine.keeping import Keeping
 from recollect.engine.tending import Tending
+from recollect.engine.vaults import Vaults
 from recollect.engine.xraying import Xraying
 from recollect.index.encoders.protocol import Encoder
 from recollect.model.ids import Clock
 
 
-class Engine(Xraying, Keeping, Tending):
+class Engine(Xraying, Vaults, Keeping, Tending):
     """Use it as a context manager, or call `close`."""
 
     @classmethod

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from recollect.model.memory import AuditEntry, Document, Event, Memory, Relation, Session, Usage
 from recollect.model.recall import SessionContext, Successor
+from recollect.store.vaults import VaultReads, VaultWrites
 
 COLUMN_FIELDS = (
     "num", "id", "project", "sector", "kind", "tier", "status", "zone", "importance", "confidence", "base_salience",
@@ -111,7 +112,7 @@ class Waiting:
     content: str
 
 
-class Reader(Protocol):
+class Reader(VaultReads, Protocol):
     """One consistent snapshot of the store. Every method is a constant number of statements."""
 
     def namespace(self, name: str) -> NamespaceState | None: ...
@@ -159,7 +160,7 @@ class Reader(Protocol):
     def backlog_size(self, encoder: str) -> int: ...
 
 
-class Writer(Reader, Protocol):
+class Writer(Reader, VaultWrites, Protocol):
     """One transaction. It is on disk when the block ends without an error, and has not happened otherwise."""
 
     def ensure_namespace(self, name: str, at: int) -> NamespaceState: ...

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from recollect.engines.sqlite.rows import MEMORY_SELECT, SESSION_SELECT, citation_of, memory_of, session_of
-from recollect.engines.sqlite.trails import SqliteTrails, packed
+from recollect.engines.sqlite.trails import packed
+from recollect.engines.sqlite.vaults import SqliteVaultReads
 from recollect.model.memory import (
     Citation,
     Document,
@@ -25,7 +26,7 @@ SUCCESSOR_EXCERPT = 200
 _AFTER_EVERY_TERM = "\U0010ffff"
 
 
-class SqliteReader(SqliteTrails):
+class SqliteReader(SqliteVaultReads):
     """One snapshot: memories, and everything that is looked up with them."""
 
     # ── namespaces and derived state ──
