@@ -59,12 +59,16 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where a section stands in its file, what identifies it, and what it links to."""
+    """Where a section stands in its file, what identifies it, and what it links to.
+
+    `digest` is of everything that its entry in the index is made of, `body` of its text without its headings.
+    """
 
     position: int
     headings: tuple[str, ...]
     anchors: tuple[str, ...]
     digest: str
+    body: str = ""
     links: tuple[Link, ...] = ()
 
 

@@ -161,7 +161,8 @@ CREATE INDEX vault_files_by_document ON vault_files(document);
 CREATE TABLE vault_sections (
     num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE,
     vault INTEGER NOT NULL, document TEXT NOT NULL, position INTEGER NOT NULL,
-    headings TEXT NOT NULL, anchors TEXT NOT NULL, digest TEXT NOT NULL, links TEXT NOT NULL
+    headings TEXT NOT NULL, anchors TEXT NOT NULL, digest TEXT NOT NULL, body TEXT NOT NULL,
+    links TEXT NOT NULL
 );
 CREATE INDEX vault_sections_by_document ON vault_sections(vault, document, position);
 """

@@ -83,7 +83,7 @@ class SqliteVaultWrites(SqliteTrails):
     def insert_sections(self, ns: int, vault: int, sections: Sequence[NewSection]) -> list[int]:
         nums = self.insert(ns, [section.row for section in sections])
         self._db.executemany(
-            "INSERT INTO vault_sections VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO vault_sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (num, vault, section.row.memory.document, *_values(section.placed))
                 for num, section in zip(nums, sections, strict=True)
@@ -172,7 +172,8 @@ class SqliteVaultWrites(SqliteTrails):
 
     def _place(self, placed: Sequence[tuple[Placed, int]]) -> None:
         self._db.executemany(
-            "UPDATE vault_sections SET position = ?, headings = ?, anchors = ?, digest = ?, links = ? WHERE num = ?",
+            "UPDATE vault_sections SET position = ?, headings = ?, anchors = ?, digest = ?, body = ?,"
+            " links = ? WHERE num = ?",
             [(*_values(where), num) for where, num in placed],
         )
 
@@ -212,9 +213,9 @@ class SqliteVaultWrites(SqliteTrails):
         self._all("UPDATE namespaces SET dropped_terms = dropped_terms + 1 WHERE id = ?", ns)
 
 
-def _values(placed: Placed) -> tuple[int, str, str, str, str]:
+def _values(placed: Placed) -> tuple[int, str, str, str, str, str]:
     links = packed([[link.kind, link.target, link.fragment] for link in placed.links])
-    return placed.position, packed(placed.headings), packed(placed.anchors), placed.digest, links
+    return placed.position, packed(placed.headings), packed(placed.anchors), placed.digest, placed.body, links
 
 
 def _row(row: Prepared) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 from recollect.engines.sqlite.trails import SqliteTrails, packed
 from recollect.model.vault import KnownSection, Link, Placed, Seen, Vault, VaultFile, VaultOptions
 
-_PLACED = "s.position, s.headings, s.anchors, s.digest, s.links"
+_PLACED = "s.position, s.headings, s.anchors, s.digest, s.body, s.links"
 # Only what the rule made between sections of this vault: what a person related stays theirs.
 _OWN_MENTIONS = (
     "FROM relations r JOIN vault_sections a ON a.num = r.source JOIN vault_sections b ON b.num = r.target"
@@ -116,5 +116,5 @@ def _links(text: str) -> tuple[Link, ...]:
 
 
 def _placed(row: Sequence[Any]) -> Placed:
-    position, headings, anchors, digest, links = row
-    return Placed(position, _names(headings), _names(anchors), digest, _links(links))
+    position, headings, anchors, digest, body, links = row
+    return Placed(position, _names(headings), _names(anchors), digest, body, _links(links))

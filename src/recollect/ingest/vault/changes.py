@@ -45,10 +45,7 @@ def add_changes(
 ) -> None:
     note, project = read.note, vault.options.project
     places = [placed(note, at, path=read.path, project=project) for at in range(len(note.sections))]
-    fresh = [
-        (place.digest, content_hash(section.text), section.headings)
-        for place, section in zip(places, note.sections, strict=True)
-    ]
+    fresh = [(place, content_hash(section.text)) for place, section in zip(places, note.sections, strict=True)]
     matched = match_sections(old, fresh)
     for at, known in enumerate(matched):
         first_seen = read.changed_at if known is None else known.created

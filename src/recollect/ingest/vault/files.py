@@ -195,7 +195,7 @@ def _seen(found: os.stat_result) -> Seen:
 
 def settled(seen: Seen, now_ns: int) -> Seen:
     """What to remember of a file: one that changed just now fits no later look, so that it is read once more."""
-    return seen if now_ns - max(seen.mtime, seen.ctime) > RACY_NS else Seen(seen.mtime, 0, seen.size)
+    return seen if now_ns - seen.mtime > RACY_NS else Seen(seen.mtime, 0, seen.size)
 
 
 def _is_text(name: str) -> bool:
@@ -212,7 +212,7 @@ def _where_it_leads(root: str, path: str) -> str:
 
 
 def _reason(error: OSError) -> str:
-    if error.errno == errno.ELOOP:
+    if error.errno in (errno.ELOOP, errno.ENOTDIR):  # the second for a link in place of a folder
         return "a link stands where a file or folder was"
     if error.errno == errno.ENOENT:
         return "it is gone"

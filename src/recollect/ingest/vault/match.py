@@ -6,31 +6,36 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Final
 
-from recollect.model.vault import KnownSection
+from recollect.model.vault import KnownSection, Placed
 
 # git calls two files a rename from 50 %; notes share headings and boilerplate, so a little more is asked.
 RENAME_SIMILARITY: Final = 0.6
 
-Fresh = tuple[str, str, tuple[str, ...]]
-"""A new section's digest, the hash of its text, its headings."""
+Fresh = tuple[Placed, str]
+"""Where a new section stands, and the hash of its text."""
+
+_SAMENESS: Final[tuple[Callable[[Fresh], Hashable], ...]] = (
+    lambda one: one[0].digest,
+    lambda one: one[1],
+    lambda one: one[0].body,
+    lambda one: one[0].headings,
+)
 
 
 def match_sections(old: Sequence[KnownSection], new: Sequence[Fresh]) -> list[KnownSection | None]:
-    """For each new section the old one it continues: unchanged, else of the same text, else under the same heading."""
+    """For each new section the old one it continues.
+
+    Unchanged first; then of the same text, of the same text under another heading, and last under the same headings.
+    """
     found: list[KnownSection | None] = [None] * len(new)
     left = sorted(old, key=lambda section: section.placed.position)
-    steps: tuple[tuple[Callable[[KnownSection], Hashable], int], ...] = (
-        (lambda section: section.placed.digest, 0),
-        (lambda section: section.content_hash, 1),
-        (lambda section: section.placed.headings, 2),
-    )
-    for key, field in steps:
+    for key in _SAMENESS:
         waiting: dict[Hashable, list[KnownSection]] = defaultdict(list)
         for section in reversed(left):
-            waiting[key(section)].append(section)
+            waiting[key((section.placed, section.content_hash))].append(section)
         for at, fresh in enumerate(new):
-            if found[at] is None and waiting.get(fresh[field]):
-                found[at] = waiting[fresh[field]].pop()
+            if found[at] is None and (wanted := key(fresh)) != "" and waiting.get(wanted):
+                found[at] = waiting[wanted].pop()
         taken = {section.num for section in found if section is not None}
         left = [section for section in left if section.num not in taken]
     return found

@@ -147,4 +147,14 @@ def placed(note: Note, at: int, *, path: str, project: str | None) -> Placed:
         path, project,
     ]  # fmt: skip
     digest = hashlib.sha256(json.dumps(made_of, ensure_ascii=False).encode()).hexdigest()
-    return Placed(at, section.headings, section.anchors, digest, links(section.text))
+    return Placed(at, section.headings, section.anchors, digest, _body(section.text), links(section.text))
+
+
+def _body(text: str) -> str:
+    """The hash of what stands under the headings; a section that is nothing but headings has none."""
+    found = headings(text)
+    if not found:
+        return content_hash(text)
+    ends = [heading.start for heading in found[1:]] + [len(text)]
+    kept = text[: found[0].start] + "".join(text[h.body : end] for h, end in zip(found, ends, strict=True))
+    return content_hash(kept) if kept.strip() else ""
