@@ -34,6 +34,7 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
         "session": Entry("session", "session", "Start, end and look into the sessions of an agent."),
         "task": Entry("task", "task", "Start, log, end and list tasks with their rewards."),
         "used": Entry("task", "used", "Say which memories were of use, and in which task."),
+        "vault": Entry("vault", "vault", "Keep a folder of markdown as memory: add, sync, watch, list, remove."),
     },
     "Ask": {
         "search": Entry("search", "search", "Find memories by words and by meaning, and say why."),

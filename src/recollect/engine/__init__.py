@@ -14,11 +14,12 @@ from recollect.engine.detailing import Detailing
 from recollect.engine.disclosing import Disclosing
 from recollect.engine.layering import Layering
 from recollect.engine.tending import Tending
+from recollect.engine.vaults import Vaults
 from recollect.index.encoders.protocol import Encoder
 from recollect.model.ids import Clock
 
 
-class Engine(Disclosing, Detailing, Tending, Citing, Layering):
+class Engine(Disclosing, Vaults, Detailing, Tending, Citing, Layering):
     """Use it as a context manager, or call `close`."""
 
     @classmethod

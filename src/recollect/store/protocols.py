@@ -11,6 +11,7 @@ from recollect.model.checking import CitationCheck
 from recollect.model.memory import AuditEntry, Citation, Document, Event, Memory, Relation, Session, Usage
 from recollect.model.recall import SessionContext, Successor
 from recollect.store.tasks import TaskReader, TaskWriter
+from recollect.store.vaults import VaultReads, VaultWrites
 
 COLUMN_FIELDS = (
     "num", "id", "project", "sector", "kind", "tier", "status", "zone", "importance", "confidence", "base_salience",
@@ -115,7 +116,7 @@ class Waiting:
     content: str
 
 
-class Reader(TaskReader, Protocol):
+class Reader(TaskReader, VaultReads, Protocol):
     """One consistent snapshot of the store. Every method is a constant number of statements."""
 
     def namespace(self, name: str) -> NamespaceState | None: ...
@@ -173,7 +174,7 @@ class Reader(TaskReader, Protocol):
     def backlog_size(self, encoder: str) -> int: ...
 
 
-class Writer(TaskWriter, Reader, Protocol):
+class Writer(TaskWriter, Reader, VaultWrites, Protocol):
     """One transaction. It is on disk when the block ends without an error, and has not happened otherwise."""
 
     def ensure_namespace(self, name: str, at: int) -> NamespaceState: ...

@@ -167,9 +167,36 @@ ALTER TABLE namespaces ADD COLUMN tasks_ended INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE namespaces ADD COLUMN reward_total REAL NOT NULL DEFAULT 0;
 """
 
+VAULTS = """
+-- Grows when unused words leave the dictionary: numbers that a writer remembers are void, the index stays as it is.
+ALTER TABLE namespaces ADD COLUMN dropped_terms INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE vaults (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    ns INTEGER NOT NULL, name TEXT NOT NULL, root TEXT NOT NULL, options TEXT NOT NULL,
+    created INTEGER NOT NULL, synced INTEGER,
+    UNIQUE (ns, name)
+);
+CREATE TABLE vault_files (
+    vault INTEGER NOT NULL REFERENCES vaults(id) ON DELETE CASCADE,
+    path TEXT NOT NULL, document TEXT NOT NULL, hash TEXT NOT NULL,
+    mtime INTEGER NOT NULL, ctime INTEGER NOT NULL, size INTEGER NOT NULL, error TEXT,
+    PRIMARY KEY (vault, path)
+) WITHOUT ROWID;
+CREATE INDEX vault_files_by_document ON vault_files(document);
+CREATE TABLE vault_sections (
+    num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE,
+    vault INTEGER NOT NULL, document TEXT NOT NULL, position INTEGER NOT NULL,
+    headings TEXT NOT NULL, anchors TEXT NOT NULL, digest TEXT NOT NULL, body TEXT NOT NULL,
+    links TEXT NOT NULL
+);
+CREATE INDEX vault_sections_by_document ON vault_sections(vault, document, position);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001-foundation", FOUNDATION),
     ("0002-xray", XRAY),
     ("0003-tasks", TASKS),
+    ("0004-vaults", VAULTS),
     ("0005-citations", CITATION_CHECKS + OUTCOMES_BY_TASK),
 )

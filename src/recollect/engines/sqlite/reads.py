@@ -9,7 +9,8 @@ from recollect.engines.sqlite.checks import SqliteChecks
 from recollect.engines.sqlite.layers import SqliteLayers
 from recollect.engines.sqlite.rows import MEMORY_SELECT, SESSION_SELECT, citation_of, memory_of, session_of
 from recollect.engines.sqlite.tasks import SqliteTasks
-from recollect.engines.sqlite.trails import SqliteTrails, packed
+from recollect.engines.sqlite.trails import packed
+from recollect.engines.sqlite.vaults import SqliteVaultReads
 from recollect.model.memory import (
     Citation,
     Document,
@@ -28,7 +29,7 @@ SUCCESSOR_EXCERPT = 200
 _AFTER_EVERY_TERM = "\U0010ffff"
 
 
-class SqliteReader(SqliteTasks, SqliteChecks, SqliteLayers, SqliteTrails):
+class SqliteReader(SqliteTasks, SqliteChecks, SqliteLayers, SqliteVaultReads):
     """One snapshot: memories, and everything that is looked up with them."""
 
     # ── namespaces and derived state ──

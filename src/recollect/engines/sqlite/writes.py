@@ -14,6 +14,7 @@ from recollect.engines.sqlite.reads import SqliteReader
 from recollect.engines.sqlite.rows import annotations_json
 from recollect.engines.sqlite.tasks import SqliteTaskWrites
 from recollect.engines.sqlite.trails import packed
+from recollect.engines.sqlite.vault_writes import SqliteVaultWrites
 from recollect.model.citation import citation_to_json
 from recollect.model.memory import AuditEntry, Document, Event, Relation, Session, Usage
 from recollect.store.protocols import NamespaceState, Prepared
@@ -35,7 +36,7 @@ UPDATABLE = frozenset(
 TermCache = dict[int, tuple[int, dict[str, int]]]
 
 
-class SqliteWriter(SqliteTaskWrites, SqliteCheckWrites, SqliteReader):
+class SqliteWriter(SqliteTaskWrites, SqliteCheckWrites, SqliteVaultWrites, SqliteReader):
     """Writes on one connection, inside the transaction that its store opened."""
 
     def __init__(self, connection: apsw.Connection, terms: TermCache) -> None:
@@ -124,7 +125,7 @@ class SqliteWriter(SqliteTaskWrites, SqliteCheckWrites, SqliteReader):
         self._terms.pop(ns, None)
 
     def _term_numbers(self, ns: int, rows: Sequence[Prepared]) -> dict[str, int]:
-        row = self._one("SELECT next_term, epoch FROM namespaces WHERE id = ?", ns)
+        row = self._one("SELECT next_term, epoch + dropped_terms FROM namespaces WHERE id = ?", ns)
         assert row is not None
         following, epoch = row
         cached_epoch, cached = self._terms.get(ns, (epoch, {}))
@@ -229,7 +230,7 @@ class SqliteWriter(SqliteTaskWrites, SqliteCheckWrites, SqliteReader):
     def remove_namespace(self, ns: int) -> None:
         for table in (
             "memories", "tombstones", "relations", "sessions", "session_memories", "documents", "artifacts", "tasks",
-            "events", "audit", "snapshots", "terms", "labels", "vectors", "backlog",
+            "events", "audit", "snapshots", "terms", "labels", "vectors", "backlog", "vaults",
         ):  # fmt: skip
             self._all(f"DELETE FROM {table} WHERE ns = ?", ns)
         self._all("DELETE FROM namespaces WHERE id = ?", ns)
