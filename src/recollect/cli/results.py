@@ -51,8 +51,8 @@ def print_certificate(console: Console, certificate: Mapping[str, Any] | None) -
     if certificate is None or certificate["completenessScore"] is None:
         return
     if certificate["abstention"]["abstain"]:
-        sure = certificate["abstention"]["score"]
-        console.print(Text(f"Nothing here seems to answer this (confidence {sure:.2f}).", style="yellow"))
+        doubt = certificate["abstention"]["score"]
+        console.print(Text(f"Nothing here seems to answer this ({doubt:.0%} sure of that).", style="yellow"))
     if certificate["missing"]:
         missing = ", ".join(f"“{visible(name)}”" for name in certificate["missing"])
         console.print(Text(f"covers {certificate['completenessScore']:.0%} of the question; missing: {missing}"))

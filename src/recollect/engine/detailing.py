@@ -48,10 +48,14 @@ class Detailing(Tasking):
                 found = reader.artifacts(ns, [task.id], chars=-1, limit=limit)
                 entries = [_of_artifact(artifact, task, related, room) for artifact in found]
                 return Details(task.id if memory is None else memory.id, tuple(entries), len(kinds), task, related)
-            if memory is None and task is not None:
+            if memory is None and task is not None and task.episode is None:
                 related = _related(reader, ns, task)
-                if task.episode is None:
-                    return Details(task.id, (), 0, task, related)
+                own = reader.memories(reader.task_memories(ns, [task.id])[:limit])
+                entries = [
+                    _of_memory(each, tuple(id for id in related if id != each.id), room) for each in own.values()
+                ]
+                return Details(task.id, tuple(entries), len(related), task, related)
+            if memory is None and task is not None and task.episode is not None:
                 num, memory = self._memory(reader, ns, task.episode)
             assert memory is not None
             others = tuple(_others(reader, num, memory))

@@ -50,11 +50,8 @@ def words_covered(recall: Recall) -> float | None:
 
 def not_abstaining(recall: Recall) -> float | None:
     """1 − the abstention score of the product's own certificate."""
-    for note in recall.ledger.notes(CERTIFICATE):
-        abstention = note.get(ABSTENTION)
-        if isinstance(abstention, int | float):
-            return 1.0 - float(abstention)
-    return None
+    notes = recall.ledger.notes(CERTIFICATE)
+    return 1.0 - float(notes[-1][ABSTENTION]["score"]) if notes else None
 
 
 CONFIDENCES: Mapping[str, Confidence] = {

@@ -11,7 +11,7 @@ from recollect.model.certificate import evidence_digest
 from recollect.model.pool import Pool
 from recollect.model.query import WIDE_LIMIT, Query
 from recollect.model.verdict import BoolArray, IntArray, Note, Round, Verdict
-from recollect.recall.abstention import answerability
+from recollect.recall.abstention import abstention
 from recollect.recall.facets import Facet, FacetKind, facets_of
 from recollect.recall.plan import PLANNED_CHARACTERS
 from recollect.recall.runner import Decide
@@ -36,7 +36,7 @@ def certify(scene: Scene, *, may_widen: bool) -> Decide:
         ids = [id.decode() for id in pool.ids[chosen].tolist()]
         complete = completeness(facets, covers)
         widen = may_widen and complete is not None and complete < WIDEN_BELOW
-        told = statement(facets, covers, ids) | {"abstention": answerability(scene, pool, chosen, facets, covers)}
+        told = statement(facets, covers, ids) | {"abstention": abstention(scene, pool, chosen, query.text)}
         if complete is not None and complete < SUGGEST_BELOW and not widen:
             told["suggestion"] = SUGGESTION
         yield Note("certificate", {**told, "round": pool.round, **evidence(scene, query, ids, pool.rows[chosen])})
