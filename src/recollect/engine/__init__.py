@@ -9,6 +9,7 @@ from typing import Self
 
 from recollect.config import Settings, load
 from recollect.engine.citing import Citing
+from recollect.engine.contexts import Contexts
 from recollect.engine.core import open_sqlite, wall_clock
 from recollect.engine.keeping import Keeping
 from recollect.engine.layering import Layering
@@ -18,7 +19,7 @@ from recollect.index.encoders.protocol import Encoder
 from recollect.model.ids import Clock
 
 
-class Engine(Xraying, Keeping, Tending, Citing, Layering):
+class Engine(Xraying, Contexts, Keeping, Tending, Citing, Layering):
     """Use it as a context manager, or call `close`."""
 
     @classmethod
