@@ -39,6 +39,7 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
     "Ask": {
         "search": Entry("search", "search", "Find memories by words and by meaning, and say why."),
         "documents": Entry("search", "documents", "Find passages of the documents that were added."),
+        "context": Entry("context", "context", "What an agent should know for a task, within a token budget."),
         "show": Entry("show", "show", "One memory in full: text, citations, relations, session."),
         "timeline": Entry("timeline", "timeline", "What came before and after a memory."),
         "details": Entry("task", "details", "The full logs of a task, or a memory in full."),

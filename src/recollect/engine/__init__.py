@@ -9,6 +9,7 @@ from typing import Self
 
 from recollect.config import Settings, load
 from recollect.engine.citing import Citing
+from recollect.engine.contexts import Contexts
 from recollect.engine.core import open_sqlite, wall_clock
 from recollect.engine.detailing import Detailing
 from recollect.engine.disclosing import Disclosing
@@ -19,7 +20,7 @@ from recollect.index.encoders.protocol import Encoder
 from recollect.model.ids import Clock
 
 
-class Engine(Disclosing, Vaults, Detailing, Tending, Citing, Layering):
+class Engine(Disclosing, Contexts, Vaults, Detailing, Tending, Citing, Layering):
     """Use it as a context manager, or call `close`."""
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -29,6 +29,7 @@ from recollect.recall.pipeline import pipeline
 from recollect.recall.plan import PLANNED_CHARACTERS, measure, windows_of
 from recollect.recall.presets import Preset, preset_named
 from recollect.recall.runner import run
+from recollect.store.protocols import Writer
 from recollect.text.normalize import clean
 from recollect.text.tokenizer import TOKENIZER_VERSION
 from recollect.xray.explain import snapshot_id
@@ -165,54 +166,58 @@ class Recalling(Core):
         return {"encoder": self.encoding.key, "versions": versions}
 
     def _record(self, recall: Recall) -> dict[str, str]:
-        """One write for what was returned: salience (once a day a memory), the asker's links, audit and ledger.
-
-        Gives the audit entry of each memory.
-        """
-        query, now = recall.query, recall.query.now
+        """One write for what was returned. Gives the audit entry of each memory."""
         with self.store.write() as tx:
-            state = tx.namespace(query.namespace)
-            if state is None:
-                return {}
-            numbers = tx.find(state.key, [result.memory.id for result in recall.results])
-            # Read again: since the recall, another may have reinforced or deleted what it returned.
-            found = tx.memories(list(numbers.values()))
-            kept = [found[numbers[result.memory.id]] for result in recall.results if result.memory.id in numbers]
-            due = [memory for memory in kept if now - (memory.reinforced_at or 0) >= DAY_MS]
-            tx.reinforce(state.key, [(numbers[memory.id], _after_recall(memory, now)) for memory in due], now)
-            # What is recorded after its end is no part of a task.
-            asking = tx.task(state.key, query.task) if query.task is not None else None
-            task = asking.id if asking is not None and asking.running else None
-            events = [
-                Event(query.namespace, EventKind.RECALLED, now, memory.id, query.session, task,
-                      amount=RECALL_REINFORCEMENT if memory in due else None)
-                for memory in kept
-            ]  # fmt: skip
-            tx.record(state.key, events, [numbers[memory.id] for memory in kept])
-            if query.session is not None:
-                asker = Session(query.session, query.namespace, started=now, project=query.filters.project)
-                self._ensure_session(tx, state.key, asker)
-                tx.link(state.key, query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
-            entries = chained(
-                namespace=query.namespace,
-                head=tx.audit_head(state.key),
-                at=now,
-                session=query.session,
-                query=query_digest(query.text),
-                injected=[(memory.id, memory.content_hash) for memory in kept],
-            )
-            tx.append_audit(state.key, entries)
-            audit = {entry.memories[0]: entry.id for entry in entries}
+            return self._write_down(tx, recall.query, [result.memory.id for result in recall.results], recall.ledger)
+
+    def _write_down(
+        self, tx: Writer, query: Query, injected: Sequence[str], ledger: Ledger | None = None
+    ) -> dict[str, str]:
+        """Salience (once a day a memory), the asker's links, the audit entries, and the ledger that caused it."""
+        now = query.now
+        state = tx.namespace(query.namespace)
+        if state is None:
+            return {}
+        numbers = tx.find(state.key, injected)
+        # Read again: since the recall, another may have reinforced or deleted what it returned.
+        found = tx.memories(list(numbers.values()))
+        kept = [found[numbers[id]] for id in injected if id in numbers]
+        due = [memory for memory in kept if now - (memory.reinforced_at or 0) >= DAY_MS]
+        tx.reinforce(state.key, [(numbers[memory.id], _after_recall(memory, now)) for memory in due], now)
+        # What is recorded after its end is no part of a task.
+        asking = tx.task(state.key, query.task) if query.task is not None else None
+        task = asking.id if asking is not None and asking.running else None
+        events = [
+            Event(query.namespace, EventKind.RECALLED, now, memory.id, query.session, task,
+                  amount=RECALL_REINFORCEMENT if memory in due else None)
+            for memory in kept
+        ]  # fmt: skip
+        tx.record(state.key, events, [numbers[memory.id] for memory in kept])
+        if query.session is not None:
+            asker = Session(query.session, query.namespace, started=now, project=query.filters.project)
+            self._ensure_session(tx, state.key, asker)
+            tx.link(state.key, query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
+        entries = chained(
+            namespace=query.namespace,
+            head=tx.audit_head(state.key),
+            at=now,
+            session=query.session,
+            query=query_digest(query.text),
+            injected=[(memory.id, memory.content_hash) for memory in kept],
+        )
+        tx.append_audit(state.key, entries)
+        audit = {entry.memories[0]: entry.id for entry in entries}
+        if ledger is not None:
             tx.put_ledger(
                 state.key,
-                id=snapshot_id(recall.ledger),
+                id=snapshot_id(ledger),
                 session=query.session or "",
                 at=now,
-                ledger=recall.ledger.packed(),
+                ledger=ledger.packed(),
                 audit=audit,
                 keep=LEDGERS_KEPT,
             )
-            return audit
+        return audit
 
     # ── around one memory ──
 

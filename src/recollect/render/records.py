@@ -97,6 +97,7 @@ def result_record(result: SearchResult) -> Record:
         "memory": memory_record(result.memory, result.salience),
         "highlights": list(result.highlights) or None,
         "sourceSession": session_record(result.source_session) if result.source_session else None,
+        "isCited": bool(result.memory.citations),
         "isSuperseded": result.is_superseded,
         "relatedMemoryCount": result.related_count,
     }
