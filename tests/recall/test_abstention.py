@@ -34,6 +34,12 @@ def test_a_question_about_nothing_here_is_abstained_from(real: Engine) -> None:
     assert unanswered["score"] > unanswered["threshold"] > answered["score"]
 
 
+def test_in_a_small_store_an_answer_is_not_doubted_away(real: Engine) -> None:
+    talk(real)
+    assert not doubt(real, "who is moving to Busan?")["abstain"]
+    assert doubt(real, "Which airline do we use for the conference in Lisbon?")["abstain"]
+
+
 def test_what_somebody_else_said_is_no_answer(real: Engine) -> None:
     talk(real)
     own = doubt(real, "Did Jisoo sign up for the pottery course?")

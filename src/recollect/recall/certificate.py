@@ -36,7 +36,9 @@ def certify(scene: Scene, *, may_widen: bool) -> Decide:
         ids = [id.decode() for id in pool.ids[chosen].tolist()]
         complete = completeness(facets, covers)
         widen = may_widen and complete is not None and complete < WIDEN_BELOW
-        told = statement(facets, covers, ids) | {"abstention": abstention(scene, pool, chosen, query.text)}
+        told = statement(facets, covers, ids) | {
+            "abstention": abstention(scene, pool, chosen, query.text, covered=parts_covered(facets, covers))
+        }
         if complete is not None and complete < SUGGEST_BELOW and not widen:
             told["suggestion"] = SUGGESTION
         yield Note("certificate", {**told, "round": pool.round, **evidence(scene, query, ids, pool.rows[chosen])})
@@ -71,6 +73,12 @@ def completeness(facets: Sequence[Facet], covers: BoolArray) -> float | None:
     if not total:
         return None
     return sum(facet.weight for facet, row in zip(facets, covers, strict=True) if row.any()) / total
+
+
+def parts_covered(facets: Sequence[Facet], covers: BoolArray) -> bool:
+    """Whether every part of the question has a result that speaks of it."""
+    parts = [row.any() for facet, row in zip(facets, covers, strict=True) if facet.kind is FacetKind.QUESTION]
+    return bool(parts) and all(parts)
 
 
 def minimal_set(covers: BoolArray) -> list[int]:

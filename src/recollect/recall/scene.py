@@ -14,7 +14,7 @@ from recollect.index.views import BoundView
 from recollect.model.checking import CitationCheck
 from recollect.model.memory import Annotations, EventKind, Memory, Relation, Status
 from recollect.model.plan import Plan
-from recollect.model.salience import SECTOR_ORDER, reinforced, salience
+from recollect.model.salience import SECTOR_ORDER, own_salience, reinforced, salience
 from recollect.model.uplift import Trials
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
@@ -101,15 +101,12 @@ class Scene:
     def own_salience(self, rows: Rows) -> FloatArray:
         """Salience without what recalls and confirmations have added to it."""
         columns, usage = self.columns, self.usage
-        nothing = np.zeros(len(usage.uses[rows]))
-        return salience(
+        return own_salience(
             base=columns["base_salience"][rows],
             sector=columns["sector"][rows],
             importance=columns["importance"][rows],
             last_used=usage.last_used[rows],
             uses=usage.uses[rows],
-            reinforcement=nothing,
-            reinforced_at=usage.reinforced_at[rows],
             at=self.at,
         )
 
