@@ -91,7 +91,7 @@ class Sync:
         self._total = len(plan.to_read)
         moved = self._moves(root, plan, known)
         for batch in self._batches(root, plan, known, moved):
-            self._write(batch, known, moved)
+            self._write(batch, known)
         left = [file for path, file in plan.gone.items() if path not in moved.values()]
         self._remove(left)
         if self._added or self._changed or self._renamed or self._removed:
@@ -169,7 +169,7 @@ class Sync:
 
     # ── writing ──
 
-    def _write(self, batch: Sequence[Read | VaultFile], known: dict[str, VaultFile], moved: dict[str, str]) -> None:
+    def _write(self, batch: Sequence[Read | VaultFile], known: dict[str, VaultFile]) -> None:
         vault, now = self._vault, self._core.clock()
         reads = [one for one in batch if isinstance(one, Read)]
         with self._store.read() as reader:
@@ -188,7 +188,9 @@ class Sync:
             if read.moved_from is not None:
                 self._renamed.append((read.moved_from, read.path))
             else:
-                (self._changed if read.document in _documents(known, read.path) else self._added).append(read.path)
+                before = known.get(read.path)
+                was_there = before is not None and before.document == read.document
+                (self._changed if was_there else self._added).append(read.path)
         self._done += len(batch)
         self._progress(self._done, self._total)
 
@@ -265,10 +267,6 @@ class Sync:
 
 def _record(one: Read | VaultFile) -> VaultFile:
     return one if isinstance(one, VaultFile) else VaultFile(one.path, one.document, one.hash, one.seen)
-
-
-def _documents(known: dict[str, VaultFile], path: str) -> tuple[str, ...]:
-    return (known[path].document,) if path in known else ()
 
 
 def _hash(data: bytes) -> str:

@@ -20,8 +20,8 @@ from recollect.recall.scene import Scene
 
 # What an agent reads first; the features must not depend on how many results were asked for.
 LOOKED_AT: Final = 5
-# On the dev sets the score is a probability. It was fitted on thousands of memories, and in a store of five even a right
-# answer stands out little: so where one result covers every part of the question, nobody is told that nothing does.
+# On the dev sets the score is a probability. It was fitted on thousands of memories, and in a store of five even a
+# right answer stands out little: where results cover every part of the question, nobody is told that nothing does.
 THRESHOLD: Final = 0.4
 COEFFICIENTS: Final[Mapping[str, float]] = {
     "bias": -2.6,
