@@ -1,8 +1,8 @@
-"""What a result costs at layers 1 and 2, in tokens as delivered, over the sample and a set of real conversations.
+"""What a result costs at each of the three layers, in tokens as delivered, over the sample and real conversations.
 
     RECOLLECT_EVAL_DATA=… python bench/layers.py       the folder of the sets, or of one conversation set
 
-The sizes are about 50 and 150 tokens a result; the median must lie within a fifth of them.
+The sizes are about 50, 150 and 500 tokens a result; the median must lie within a fifth of them.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from recollect.cli import loading
 from recollect.cli.given import Given
 from recollect.model.layers import INDEX_TOKENS, TIMELINE_TOKENS
 from recollect.render.layers import index_entry
+from recollect.render.tasks import detail_record
+from recollect.text.counting import count_tokens
 
 SAMPLE = Path(__file__).parent.parent / "examples" / "memories.jsonl"
 SET = "locomo-dev"
 QUESTIONS = 150
 ANCHORS = 60
+DETAIL_TOKENS = 500
 ENCODER = "hashing:384"  # what a result costs does not depend on what found it
 
 
@@ -67,11 +70,15 @@ def measure(engine: Engine, questions: list[str]) -> dict[str, dict[str, float]]
         results = engine.search(question, record=False).results
         first += [index_entry(result) for result in results]
         anchors += [result.memory.id for result in results[:1]]
+    third: list[int] = []
     for anchor in list(dict.fromkeys(anchors))[:ANCHORS]:
         second += engine.timeline_around(anchor)
+        entries = [detail_record(entry) for entry in engine.details(anchor).entries]
+        third += [count_tokens(json.dumps(entry, ensure_ascii=False)) for entry in entries]
     return {
         "index": _figures((entry.tokens for entry in first), INDEX_TOKENS),
         "timeline": _figures((entry.tokens for entry in second), TIMELINE_TOKENS),
+        "details": _figures(third, DETAIL_TOKENS),
     }
 
 

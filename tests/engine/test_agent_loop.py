@@ -8,9 +8,9 @@ from recollect import Draft, Engine
 from recollect.engine.disclosing import MemorySearch
 
 DAY = 86_400_000
-QUESTION = "How do we roll back a bad deploy of the gateway?"
-HELPFUL = "Rolling back the gateway: run the rollback job with the last green tag, then drain the old pods."
-OTHER = "Rolling back the gateway: revert the merge commit on main and wait for the deploy pipeline."
+QUESTION = "How do we roll back the gateway?"
+HELPFUL = "Roll back the gateway with the release job and the last green tag, then drain whatever pods are left over."
+OTHER = "Roll back the gateway with a revert of the merge, and by waiting for the pipeline to come round."
 
 
 @pytest.fixture
@@ -30,13 +30,16 @@ def ranked(found: MemorySearch) -> list[str]:
 
 def test_the_loop_teaches_the_next_search(filled: Engine) -> None:
     # A task that went badly without the helpful memory, so that there is something to compare with.
+    edge = next(
+        r.memory.id for r in filled.search("Frankfurt", record=False).results if "Frankfurt" in r.memory.content
+    )
     before = filled.task_start("Undo the gateway release", id="t-0")
-    filled.used([_id(filled, OTHER)], task=before.id)
+    filled.used([edge], task=before.id)
     filled.task_end(before.id, reward=0.1)
 
     task = filled.task_start("Roll back the gateway", id="t-1", session="s-1")
     found = filled.search_memory(QUESTION, task=task.id, session="s-1", intent="how_to")
-    assert {HELPFUL, OTHER} <= set(ranked(found)[:2])
+    assert ranked(found)[:2] == [OTHER, HELPFUL]
     assert found.certificate is not None
     assert found.certificate["completenessScore"] > 0.6
     assert found.metadata()["strategy"] in ("simple", "standard", "complex")
@@ -64,7 +67,9 @@ def test_the_loop_teaches_the_next_search(filled: Engine) -> None:
     again = filled.search_memory(QUESTION, record=False)
     parts = {result.memory.content: dict(result.parts) for result in again.recall.results}
     assert ranked(again).index(HELPFUL) < ranked(again).index(OTHER)
-    assert parts[HELPFUL]["uplift"] > 0 > parts[OTHER]["uplift"]
+    assert sum(parts[HELPFUL].values()) - parts[HELPFUL]["uplift"] < sum(parts[OTHER].values())
+    assert parts[HELPFUL]["uplift"] > 0
+    assert "uplift" not in parts[OTHER]  # nobody knows what it is worth, which is not the same as nothing
     snapshot = filled.snapshot_of(again.recall)
     shown = next(result for result in snapshot.results if result.memoryId == helpful.id)
     assert shown.scoreDecomposition["uplift"] == parts[HELPFUL]["uplift"]
@@ -120,7 +125,3 @@ def test_alpha_multiplies_what_fits_the_question(filled: Engine) -> None:
     for id, parts in half.items():
         assert parts["bm25"] == pytest.approx(full[id]["bm25"] / 2)
         assert parts["importance"] == full[id]["importance"]
-
-
-def _id(engine: Engine, content: str) -> str:
-    return next(r.memory.id for r in engine.search(QUESTION, record=False).results if r.memory.content == content)

@@ -85,7 +85,11 @@ def test_a_memory_leads_to_the_logs_of_its_task_or_to_itself(engine: Engine) -> 
     episode = engine.task_end(task.id, reward=1).episode
     assert engine.details(episode).entries[0].id == log.id
     (entry,) = engine.details(plain).entries
-    assert (entry.id, entry.full_content, entry.related) == (plain, "Couriers start at six", (linked,))
+    assert (entry.id, entry.full_content, entry.related) == (
+        plain,
+        f">> Couriers start at six\nRELATED_TO {linked}: Vans leave at seven",
+        (linked,),
+    )
     silent = engine.task_start("Say nothing")
     assert engine.details(silent.id).entries == ()
     ended = engine.task_end(silent.id, reward=0, summary="Nothing was said.")

@@ -7,9 +7,19 @@ from typing import Any
 
 from recollect.engine.tasking import Tasking
 from recollect.errors import InvalidInput, NotFound
-from recollect.model.memory import Artifact, Citation, LogCitation, Memory, TerminalCitation
+from recollect.model.memory import (
+    Artifact,
+    Citation,
+    LogCitation,
+    Memory,
+    Relation,
+    Status,
+    TerminalCitation,
+    Zone,
+)
 from recollect.model.query import MAX_LIMIT
 from recollect.model.task import DetailEntry, Details, Task
+from recollect.recall.provenance import ONLY_HERE
 from recollect.store.protocols import Reader
 from recollect.text.counting import SLICE, count_tokens, estimate_tokens
 from recollect.text.normalize import clean
@@ -22,6 +32,9 @@ RELATED_SHOWN = 3
 ENTRIES_SHOWN = 20
 # No text has more characters to a token than this, runs of blanks aside.
 _CHARACTERS_A_TOKEN = 12
+# Turns of a memory's session to each side that may stand beside it, and what marks the memory among them.
+TURNS_AROUND = 30
+MARK_HERE = ">> "
 # Past this a text is counted by estimate: an exact count of megabytes takes seconds.
 _COUNTED_EXACTLY = 16 * SLICE
 
@@ -59,7 +72,15 @@ class Detailing(Tasking):
                 num, memory = self._memory(reader, ns, task.episode)
             assert memory is not None
             others = tuple(_others(reader, num, memory))
-        return Details(memory.id, (_of_memory(memory, others, room),), 1, task, others)
+            nums = reader.course(ns, num, TURNS_AROUND, ONLY_HERE)
+            ties = reader.relations(num)
+            ends = reader.find(ns, others)
+            known = reader.memories([*nums, *ends.values()])
+            course = [known[each] for each in nums]
+            linked = [(tie.type, known[ends[end]]) for tie in ties if (end := _far_end(tie, memory)) in ends]
+        shown = [(relation, other) for relation, other in linked if _may_show(other)]
+        entry = _of_turn(memory, course or [memory], shown, others, room)
+        return Details(memory.id, (entry,), 1, task, others)
 
     def _known(self, reader: Reader, ns: int, id: str) -> tuple[int, Memory]:
         try:
@@ -86,6 +107,15 @@ def _related(reader: Reader, ns: int, task: Task) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*first, *ordered]))
 
 
+def _far_end(tie: Relation, memory: Memory) -> str:
+    return tie.target if tie.source == memory.id else tie.source
+
+
+def _may_show(memory: Memory) -> bool:
+    blocked = (Status.FORGOTTEN, Status.REJECTED, Status.QUARANTINED)
+    return memory.status not in blocked and memory.zone is not Zone.QUARANTINE and ONLY_HERE not in memory.scopes
+
+
 def _others(reader: Reader, num: int, memory: Memory) -> Iterator[str]:
     ends = [end for relation in reader.relations(num) for end in (relation.source, relation.target)]
     yield from (id for id in dict.fromkeys(ends) if id != memory.id)
@@ -106,6 +136,47 @@ def _of_memory(memory: Memory, related: Sequence[str], room: int | None) -> Deta
         "projectId": memory.project, "title": memory.title, **memory.attributes,
     }  # fmt: skip
     return _entry(memory.id, memory.content, metadata, memory.citations, related, room)
+
+
+def _of_turn(
+    memory: Memory, course: Sequence[Memory], linked: Sequence[tuple[str, Memory]], related: Sequence[str],
+    room: int | None,
+) -> DetailEntry:  # fmt: skip
+    """A memory as it was taken down: itself, marked, in the course of its session, and what it is linked to."""
+    whole = _of_memory(memory, related, room)
+    here = next((at for at, turn in enumerate(course) if turn.id == memory.id), 0)
+    spent = count_tokens(_line(memory, memory))
+    shown = {here: _line(memory, memory)}
+    for step in _outwards(here, len(course)):
+        line = _line(course[step], memory)
+        cost = count_tokens(line) + 1
+        if room is not None and spent + cost > room:
+            break
+        shown[step], spent = line, spent + cost
+    lines = [shown[step] for step in sorted(shown)]
+    turns = len(lines)
+    for relation, other in linked:
+        line = f"{relation} {other.id}: {other.content}"
+        cost = count_tokens(line) + 1
+        if room is None or spent + cost <= room:
+            lines.append(line)
+            spent += cost
+    if len(lines) == 1:
+        return whole
+    told = {**whole.metadata, "turns": turns, "linked": len(lines) - turns, "marked": MARK_HERE.strip()}
+    text = "\n".join(lines)
+    return DetailEntry(memory.id, text, told, memory.citations, whole.related, count_tokens(text))
+
+
+def _outwards(here: int, count: int) -> Iterator[int]:
+    """One before, one after, and so on, until both ends; an end that is reached leaves the other side going."""
+    for distance in range(1, count):
+        yield from (step for step in (here - distance, here + distance) if 0 <= step < count)
+
+
+def _line(turn: Memory, memory: Memory) -> str:
+    by = f"{turn.author}: " if turn.author else ""
+    return f"{MARK_HERE if turn.id == memory.id else ''}{by}{turn.content}"
 
 
 def _entry(

@@ -54,6 +54,19 @@ class SqliteLayers(SqliteTrails):
         )  # fmt: skip
         return {num: (session, previous, following) for num, session, previous, following in rows}
 
+    def course(self, ns: int, num: int, reach: int, withheld: str) -> list[int]:
+        """What was said in the session in which a memory was made, so many turns before it and after it, in order."""
+        rows = self._all(
+            "WITH turns AS (SELECT m.num, row_number() OVER (ORDER BY m.created, m.position, m.id) AS place"
+            "  FROM session_memories l JOIN memories m ON m.num = l.num"
+            "  WHERE l.ns = ?1 AND l.usage = 'created' AND l.session ="
+            "   (SELECT session FROM session_memories WHERE ns = ?1 AND num = ?2 AND usage = 'created' LIMIT 1)"
+            f"  AND ({_SHOWN.replace('?', '?4')} OR m.num = ?2))"
+            " SELECT t.num FROM turns t JOIN turns h ON h.num = ?2 AND abs(t.place - h.place) <= ?3 ORDER BY t.place",
+            ns, num, reach, withheld,
+        )  # fmt: skip
+        return [row[0] for row in rows]
+
     def outcomes(self, ns: int, tasks: Sequence[str]) -> dict[str, float]:
         """The last reward that was recorded for each task."""
         rows = self._all(
