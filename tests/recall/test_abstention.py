@@ -9,7 +9,7 @@ from recollect.recall.abstention import COEFFICIENTS, answerability
 
 
 def doubt(engine: Engine, question: str) -> dict[str, Any]:
-    notes = engine.search(question, record=False).ledger.notes("certificate")
+    notes = engine.search(question, certify=True, record=False).ledger.notes("certificate")
     found: dict[str, Any] = notes[-1]["abstention"]
     return found
 

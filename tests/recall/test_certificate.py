@@ -38,7 +38,9 @@ def covered(recall: Recall) -> dict[str, bool]:
 
 
 def test_it_names_the_missing_half_of_a_two_part_question(filled: Engine) -> None:
-    recall = filled.search("Which database does the billing service use and who approves production hotfixes?")
+    recall = filled.search(
+        "Which database does the billing service use and who approves production hotfixes?", certify=True
+    )
     said = certificate(recall)
     assert said["missing"] == ["who approves production hotfixes"]
     assert covered(recall)["Which database does the billing service use"]
@@ -48,7 +50,7 @@ def test_it_names_the_missing_half_of_a_two_part_question(filled: Engine) -> Non
 
 
 def test_it_names_the_missing_half_in_korean(filled: Engine) -> None:
-    recall = filled.search("인증 방식과 장애 담당자를 알려줘")
+    recall = filled.search("인증 방식과 장애 담당자를 알려줘", certify=True)
     assert certificate(recall)["missing"] == ["장애 담당자를 알려줘"]
     assert covered(recall)["인증 방식과"]
     assert {one["text"] for one in certificate(recall)["requirements"] if one["kind"] == "term"} == {
@@ -57,14 +59,14 @@ def test_it_names_the_missing_half_in_korean(filled: Engine) -> None:
 
 
 def test_a_question_that_is_answered_misses_nothing(filled: Engine) -> None:
-    said = certificate(filled.search("which database does the billing service use"))
+    said = certificate(filled.search("which database does the billing service use", certify=True))
     assert said["completenessScore"] == 1.0
     assert said["missing"] == []
     assert "suggestion" not in said
 
 
 def test_completeness_is_the_covered_share_by_weight(filled: Engine) -> None:
-    said = certificate(filled.search("billing service and zebra"))
+    said = certificate(filled.search("billing service and zebra", certify=True))
     weights = {one["text"]: (one["weight"], bool(one["coveredBy"])) for one in said["requirements"]}
     expected = sum(w for w, by in weights.values() if by) / sum(w for w, _ in weights.values())
     assert said["completenessScore"] == pytest.approx(expected)
@@ -72,7 +74,7 @@ def test_completeness_is_the_covered_share_by_weight(filled: Engine) -> None:
 
 
 def test_where_nothing_can_be_required_it_is_unknown(filled: Engine) -> None:
-    said = certificate(filled.search("what is it?"))
+    said = certificate(filled.search("what is it?", certify=True))
     assert said["requirements"] == []
     assert "completenessScore" not in said
 
@@ -80,12 +82,12 @@ def test_where_nothing_can_be_required_it_is_unknown(filled: Engine) -> None:
 def test_a_time_is_a_facet_that_the_date_of_a_memory_covers(real: Engine) -> None:
     day = 86_400_000
     real.remember(Draft("We moved the queue to Redis in a hurry.", created=real.clock() - 40 * day))
-    assert covered(real.search("what moved to Redis in the last two months"))["in the last two months"]
-    assert not covered(real.search("what moved to Redis yesterday"))["yesterday"]
+    assert covered(real.search("what moved to Redis in the last two months", certify=True))["in the last two months"]
+    assert not covered(real.search("what moved to Redis yesterday", certify=True))["yesterday"]
 
 
 def test_the_minimal_set_covers_all_that_is_covered(filled: Engine) -> None:
-    recall = filled.search("billing database and release branch deploys")
+    recall = filled.search("billing database and release branch deploys", certify=True)
     said = certificate(recall)
     inside = set(said["minimalSet"])
     assert all(not one["coveredBy"] or inside & set(one["coveredBy"]) for one in said["requirements"])
@@ -97,7 +99,7 @@ def test_the_minimal_set_covers_all_that_is_covered(filled: Engine) -> None:
 
 def test_an_incomplete_answer_widens_once_and_says_so(filled: Engine) -> None:
     question = "who approves production hotfixes after the security audit of the billing database?"
-    narrow = filled.search(question, limit=1, record=False)
+    narrow = filled.search(question, limit=1, certify=True, record=False)
     wide = filled.search(question, limit=1, widen=True, record=False)
     assert len(narrow.results) == 1
     assert len(wide.results) > 1  # the second round looks for twenty
@@ -133,7 +135,7 @@ def test_max_results_holds_in_both_rounds(filled: Engine) -> None:
 
 
 def test_a_certificate_goes_stale_when_a_memory_is_edited(filled: Engine) -> None:
-    said = certificate(filled.search("which database does the billing service use"))
+    said = certificate(filled.search("which database does the billing service use", certify=True))
     assert filled.verify_certificate(said).valid
     first = said["evidence"][0]["id"]
     filled.edit(first, "The billing service uses PostgreSQL 16 as its database.")
@@ -143,6 +145,6 @@ def test_a_certificate_goes_stale_when_a_memory_is_edited(filled: Engine) -> Non
 
 
 def test_an_altered_certificate_shows(filled: Engine) -> None:
-    said = dict(certificate(filled.search("which database does the billing service use")))
+    said = dict(certificate(filled.search("which database does the billing service use", certify=True)))
     found = verified({**said, "query": "something else"}, {})
     assert found.altered

@@ -98,6 +98,7 @@ class Recalling(Core):
             beta=_share("beta", options.get("beta"), BETA),
             task=label("task", options.get("task")),
             worktree=label("worktree", options.get("worktree")),
+            certify=bool(options.get("certify") or options.get("widen")),
             widen=bool(options.get("widen")),
             max_results=max_results,
             item_tokens=_size("item tokens", options.get("item_tokens")),
@@ -257,7 +258,8 @@ _OPTIONS = frozenset(
     ("namespace", "mode", "limit", "preset", "project", "sector", "tier", "kind", "tags", "min_salience",
      "include_superseded", "in_session", "documents", "session", "now", "as_of", "record",
      "budget", "tokens", "files", "scopes", "weights", "watch", "graph_floor", "graph_iterations", "intent", "alpha",
-     "beta", "task", "worktree", "scope", "requires_citations", "widen", "max_results", "item_tokens", "affected")
+     "beta", "task", "worktree", "scope", "requires_citations", "certify",
+     "widen", "max_results", "item_tokens", "affected")
 )  # fmt: skip
 
 

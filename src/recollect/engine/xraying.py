@@ -37,7 +37,7 @@ class Xraying(Recalling):
         for name, default in (("budget", DEFAULT_BUDGET), ("tokens", DEFAULT_TOKENS)):
             if options.get(name) is None:
                 options[name] = default
-        return self.query(text, **options)
+        return self.query(text, **{"certify": True, **options})
 
     def ledger(self, query: Query) -> Ledger:
         return self.recall(query).ledger

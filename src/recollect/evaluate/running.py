@@ -147,7 +147,9 @@ def _draft(unit: Unit, dates: Mapping[str, int]) -> Draft:
 
 def _answer(engine: Engine, dataset: Dataset, question: Question, preset: str, latest: int) -> Answer:
     now = latest if question.at is None else question.at
-    recall = engine.recall(engine.query(question.text, preset=preset, limit=ROWS[dataset.scoring], now=now))
+    recall = engine.recall(
+        engine.query(question.text, preset=preset, limit=ROWS[dataset.scoring], now=now, certify=True)
+    )
     places = tuple(
         Place(
             result.memory.source_id or "",

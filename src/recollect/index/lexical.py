@@ -139,12 +139,12 @@ class BoundLexical:
         held = np.zeros((len(words), len(rows)), dtype=np.bool_)
         for at, word in enumerate(words):
             own = [number for term in self._terms if term.of == word and not term.expands for number in term.numbers]
-            held[at, owner[np.isin(flat, own)]] = True
+            held[at, owner[_any_of(flat, own)]] = True
             others: dict[str, BoolArray] = {}
             for term in self._terms:
                 if term.of == word and term.expands:
                     with_it = np.zeros(len(rows), dtype=np.bool_)
-                    with_it[owner[np.isin(flat, term.numbers)]] = True
+                    with_it[owner[_any_of(flat, term.numbers)]] = True
                     others[term.word] = others[term.word] & with_it if term.word in others else with_it
             for with_it in others.values():
                 held[at] |= with_it
@@ -197,6 +197,12 @@ class BoundLexical:
             rows, inverse = np.unique(rows, return_inverse=True)
             frequencies = np.bincount(inverse, weights=frequencies)
         return rows, frequencies
+
+
+def _any_of(flat: NDArray[np.uint32], numbers: Sequence[int]) -> BoolArray:
+    """Where one of the numbers stands; most words have one, and comparing with it is ten times as fast."""
+    stands: BoolArray = flat == numbers[0] if len(numbers) == 1 else np.isin(flat, numbers)
+    return stands
 
 
 def bind_lexical(

@@ -62,9 +62,9 @@ class Query:
     change under review, `scopes` the contexts that the caller holds. `weights` multiplies a term by name, 1 being the
     preset's own. `watch` names memories that are followed through the recall without taking part in it, which is how
     "why not this one?" is answered. `alpha` multiplies what says how well a memory fits the question, `beta` what it
-    has been worth in tasks. `task` and `worktree` are where the asker works. `widen` lets an answer that leaves much of
-    the question uncovered look once more, wider; `max_results` holds in both rounds. `item_tokens` is what a result
-    costs at most in the layer that shows it, where that is not its whole text.
+    has been worth in tasks. `task` and `worktree` are where the asker works. `certify` asks for the certificate, and
+    `widen` lets an answer that leaves much of the question uncovered look once more, wider; `max_results` holds in both
+    rounds. `item_tokens` is what a result costs at most in the layer that shows it, where that is not its whole text.
     """
 
     text: str
@@ -89,6 +89,7 @@ class Query:
     beta: float = BETA
     task: str | None = None
     worktree: str | None = None
+    certify: bool = False
     widen: bool = False
     max_results: int | None = None
     item_tokens: int | None = None

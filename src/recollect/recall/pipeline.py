@@ -54,7 +54,7 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
         *(watching(scene, rungs, depth) if scene.watched is not None else ()),
         *(direct_answer(scene) if tiered else ()),
         *ranking(scene, preset, views),
-        *(certificate(scene, may_widen=scene.wider is not None) if preset.planned else ()),
+        *(certificate(scene, may_widen=scene.wider is not None) if preset.planned and query.certify else ()),
         *(widening(scene.wider, preset, query, rungs, admitted) if scene.wider is not None else ()),
     ]
 

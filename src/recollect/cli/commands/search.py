@@ -64,7 +64,9 @@ def search(
     if max_tokens is not None:
         raise InvalidInput("--max-tokens is for --brief; whole memories are held to --tokens N")
     with given.engine() as engine:
-        recall = engine.search(asked.text, **asked.for_engine(engine.settings), record=False if no_record else None)
+        recall = engine.search(
+            asked.text, certify=True, **asked.for_engine(engine.settings), record=False if no_record else None
+        )
         snapshot = None if format is None else engine.snapshot_of(recall)
     if format is None:
         _answer(given, recall, why=why)
