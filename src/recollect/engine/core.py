@@ -98,9 +98,9 @@ class Core:
 
     def refresh_encoding(self) -> None:
         """Another process may have settled or changed the store's encoder since this one looked."""
-        if self._encoding is None or self.store.meta(META_ENCODER_SPEC) is None:
+        if self._encoding is None or self.store.meta(META_ENCODER_KEY) == self._encoding.key:
             return
-        if self.store.meta(META_ENCODER_KEY) != self._encoding.key:
+        if self.store.meta(META_ENCODER_SPEC) is not None:
             self._encoding = None
 
     def open_encoder(self, spec: str) -> Encoder | None:

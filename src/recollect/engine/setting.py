@@ -174,14 +174,18 @@ def _likeness(vectors: VectorIndex | None, lexical: LexicalIndex) -> Likeness:
             return by_words
         places = vectors.where[rows]
         has = places >= 0
-        matrix = np.zeros((len(rows), vectors.base.shape[1]), dtype=np.float32)
-        matrix[has] = vectors.gather(places[has])
+        everywhere = bool(has.all())
+        if everywhere:
+            matrix = vectors.gather(places).astype(np.float32)
+        else:
+            matrix = np.zeros((len(rows), vectors.base.shape[1]), dtype=np.float32)
+            matrix[has] = vectors.gather(places[has])
 
         def to(at: int) -> FloatArray:
             if not has[at]:
                 return by_words(at)
-            cosine = np.clip((matrix @ matrix[at]).astype(np.float64), 0.0, 1.0)
-            return cosine if has.all() else np.where(has, cosine, by_words(at))
+            cosine = np.minimum(np.maximum((matrix @ matrix[at]).astype(np.float64), 0.0), 1.0)
+            return cosine if everywhere else np.where(has, cosine, by_words(at))
 
         return to
 

@@ -29,6 +29,10 @@ _CODES: Mapping[str, Mapping[str, int]] = {
         ("zone", Zone),
     )
 }
+# Options of two kinds may be spelt alike, and are equal then: each kind has numbers of its own.
+_PLACES: Mapping[type[StrEnum], Mapping[StrEnum, int]] = {
+    options: {member: code for code, member in enumerate(options)} for options in (Sector, Kind, Tier, Status, Zone)
+}
 # Text that repeats is kept once and known by its number; -1 is none.
 INTERNED = ("project", "document", "source", "task", "worktree", "author", "session")
 _DTYPES: Mapping[str, Any] = {
@@ -50,7 +54,7 @@ _GROWTH = 1.5
 
 def code_of(option: StrEnum) -> int:
     """The number of an option in its column."""
-    return tuple(type(option)).index(option)
+    return _PLACES[type(option)][option]
 
 
 @dataclass(slots=True)

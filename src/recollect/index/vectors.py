@@ -130,6 +130,7 @@ class BoundSemantic:
         self._query = query.astype(np.float32)
         self._double = self._query.astype(np.float64)
         self._head: IntArray | None = None
+        self._weighed: tuple[IntArray, FloatArray] | None = None  # rows in order, with the score that each has
 
     def propose(self, k: int, mask: BoolArray | None = None) -> Proposals:
         index = self._index
@@ -138,10 +139,23 @@ class BoundSemantic:
         allowed = self._columns["alive"] if mask is None else mask & self._columns["alive"]
         rows = self._candidates(k, allowed, masked=mask is not None)
         scores = self.score(rows)
+        self._weighed = rows, scores
         chosen = best(self._columns, rows, scores, k)
         return Proposals(chosen, self.score(chosen), more=self._available(allowed) > k)
 
     def score(self, rows: IntArray) -> FloatArray:
+        """What was weighed for the proposals, most of a pool, is not weighed again."""
+        if self._weighed is None or not len(self._weighed[0]):
+            return self._weigh(rows)
+        known, weights = self._weighed
+        at = np.minimum(np.searchsorted(known, rows), len(known) - 1)
+        scores = weights[at]
+        fresh = np.flatnonzero(known[at] != rows)
+        if len(fresh):
+            scores[fresh] = self._weigh(rows[fresh])
+        return scores
+
+    def _weigh(self, rows: IntArray) -> FloatArray:
         index = self._index
         scores = np.full(len(rows), np.nan)
         places = index.where[rows]

@@ -20,6 +20,7 @@ from recollect.model.verdict import (
     Found,
     Gate,
     IdArray,
+    IntArray,
     Note,
     Pick,
     Term,
@@ -59,7 +60,12 @@ class Ledger:
 
     def parts(self, position: int) -> dict[str, float]:
         """The score of one row as its terms; absent terms are left out."""
-        return {term.name: float(term.delta[position]) for term in self.terms() if term.computed[position]}
+        return self.parts_of(np.array([position]))[0]
+
+    def parts_of(self, positions: IntArray) -> list[dict[str, float]]:
+        """The parts of several rows."""
+        told = [(term.name, term.delta[positions].tolist(), term.computed[positions].tolist()) for term in self.terms()]
+        return [{name: delta[at] for name, delta, computed in told if computed[at]} for at in range(len(positions))]
 
     def notes(self, name: str) -> list[Mapping[str, Any]]:
         return [e.verdict.data for e in self.entries if isinstance(e.verdict, Note) and e.verdict.name == name]

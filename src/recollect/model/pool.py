@@ -63,11 +63,11 @@ class Pool:
     def proposers(self, positions: IntArray) -> list[tuple[str, ...]]:
         """The views that proposed each row. A name with a colon is a step inside a tier, and "watch" takes no part."""
         told = [
-            (view, self.proposed_by(view)[positions].tolist())
-            for view in self.found
+            (view, set(proposal.positions.tolist()))
+            for view, proposal in self.found.items()
             if ":" not in view and view != "watch"
         ]
-        return [tuple(view for view, proposed in told if proposed[at]) for at in range(len(positions))]
+        return [tuple(view for view, proposed in told if position in proposed) for position in positions.tolist()]
 
     def raw(self, view: str) -> FloatArray:
         """The view's raw scores, NaN where it did not propose the row."""
@@ -86,7 +86,8 @@ class Pool:
             case Found():
                 return self._with_rows(verdict)
             case Gate():
-                return self._with(live=self.live & ~(verdict.applies & verdict.fails & ~verdict.exempt))
+                masked = verdict.masked()
+                return self if masked is None else self._with(live=self.live & ~masked)
             case Term():
                 return self._with(score=self.score + np.where(verdict.computed, verdict.delta, 0.0))
             case Pick():
@@ -146,18 +147,23 @@ class Pool:
         return positions
 
 
+def _count(mask: BoolArray) -> int:
+    return int(np.count_nonzero(mask))  # a tenth of the time that a sum takes
+
+
 def tally(pool: Pool, verdict: Verdict) -> tuple[int, int]:
     """How many rows a verdict considered and how many it admitted, seen from the pool before it."""
     match verdict:
         case Found():
             return len(verdict.ids), int((pool.locate(verdict.ids) < 0).sum())
         case Gate():
-            considered = pool.live & verdict.applies
-            return int(considered.sum()), int((considered & ~(verdict.fails & ~verdict.exempt)).sum())
+            considered, masked = pool.live & verdict.applies, verdict.masked()
+            count = _count(considered)
+            return count, count if masked is None else count - _count(considered & masked)
         case Term():
-            return int(pool.live.sum()), int((pool.live & verdict.computed).sum())
+            return _count(pool.live), _count(pool.live & verdict.computed)
         case Pick():
-            return int(pool.live.sum()), len(verdict.chosen)
+            return _count(pool.live), len(verdict.chosen)
         case Note():
             return 0, 0
     assert_never(verdict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -80,4 +80,9 @@ class Query:
         return self.now if self.as_of is None else self.as_of
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return _fields_of(self) | {"filters": _fields_of(self.filters), "weights": dict(self.weights)}
+
+
+def _fields_of(record: Query | Filters) -> dict[str, Any]:
+    """One level of `asdict`, which copies every value as if it could change."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}

@@ -37,6 +37,21 @@ def decay(*, sector: NDArray[np.int8], importance: FloatArray, since: NDArray[np
     return np.exp(-_RATES[sector] / (importance + 0.1) * days)
 
 
+def own_salience(
+    *,
+    base: FloatArray,
+    sector: NDArray[np.int8],
+    importance: FloatArray,
+    last_used: NDArray[np.int64],
+    uses: NDArray[np.int64],
+    at: int,
+) -> FloatArray:
+    """S(t) before any reinforcement."""
+    faded = base * decay(sector=sector, importance=importance, since=last_used, at=at)
+    used = np.minimum(USE_CEILING, USE_WEIGHT * np.log1p(uses))
+    return np.minimum(np.maximum(faded + used, FLOOR), CEILING)
+
+
 def salience(
     *,
     base: FloatArray,
@@ -49,8 +64,7 @@ def salience(
     at: int,
 ) -> FloatArray:
     """S(t) for many memories at once; `sector` indexes SECTOR_ORDER, `last_used` is created where never used."""
-    faded = base * decay(sector=sector, importance=importance, since=last_used, at=at)
-    own = np.clip(faded + np.minimum(USE_CEILING, USE_WEIGHT * np.log1p(uses)), FLOOR, CEILING)
+    own = own_salience(base=base, sector=sector, importance=importance, last_used=last_used, uses=uses, at=at)
     kept = reinforcement * decay(sector=sector, importance=importance, since=reinforced_at, at=at)
     return own + kept * (1.0 - own)
 

@@ -50,6 +50,12 @@ class Gate:
     reason: str = ""
     pushed: tuple[int, int] | None = None
 
+    def masked(self) -> BoolArray | None:
+        """The rows that it takes out, None where it takes out none, as most gates do."""
+        if not np.count_nonzero(self.fails):
+            return None
+        return self.applies & self.fails & ~self.exempt
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:

@@ -27,7 +27,7 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     saliences = scene.salience(rows).tolist()
     superseded = scene.superseded(rows).tolist()
     proposers = pool.proposers(positions)
-    terms = list(ledger.terms())
+    parts = ledger.parts_of(positions)
     mark = Snippets(tokenize(query.text))
     found = []
     for rank, (position, num) in enumerate(zip(positions.tolist(), nums, strict=True)):
@@ -41,7 +41,7 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
                 salience=saliences[rank],
                 match_type=match_type(views),
                 views=views,
-                parts={term.name: float(term.delta[position]) for term in terms if term.computed[position]},
+                parts=parts[rank],
                 highlights=_highlights(memory.content, mark, views),
                 source_session=sessions.get(num),
                 is_superseded=superseded[rank],

@@ -43,7 +43,7 @@ def budget_fit(scene: Scene) -> Decide:
     def decide(pool: Pool, query: Query) -> Iterable[Verdict]:
         order = pool.ranked()
         rows = pool.rows[order]
-        chars, tokens = item_chars(scene.columns, rows), item_tokens(scene.columns, rows)
+        chars, tokens = item_chars(scene.columns, rows).tolist(), item_tokens(scene.columns, rows).tolist()
         used, used_tokens = (len(OPEN) + len(CLOSE), _FRAME_TOKENS) if len(order) else (0, 0)
         most = np.inf if query.budget is None else query.budget
         most_tokens = np.inf if query.tokens is None else query.tokens
@@ -51,16 +51,15 @@ def budget_fit(scene: Scene) -> Decide:
         for at in range(len(order)):
             if used + chars[at] <= most and used_tokens + tokens[at] <= most_tokens:
                 keep.append(at)
-                used += int(chars[at])
-                used_tokens += int(tokens[at])
+                used += chars[at]
+                used_tokens += tokens[at]
         if not keep:
             used = used_tokens = 0
         chosen = order[keep]
         reason = "" if len(keep) == len(order) else "does not fit the budget"
-        yield Pick("budget-fit", chosen, tokens[keep].astype(np.float64), reason)
+        yield Pick("budget-fit", chosen, np.array([tokens[at] for at in keep], dtype=np.float64), reason)
         items = {
-            pool.ids[order[at]].decode(): {"chars": int(chars[at]), "tokens": int(tokens[at])}
-            for at in range(len(order))
+            id.decode(): {"chars": chars[at], "tokens": tokens[at]} for at, id in enumerate(pool.ids[order].tolist())
         }
         yield Note("budget", spending(query, used=used, used_tokens=used_tokens, items=items))
 

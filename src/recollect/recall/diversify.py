@@ -65,13 +65,14 @@ def mmr_diversify(scene: Scene, likeness: Likeness) -> Decide:
         unit = (1.0 - LAMBDA) / LAMBDA * _deviation(pool.score[order])
         likeness_to = likeness(pool.rows)
         price = np.zeros(len(pool))  # of each row: what its likeness to the rows chosen before it costs
-        worth = np.where(pool.live, pool.score, -np.inf)
+        worth = pool.score[order]
         still = np.ones(len(pool), dtype=np.bool_)
         picks: list[int] = []
         while len(picks) < min(query.limit, len(order)):
-            left = order[still[order]]
-            pick = int(left[np.argmax(worth[left] - price[left])])
+            first = int((worth - price[order]).argmax())
+            pick = int(order[first])
             picks.append(pick)
+            worth[first] = -np.inf
             still[pick] = False
             np.maximum(price, unit * likeness_to(pick), out=price, where=still)
         computed = np.ones(len(pool), dtype=np.bool_)

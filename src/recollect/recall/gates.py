@@ -31,7 +31,7 @@ def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
     """The rungs of this recall, in the order in which the X-ray lists them."""
     columns, filters = scene.columns, query.filters
     rungs = [
-        Rung("namespace-scope", lambda rows: np.zeros(len(columns["num"][rows]), dtype=np.bool_), lambda _: ""),
+        Rung("namespace-scope", lambda rows: np.zeros_like(columns["alive"][rows]), lambda _: ""),
         Rung(
             "status-active",
             lambda rows: _not_active(scene, query, rows),
@@ -95,15 +95,16 @@ def judge(rungs: Sequence[Rung], *, batch: int, pushed: Sequence[tuple[int, int]
 
     def decide(pool: Pool, query: Query) -> Iterable[Gate]:
         applies = pool.batch == batch
-        if batch and not applies.any():
+        if batch and not np.count_nonzero(applies):
             return
         exempt = np.zeros(len(pool), dtype=np.bool_)
         live = pool.live
         for at, rung in enumerate(rungs):
-            fails = rung.fails(pool.rows)
-            rejected = pool.rows[live & applies & fails]
-            live = live & ~(applies & fails)
-            reason = rung.why(rejected) if len(rejected) else ""
+            fails, reason = rung.fails(pool.rows), ""
+            if np.count_nonzero(fails):
+                rejected = live & applies & fails
+                reason = rung.why(pool.rows[rejected]) if np.count_nonzero(rejected) else ""
+                live = live & ~rejected
             yield Gate(rung.name, applies, fails, exempt, reason, pushed[at] if pushed else None)
 
     return decide

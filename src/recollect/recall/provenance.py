@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,7 @@ def provenance(memory: Memory, relations: Sequence[Relation], *, query: Query, s
     }
 
 
+@lru_cache(maxsize=4096)  # most memories were never updated: both of their times are one
 def iso(milliseconds: int) -> str:
     moment = datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -101,7 +103,9 @@ def describe(scene: Scene) -> Decide:
 
     def decide(pool: Pool, query: Query) -> Iterable[Note]:
         chosen = pool.ranked()
-        rest = np.flatnonzero(~np.isin(np.arange(len(pool)), chosen))
+        left = np.ones(len(pool), dtype=np.bool_)
+        left[chosen] = False
+        rest = np.flatnonzero(left)
         missed = rest[ordered(scene.columns, pool.rows[rest], pool.score[rest])][:NEAR_MISSES] if len(rest) else rest
         if scene.known is None or not len(pool):
             return

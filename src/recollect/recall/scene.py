@@ -12,7 +12,7 @@ from recollect.index.columns import NEVER, Columns, code_of
 from recollect.index.lexical import BoundLexical
 from recollect.index.views import BoundView
 from recollect.model.memory import EventKind, Memory, Relation, Status
-from recollect.model.salience import SECTOR_ORDER, reinforced, salience
+from recollect.model.salience import SECTOR_ORDER, own_salience, reinforced, salience
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
 Rows = IntArray | slice
@@ -87,15 +87,12 @@ class Scene:
     def own_salience(self, rows: Rows) -> FloatArray:
         """Salience without what recalls and confirmations have added to it."""
         columns, usage = self.columns, self.usage
-        nothing = np.zeros(len(usage.uses[rows]))
-        return salience(
+        return own_salience(
             base=columns["base_salience"][rows],
             sector=columns["sector"][rows],
             importance=columns["importance"][rows],
             last_used=usage.last_used[rows],
             uses=usage.uses[rows],
-            reinforcement=nothing,
-            reinforced_at=usage.reinforced_at[rows],
             at=self.at,
         )
 

@@ -86,5 +86,6 @@ def tier_prior(scene: Scene, pool: Pool, query: Query) -> Term:
     """The head start of the best tier that proposed the row."""
     prior = np.zeros(len(pool))
     for tier, worth in TIER_PRIOR.items():
-        prior = np.maximum(prior, np.where(pool.proposed_by(tier), worth, 0.0))
+        if tier in pool.found:
+            prior = np.maximum(prior, np.where(pool.proposed_by(tier), worth, 0.0))
     return Term("tierPrior", prior, prior > 0)

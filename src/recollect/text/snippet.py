@@ -22,10 +22,18 @@ PREFIX_QUERY_WORDS = 3
 Span = tuple[int, int]
 # A run of letters and digits. A compound's parts are tokens too, so cutting it here loses no word, and takes a tenth of
 # the time of cutting as the tokenizer does.
-_WORD = re.compile(r"[^\W_]+")
+#
+# Its group is a run whose every token begins where the run does: one without a capital inside, where a part of a
+# compound would begin. Those that begin unlike anything asked for, which most do, need no tokenizing.
+_WORD = re.compile(r"((?:[A-Za-z0-9][a-z0-9]*+|[A-Z0-9]++)(?![^\W_]))|[^\W_]++")
 _NONE: frozenset[str] = frozenset()
 # A run by its place, and which of its tokens were asked for.
 Hit = tuple[int, frozenset[str]]
+
+
+def beginning(token: str) -> str:
+    """What every word with this stem begins with: all but its last letter (happi, happy) or two (die, dying)."""
+    return token[: max(1, len(token) - (2 if token.endswith("ie") else 1))]
 
 
 class Snippets:
@@ -36,23 +44,25 @@ class Snippets:
         self._wanted = frozenset(word for word, weight in weights.items() if weight > 0)
         self._prefixes = tuple(word for word in self._wanted if len(word) >= PREFIX_SHORTEST)
         self._short = len(self._wanted) <= PREFIX_QUERY_WORDS
-        self._initials = frozenset(word[0] for word in self._wanted)
+        self._beginnings = tuple({beginning(word) for word in self._wanted})
 
     def __call__(self, text: str) -> str:
         """Words that only begin as asked are marked too: in a short query, or where no word stands in full."""
         composed = nfc(text)
         found = list(_WORD.finditer(composed, 0, SCANNED_CHARACTERS))
-        hits = self._hits(found, opened=self._short) or self._hits(found, opened=True)
+        runs = [
+            (at, tokens_of(run.group()))
+            for at, run in enumerate(found)
+            if run.lastindex is None or run.group().lower().startswith(self._beginnings)
+        ]
+        hits = self._hits(runs, opened=self._short) or self._hits(runs, opened=True)
         return _snippet(composed, found, hits) if hits else ""
 
-    def _hits(self, found: Sequence[re.Match[str]], *, opened: bool) -> list[Hit]:
-        return [(at, held) for at, run in enumerate(found) if (held := self._held(run.group(), opened))]
+    def _hits(self, runs: Sequence[tuple[int, Sequence[str]]], *, opened: bool) -> list[Hit]:
+        return [(at, held) for at, tokens in runs if (held := self._held(tokens, opened))]
 
-    def _held(self, run: str, opened: bool) -> frozenset[str]:
-        """Which of the run's tokens were asked for. Stemming keeps the first letter, which rules most runs out."""
-        if run[0].lower() not in self._initials and run[1:].islower() and run.isascii():
-            return _NONE
-        tokens = tokens_of(run)
+    def _held(self, tokens: Sequence[str], opened: bool) -> frozenset[str]:
+        """Which of the tokens were asked for."""
         if not self._wanted.isdisjoint(tokens):
             return self._wanted.intersection(tokens)
         if opened and self._prefixes:
@@ -78,11 +88,14 @@ def _snippet(text: str, found: Sequence[re.Match[str]], hits: Sequence[Hit]) -> 
 def _best_window(hits: Sequence[Hit]) -> int:
     """Start a few words before the hit that opens the richest window; the earliest of equals."""
     best, richest = 0, 0
+    every = len(frozenset().union(*(held for _, held in hits)))
     for index, (at, _) in enumerate(hits):
         window = hits[index : index + WINDOW_WORDS]
         inside = frozenset().union(*(found for place, found in window if place < at + WINDOW_WORDS - LEAD_WORDS))
         if len(inside) > richest:
             best, richest = at, len(inside)
+        if richest == every:
+            break
     return max(0, best - LEAD_WORDS)
 
 

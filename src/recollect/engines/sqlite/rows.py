@@ -28,29 +28,35 @@ MEMORY_COLUMNS = (
 )  # fmt: skip
 MEMORY_SELECT = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
 
+# A look-up takes a tenth of the time of calling the enum.
+_SECTORS = {str(sector): sector for sector in Sector}
+_KINDS = {str(kind): kind for kind in Kind}
+_TIERS = {str(tier): tier for tier in Tier}
+_STATUSES = {str(status): status for status in Status}
+_ZONES = {str(zone): zone for zone in Zone}
+_NO_ANNOTATIONS = Annotations()
+
 SESSION_SELECT = "s.id, s.started, s.ended, s.project, s.title, s.summary"
 
 
 def memory_of(row: Sequence[Any], namespace: str, citations: tuple[Citation, ...]) -> Memory:
-    values: dict[str, Any] = dict(zip(MEMORY_COLUMNS, row, strict=True))
-    del values["num"]
+    """The names stand in the order of MEMORY_COLUMNS; by way of a dict it would take half as long again."""
+    (
+        _, id, project, sector, kind, tier, status, zone, content, summary, title, tags,
+        scopes, annotations, importance, confidence, base_salience, source, source_id, document, task,
+        worktree, author, position, reward, created, updated, last_used, uses, reinforcement,
+        reinforced_at, confirmed, valid_from, valid_until, content_hash, version, attributes,
+    ) = row  # fmt: skip
     return Memory(
-        **values
-        | {
-            "namespace": namespace,
-            "sector": Sector(values["sector"]),
-            "kind": Kind(values["kind"]),
-            "tier": Tier(values["tier"]),
-            "status": Status(values["status"]),
-            "zone": Zone(values["zone"]),
-            "tags": _texts(values["tags"]),
-            "scopes": _texts(values["scopes"]),
-            "annotations": _annotations(values["annotations"]),
-            "confirmed": bool(values["confirmed"]),
-            "attributes": {} if values["attributes"] == "{}" else json.loads(values["attributes"]),
-            "citations": citations,
-        }
-    )
+        id=id, namespace=namespace, content=content, created=created, updated=updated, project=project,
+        sector=_SECTORS[sector], kind=_KINDS[kind], tier=_TIERS[tier], status=_STATUSES[status], zone=_ZONES[zone],
+        title=title, summary=summary, tags=_texts(tags), scopes=_texts(scopes), annotations=_annotations(annotations),
+        citations=citations, importance=importance, confidence=confidence, base_salience=base_salience, source=source,
+        source_id=source_id, document=document, task=task, worktree=worktree, author=author, position=position,
+        reward=reward, last_used=last_used, uses=uses, reinforcement=reinforcement, reinforced_at=reinforced_at,
+        confirmed=bool(confirmed), valid_from=valid_from, valid_until=valid_until, content_hash=content_hash,
+        version=version, attributes={} if attributes == "{}" else json.loads(attributes),
+    )  # fmt: skip
 
 
 def _texts(packed: str) -> tuple[str, ...]:
@@ -59,7 +65,7 @@ def _texts(packed: str) -> tuple[str, ...]:
 
 def _annotations(packed: str) -> Annotations:
     if packed == "{}":
-        return Annotations()
+        return _NO_ANNOTATIONS
     return Annotations(**{name: tuple(items) for name, items in json.loads(packed).items()})
 
 
