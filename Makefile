@@ -7,7 +7,7 @@ DEV_READY := $(VENV)/.dev-ready
 DEMO := .demo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check lint types layers tests fuzz bench lock clean
+.PHONY: demo test check lint types layers tests fuzz vault-edits bench lock clean
 
 demo: $(READY)  ## install, load the sample, ask it questions, show why it answers as it does
 	@$(BIN)/python examples/demo.py --store $(DEMO)/harbor.db
@@ -32,13 +32,16 @@ tests: $(DEV_READY)
 fuzz: $(DEV_READY)  ## 100,000 arbitrary queries; `make test` runs a short version
 	RECOLLECT_FUZZ=100000 $(BIN)/python -m pytest tests/faults/test_fuzz_queries.py
 
+vault-edits: $(DEV_READY)  ## 500 random edits of a vault, then compared with a fresh index; `make test` runs 60
+	RECOLLECT_VAULT_EDITS=500 $(BIN)/python -m pytest tests/engine/test_vault_equal.py
+
 bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run
 	$(BIN)/python bench/search.py
 
 lock: $(DEV_READY)  ## make the lock files anew
 	$(BIN)/pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --strip-extras \
-	  --upgrade -o requirements/run.txt pyproject.toml
+	  --extra mcp --extra serve --extra watch --upgrade -o requirements/run.txt pyproject.toml
 	cd requirements && ../$(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --strip-extras --allow-unsafe --upgrade -o dev.txt dev.in
 

@@ -13,6 +13,9 @@ from recollect.errors import InvalidInput
 
 PROJECT_FILE = ".recollect.toml"
 PREFIX = "RECOLLECT_"
+DEFAULT_SOURCE = "default"
+# Settings that name a place: in a file they are relative to that file.
+_PLACES = ("store", "workspace", "constitution")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,8 @@ class Settings:
     limit: int = 10
     dedupe: bool = True
     record: bool = True
+    workspace: str | None = None
+    constitution: str | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -49,6 +54,8 @@ ABOUT: Mapping[str, str] = {
     "limit": "results a search",
     "dedupe": "whether a new memory that says the same as an old one is merged into it",
     "record": "whether a search records what it returned (reinforcement, session links)",
+    "workspace": "the checkout in which cited files and commits are looked for",
+    "constitution": "the file that every context begins with",
 }
 
 
@@ -79,7 +86,7 @@ def load(
     layers.append(("environment", _from_environment(os.environ if environ is None else environ)))
     layers.append(("flag", {name: value for name, value in (flags or {}).items() if value is not None}))
     values: dict[str, Any] = {"store": str(default_store())}
-    sources = {"store": "default"}
+    sources = {"store": DEFAULT_SOURCE}
     for origin, layer in layers:
         for name, value in layer.items():
             values[name] = _checked(name, value, origin)
@@ -107,9 +114,10 @@ def _read(path: Path) -> Mapping[str, Any]:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read as TOML ({error})", hint="Mend it or move it away.") from error
-    if "store" in values and isinstance(values["store"], str):
+    for place in _PLACES:
         # A relative path in a file means relative to that file, wherever the command is run.
-        values["store"] = str(path.parent / Path(values["store"]).expanduser())
+        if isinstance(values.get(place), str):
+            values[place] = str(path.parent / Path(values[place]).expanduser())
     return values
 
 

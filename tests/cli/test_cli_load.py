@@ -20,7 +20,7 @@ def everything(ask: Ask) -> dict[str, Any]:
 def test_the_sample_loads_twice_as_once(ask: Ask) -> None:
     first = ask("remember", "--jsonl", EXAMPLES)
     expected = {"created": 130, "duplicates": 0, "nearDuplicates": 0, "redacted": 1, "sessions": 17, "superseded": 15,
-                "relations": 59, "backlog": 0, "skipped": [], "leftOut": []}  # fmt: skip
+                "relations": 59, "tasks": 0, "backlog": 0, "skipped": [], "leftOut": []}  # fmt: skip
     assert first == expected
     before = everything(ask)
     assert before["totals"]["relations"] == 74

@@ -26,7 +26,7 @@ def test_a_new_user_with_the_real_encoder(monkeypatch: pytest.MonkeyPatch) -> No
     loaded = spawn("remember", "--jsonl", EXAMPLES)
     assert loaded.returncode == 0, loaded.stderr
     assert loaded.stdout.startswith("remembered 130 memories")
-    found = json.loads(spawn("search", "--json", "Why do handsets display outdated assignments at dawn?").stdout)
+    found = json.loads(spawn("search", "--json", "Why do handsets exhibit outdated assignments at dawn?").stdout)
     assert found["results"][0]["memory"]["sourceId"] == "mobile-stale-after-sleep"
     assert "나루물류 요청 한도 초당 50건" in spawn("search", "나루물류요청한도", "-k", "1").stdout
     assert spawn("doctor").stdout.endswith("no problems\n")

@@ -602,6 +602,6 @@ def test_why_a_memory_surfaced_is_in_its_parts(real: Engine, ids: dict[str, str]
 
 def test_an_unknown_option_lists_the_options(real: Engine) -> None:
     with pytest.raises(
-        InvalidInput, match="unknown search option 'projectId'; the options are: as_of, budget, documents"
+        InvalidInput, match="unknown search option 'projectId'; the options are: affected, alpha, as_of, beta, budget"
     ):
         real.search("x", projectId="proj1")

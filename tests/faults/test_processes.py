@@ -235,7 +235,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "one byte short": lambda data: data[:-1],
     "empty": lambda data: b"",
     "no header": lambda data: b"\xff" * len(data),
-    "another format": lambda data: data.replace(b'"format": 1', b'"format": 9', 1),
+    "another format": lambda data: data.replace(b'"format": 2', b'"format": 9', 1),
     "another store": lambda data: data.replace(b'"store": "', b'"store": "x', 1)[: len(data)],
     "a header that lies": lambda data: data.replace(b'"dtype": "<i8"', b'"dtype": "<i4"', 1),
 }

@@ -15,7 +15,8 @@ from recollect.cli.reading import changed_files
 from recollect.errors import InvalidInput
 from recollect.ingest.validate import parse_when
 from recollect.model.memory import Kind, Sector, Tier
-from recollect.model.query import DEFAULT_BUDGET, DEFAULT_TOKENS, Documents, Mode, Query
+from recollect.model.plan import Intent, Scope
+from recollect.model.query import ALPHA, BETA, DEFAULT_BUDGET, DEFAULT_TOKENS, Documents, Mode, Query
 from recollect.render.formats import instant
 
 if TYPE_CHECKING:
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
 
 _OPTIONS = (
     click.option("--mode", type=OneOf(Mode, "mode"), help=f"One of {listed(Mode)}."),
-    click.option("--limit", "-k", type=int, metavar="N", help="How many results (10)."),
+    click.option("--limit", "-k", type=int, metavar="N", help="How many results; else what the question calls for."),
+    click.option("--intent", metavar="INTENT", type=TEXT, help=f"What kind of answer is wanted: {listed(Intent)}."),
+    click.option("--alpha", type=float, metavar="0..1", help="What fitting the question weighs (0.7)."),
+    click.option("--beta", type=float, metavar="0..1", help="What proven use in tasks weighs (0.2)."),
+    click.option("--requires-citations", is_flag=True, help="Only what cites a source."),
+    click.option("--worktree", metavar="NAME", type=TEXT, help="The worktree that the asker works in."),
     click.option("--project", metavar="NAME", type=TEXT, help="Only this project; an empty name means any."),
     click.option("--sector", type=OneOf(Sector, "sector"), help=f"Only this sector: {listed(Sector)}."),
     click.option("--tier", type=OneOf(Tier, "tier"), help=f"Only this tier: {listed(Tier)}."),
@@ -34,6 +40,9 @@ _OPTIONS = (
     click.option("--include-superseded", is_flag=True, help="Also what has been replaced or has run out."),
     click.option("--in-session", metavar="ID", type=TEXT, help="Only what this session touched."),
     click.option("--session", metavar="ID", type=TEXT, help="The session that asks."),
+    click.option("--task", metavar="TASK", type=TEXT, help="The running task that asks: what it gets counts for it."),
+    click.option("--affected", metavar="FILE", type=TEXT, multiple=True,
+                 help="Only what is about this file; repeat it for several."),
     click.option("--now", metavar="WHEN", type=TEXT, help="Ask as if it were this time."),
     click.option("--as-of", metavar="WHEN", type=TEXT, help="What was known at this time: 2026-05-01, 3d …"),
     click.option("--preset", metavar="NAME", type=TEXT, help="The ranking: default or classic."),
@@ -47,7 +56,7 @@ _OPTIONS = (
                  help="A file under review: what is known of it takes part. Repeat it for several."),
     click.option("--diff", metavar="FILE", type=TEXT, help="A unified diff that names the files; - is standard input."),
     click.option("--scope", "scopes", metavar="SCOPE", type=TEXT, multiple=True,
-                 help="A context that the caller holds; repeat it for several."),
+                 help=f"How far to look: {listed(Scope)}. Any other word is a context that the caller holds."),
     click.option("--weight", "weights", metavar="NAME=FACTOR", type=Weight(), multiple=True,
                  help="Multiply one part of every score, such as bm25=2; repeat it for several."),
 )  # fmt: skip
@@ -85,8 +94,17 @@ def question(words: Sequence[str], options: Mapping[str, Any]) -> Question:
             "as_of": None if as_of is None else parse_when(as_of, now_ms=now_ms() if asked_at is None else asked_at),
             "files": tuple(dict.fromkeys((*options["files"], *(changed_files(diff) if diff is not None else ())))),
             "weights": dict(options["weights"]),
+            **_scopes(options["scopes"]),
         },
     )
+
+
+def _scopes(words: Sequence[str]) -> dict[str, Any]:
+    """How far to look, and the contexts that the caller holds: one option, because no context is called task or org."""
+    reach = [word for word in words if word in tuple(Scope)]
+    if len(reach) > 1:
+        raise InvalidInput(f"one reach at a time, not {' and '.join(reach)}; it is one of: {listed(Scope)}")
+    return {"scope": reach[0] if reach else None, "scopes": tuple(word for word in words if word not in reach)}
 
 
 def needed(asked: Question, usage: str) -> Question:
@@ -125,6 +143,11 @@ def _options(query: Query, settings: Settings) -> Iterator[str]:
         "--min-salience": (filters.min_salience, 0.0),
         "--in-session": (filters.in_session, None),
         "--session": (query.session, settings.session),
+        "--task": (query.task, None),
+        "--worktree": (query.worktree, None),
+        "--intent": (query.intent, None),
+        "--alpha": (query.alpha, ALPHA),
+        "--beta": (query.beta, BETA),
         "--as-of": (None if query.as_of is None else instant(query.as_of), None),
         "--preset": (query.preset, settings.preset),
         "--documents": (filters.documents, Documents.INCLUDE),
@@ -136,7 +159,11 @@ def _options(query: Query, settings: Settings) -> Iterator[str]:
             yield from (name, str(value))
     if filters.include_superseded:
         yield "--include-superseded"
-    several = {"--tag": filters.tags, "--files": query.files, "--scope": query.scopes}
+    if filters.requires_citations:
+        yield "--requires-citations"
+    if filters.scope is not Scope.ORG:
+        yield from ("--scope", str(filters.scope))
+    several = {"--tag": filters.tags, "--files": query.files, "--scope": query.scopes, "--affected": filters.affected}
     for name, items in several.items():
         for item in items:
             yield from (name, item)

@@ -122,7 +122,7 @@ def _print_loaded(given: Given, loaded: loading.Loaded, errors: list[str], waiti
         given.emit({
             "created": created, "duplicates": known, "nearDuplicates": near, "redacted": loaded.redacted,
             "sessions": loaded.sessions, "superseded": loaded.superseded, "relations": loaded.relations,
-            "backlog": waiting, "skipped": errors, "leftOut": loaded.left_out,
+            "tasks": loaded.tasks, "backlog": waiting, "skipped": errors, "leftOut": loaded.left_out,
         })  # fmt: skip
         return
     click.echo(
@@ -130,7 +130,8 @@ def _print_loaded(given: Given, loaded: loading.Loaded, errors: list[str], waiti
     )
     also = [
         (loaded.sessions, "session", None), (loaded.superseded, "supersession", None),
-        (loaded.relations, "relation", None), (loaded.redacted, "text redacted", "texts redacted"),
+        (loaded.relations, "relation", None), (loaded.tasks, "task", None),
+        (loaded.redacted, "text redacted", "texts redacted"),
     ]  # fmt: skip
     if any(count for count, _, _ in also):
         click.echo("with " + ", ".join(counted(count, noun, plural) for count, noun, plural in also if count))

@@ -13,11 +13,12 @@ from recollect.cli.options import now_ms
 from recollect.cli.progress import bar
 from recollect.cli.reading import read_lines
 from recollect.engine import Engine
-from recollect.errors import InvalidInput, RecollectError
+from recollect.errors import InvalidInput, NotFound, RecollectError
 from recollect.ingest import importers
 from recollect.ingest.draft import Draft
 from recollect.ingest.importers import Import, MemoryLine, RelationLine
 from recollect.ingest.remembering import Outcome
+from recollect.ingest.task_lines import TaskLine
 from recollect.model.memory import RelationType, Session
 
 SHOWN_ERRORS = 10
@@ -32,6 +33,7 @@ class Loaded:
     sessions: int = 0
     superseded: int = 0
     relations: int = 0
+    tasks: int = 0
     left_out: list[str] = field(default_factory=list)
 
 
@@ -86,6 +88,7 @@ def _named(found: Import) -> Iterator[str]:
     for relation in found.relations:
         yield relation.source
         yield relation.target
+    yield from (name for task in found.tasks for name in task.used)
 
 
 def load(engine: Engine, found: Import, names: Names, *, given: Given, dedupe: bool | None) -> Loaded:
@@ -115,7 +118,30 @@ def load(engine: Engine, found: Import, names: Names, *, given: Given, dedupe: b
     for relation in found.relations:
         with _following(loaded, f"{relation.source!r} {relation.relation} {relation.target!r}"):
             loaded.relations += _relate(engine, names, relation)
+    for task in found.tasks:
+        with _following(loaded, f"task {task.id!r}"):
+            loaded.tasks += _follow_task(engine, names, task)
     return loaded
+
+
+def _follow_task(engine: Engine, names: Names, line: TaskLine) -> bool:
+    """Whether it was still to be done: a task that is known is left as it is."""
+    try:
+        engine.get_task(line.id)
+        return False
+    except NotFound:
+        pass
+    task = engine.task_start(
+        line.text, id=line.id, session=line.session, project=line.project, worktree=line.worktree, started=line.started
+    )
+    at = task.started if line.ended is None else line.ended
+    for kind, content in line.logs:
+        engine.task_log(task.id, content, kind=kind, created=at)
+    if used := [id for name in line.used if (id := names.id(name)) is not None]:
+        engine.used(used, task=task.id, at=at)
+    if line.reward is not None:
+        engine.task_end(task.id, reward=line.reward, summary=line.summary, ended=line.ended)
+    return True
 
 
 @contextmanager

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import assert_never
 
 from rich.table import Table
 from rich.text import Text
 
 from recollect.cli.screen import day, first_line, moment, visible
-from recollect.model.memory import (
-    Citation,
-    CommitCitation,
-    FileCitation,
-    LogCitation,
-    Memory,
-    Status,
-    SymbolCitation,
-    TerminalCitation,
-    Zone,
-)
+from recollect.model.memory import Memory, Status, Zone
 
 
 def headline(memory: Memory) -> str:
@@ -43,24 +32,6 @@ def remarks(memory: Memory) -> list[str]:
     if memory.confirmed:
         found.append("confirmed")
     return found
-
-
-def cited(citation: Citation) -> str:
-    """A citation as it would be typed after --cite, without its kind where that is plain."""
-    match citation:
-        case CommitCitation():
-            return visible(f"commit {citation.hash}")
-        case FileCitation():
-            lines = "" if citation.start_line is None else f":{citation.start_line}"
-            return visible(citation.path + lines + ("" if citation.end_line is None else f"-{citation.end_line}"))
-        case SymbolCitation():
-            return visible(f"{citation.name} in {citation.file}")
-        case TerminalCitation():
-            return visible(f"terminal snapshot {citation.id}")
-        case LogCitation():
-            return visible(f"log {citation.pointer}")
-        case _:
-            assert_never(citation)
 
 
 def table(memories: Iterable[Memory], mark: str | None = None) -> Table:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recollect.cli.memories import cited, headline, kinship
+from recollect.cli.memories import headline, kinship
 from recollect.cli.screen import age, counted, day, first_line, visible
 from recollect.cli.terms import WORDS
 from recollect.model.recall import MatchType, Recall, SearchResult
-from recollect.render.records import filters_record
+from recollect.render.citing import cited
+from recollect.render.records import certificate_of, filters_record
 from recollect.text.snippet import END_MARK, MARK
 
 EXCERPT = 240
@@ -39,8 +41,23 @@ def print_recall(console: Console, recall: Recall, *, why: bool) -> None:
         console.print(Text(visible(recall.notice)))
     elif not recall.results:
         console.print(Text("no memory matches"))
+    print_certificate(console, certificate_of(recall.ledger))
     if rungs := ladder(recall):
         console.print(Text(visible(rungs), style="dim"))
+
+
+def print_certificate(console: Console, certificate: Mapping[str, Any] | None) -> None:
+    """How much of the question the results speak of, and what they do not; nothing where all of it is covered."""
+    if certificate is None or certificate["completenessScore"] is None:
+        return
+    if certificate["abstention"]["abstain"]:
+        doubt = certificate["abstention"]["score"]
+        console.print(Text(f"Nothing here seems to answer this ({doubt:.0%} sure of that).", style="yellow"))
+    if certificate["missing"]:
+        missing = ", ".join(f"“{visible(name)}”" for name in certificate["missing"])
+        console.print(Text(f"covers {certificate['completenessScore']:.0%} of the question; missing: {missing}"))
+    if "suggestion" in certificate:
+        console.print(Text(f"suggestion: {certificate['suggestion']}", style="dim"))
 
 
 def _print_result(console: Console, result: SearchResult, now: int, *, why: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -16,16 +16,20 @@ from recollect.ingest.validate import epoch_ms, label, option, tags, unit_interv
 from recollect.model.audit import chained, query_digest
 from recollect.model.ledger import Entry, Ledger
 from recollect.model.memory import Event, EventKind, Kind, Memory, Sector, Session, Tier, Usage
-from recollect.model.query import GRAPH_FLOOR, GRAPH_ITERATIONS, MAX_LIMIT, Documents, Filters, Mode, Query
+from recollect.model.plan import INTENT_ALIASES, Intent, Scope
+from recollect.model.query import ALPHA, BETA, GRAPH_FLOOR, GRAPH_ITERATIONS, MAX_LIMIT, Documents, Filters, Mode, Query
 from recollect.model.recall import Recall, SessionContext, SessionSummary, Timeline
 from recollect.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recollect.model.snapshot import SCHEMA_VERSION
 from recollect.model.verdict import Found, Note
 from recollect.recall.assemble import results
 from recollect.recall.budget import spending
+from recollect.recall.complexity import dynamic_k
 from recollect.recall.pipeline import pipeline
+from recollect.recall.plan import PLANNED_CHARACTERS, measure, windows_of
 from recollect.recall.presets import Preset, preset_named
 from recollect.recall.runner import run
+from recollect.store.protocols import Writer
 from recollect.text.normalize import clean
 from recollect.text.tokenizer import TOKENIZER_VERSION
 from recollect.xray.explain import snapshot_id
@@ -52,18 +56,19 @@ class Recalling(Core):
             raise InvalidInput(
                 f"unknown search option {sorted(unknown)[0]!r}; the options are: {', '.join(sorted(_OPTIONS))}"
             )
-        limit = self.settings.limit if options.get("limit") is None else options["limit"]
-        if not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
-            raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LIMIT:,}, not {limit!r}")
         as_of, now = epoch_ms("as of", options.get("as_of")), epoch_ms("now", options.get("now"))
+        now = self.clock() if now is None else now
+        preset = preset_named(options.get("preset") or self.settings.preset)
+        limit = self._limit(clean(text), options.get("limit"), preset, now if as_of is None else as_of)
+        max_results = _size("max results", options.get("max_results"))
         graph_floor = options.get("graph_floor")
-        return Query(
+        query = Query(
             text=clean(text),
-            now=self.clock() if now is None else now,
+            now=now,
             namespace=self.namespace(options.get("namespace")),
             mode=option(Mode, options.get("mode") or Mode.HYBRID, "mode"),
-            limit=limit,
-            preset=preset_named(options.get("preset") or self.settings.preset).name,
+            limit=limit if max_results is None else min(limit, max_results),
+            preset=preset.name,
             filters=Filters(
                 project=label("project", options.get("project")),
                 sector=_optional(Sector, options.get("sector"), "sector"),
@@ -73,7 +78,10 @@ class Recalling(Core):
                 min_salience=unit_interval("min salience", options.get("min_salience") or 0.0),
                 include_superseded=bool(options.get("include_superseded")),
                 in_session=label("in session", options.get("in_session")),
+                affected=_texts("affected", options.get("affected")),
                 documents=option(Documents, options.get("documents") or Documents.INCLUDE, "documents"),
+                requires_citations=bool(options.get("requires_citations")),
+                scope=option(Scope, options.get("scope") or Scope.ORG, "scope"),
             ),
             session=label("session", options.get("session")),
             as_of=as_of,
@@ -85,7 +93,26 @@ class Recalling(Core):
             watch=_texts("watch", options.get("watch")),
             graph_floor=unit_interval("graph floor", GRAPH_FLOOR if graph_floor is None else graph_floor),
             graph_iterations=_size("graph iterations", options.get("graph_iterations")) or GRAPH_ITERATIONS,
+            intent=_intent(options.get("intent")),
+            alpha=_share("alpha", options.get("alpha"), ALPHA),
+            beta=_share("beta", options.get("beta"), BETA),
+            task=label("task", options.get("task")),
+            worktree=label("worktree", options.get("worktree")),
+            widen=bool(options.get("widen")),
+            max_results=max_results,
+            item_tokens=_size("item tokens", options.get("item_tokens")),
         )
+        return _with_its_scope(query)
+
+    def _limit(self, text: str, asked: Any, preset: Preset, now: int) -> int:
+        """What the caller or the settings say; else, under a preset that plans, what the question calls for."""
+        if asked is None and preset.planned and "limit" not in self.settings.sources:
+            head = text[:PLANNED_CHARACTERS]
+            return dynamic_k(measure(head, dated=bool(windows_of(head, now))).score)
+        limit = self.settings.limit if asked is None else asked
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
+            raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LIMIT:,}, not {limit!r}")
+        return limit
 
     def search(self, text: str, **options: Any) -> Recall:
         """Recall, then record what was returned (unless `record=False`, or the store cannot be written to)."""
@@ -116,7 +143,7 @@ class Recalling(Core):
             reader, state, version = snapshot
             scene = set_scene(
                 reader,
-                state.key,
+                state,
                 version,
                 encoding=self.encoding,
                 preset=preset,
@@ -139,51 +166,58 @@ class Recalling(Core):
         return {"encoder": self.encoding.key, "versions": versions}
 
     def _record(self, recall: Recall) -> dict[str, str]:
-        """One write for what was returned: salience (once a day a memory), the asker's links, audit and ledger.
-
-        Gives the audit entry of each memory.
-        """
-        query, now = recall.query, recall.query.now
+        """One write for what was returned. Gives the audit entry of each memory."""
         with self.store.write() as tx:
-            state = tx.namespace(query.namespace)
-            if state is None:
-                return {}
-            numbers = tx.find(state.key, [result.memory.id for result in recall.results])
-            # Read again: since the recall, another may have reinforced or deleted what it returned.
-            found = tx.memories(list(numbers.values()))
-            kept = [found[numbers[result.memory.id]] for result in recall.results if result.memory.id in numbers]
-            due = [memory for memory in kept if now - (memory.reinforced_at or 0) >= DAY_MS]
-            tx.reinforce(state.key, [(numbers[memory.id], _after_recall(memory, now)) for memory in due], now)
-            events = [
-                Event(query.namespace, EventKind.RECALLED, now, memory.id, query.session,
-                      amount=RECALL_REINFORCEMENT if memory in due else None)
-                for memory in kept
-            ]  # fmt: skip
-            tx.record(state.key, events, [numbers[memory.id] for memory in kept])
-            if query.session is not None:
-                asker = Session(query.session, query.namespace, started=now, project=query.filters.project)
-                self._ensure_session(tx, state.key, asker)
-                tx.link(state.key, query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
-            entries = chained(
-                namespace=query.namespace,
-                head=tx.audit_head(state.key),
-                at=now,
-                session=query.session,
-                query=query_digest(query.text),
-                injected=[(memory.id, memory.content_hash) for memory in kept],
-            )
-            tx.append_audit(state.key, entries)
-            audit = {entry.memories[0]: entry.id for entry in entries}
+            return self._write_down(tx, recall.query, [result.memory.id for result in recall.results], recall.ledger)
+
+    def _write_down(
+        self, tx: Writer, query: Query, injected: Sequence[str], ledger: Ledger | None = None
+    ) -> dict[str, str]:
+        """Salience (once a day a memory), the asker's links, the audit entries, and the ledger that caused it."""
+        now = query.now
+        state = tx.namespace(query.namespace)
+        if state is None:
+            return {}
+        numbers = tx.find(state.key, injected)
+        # Read again: since the recall, another may have reinforced or deleted what it returned.
+        found = tx.memories(list(numbers.values()))
+        kept = [found[numbers[id]] for id in injected if id in numbers]
+        due = [memory for memory in kept if now - (memory.reinforced_at or 0) >= DAY_MS]
+        tx.reinforce(state.key, [(numbers[memory.id], _after_recall(memory, now)) for memory in due], now)
+        # What is recorded after its end is no part of a task.
+        asking = tx.task(state.key, query.task) if query.task is not None else None
+        task = asking.id if asking is not None and asking.running else None
+        events = [
+            Event(query.namespace, EventKind.RECALLED, now, memory.id, query.session, task,
+                  amount=RECALL_REINFORCEMENT if memory in due else None)
+            for memory in kept
+        ]  # fmt: skip
+        tx.record(state.key, events, [numbers[memory.id] for memory in kept])
+        if query.session is not None:
+            asker = Session(query.session, query.namespace, started=now, project=query.filters.project)
+            self._ensure_session(tx, state.key, asker)
+            tx.link(state.key, query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
+        entries = chained(
+            namespace=query.namespace,
+            head=tx.audit_head(state.key),
+            at=now,
+            session=query.session,
+            query=query_digest(query.text),
+            injected=[(memory.id, memory.content_hash) for memory in kept],
+        )
+        tx.append_audit(state.key, entries)
+        audit = {entry.memories[0]: entry.id for entry in entries}
+        if ledger is not None:
             tx.put_ledger(
                 state.key,
-                id=snapshot_id(recall.ledger),
+                id=snapshot_id(ledger),
                 session=query.session or "",
                 at=now,
-                ledger=recall.ledger.packed(),
+                ledger=ledger.packed(),
                 audit=audit,
                 keep=LEDGERS_KEPT,
             )
-            return audit
+        return audit
 
     # ── around one memory ──
 
@@ -222,7 +256,8 @@ class Recalling(Core):
 _OPTIONS = frozenset(
     ("namespace", "mode", "limit", "preset", "project", "sector", "tier", "kind", "tags", "min_salience",
      "include_superseded", "in_session", "documents", "session", "now", "as_of", "record",
-     "budget", "tokens", "files", "scopes", "weights", "watch", "graph_floor", "graph_iterations")
+     "budget", "tokens", "files", "scopes", "weights", "watch", "graph_floor", "graph_iterations", "intent", "alpha",
+     "beta", "task", "worktree", "scope", "requires_citations", "widen", "max_results", "item_tokens", "affected")
 )  # fmt: skip
 
 
@@ -237,6 +272,29 @@ def _size(name: str, value: Any) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
         raise InvalidInput(f"{name} must be a positive whole number, not {value!r}")
     return value
+
+
+def _share(name: str, value: Any, default: float) -> float:
+    return unit_interval(name, default if value is None else value)
+
+
+def _intent(value: Any) -> Intent | None:
+    if value is None:
+        return None
+    if isinstance(value, str) and value in INTENT_ALIASES:
+        return INTENT_ALIASES[value]
+    return option(Intent, value, "intent")
+
+
+def _with_its_scope(query: Query) -> Query:
+    """A scope narrower than all needs to know whose it is."""
+    scope = query.filters.scope
+    own = {Scope.TASK: query.task, Scope.WORKTREE: query.worktree, Scope.PROJECT: query.filters.project}
+    if scope in own and own[scope] is None:
+        raise InvalidInput(
+            f"scope {scope} needs the {scope} that is meant", hint=f"Give it as --{scope}, or use --scope org."
+        )
+    return query
 
 
 def _weights(value: Mapping[str, float] | None) -> dict[str, float]:

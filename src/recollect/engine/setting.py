@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +18,19 @@ from recollect.index.vectors import VectorIndex
 from recollect.index.views import BoundView
 from recollect.ingest.annotate import annotate
 from recollect.ingest.prepare import labels
+from recollect.model.checking import CitationCheck
 from recollect.model.memory import Annotations, Memory, Relation
+from recollect.model.plan import Plan
 from recollect.model.query import Mode, Query
+from recollect.model.uplift import Trials
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 from recollect.recall.graph import SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE
+from recollect.recall.plan import make_plan, widened
 from recollect.recall.presets import Preset, views_for
 from recollect.recall.provenance import ONLY_HERE
 from recollect.recall.scene import Edge, Known, Likeness, Scene, usage_at, usage_now
-from recollect.store.protocols import Reader
+from recollect.recall.uplift import trials_at, trials_now
+from recollect.store.protocols import NamespaceState, Reader
 from recollect.text.language import known_share
 from recollect.text.normalize import normalize
 from recollect.text.tokenizer import tokenize
@@ -35,7 +41,7 @@ MOST_SHARED_TIES = 200
 
 def set_scene(
     reader: Reader,
-    ns: int,
+    state: NamespaceState,
     version: Version,
     *,
     encoding: Encoding,
@@ -43,25 +49,38 @@ def set_scene(
     query: Query,
     notes: Mapping[str, object],
 ) -> Scene:
-    columns, filters = version.columns, query.filters
+    ns, columns, filters = state.key, version.columns, query.filters
     if filters.in_session is not None and reader.session(ns, filters.in_session) is None:
         raise NotFound(f"no session {filters.in_session!r}", hint="`recollect session list` shows those that exist.")
+    if query.task is not None and reader.task(ns, query.task) is None:
+        raise NotFound(f"no task {query.task!r}", hint="`recollect task start` starts one; `task list` shows them.")
     past = query.as_of is not None
     fluency = known_share(query.text, encoding.languages)
     noticed = annotate(query.text)
+    plan = make_plan(query, noticed) if preset.planned else None
     views = bind_views(
-        reader, ns, version, encoding=encoding, preset=preset, query=query, noticed=noticed, readable=fluency > 0
+        reader,
+        ns,
+        version,
+        encoding=encoding,
+        preset=preset,
+        query=query,
+        noticed=noticed,
+        plan=plan,
+        readable=fluency > 0,
     )
     words = views.get("lexical")
     lexical = words if isinstance(words, BoundLexical) else None
     watched, unknown = _watched(reader, ns, columns, query.watch)
-    return Scene(
+    scene = Scene(
         columns=columns,
         views=views,
         at=query.at,
         usage=usage_at(columns, reader.usage_until(ns, query.at), query.at) if past else usage_now(columns),
+        trials=_trials(reader, state, columns, query.as_of),
         linked=rows_of(columns, reader.in_session(ns, filters.in_session)) if filters.in_session is not None else None,
         tagged=_tagged(reader, ns, columns, filters.tags) if filters.tags else None,
+        affected=_affected(reader, ns, columns, filters.affected) if filters.affected else None,
         fluency=fluency,
         words=lexical,
         names=_names(reader, ns, noticed) if lexical is not None and preset.tiers else (),
@@ -69,10 +88,32 @@ def set_scene(
         held=None if ONLY_HERE in query.scopes else _outside(columns, reader.scoped(ns, ONLY_HERE)),
         watched=watched,
         unknown=unknown,
-        neighbours=_neighbours(reader, ns, query.at) if preset.tiers else None,
+        neighbours=_neighbours(reader, ns, query.at) if preset.tiers or preset.by_strategy else None,
         likeness=_likeness(version.vectors if fluency > 0 else None, version.lexical),
         known=_known(reader),
-        notes={**notes, "encoder": encoding.key, "fluency": fluency},
+        notes={**notes, "encoder": encoding.key, "fluency": fluency, **(plan.to_json() if plan is not None else {})},
+        plan=plan,
+        noticed=noticed if preset.planned else None,
+    )
+    if plan is None or not query.widen:
+        return scene
+    wide = widened(plan, query)
+    words = _bind_words(reader, ns, version, preset=preset, query=query, plan=wide)
+    again = {name: words if name == "lexical" else view for name, view in views.items()}
+    return replace(scene, wider=replace(scene, plan=wide, views=again, words=words if lexical is not None else None))
+
+
+def _bind_words(
+    reader: Reader, ns: int, version: Version, *, preset: Preset, query: Query, plan: Plan | None
+) -> BoundLexical:
+    return bind_lexical(
+        reader,
+        ns,
+        version.lexical,
+        query.text,
+        formula=preset.formula,
+        prefixes=preset.prefixes,
+        expansions=plan.expansions if plan is not None else None,
     )
 
 
@@ -85,15 +126,14 @@ def bind_views(
     preset: Preset,
     query: Query,
     noticed: Annotations,
+    plan: Plan | None,
     readable: bool,
 ) -> dict[str, BoundView]:
     """A query that the encoder cannot read at all is not put to it, unless the caller or the preset insists."""
     views: dict[str, BoundView] = {}
-    for name in views_for(preset, query.mode):
+    for name in views_for(preset, query.mode, None if plan is None else plan.strategy):
         if name == "lexical":
-            views[name] = bind_lexical(
-                reader, ns, version.lexical, query.text, formula=preset.formula, prefixes=preset.prefixes
-            )
+            views[name] = _bind_words(reader, ns, version, preset=preset, query=query, plan=plan)
         elif name == "symbolic":
             views[name] = bind_symbolic(reader, ns, version.columns, _exact_names(noticed))
         elif version.vectors is not None and (readable or query.mode is Mode.SEMANTIC or not preset.fluent):
@@ -138,6 +178,28 @@ def _touched(reader: Reader, ns: int, columns: Columns, files: Sequence[str]) ->
     """Rows that name one of the files, in full or by its last part."""
     values = {normalize(file) for file in files} | {normalize(file).rsplit("/", 1)[-1] for file in files}
     return rows_of(columns, [num for _, _, num in reader.labelled(ns, [(value, "path") for value in sorted(values)])])
+
+
+def _affected(reader: Reader, ns: int, columns: Columns, files: Sequence[str]) -> BoolArray:
+    """Rows about one of the files. Two that share only their last part are two files, so the folders must agree too."""
+    wanted = sorted({normalize(file).removeprefix("./") for file in files})
+    hits = reader.labelled(ns, [(value.rsplit("/", 1)[-1], "path") for value in wanted])
+    named: dict[int, set[str]] = {}
+    for num, path in reader.paths_of(ns, sorted({num for _, _, num in hits})):
+        named.setdefault(num, set()).add(path)
+    return rows_of(columns, [num for num, paths in named.items() if any(about(paths, file) for file in wanted)])
+
+
+def about(paths: Set[str], file: str) -> bool:
+    """Whether a memory that names these paths is about the file; the last part of a longer one stands for nothing."""
+    full = {path for path in paths if not any(other.endswith(f"/{path}") for other in paths)}
+    return any(path == file or path.endswith(f"/{file}") or file.endswith(f"/{path}") for path in full)
+
+
+def _trials(reader: Reader, state: NamespaceState, columns: Columns, as_of: int | None) -> Trials:
+    if as_of is None:
+        return trials_now(columns, state.tasks_ended, state.reward_total)
+    return trials_at(columns, *reader.trials_until(state.key, as_of))
 
 
 def _watched(reader: Reader, ns: int, columns: Columns, ids: Sequence[str]) -> tuple[IntArray | None, list[str]]:
@@ -214,6 +276,7 @@ def _known(reader: Reader) -> Callable[[Sequence[int]], Known]:
     memories: dict[int, Memory] = {}
     relations: dict[int, list[Relation]] = {}
     paths: dict[str, str] = {}
+    checks: dict[int, CitationCheck] = {}
 
     def fetch(nums: Sequence[int]) -> Known:
         missing = [num for num in nums if num not in memories]
@@ -221,9 +284,10 @@ def _known(reader: Reader) -> Callable[[Sequence[int]], Known]:
             found = reader.memories(missing)
             memories.update(found)
             relations.update(reader.relations_of(missing))
+            checks.update(reader.citation_checks(missing))
             documents = sorted({memory.document for memory in found.values() if memory.document is not None})
             if documents:
                 paths.update(reader.document_paths(documents))
-        return Known(memories, relations, paths)
+        return Known(memories, relations, paths, checks)
 
     return fetch

@@ -141,6 +141,7 @@ class Tending(Core):
                     tx.rederive(state.key, part, [reannotated(memories[num], None) for num in part])
                     entries += len(part)
                     progress(len(part))
+                tx.recount_trials(state.key)
             queued = 0
             if self.encoding.key is not None:
                 if vectors:

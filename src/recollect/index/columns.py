@@ -42,7 +42,8 @@ _DTYPES: Mapping[str, Any] = {
     "reinforcement": np.float64, "reinforced_at": np.int64, "confirmed": np.bool_, "valid_from": np.int64,
     "valid_until": np.int64, "document": np.int32, "source": np.int32, "task": np.int32, "worktree": np.int32,
     "author": np.int32, "session": np.int32, "position": np.int32, "reward": np.float64, "cited": np.bool_,
-    "simhash": np.uint64, "chars": np.int32, "tokens": np.int32, "length": np.int32, "alive": np.bool_,
+    "simhash": np.uint64, "chars": np.int32, "tokens": np.int32, "length": np.int32,
+    "tasks_with": np.int32, "reward_with": np.float64, "alive": np.bool_,
 }  # fmt: skip
 _MISSING: Mapping[str, Any] = {
     "valid_from": ALWAYS, "valid_until": NEVER, "position": -1, "reward": np.nan, "reinforced_at": 0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,6 +18,7 @@ from recollect.model.verdict import BoolArray, FloatArray, IntArray
 from recollect.store.protocols import Reader
 from recollect.text.snippet import PREFIX_QUERY_WORDS, PREFIX_SHORTEST
 from recollect.text.stopwords import query_weights
+from recollect.text.synonyms import EXPANSION_WEIGHT
 from recollect.text.tokenizer import tokenize
 
 # A prefix matches words that the asker did not write in full, so each such hit says less than an exact one.
@@ -25,16 +26,22 @@ PREFIX_WEIGHT = 0.5
 PREFIX_CAP = 64
 EVERY_PREFIX_CAP = 1024
 
-Prefixes = Literal["short", "every"]
+# "none" is plain BM25, for comparison: words as written, function words left out, all others alike.
+Prefixes = Literal["short", "every", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """One word of the query as term numbers: itself, or everything that it is a prefix of, counted as one term."""
+    """One word of the query as term numbers: itself, or everything that it is a prefix of, counted as one term.
+
+    A term of an expansion stands in for the query's own word `of`; its `numbers` are one of the tokens it is made of.
+    """
 
     word: str
     numbers: tuple[int, ...]
     weight: float
+    of: str
+    expands: bool = False
 
 
 @dataclass(slots=True)
@@ -77,14 +84,26 @@ class BoundLexical:
     name = "lexical"
 
     def __init__(
-        self, index: LexicalIndex, look_up: Callable[[], Sequence[QueryTerm]], formula: Bm25, asked: float
+        self,
+        index: LexicalIndex,
+        look_up: Callable[[], Sequence[QueryTerm]],
+        formula: Bm25,
+        weights: Mapping[str, float],
     ) -> None:
         self._look_up = look_up
-        self._asked = asked
+        self._weights = weights
         self._coverage: FloatArray | None = None
         self._index = index
         self._formula = formula
         self._scores: FloatArray | None = None
+        self._terms: Sequence[QueryTerm] = ()
+        self._ideal = 0.0
+
+    @property
+    def ideal(self) -> float:
+        """What a row would score that held every word of the question more often than can count."""
+        _ = self.scores
+        return self._ideal
 
     @property
     def scores(self) -> FloatArray:
@@ -111,6 +130,26 @@ class BoundLexical:
         assert self._coverage is not None
         return self._coverage[rows]
 
+    def presence(self, words: Sequence[str], rows: IntArray) -> BoolArray:
+        """Which of the rows (across) hold which of the query's words (down): as asked, or by another word for it."""
+        _ = self.scores
+        sequences = [self._index.sequence(row) for row in rows.tolist()]
+        owner = np.repeat(np.arange(len(rows)), [len(sequence) for sequence in sequences])
+        flat = np.concatenate(sequences) if sequences else np.empty(0, dtype=np.uint32)
+        held = np.zeros((len(words), len(rows)), dtype=np.bool_)
+        for at, word in enumerate(words):
+            own = [number for term in self._terms if term.of == word and not term.expands for number in term.numbers]
+            held[at, owner[np.isin(flat, own)]] = True
+            others: dict[str, BoolArray] = {}
+            for term in self._terms:
+                if term.of == word and term.expands:
+                    with_it = np.zeros(len(rows), dtype=np.bool_)
+                    with_it[owner[np.isin(flat, term.numbers)]] = True
+                    others[term.word] = others[term.word] & with_it if term.word in others else with_it
+            for with_it in others.values():
+                held[at] |= with_it
+        return held
+
     def holds(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
         """Which rows hold every one of these terms."""
         held = np.ones(self._index.columns.size, dtype=np.bool_)
@@ -126,15 +165,23 @@ class BoundLexical:
         total = np.zeros(index.columns.size)
         held = np.zeros(index.columns.size)
         norm = index.norm(formula)
-        for term in self._look_up():
+        self._terms = self._look_up()
+        known = {term.of for term in self._terms if not term.expands}
+        for word, weight in self._weights.items():
+            if word not in known:  # nobody wrote it: a row that held it would stand out most
+                self._ideal += weight * idf(formula, index.documents, 0) * (formula.k1 + 1.0)
+        for term in self._terms:
             rows, frequencies = self._occurrences(term)
             if not len(rows):
                 continue
             frequency = int(index.active[rows].sum())
             factor = term.weight * idf(formula, index.documents, frequency)
             total[rows] += factor * saturation(formula, frequencies, norm[rows])
-            held[rows] += term.weight
-        self._coverage = np.minimum(held / self._asked, 1.0) if self._asked else held
+            if not term.expands:
+                held[rows] += term.weight
+                self._ideal += factor * (formula.k1 + 1.0)
+        asked = sum(self._weights.values())
+        self._coverage = np.minimum(held / asked, 1.0) if asked else held
         return total
 
     def _occurrences(self, term: QueryTerm) -> tuple[IntArray, FloatArray]:
@@ -153,32 +200,66 @@ class BoundLexical:
 
 
 def bind_lexical(
-    reader: Reader, ns: int, index: LexicalIndex, text: str, *, formula: Bm25, prefixes: Prefixes
+    reader: Reader,
+    ns: int,
+    index: LexicalIndex,
+    text: str,
+    *,
+    formula: Bm25,
+    prefixes: Prefixes,
+    expansions: Mapping[str, Sequence[str]] | None = None,
 ) -> BoundLexical:
     words = tokenize(text)
     weights = {word: weight for word, weight in query_weights(words).items() if weight > 0}
 
     def look_up() -> list[QueryTerm]:
-        return every_prefix(reader, ns, words) if prefixes == "every" else weighted_terms(reader, ns, weights)
+        if prefixes == "every":
+            return every_prefix(reader, ns, words)
+        if prefixes == "none":
+            return plain_terms(reader, ns, weights)
+        return weighted_terms(reader, ns, weights, expansions or {})
 
-    return BoundLexical(index, look_up, formula, asked=sum(weights.values()))
+    return BoundLexical(index, look_up, formula, weights)
 
 
-def weighted_terms(reader: Reader, ns: int, weights: Mapping[str, float]) -> list[QueryTerm]:
+def weighted_terms(
+    reader: Reader, ns: int, weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]]
+) -> list[QueryTerm]:
     """Words weighted by what they say; a prefix helps a short query, and a word that no memory holds."""
-    numbers = reader.terms(ns, list(weights))
-    terms = [QueryTerm(word, (numbers[word],), weights[word]) for word in weights if word in numbers]
+    others = {(word, other): tokenize(other) for word, found in expansions.items() for other in found}
+    wanted = dict.fromkeys([*weights, *(token for tokens in others.values() for token in tokens)])
+    numbers = reader.terms(ns, list(wanted))
+    terms = [QueryTerm(word, (numbers[word],), weights[word], word) for word in weights if word in numbers]
+    terms += _expanded_terms(others, numbers, weights)
     short = len(weights) <= PREFIX_QUERY_WORDS
     open_ended = [word for word in weights if (short or word not in numbers) and _may_be_prefix(word)]
     found = reader.terms_with_prefix(ns, open_ended, PREFIX_CAP) if open_ended else {}
     return terms + _prefix_terms(open_ended, found, weights, without=numbers)
 
 
+def plain_terms(reader: Reader, ns: int, words: Iterable[str]) -> list[QueryTerm]:
+    numbers = reader.terms(ns, list(words))
+    return [QueryTerm(word, (number,), 1.0, word) for word, number in numbers.items()]
+
+
 def every_prefix(reader: Reader, ns: int, tokens: Sequence[str]) -> list[QueryTerm]:
     """Seed 002: each word of more than one character, as a prefix, all equal."""
     words = [word for word in dict.fromkeys(tokens) if len(word) > 1 or not word.isascii()]
     found = reader.terms_with_prefix(ns, words, EVERY_PREFIX_CAP) if words else {}
-    return [QueryTerm(word, tuple(found[word]), 1.0) for word in words if found.get(word)]
+    return [QueryTerm(word, tuple(found[word]), 1.0, word) for word in words if found.get(word)]
+
+
+def _expanded_terms(
+    others: Mapping[tuple[str, str], Sequence[str]], numbers: Mapping[str, int], weights: Mapping[str, float]
+) -> list[QueryTerm]:
+    """Another word for one of the query's, at half its weight in all; one that is only half known says nothing."""
+    terms = []
+    for (word, other), tokens in others.items():
+        own = tokenize(word)[0] if word not in weights else word  # a Korean noun is named whole and found by its pairs
+        if all(token in numbers and token not in weights for token in tokens):
+            share = weights.get(own, 1.0) * EXPANSION_WEIGHT / len(tokens)
+            terms += [QueryTerm(other, (numbers[token],), share, own, expands=True) for token in tokens]
+    return terms
 
 
 def _prefix_terms(
@@ -192,7 +273,7 @@ def _prefix_terms(
     for word in words:
         numbers = tuple(number for number in found.get(word, ()) if number != without.get(word))
         if numbers:
-            terms.append(QueryTerm(f"{word}*", numbers, weights[word] * PREFIX_WEIGHT))
+            terms.append(QueryTerm(f"{word}*", numbers, weights[word] * PREFIX_WEIGHT, word))
     return terms
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT = 1
+FORMAT = 2
 _ALIGNMENT = 64
 _HEADER_ROOM = 16  # the header's length and its checksum, as eight hexadecimal digits each
 

@@ -10,11 +10,12 @@ from typing import Any
 from recollect.errors import InvalidInput, RecollectError, UnknownOption
 from recollect.ingest.draft import Draft
 from recollect.ingest.prepare import check
+from recollect.ingest.task_lines import TaskLine, task_line
 from recollect.ingest.validate import option, parse_when, unit_interval
 from recollect.model.citation import citation_from_json
 from recollect.model.memory import Origin, RelationType
 
-LINE_TYPES = ("memory", "session", "relation")
+LINE_TYPES = ("memory", "session", "relation", "task")
 _TIMES = {"createdAt": "created", "validFrom": "valid_from", "validUntil": "valid_until"}
 _FIELDS = {
     "content": "content", "text": "content", "title": "title", "summary": "summary", "projectId": "project",
@@ -61,6 +62,7 @@ class Import:
     sessions: list[SessionLine] = field(default_factory=list)
     memories: list[MemoryLine] = field(default_factory=list)
     relations: list[RelationLine] = field(default_factory=list)
+    tasks: list[TaskLine] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
 
@@ -95,6 +97,8 @@ def _read(record: Mapping[str, Any], found: Import, now: int) -> None:
             found.sessions.append(_session(record, now))
         case "relation":
             found.relations.append(_relation(record))
+        case "task":
+            found.tasks.append(task_line(record, now))
         case other:
             raise UnknownOption("line type", other, LINE_TYPES)
 

@@ -12,8 +12,9 @@ from recollect.ingest.citations import parse_citations
 from recollect.ingest.classify import classify_kind, classify_sector
 from recollect.ingest.dedupe import content_hash, simhash
 from recollect.ingest.draft import Draft
-from recollect.ingest.redact import redact
+from recollect.ingest.redact import redact, redact_values
 from recollect.ingest.validate import epoch_ms, label, option, tags, text_content, unit_interval
+from recollect.model.crafts import affected_files, check_fields
 from recollect.model.memory import (
     Annotations,
     Citation,
@@ -71,6 +72,8 @@ def check(draft: Draft) -> None:
         json.dumps(dict(draft.attributes), ensure_ascii=False).encode()
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"attributes must be plain JSON values ({error})") from error
+    if draft.kind is not None:
+        check_fields(option(Kind, draft.kind, "kind"), draft.attributes)
     if draft.valid_from is not None and draft.valid_until is not None and draft.valid_until <= draft.valid_from:
         raise InvalidInput("valid-until must come after valid-from")
     superseded = draft.status is not None and option(Status, draft.status, "status") is Status.SUPERSEDED
@@ -120,7 +123,7 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
         valid_from=draft.valid_from,
         valid_until=draft.valid_until,
         content_hash=content_hash(content),
-        attributes=dict(draft.attributes),
+        attributes=redact_values(draft.attributes),
     )
     return indexed(memory, label("session", draft.session), (*redacted, *more, *still_more))
 
@@ -136,7 +139,7 @@ def indexed(memory: Memory, session: str | None, redacted: tuple[str, ...] = ())
         body=body,
         simhash=simhash(body),
         tokens=estimate_tokens(memory.content),
-        labels=tuple(dict.fromkeys(labels(memory.annotations, memory.citations))),
+        labels=tuple(dict.fromkeys(labels(memory.annotations, memory.citations, affected_files(memory)))),
         redacted=redacted,
     )
 
@@ -162,10 +165,12 @@ def reannotated(memory: Memory, session: str | None) -> Prepared:
     return indexed(replace(memory, annotations=annotate(memory.content, memory.tags)), session)
 
 
-def labels(annotations: Annotations, citations: tuple[Citation, ...] = ()) -> Iterator[tuple[str, str]]:
+def labels(
+    annotations: Annotations, citations: tuple[Citation, ...] = (), files: tuple[str, ...] = ()
+) -> Iterator[tuple[str, str]]:
     """(value, kind) pairs as the symbolic view keeps them; a path is known by its last part too."""
     cited = tuple(citation.path for citation in citations if isinstance(citation, FileCitation))
-    for path in (*annotations.paths, *cited):
+    for path in (*annotations.paths, *cited, *files):
         value = normalize(path)
         yield value, "path"
         if "/" in value:

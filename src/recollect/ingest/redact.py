@@ -6,9 +6,11 @@ Text between earlier marks is read on its own, so nothing is taken out twice: re
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from recollect.ingest.secrets import FORMATS, is_entropic, is_placeholder, is_secret_value
+from recollect.text.normalize import clean
 
 _MARK: Final = re.compile(r"(\[REDACTED:[a-z-]{1,40}\])")
 
@@ -87,6 +89,23 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
             break
         text = redacted
     return text, tuple(kinds)
+
+
+def redact_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes as they may be stored: every text in them is clean and redacted as content is."""
+    return {name: _redact_value(value) for name, value in values.items()}
+
+
+def _redact_value(value: Any) -> Any:
+    match value:
+        case str():
+            return redact(clean(value))[0]
+        case Mapping():
+            return {name: _redact_value(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_redact_value(each) for each in value]
+        case _:
+            return value
 
 
 def _redact_piece(text: str, kinds: dict[str, None]) -> str:

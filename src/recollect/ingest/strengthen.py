@@ -8,7 +8,15 @@ from recollect.store.protocols import Writer
 
 
 def strengthen(
-    tx: Writer, ns: int, num: int, kind: EventKind, *, by: float, now: int, session: str | None = None
+    tx: Writer,
+    ns: int,
+    num: int,
+    kind: EventKind,
+    *,
+    by: float,
+    now: int,
+    session: str | None = None,
+    task: str | None = None,
 ) -> None:
     memory = tx.memories([num])[num]
     step = reinforced(
@@ -22,6 +30,6 @@ def strengthen(
     tx.reinforce(ns, [(num, step)], now)
     confirmed = memory.confirmed or kind is EventKind.CONFIRMED
     tx.update(ns, num, {"uses": memory.uses + 1, "last_used": now, "confirmed": int(confirmed)})
-    tx.record(ns, [Event(memory.namespace, kind, now, session=session, amount=by)], [num])
+    tx.record(ns, [Event(memory.namespace, kind, now, session=session, task=task, amount=by)], [num])
     if session is not None:
         tx.link(ns, session, [num], Usage.REINFORCED, now)

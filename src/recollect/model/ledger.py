@@ -23,6 +23,7 @@ from recollect.model.verdict import (
     IntArray,
     Note,
     Pick,
+    Round,
     Term,
     Verdict,
 )
@@ -55,8 +56,15 @@ class Ledger:
             pool = pool.apply(entry.verdict)
         return pool
 
+    def last_round(self) -> tuple[Entry, ...]:
+        """The entries whose terms and picks count: those after the last new beginning."""
+        for at in range(len(self.entries) - 1, -1, -1):
+            if isinstance(self.entries[at].verdict, Round):
+                return self.entries[at + 1 :]
+        return self.entries
+
     def terms(self) -> Iterator[Term]:
-        return (entry.verdict for entry in self.entries if isinstance(entry.verdict, Term))
+        return (entry.verdict for entry in self.last_round() if isinstance(entry.verdict, Term))
 
     def parts(self, position: int) -> dict[str, float]:
         """The score of one row as its terms; absent terms are left out."""
@@ -157,6 +165,8 @@ def _verdict_to_json(verdict: Verdict) -> dict[str, Any]:
             }  # fmt: skip
         case Note():
             return {"type": "note", "name": verdict.name, "data": dict(verdict.data)}
+        case Round():
+            return {"type": "round", "number": verdict.number, "reason": verdict.reason}
     assert_never(verdict)
 
 
@@ -182,5 +192,7 @@ def _verdict_from_json(record: Mapping[str, Any]) -> Verdict:
             return Pick(record["name"], chosen, _array(record["cost"]), record["reason"])
         case "note":
             return Note(record["name"], record["data"])
+        case "round":
+            return Round(record["number"], record["reason"])
         case other:
             raise ValueError(f"unknown verdict type {other!r} in a ledger")

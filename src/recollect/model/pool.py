@@ -18,6 +18,7 @@ from recollect.model.verdict import (
     IntArray,
     Note,
     Pick,
+    Round,
     Term,
     Verdict,
 )
@@ -50,6 +51,8 @@ class Pool:
     score: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float64))
     found: Mapping[str, Proposal] = field(default_factory=dict)
     order: IntArray | None = None
+    passed: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))  # by every gate, whatever the picks
+    round: int = 1
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -87,7 +90,9 @@ class Pool:
                 return self._with_rows(verdict)
             case Gate():
                 masked = verdict.masked()
-                return self if masked is None else self._with(live=self.live & ~masked)
+                if masked is None:
+                    return self
+                return self._with(live=self.live & ~masked, passed=self.passed & ~masked)
             case Term():
                 return self._with(score=self.score + np.where(verdict.computed, verdict.delta, 0.0))
             case Pick():
@@ -96,9 +101,14 @@ class Pool:
                 return replace(self, live=live & self.live, order=verdict.chosen)
             case Note():
                 return self
+            case Round():
+                fresh = np.zeros(len(self))
+                return replace(self, live=self.passed, score=fresh, order=None, round=verdict.number)
         assert_never(verdict)
 
-    def _with(self, *, live: BoolArray | None = None, score: FloatArray | None = None) -> Pool:
+    def _with(
+        self, *, live: BoolArray | None = None, score: FloatArray | None = None, passed: BoolArray | None = None
+    ) -> Pool:
         """The same rows with another mask or another score; a dozen of these make a recall, so no general copy."""
         return Pool(
             self.ids,
@@ -108,6 +118,8 @@ class Pool:
             self.score if score is None else score,
             self.found,
             self.order,
+            self.passed if passed is None else passed,
+            self.round,
         )
 
     def _with_rows(self, found: Found) -> Pool:
@@ -125,7 +137,7 @@ class Pool:
         count = int(fresh.sum())
         known = {**self.found, found.view: proposal}
         if not count:
-            return Pool(self.ids, self.rows, self.batch, self.live, self.score, known, self.order)
+            return replace(self, found=known)
         return Pool(
             np.concatenate([self.ids, found.ids[fresh]]),
             np.concatenate([self.rows, found.rows[fresh]]),
@@ -134,6 +146,8 @@ class Pool:
             np.concatenate([self.score, np.zeros(count)]),
             known,
             self.order,
+            np.concatenate([self.passed, np.ones(count, dtype=np.bool_)]),
+            self.round,
         )
 
     def locate(self, ids: IdArray) -> IntArray:
@@ -166,4 +180,6 @@ def tally(pool: Pool, verdict: Verdict) -> tuple[int, int]:
             return _count(pool.live), len(verdict.chosen)
         case Note():
             return 0, 0
+        case Round():
+            return _count(pool.live), _count(pool.passed)
     assert_never(verdict)

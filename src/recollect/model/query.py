@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from recollect.model.memory import Kind, Sector, Tier
+from recollect.model.plan import Intent, Scope
 
 DEFAULT_NAMESPACE = "default"
 DEFAULT_LIMIT = 10
@@ -16,6 +17,9 @@ DEFAULT_BUDGET = 8_192
 DEFAULT_TOKENS = 8_000
 GRAPH_FLOOR = 0.2
 GRAPH_ITERATIONS = 8
+# Seed 001: what similarity and proven use weigh in a result's utility, and in the one widening.
+ALPHA, BETA = 0.7, 0.2
+WIDE_ALPHA, WIDE_BETA, WIDE_LIMIT = 0.5, 0.5, 20
 
 
 class Mode(StrEnum):
@@ -45,6 +49,9 @@ class Filters:
     include_superseded: bool = False
     in_session: str | None = None
     documents: Documents = Documents.INCLUDE
+    requires_citations: bool = False
+    scope: Scope = Scope.ORG
+    affected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,10 @@ class Query:
     `budget` is in characters, beside `tokens`; without them nothing is left out for its length. `files` are those of a
     change under review, `scopes` the contexts that the caller holds. `weights` multiplies a term by name, 1 being the
     preset's own. `watch` names memories that are followed through the recall without taking part in it, which is how
-    "why not this one?" is answered.
+    "why not this one?" is answered. `alpha` multiplies what says how well a memory fits the question, `beta` what it
+    has been worth in tasks. `task` and `worktree` are where the asker works. `widen` lets an answer that leaves much of
+    the question uncovered look once more, wider; `max_results` holds in both rounds. `item_tokens` is what a result
+    costs at most in the layer that shows it, where that is not its whole text.
     """
 
     text: str
@@ -74,6 +84,14 @@ class Query:
     watch: tuple[str, ...] = ()
     graph_floor: float = GRAPH_FLOOR
     graph_iterations: int = GRAPH_ITERATIONS
+    intent: Intent | None = None
+    alpha: float = ALPHA
+    beta: float = BETA
+    task: str | None = None
+    worktree: str | None = None
+    widen: bool = False
+    max_results: int | None = None
+    item_tokens: int | None = None
 
     @property
     def at(self) -> int:

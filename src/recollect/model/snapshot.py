@@ -140,4 +140,6 @@ class Snapshot:
     namespace: str | None = None
     traceId: str | None = None
     degraded: Mapping[str, str] = field(default_factory=dict)
+    certificate: Mapping[str, Any] | None = None
+    widening: str | None = None
     schemaVersion: str = SCHEMA_VERSION

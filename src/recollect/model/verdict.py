@@ -85,4 +85,12 @@ class Note:
     data: Mapping[str, Any]
 
 
-Verdict = Found | Gate | Term | Pick | Note
+@dataclass(frozen=True, slots=True, eq=False)
+class Round:
+    """Begin again on the same rows: what the gates masked stays masked, scores and picks so far count no more."""
+
+    number: int
+    reason: str = ""
+
+
+Verdict = Found | Gate | Term | Pick | Note | Round

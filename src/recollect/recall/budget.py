@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from recollect.index.columns import Columns
+from recollect.model.layers import HYPOTHESIS
 from recollect.model.memory import Kind
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -15,7 +16,6 @@ from recollect.model.verdict import IntArray, Note, Pick, Verdict
 from recollect.recall.runner import Decide
 from recollect.recall.scene import Scene
 
-HYPOTHESIS = "[HYPOTHESIS] "
 OPEN, CLOSE = "<memories>\n", "</memories>\n"
 # What the line above an item costs beside its kind: brackets, rank, id, date, ends of lines.
 _HEADER = len("[000]  (, 0000-00-00)\n\n") + 26
@@ -44,6 +44,8 @@ def budget_fit(scene: Scene) -> Decide:
         order = pool.ranked()
         rows = pool.rows[order]
         chars, tokens = item_chars(scene.columns, rows).tolist(), item_tokens(scene.columns, rows).tolist()
+        if query.item_tokens is not None:
+            tokens = [min(cost, query.item_tokens) for cost in tokens]
         used, used_tokens = (len(OPEN) + len(CLOSE), _FRAME_TOKENS) if len(order) else (0, 0)
         most = np.inf if query.budget is None else query.budget
         most_tokens = np.inf if query.tokens is None else query.tokens

@@ -10,6 +10,7 @@ import numpy as np
 
 from recollect.index.columns import Columns, code_of
 from recollect.model.memory import Status, Zone
+from recollect.model.plan import Scope
 from recollect.model.pool import Pool
 from recollect.model.query import Documents, Filters, Query
 from recollect.model.verdict import BoolArray, Gate, IntArray
@@ -52,8 +53,14 @@ def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
     for name, option in (("sector", filters.sector), ("tier", filters.tier), ("kind", filters.kind)):
         if option is not None:
             rungs.append(_equals(columns, name, code_of(option), option))
+    if filters.requires_citations:
+        rungs.append(Rung("requires-citations", lambda rows: ~columns["cited"][rows], lambda _: "uncited", asked=True))
+    if filters.scope is not Scope.ORG:
+        rungs.append(_in_scope(columns, query))
     if scene.tagged is not None:
         rungs.append(_within("tags", scene.tagged, f"not tagged {', '.join(filters.tags)}"))
+    if scene.affected is not None:
+        rungs.append(_within("affected-files", scene.affected, f"about none of {', '.join(filters.affected)}"))
     if filters.min_salience > 0:
         floor = filters.min_salience
         rungs.append(
@@ -167,6 +174,14 @@ def _statuses(columns: Columns, rows: IntArray) -> str:
 
 def _equals(columns: Columns, name: str, code: int, option: str | StrEnum) -> Rung:
     return Rung(name, lambda rows: columns[name][rows] != code, lambda _: f"{name} is not {option}", asked=True)
+
+
+def _in_scope(columns: Columns, query: Query) -> Rung:
+    """Of the asker's own task, worktree or project; the engine sees to it that the query names one."""
+    scope = query.filters.scope
+    own = {Scope.TASK: query.task, Scope.WORKTREE: query.worktree, Scope.PROJECT: query.filters.project}[scope]
+    code = columns.names[scope].find(own or "")
+    return Rung("scope", lambda rows: columns[scope][rows] != code, lambda _: f"not of {scope} {own}", asked=True)
 
 
 def _within(name: str, admitted: BoolArray, reason: str) -> Rung:

@@ -43,6 +43,15 @@ def propose(scene: Scene, view: str, depth: int, mask: BoolArray | None) -> Deci
     return decide
 
 
+def propose_more(scene: Scene, view: str, depth: int, mask: Mask, *, batch: int) -> Decide:
+    """Ask a view again, deeper, among the rows that pass: what it proposed before stays as it was."""
+
+    def decide(pool: Pool, query: Query) -> Iterable[Found]:
+        yield _ask(scene, view, depth, mask(), batch=batch, refill=True)
+
+    return decide
+
+
 def refill(scene: Scene, views: Iterable[str], depth: int, mask: Mask) -> Decide:
     """Where rejections left a view short of its depth, ask it again among the rows that pass.
 

@@ -20,6 +20,7 @@ from recollect.recall.scene import Edge, Scene
 SEEDS = 5
 HOPS = 2
 HOP_DECAY = 0.5
+TIE_DECIMALS = 12
 DAMPING = 0.85
 # How firmly a name in both texts ties two memories, against 1 for a relation that somebody stated.
 SHARED_ENTITY_CONFIDENCE = 0.3
@@ -117,7 +118,8 @@ def walk(scene: Scene, neighbours: Neighbours, depth: int, *, batch: int, throug
             for node, row in zip(nodes, rows.tolist(), strict=True)
             if row >= 0 and scene.columns["alive"][row]
         ]
-        known.sort(key=lambda pair: (-strength[pair[0]], scene.columns["id"][pair[1]]))
+        # Sums over the same edges in another order differ in their last bits: that must not decide over the id.
+        known.sort(key=lambda pair: (-round(strength[pair[0]], TIE_DECIMALS), scene.columns["id"][pair[1]]))
         chosen = known[:depth]
         ids = scene.columns["id"]
         name = {

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from recollect.model.query import Mode, Query
-from recollect.model.verdict import BoolArray, Note
+from recollect.model.plan import Strategy
+from recollect.model.pool import Pool
+from recollect.model.query import WIDE_ALPHA, WIDE_BETA, WIDE_LIMIT, Mode, Query
+from recollect.model.verdict import BoolArray, Note, Verdict
 from recollect.recall import tiers
 from recollect.recall.budget import budget_fit
+from recollect.recall.certificate import certify
 from recollect.recall.direct import judge_answers, overlap_gate, propose_answers
 from recollect.recall.diversify import mmr_diversify, per_document_cap
 from recollect.recall.gates import Rung, judge, ladder, may_lead_on, passing
-from recollect.recall.gather import FIRST, PUSH_SHARE, REFILL, encode, propose, refill
+from recollect.recall.gather import FIRST, PUSH_SHARE, REFILL, encode, propose, propose_more, refill
 from recollect.recall.graph import walk
 from recollect.recall.presets import Preset
 from recollect.recall.provenance import describe
-from recollect.recall.runner import Stage
+from recollect.recall.runner import Decide, Stage
 from recollect.recall.scene import Scene
 from recollect.recall.select import limit
 from recollect.recall.terms import as_stage
 from recollect.recall.watch import follow, mask_unproposed
 
 # Rows by how they came into the pool, after the first and the refilled; each batch passes the gates once.
-GRAPH, RECENT, WATCHED = 2, 3, 4
+GRAPH, RECENT, WATCHED, WIDENED, WIDENED_GRAPH = 2, 3, 4, 5, 6
 
 
 def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
@@ -46,13 +50,64 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
         Stage("refill", refill(scene, views, depth, admitted)),
         Stage("gates", judge(rungs, batch=REFILL)),
         *(tier_expansion(scene, rungs, query, admitted) if tiered else ()),
+        *(along_relations(scene, rungs, query) if preset.by_strategy and is_complex(scene) else ()),
         *(watching(scene, rungs, depth) if scene.watched is not None else ()),
         *(direct_answer(scene) if tiered else ()),
-        *(Stage("terms", as_stage(scene, term)) for term in preset.terms_for(views)),
-        *(selection(scene) if preset.tiers else [Stage("select", limit(scene))]),
-        Stage("select", budget_fit(scene)),
-        Stage("describe", describe(scene)),
+        *ranking(scene, preset, views),
+        *(certificate(scene, may_widen=scene.wider is not None) if preset.planned else ()),
+        *(widening(scene.wider, preset, query, rungs, admitted) if scene.wider is not None else ()),
     ]
+
+
+def ranking(scene: Scene, preset: Preset, views: Sequence[str]) -> Iterable[Stage]:
+    """From candidates to results: every term, the picks, and what each result is."""
+    for term in preset.terms_for(tuple(views)):
+        yield Stage("terms", as_stage(scene, term, preset.relevance))
+    yield from selection(scene) if preset.tiers else [Stage("select", limit(scene))]
+    yield Stage("select", budget_fit(scene))
+    yield Stage("describe", describe(scene))
+
+
+def certificate(scene: Scene, *, may_widen: bool) -> Iterable[Stage]:
+    yield Stage("certificate", certify(scene, may_widen=may_widen))
+
+
+def widening(
+    scene: Scene, preset: Preset, query: Query, rungs: Sequence[Rung], admitted: tiers.Admitted
+) -> Iterable[Stage]:
+    """The second round, on the same pool: rows stay, new rows are gated, every term is computed afresh.
+
+    It runs only where the certificate opened it.
+    """
+    wide = widened_query(query)
+    depth = preset.depth_for(wide.limit)
+    views = tuple(scene.views)
+    stages = [
+        Stage("plan", lambda pool, query: plan(scene, preset, query)),
+        *(Stage(f"gather:{view}", propose_more(scene, view, depth, admitted, batch=WIDENED)) for view in views),
+        Stage("gates", judge(rungs, batch=WIDENED)),
+    ]
+    if preset.tiers and scene.neighbours is not None and query.mode is Mode.HYBRID:
+        through = may_lead_on(scene, query)
+        stages += [
+            Stage("graph", walk(scene, scene.neighbours, wide.limit, batch=WIDENED_GRAPH, through=through)),
+            Stage("gates", judge(rungs, batch=WIDENED_GRAPH)),
+        ]
+    stages += [*ranking(scene, preset, views), *certificate(scene, may_widen=False)]
+    return [Stage(stage.name, _in_second_round(stage.decide, wide)) for stage in stages]
+
+
+def widened_query(query: Query) -> Query:
+    limit = max(WIDE_LIMIT, query.limit)
+    most = limit if query.max_results is None else min(limit, query.max_results)
+    return replace(query, alpha=WIDE_ALPHA, beta=WIDE_BETA, limit=most)
+
+
+def _in_second_round(decide: Decide, query: Query) -> Decide:
+    def only_there(pool: Pool, _: Query) -> Iterable[Verdict]:
+        return decide(pool, query) if pool.round > 1 else ()
+
+    return only_there
 
 
 def tier_proposals(scene: Scene, depth: int) -> Iterable[Stage]:
@@ -66,12 +121,20 @@ def tier_proposals(scene: Scene, depth: int) -> Iterable[Stage]:
 
 def tier_expansion(scene: Scene, rungs: Sequence[Rung], query: Query, admitted: tiers.Admitted) -> Iterable[Stage]:
     """The tiers that start from what is live: along relations, or, where nothing is, from the newest."""
+    yield from along_relations(scene, rungs, query)
+    yield Stage("recent-scan", tiers.recent_scan(scene, admitted, query.limit, batch=RECENT))
+    yield Stage("gates", judge(rungs, batch=RECENT))
+
+
+def along_relations(scene: Scene, rungs: Sequence[Rung], query: Query) -> Iterable[Stage]:
     if scene.neighbours is not None:
         through = may_lead_on(scene, query)
         yield Stage("graph", walk(scene, scene.neighbours, query.limit, batch=GRAPH, through=through))
         yield Stage("gates", judge(rungs, batch=GRAPH))
-    yield Stage("recent-scan", tiers.recent_scan(scene, admitted, query.limit, batch=RECENT))
-    yield Stage("gates", judge(rungs, batch=RECENT))
+
+
+def is_complex(scene: Scene) -> bool:
+    return scene.plan is not None and scene.plan.strategy is Strategy.COMPLEX
 
 
 def direct_answer(scene: Scene) -> Iterable[Stage]:
@@ -98,5 +161,13 @@ def selection(scene: Scene) -> Iterable[Stage]:
 def plan(scene: Scene, preset: Preset, query: Query) -> Iterable[Note]:
     yield Note(
         "plan",
-        {"preset": preset.name, "views": list(scene.views), "depth": preset.depth_for(query.limit), **scene.notes},
+        {
+            "preset": preset.name,
+            "views": list(scene.views),
+            "depth": preset.depth_for(query.limit),
+            "limit": query.limit,
+            "alpha": query.alpha,
+            "beta": query.beta,
+            **scene.notes,
+        },
     )

@@ -9,10 +9,12 @@ from recollect.errors import UnknownOption
 from recollect.index.bm25 import Bm25
 from recollect.index.lexical import Prefixes
 from recollect.model.memory import Sector
+from recollect.model.plan import Strategy
 from recollect.model.query import Mode
-from recollect.recall import terms
+from recollect.recall import baselines, matches, terms
 from recollect.recall.terms import TermStage
 from recollect.recall.tiers import tier_prior
+from recollect.recall.uplift import uplift
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,11 @@ class Preset:
     tiers: bool  # whether the other tiers take part, and rows are diversified
     fluent: bool  # whether the semantic view is left out for a query in a script that the encoder does not know
     terms: tuple[tuple[str | None, TermStage], ...]
+    relevance: frozenset[str] = (
+        frozenset()
+    )  # the terms that say how well a row fits the question: alpha multiplies them
+    planned: bool = False  # whether the plan decides how deep to look, and the answer is certified
+    by_strategy: bool = False  # whether the strategy decides which views are asked, as seed 001 has it
 
     def depth_for(self, limit: int) -> int:
         return max(self.depth * limit, self.least)
@@ -46,6 +53,8 @@ SECTOR_BOOST = {
     Sector.EPISODIC: 0.8,
 }
 SUPERSEDED_FACTOR = 0.5
+# Seed 001 adds β·uplift to α·similarity, where similarity ends at 1; here what fits a question reaches about 4.
+UPLIFT_WEIGHT = 4.0
 
 CLASSIC = Preset(
     name="classic",
@@ -77,20 +86,69 @@ DEFAULT = Preset(
     tiers=True,
     fluent=True,
     terms=(
-        ("semantic", terms.spread("vector", "semantic", 0.5)),
-        ("lexical", terms.spread("bm25", "lexical", 0.5)),
-        ("symbolic", terms.share("symbolic", "symbolic", 1.0)),
-        (None, terms.graph(0.3)),
+        ("semantic", terms.spread("vector", "semantic", 0.7)),
+        ("lexical", terms.spread("bm25", "lexical", 0.7)),
+        ("symbolic", terms.share("symbolic", "symbolic", 1.4)),
+        (None, terms.graph(0.4)),
         (None, terms.importance(0.1)),
         (None, terms.own_salience(0.1)),
         (None, terms.reinforcement_boost(0.1)),
+        (None, uplift(UPLIFT_WEIGHT)),
         (None, terms.recency(0.05)),
+        (None, matches.intent_match(0.2)),
+        (None, matches.time_match(1.0)),
         (None, tier_prior),
         (None, terms.superseded(SUPERSEDED_FACTOR)),
     ),
+    relevance=frozenset(("vector", "bm25", "symbolic", "graph")),
+    planned=True,
 )
 
-PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (DEFAULT, CLASSIC)}
+CLASSIC_001 = Preset(
+    name="classic-001",
+    about="the Memory Retrieval System's strategies to the letter: simple asks meaning alone, complex adds the graph",
+    formula=Bm25(k1=1.2, b=0.75, idf="fts5"),
+    prefixes="every",
+    depth=4,
+    least=40,
+    tiers=False,
+    fluent=False,
+    terms=(
+        ("semantic", terms.proposed_cosine("vector", 1.0)),
+        ("lexical", terms.proposed_keyword("bm25", 1.0)),
+        (None, terms.graph(1.0)),
+        (None, uplift(1.0)),
+    ),
+    relevance=frozenset(("vector", "bm25", "graph")),
+    planned=True,
+    by_strategy=True,
+)
+
+
+def _baseline(name: str, about: str, *stages: tuple[str, TermStage]) -> Preset:
+    return Preset(
+        name=name,
+        about=about,
+        formula=Bm25(k1=1.5, b=0.75),
+        prefixes="none",
+        depth=4,
+        least=40,
+        tiers=False,
+        fluent=False,
+        terms=stages,
+    )
+
+
+BM25 = _baseline("bm25", "words alone, by BM25: a baseline", ("lexical", baselines.raw_score("bm25", "lexical")))
+DENSE = _baseline("dense", "meaning alone: a baseline", ("semantic", baselines.raw_score("vector", "semantic")))
+RRF = _baseline(
+    "rrf",
+    "words and meaning by reciprocal rank: a baseline",
+    ("lexical", baselines.reciprocal_rank("bm25", "lexical")),
+    ("semantic", baselines.reciprocal_rank("vector", "semantic")),
+)
+
+PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (DEFAULT, CLASSIC, CLASSIC_001, BM25, DENSE, RRF)}
 
 VIEWS: Mapping[Mode, tuple[str, ...]] = {
     Mode.HYBRID: ("lexical", "semantic", "symbolic"),
@@ -105,7 +163,9 @@ def preset_named(name: object) -> Preset:
     return PRESETS[name]
 
 
-def views_for(preset: Preset, mode: Mode) -> tuple[str, ...]:
+def views_for(preset: Preset, mode: Mode, strategy: Strategy | None = None) -> tuple[str, ...]:
     """The seed knew two views; the symbolic one joins wherever the preset has a use for it."""
+    if preset.by_strategy and strategy is Strategy.SIMPLE and mode is Mode.HYBRID:
+        return VIEWS[Mode.SEMANTIC]
     used = {needs for needs, _ in preset.terms}
     return tuple(view for view in VIEWS[mode] if view in used)

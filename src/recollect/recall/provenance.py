@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from recollect.index.top import ordered
+from recollect.model.checking import CitationCheck
 from recollect.model.memory import Memory, Relation, RelationType, Status
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -39,12 +40,20 @@ def correction_state(memory: Memory, relations: Sequence[Relation], at: int) -> 
     return "none"
 
 
-def provenance(memory: Memory, relations: Sequence[Relation], *, query: Query, served_by: str) -> dict[str, Any]:
+def provenance(
+    memory: Memory,
+    relations: Sequence[Relation],
+    *,
+    query: Query,
+    served_by: str,
+    check: CitationCheck | None = None,
+) -> dict[str, Any]:
     at = query.at
     if query.as_of is not None:  # what has been said since then was not known
         relations = [relation for relation in relations if relation.created <= at]
     state = correction_state(memory, relations, at)
-    stale = memory.valid_until is not None and memory.valid_until <= at
+    gone = check.stale if check is not None and check.at <= at else ()
+    stale = bool(gone) or (memory.valid_until is not None and memory.valid_until <= at)
     blocked = [f"status={memory.status}"] if memory.status in _BLOCKING else []
     if ONLY_HERE in memory.scopes and ONLY_HERE not in query.scopes:
         blocked.append(f"scope={ONLY_HERE}")
@@ -57,6 +66,7 @@ def provenance(memory: Memory, relations: Sequence[Relation], *, query: Query, s
         review.append("status=pending_review")
     if stale:
         review.append("stale=true")
+        review += [f"stale-citation: {each.reason}" for each in gone]
     if memory.confidence < LOW_CONFIDENCE:
         review.append(f"confidence<{LOW_CONFIDENCE}")
     safety = "blocked" if blocked else "requires-review" if review else "safe"
@@ -121,7 +131,9 @@ def describe(scene: Scene) -> Decide:
             if at < len(chosen):
                 by = served_by(proposers[at], coverage[at])
                 served[memory.id] = {"servedBy": by, "reason": f"served-by={by}"}
-                origins[memory.id] = provenance(memory, known.relations.get(num, ()), query=query, served_by=by)
+                origins[memory.id] = provenance(
+                    memory, known.relations.get(num, ()), query=query, served_by=by, check=known.checks.get(num)
+                )
         yield Note("identity", {"rows": identity})
         yield Note("served", {"rows": served})
         yield Note("provenance", {"rows": origins})

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from recollect.index.columns import NEVER, Columns, code_of
 from recollect.index.lexical import BoundLexical
 from recollect.index.views import BoundView
-from recollect.model.memory import EventKind, Memory, Relation, Status
+from recollect.model.checking import CitationCheck
+from recollect.model.memory import Annotations, EventKind, Memory, Relation, Status
+from recollect.model.plan import Plan
 from recollect.model.salience import SECTOR_ORDER, own_salience, reinforced, salience
+from recollect.model.uplift import Trials
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
 Rows = IntArray | slice
@@ -46,28 +49,36 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the store says of some rows, fetched once for all of them; relations by memory number, paths by document."""
+    """What the store says of some rows, fetched once for all of them.
+
+    Relations and the kept verdicts on citations are by memory number, paths by document.
+    """
 
     memories: Mapping[int, Memory]
     relations: Mapping[int, Sequence[Relation]]
     paths: Mapping[str, str]
+    checks: Mapping[int, CitationCheck] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """`linked` and `tagged` are rows that the caller's session and tag filters admit, None where not asked for.
+    """`linked`, `tagged` and `affected` are rows that the caller's session, tag and file filters admit, None where not
+    asked for. `trials` counts the tasks that each row has been part of.
 
     `fluency` is the share of the query that the encoder can read: its opinion weighs as much. `words` and `names` are
     the query's words and the names in it, `touched` the rows about the files under review, `held` the rows whose
-    contexts the caller holds. The callables reach the store: along relations, for likeness, for the rows in full.
+    contexts the caller holds. `plan` and `noticed` are what was read out of the question, `wider` the scene of a second
+    round. The callables reach the store: along relations, for likeness, for the rows in full.
     """
 
     columns: Columns
     views: Mapping[str, BoundView]
     at: int
     usage: Usage
+    trials: Trials | None = None
     linked: BoolArray | None = None
     tagged: BoolArray | None = None
+    affected: BoolArray | None = None
     fluency: float = 1.0
     words: BoundLexical | None = None
     names: Sequence[Sequence[int]] = ()
@@ -79,6 +90,9 @@ class Scene:
     likeness: Likeness | None = None
     known: Callable[[Sequence[int]], Known] | None = None
     notes: Mapping[str, object] = field(default_factory=dict)
+    plan: Plan | None = None
+    noticed: Annotations | None = None
+    wider: Scene | None = None
 
     def coverage(self, rows: IntArray) -> FloatArray:
         """The share of the query's words that each row holds; nothing where words were not asked for."""

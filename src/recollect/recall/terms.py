@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from recollect.model.salience import DAY_MS, SECTOR_ORDER
 from recollect.model.verdict import BoolArray, FloatArray, Term
 from recollect.recall.scene import Scene
 
-TermStage = Callable[[Scene, Pool, Query], Term]
+TermStage = Callable[[Scene, Pool, Query], Term | None]
 
 
 def every(pool: Pool) -> BoolArray:
@@ -170,15 +170,18 @@ def clamp(low: float, high: float) -> TermStage:
     return term
 
 
-def as_stage(scene: Scene, term: TermStage) -> Callable[[Pool, Query], Iterable[Term]]:
-    """The term as the query weighs it: a factor other than 1 is the caller's, and is recorded with the rest."""
+def as_stage(scene: Scene, term: TermStage, relevance: Collection[str] = ()) -> Callable[[Pool, Query], Iterable[Term]]:
+    """The term as the query weighs it: alpha for what says how well a row fits, and the caller's own factor."""
 
     def decide(pool: Pool, query: Query) -> Iterable[Term]:
         found = term(scene, pool, query)
-        factor = query.weights.get(found.name)
-        if factor is None:
-            yield found
-        else:
-            yield Term(found.name, found.delta * factor, found.computed, {**found.stats, "factor": factor})
+        if found is None:
+            return
+        factor, stats = 1.0, dict(found.stats)
+        if found.name in relevance:
+            factor, stats["alpha"] = query.alpha, query.alpha
+        if found.name in query.weights:
+            factor, stats["factor"] = factor * query.weights[found.name], query.weights[found.name]
+        yield found if factor == 1.0 else Term(found.name, found.delta * factor, found.computed, stats)
 
     return decide

@@ -46,6 +46,8 @@ def document(snapshot: Snapshot | None) -> Document:
         _cards("results", ("results",), map(_result, _places("results"), snapshot.results)),
         _tier_explain(snapshot.tierExplain),
     ]
+    if snapshot.certificate is not None:
+        sections.append(Facts("certificate", tuple(_certificate(snapshot.certificate, snapshot.widening))))
     if snapshot.degraded:
         sections.append(Facts("degraded", tuple(_plain(("degraded",), snapshot.degraded))))
     sections += [
@@ -191,6 +193,46 @@ def _tier_explain(explain: TierExplain | None) -> Section:
             _many("filtered-by", (*at, "filteredBy"), explain.filteredBy),
             Row(anchors.label, anchors.fields, stacked=bool(explain.sourceAnchors)),
         ),
+    )
+
+
+def _certificate(certificate: Mapping[str, Any], widening: str | None) -> Iterator[Row]:
+    """What the question required first, each with what covers it; what the statement rests on last."""
+    at: Path = ("certificate",)
+    if widening is not None:
+        yield _one("widening", ("widening",), widening)
+    for name, value in certificate.items():
+        if name == "requirements" and value:
+            yield from map(_requirement, (("certificate", name, place) for place in range(len(value))), value)
+        elif name == "evidence" and value:
+            yield from map(_evidence, (("certificate", name, place) for place in range(len(value))), value)
+        else:
+            yield from _plain((*at, name), value)
+
+
+def _requirement(at: Path, one: Mapping[str, Any]) -> Row:
+    def phrase(shown: Shown) -> str:
+        (_, kind), (_, text), (_, weight), *by = shown
+        return f"{kind} {text} (weight {weight}): {'covered by ' + joined(by) if by else 'missing'}"
+
+    by = _items((*at, "coveredBy"), "covered-by", one["coveredBy"]) or tuple(_empty((*at, "coveredBy"), ()))
+    return Row(
+        "requires",
+        (
+            Field((*at, "kind"), "kind", one["kind"]),
+            Field((*at, "text"), "text", one["text"], Kind.WORD),
+            Field((*at, "weight"), "weight", one["weight"], Kind.SCORE),
+            *by,
+        ),
+        phrase,
+    )
+
+
+def _evidence(at: Path, one: Mapping[str, Any]) -> Row:
+    return Row(
+        "rests-on",
+        (Field((*at, "id"), "memory", one["id"]), Field((*at, "contentHash"), "hash", one["contentHash"])),
+        lambda shown: f"{shown[0][1]} hash={shown[1][1]}",
     )
 
 

@@ -10,7 +10,7 @@ from recollect.model.citation import citation_to_json
 from recollect.model.ledger import Ledger
 from recollect.model.memory import Memory, Relation, Session
 from recollect.model.recall import Recall, SearchResult, SessionContext, Timeline
-from recollect.model.verdict import Gate, Pick
+from recollect.model.verdict import Gate, Pick, Round
 
 Record = dict[str, Any]
 
@@ -97,6 +97,7 @@ def result_record(result: SearchResult) -> Record:
         "memory": memory_record(result.memory, result.salience),
         "highlights": list(result.highlights) or None,
         "sourceSession": session_record(result.source_session) if result.source_session else None,
+        "isCited": bool(result.memory.citations),
         "isSuperseded": result.is_superseded,
         "relatedMemoryCount": result.related_count,
     }
@@ -109,7 +110,10 @@ def result_record(result: SearchResult) -> Record:
 def filters_record(ledger: Ledger) -> list[Record]:
     """The ladder: what each filter considered and admitted. A refill's second pass adds to the first."""
     rows: dict[str, Record] = {}
+    picks = {entry.verdict.name for entry in ledger.entries if isinstance(entry.verdict, Pick)}
     for entry in ledger.entries:
+        if isinstance(entry.verdict, Round):  # only the last round's picks count
+            rows = {name: row for name, row in rows.items() if name not in picks}
         # A name with a colon is a step inside a tier: it decides who answers, not who is found.
         if not isinstance(entry.verdict, Gate | Pick) or ":" in entry.verdict.name:
             continue
@@ -122,6 +126,12 @@ def filters_record(ledger: Ledger) -> list[Record]:
         if entry.verdict.reason:
             row["reason"] = entry.verdict.reason
     return list(rows.values())
+
+
+def certificate_of(ledger: Ledger) -> Record | None:
+    """What the last round said of its answer; null where nothing could be required of it."""
+    notes = ledger.notes("certificate")
+    return {"completenessScore": None, **notes[-1]} if notes else None
 
 
 def recall_record(recall: Recall) -> Record:
@@ -140,6 +150,7 @@ def recall_record(recall: Recall) -> Record:
         "notice": recall.notice,
         "results": [result_record(result) for result in recall.results],
         "filters": filters_record(recall.ledger),
+        "certificate": certificate_of(recall.ledger),
     }
     return {name: value for name, value in record.items() if value is not None}
 

@@ -7,14 +7,17 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from recollect.model.memory import AuditEntry, Document, Event, Memory, Relation, Session, Usage
+from recollect.model.checking import CitationCheck
+from recollect.model.memory import AuditEntry, Citation, Document, Event, Memory, Relation, Session, Usage
 from recollect.model.recall import SessionContext, Successor
+from recollect.store.tasks import TaskReader, TaskWriter
+from recollect.store.vaults import VaultReads, VaultWrites
 
 COLUMN_FIELDS = (
     "num", "id", "project", "sector", "kind", "tier", "status", "zone", "importance", "confidence", "base_salience",
     "created", "updated", "last_used", "uses", "reinforcement", "reinforced_at", "confirmed", "valid_from",
     "valid_until", "document", "source", "task", "worktree", "author", "session", "position", "reward", "cited",
-    "simhash", "chars", "tokens", "length",
+    "simhash", "chars", "tokens", "length", "tasks_with", "reward_with",
 )  # fmt: skip
 """The attributes that gates and terms read, in the order in which an engine returns them."""
 
@@ -32,6 +35,8 @@ class NamespaceState:
     name: str
     number: int
     epoch: int
+    tasks_ended: int = 0
+    reward_total: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +116,7 @@ class Waiting:
     content: str
 
 
-class Reader(Protocol):
+class Reader(TaskReader, VaultReads, Protocol):
     """One consistent snapshot of the store. Every method is a constant number of statements."""
 
     def namespace(self, name: str) -> NamespaceState | None: ...
@@ -155,11 +160,21 @@ class Reader(Protocol):
     def audit_entries(self, ns: int, after: int = 0, limit: int = -1) -> list[AuditEntry]: ...
     def stored_ledger(self, ns: int, id: str) -> tuple[bytes, dict[str, str]] | None: ...
     def last_ledger(self, ns: int, session: str) -> tuple[bytes, dict[str, str]] | None: ...
+    def window(self, ns: int, num: int, span: int, limit: int, withheld: str) -> tuple[list[int], list[int]]: ...
+    def session_turns(
+        self, ns: int, nums: Sequence[int], withheld: str
+    ) -> dict[int, tuple[str, int | None, int | None]]: ...
+    def outcomes(self, ns: int, tasks: Sequence[str]) -> dict[str, float]: ...
+    def citing(
+        self, ns: int, nums: Sequence[int] | None, project: str | None
+    ) -> dict[int, tuple[str, list[Citation]]]: ...
+    def kept_artifacts(self, ns: int, ids: Sequence[str]) -> dict[str, str]: ...
+    def citation_checks(self, nums: Sequence[int]) -> dict[int, CitationCheck]: ...
     def backlog(self, encoder: str, limit: int) -> list[Waiting]: ...
     def backlog_size(self, encoder: str) -> int: ...
 
 
-class Writer(Reader, Protocol):
+class Writer(TaskWriter, Reader, VaultWrites, Protocol):
     """One transaction. It is on disk when the block ends without an error, and has not happened otherwise."""
 
     def ensure_namespace(self, name: str, at: int) -> NamespaceState: ...
@@ -182,6 +197,7 @@ class Writer(Reader, Protocol):
     def put_ledger(
         self, ns: int, *, id: str, session: str, at: int, ledger: bytes, audit: Mapping[str, str], keep: int
     ) -> None: ...
+    def put_citation_checks(self, checks: Mapping[int, CitationCheck]) -> None: ...
     def put_document(self, ns: int, document: Document) -> None: ...
     def delete(self, ns: int, nums: Sequence[int]) -> None: ...
     def remove_namespace(self, ns: int) -> None: ...

@@ -34,13 +34,16 @@ def sentences(text: str) -> list[str]:
     """The sentences of a text, stripped; blank lines and list items also end one."""
     found: list[str] = []
     begin = 0
-    for end in _END.finditer(text):
-        if end["stop"] == "." and _continues(text, end.start()):
-            continue
-        found.append(text[begin : end.end()].strip())
-        begin = end.end()
-    found.append(text[begin:].strip())
+    for end in sentence_ends(text):
+        found.append(text[begin:end].strip())
+        begin = end
     return [sentence for sentence in found if sentence]
+
+
+def sentence_ends(text: str) -> list[int]:
+    """Where each sentence ends, the end of the text last."""
+    ends = [end.end() for end in _END.finditer(text) if not (end["stop"] == "." and _continues(text, end.start()))]
+    return ends if ends and ends[-1] == len(text) else [*ends, len(text)]
 
 
 def first_sentence(text: str, limit: int) -> str:

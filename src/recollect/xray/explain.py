@@ -24,7 +24,7 @@ from recollect.model.snapshot import (
     ViewTrace,
     XrayResult,
 )
-from recollect.model.verdict import BoolArray, Found, Gate, Pick
+from recollect.model.verdict import BoolArray, Found, Gate, Pick, Round
 
 NEAR_MISSES: Final = 5
 # Rows that are followed without taking part: the view that names them and the gate that keeps them out of the race.
@@ -77,6 +77,8 @@ def explain(ledger: Ledger, *, audit: Mapping[str, str] | None = None, trace_id:
         namespace=query.get("namespace"),
         traceId=trace_id,
         degraded={view.name: view.error for view in views if view.error is not None},
+        certificate=_note(ledger, "certificate"),
+        widening=next((entry.verdict.reason for entry in ledger.entries if isinstance(entry.verdict, Round)), None),
     )
 
 
@@ -136,6 +138,7 @@ class _Walk:
     pool: Pool = field(default_factory=Pool)
     rungs: dict[str, _Rung] = field(default_factory=dict)
     own: dict[str, _Rung] = field(default_factory=dict)
+    picks: set[str] = field(default_factory=set)
 
     @staticmethod
     def through(entries: Iterable[Entry]) -> _Walk:
@@ -146,6 +149,8 @@ class _Walk:
                     walk._gate(entry, entry.verdict)
                 case Pick():
                     walk._pick(entry, entry.verdict)
+                case Round():
+                    walk._begin_again()
             walk.pool = walk.pool.apply(entry.verdict)
         return walk
 
@@ -197,12 +202,16 @@ class _Walk:
     def _rung(self, name: str) -> _Rung:
         return self.rungs.setdefault(name, _Rung(name))
 
+    def _begin_again(self) -> None:
+        """The picks so far count no more; what the gates masked stays masked."""
+        for name in self.picks:
+            self.rungs.pop(name, None)
+
     def _pick(self, entry: Entry, pick: Pick) -> None:
         failed = np.ones(len(self.pool), dtype=np.bool_)
         failed[pick.chosen] = False
         cut = _Cut(self.pool.live, failed, np.zeros_like(failed), pick.reason)
-        # Where a recall picks twice, the last round's picks are the ones that count.
-        self.rungs.pop(pick.name, None)
+        self.picks.add(pick.name)
         self.rungs[pick.name] = _Rung(pick.name, entry.considered, entry.admitted, cuts=[cut])
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from recollect.model.ledger import Ledger
 from recollect.model.memory import Kind, Sector, Tier
+from recollect.model.plan import Intent, Scope
 from recollect.model.pool import Pool
 from recollect.model.query import Documents, Filters, Mode, Query
-from recollect.model.verdict import FloatArray, Found, Gate, IntArray, Pick, Term
+from recollect.model.verdict import FloatArray, Found, Gate, IntArray, Pick, Round, Term
 
 WATCH = "watch"
 NOT_PROPOSED = "not-proposed"
@@ -32,6 +33,9 @@ FILTER_SETTINGS: Mapping[str, tuple[str, Any]] = {
     "min-salience": ("filters.min_salience", 0.0),
     "in-session": ("filters.in_session", None),
     "documents": ("filters.documents", Documents.INCLUDE),
+    "requires-citations": ("filters.requires_citations", False),
+    "scope": ("filters.scope", Scope.ORG),
+    "affected-files": ("filters.affected", ()),
 }
 
 
@@ -43,13 +47,16 @@ def query_from_record(record: Mapping[str, Any]) -> Query:
     """The query that a ledger was made for. A field this version does not know is an error: it might have mattered."""
     given = _known(record, Query)
     filters = _known(given.pop("filters", {}), Filters)
-    for name, kind in (("sector", Sector), ("tier", Tier), ("kind", Kind), ("documents", Documents)):
+    for name, kind in (("sector", Sector), ("tier", Tier), ("kind", Kind), ("documents", Documents), ("scope", Scope)):
         if filters.get(name) is not None:
             filters[name] = kind(filters[name])
-    filters["tags"] = tuple(filters.get("tags", ()))
+    for name in ("tags", "affected"):
+        filters[name] = tuple(filters.get(name, ()))
     for name in ("files", "scopes", "watch"):
         given[name] = tuple(given.get(name, ()))
     given["weights"] = dict(given.get("weights", {}))
+    if given.get("intent") is not None:
+        given["intent"] = Intent(given["intent"])
     return Query(**{**given, "mode": Mode(given.get("mode", Mode.HYBRID)), "filters": Filters(**filters)})
 
 
@@ -125,7 +132,7 @@ class Reading:
         self.terms: dict[str, Term] = {}
         self.picks: list[_Picked] = []
         self._gates: list[tuple[str, Gate, Pool]] = []
-        picking = {entry.stage for entry in ledger.entries if isinstance(entry.verdict, Pick)}
+        picking = {entry.stage for entry in ledger.last_round() if isinstance(entry.verdict, Pick)}
         pool, base = Pool(), None
         for entry in ledger.entries:
             if base is None and entry.stage in picking:
@@ -137,6 +144,8 @@ class Reading:
                     self.picks.append(_Picked(entry.stage, entry.verdict, pool))
                 case Term():
                     self.terms[entry.verdict.name] = entry.verdict
+                case Round():
+                    self.terms, self.picks, base = {}, [], None
                 case _:
                     pass
             pool = pool.apply(entry.verdict)
@@ -242,7 +251,10 @@ _TERM_WORDS = {
     "reinforcementBoost": "how often it has proved right",
     "superseded": "that something replaced it",
     "tierPrior": "the tier that found it",
+    "intentMatch": "the kind of answer that is asked for",
+    "timeMatch": "the time that is asked about",
     "graph": "what it is linked to",
+    "uplift": "how tasks went that had it",
     "sectorBoost": "the sector that it belongs to",
     "mmrPenalty": "how much it repeats what stands above it",
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from recollect.model.ledger import Entry, Ledger
 from recollect.model.pool import Pool, tally
-from recollect.model.verdict import Found, Gate, Note, Pick, Term
+from recollect.model.verdict import Found, Gate, Note, Pick, Round, Term
 from recollect.xray.counterfactual import Rerun
 from recollect.xray.diff import Difference, diff
 from recollect.xray.reading import query_from_record
@@ -89,7 +89,7 @@ def _check(pool: Pool, entry: Entry, at: int) -> None:
         case Pick():
             _check_chosen(pool, entry, verdict, at)
             lengths = {len(pool)}
-        case Note():
+        case Note() | Round():
             lengths = {len(pool)}
     if lengths != {len(pool)}:
         raise _altered(at, entry, f"judges {max(lengths)} rows where there were {len(pool)}")

@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.asking import asks, question
+from recollect.cli.asking import Question, asks, question
 from recollect.cli.given import Given, pass_given
 from recollect.cli.options import FORMATS, TEXT, Format, shared
 from recollect.cli.screen import screen
+from recollect.errors import InvalidInput
 
 if TYPE_CHECKING:
     from recollect.model.recall import Recall
@@ -21,13 +22,27 @@ _HERE = Format("--xray takes the word after it as its format: put it last, or wr
 @click.option("--no-record", is_flag=True, help="Do not record what was returned.")
 @click.option("--why/--no-why", default=True, help="Whether to show each score as the sum of its parts.")
 @click.option(
+    "--brief",
+    is_flag=True,
+    help="Layer 1, as an agent gets it: about 50 tokens a result, and one wider look if they cover too little.",
+)
+@click.option("--max-tokens", type=int, metavar="N", help="With --brief: at most this many tokens of results in all.")
+@click.option(
     "--xray", "xray", metavar="[FORMAT]", type=_HERE, is_flag=False, flag_value=FORMATS[0],
     help=f"Print the X-ray of this very search instead: {', '.join(FORMATS)}.",
 )  # fmt: skip
 @shared
 @pass_given
 def search(
-    given: Given, /, query: tuple[str, ...], no_record: bool, why: bool, xray: str | None, **options: Any
+    given: Given,
+    /,
+    query: tuple[str, ...],
+    no_record: bool,
+    why: bool,
+    brief: bool,
+    max_tokens: int | None,
+    xray: str | None,
+    **options: Any,
 ) -> None:
     """Find memories by words and by meaning, and say why each came.
 
@@ -35,6 +50,7 @@ def search(
     recollect search "how long are lookups cached"
     recollect search 인증 --project api --kind decision -k 3
     recollect search "cache ttl" --as-of 2026-05-01 --xray
+    recollect search "how do we deploy and who approves it" --brief
     """
     format = None
     if xray is not None:
@@ -42,6 +58,11 @@ def search(
 
         format = chosen_format(given, None if xray == FORMATS[0] else xray)
     asked = question(query, options)
+    if brief:
+        _brief(given, asked, max_tokens=max_tokens, record=False if no_record else None)
+        return
+    if max_tokens is not None:
+        raise InvalidInput("--max-tokens is for --brief; whole memories are held to --tokens N")
     with given.engine() as engine:
         recall = engine.search(asked.text, **asked.for_engine(engine.settings), record=False if no_record else None)
         snapshot = None if format is None else engine.snapshot_of(recall)
@@ -75,6 +96,24 @@ def documents(
             record=False if no_record else None,
         )
     _answer(given, recall, why=why)
+
+
+def _brief(given: Given, asked: Question, *, max_tokens: int | None, record: bool | None) -> None:
+    with given.engine() as engine:
+        found = engine.search_memory(
+            asked.text, max_tokens=max_tokens, **asked.for_engine(engine.settings), record=record
+        )
+    if given.json:
+        given.emit(found.to_json())
+        return
+    from recollect.cli.results import print_certificate
+
+    console = screen(given)
+    for entry in found.entries:
+        console.print(entry.text, markup=False, highlight=False)
+    if found.recall.notice or not found.entries:
+        console.print(found.recall.notice or "no memory matches", markup=False)
+    print_certificate(console, found.certificate)
 
 
 def _answer(given: Given, recall: Recall, *, why: bool) -> None:

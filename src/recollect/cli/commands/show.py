@@ -4,11 +4,14 @@ import click
 from rich.text import Text
 
 from recollect.cli.given import Given, pass_given
-from recollect.cli.memories import attributes, cited, facts, headline
+from recollect.cli.memories import attributes, facts, headline
 from recollect.cli.options import TEXT, shared
-from recollect.cli.screen import first_line, moment, screen, visible
-from recollect.model.memory import Memory, Relation, RelationType
+from recollect.cli.screen import counted, first_line, moment, screen, visible
+from recollect.model.checking import CitationCheck
+from recollect.model.memory import Citation, Memory, Relation, RelationType
+from recollect.render.citing import check_record, cited
 from recollect.render.records import context_record, memory_record, relation_record
+from recollect.render.tasks import uplift_record
 
 
 @click.command()
@@ -22,12 +25,18 @@ def show(given: Given, id: str) -> None:
         salience = engine.salience([memory])[memory.id]
         relations = engine.relations(memory.id)
         context = engine.session_context(memory.id)
+        uplift = engine.uplift_of([memory.id]).get(memory.id)
+        check = engine.citation_check(memory.id)
         others = {other: engine.get(other) for relation in relations for other in _ends(relation) if other != memory.id}
     after = [relation.source for relation in relations if _replaced(relation, memory)]
     if given.json:
         record = {"memory": memory_record(memory, salience), "relations": [relation_record(r) for r in relations]}
+        if uplift is not None:
+            record["uplift"] = uplift_record(uplift)
         if context is not None:
             record["sessionContext"] = context_record(context)
+        if check is not None:
+            record["citationCheck"] = check_record(check)
         if after:
             successor = others[after[-1]]
             record["supersededBy"] = {"id": successor.id, "content": successor.content, "createdAt": successor.created}
@@ -49,13 +58,23 @@ def show(given: Given, id: str) -> None:
             Text(f"superseded by {after[-1]}: {first_line(headline(others[after[-1]]), 120)}\n", style="yellow")
         )
     rows = attributes(memory, salience)
-    rows += [("cites", cited(citation)) for citation in memory.citations]
+    if uplift is not None:
+        told = f"{uplift.value:+.2f} over {counted(uplift.tasks, 'task')} (confidence {uplift.confidence:.2f})"
+        rows.append(("uplift", told))
+    rows += [("cites", _judged(citation, check)) for citation in memory.citations]
     if context is not None:
         session = context.session
         rows.append(("session", f"{session.id} ({context.usage} it, {moment(session.started)})"))
         rows.append(("", session.summary and first_line(session.summary)))
     rows += [("relation", _told(relation, memory, others)) for relation in relations]
     console.print(facts(rows))
+
+
+def _judged(citation: Citation, check: CitationCheck | None) -> str:
+    """The citation, and what was last found out about it."""
+    known = {each.citation: each for each in check.checked} if check is not None else {}
+    each = known.get(citation)
+    return cited(citation) + (f" ({each.standing}{each.reason and ': '}{each.reason})" if each is not None else "")
 
 
 def _ends(relation: Relation) -> tuple[str, str]:

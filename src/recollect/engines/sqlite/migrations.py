@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from recollect.engines.sqlite.checks import CITATION_CHECKS
+from recollect.engines.sqlite.layers import OUTCOMES_BY_TASK
+
 APPLICATION_ID = 0x52434C54  # "RCLT": tells a Recollect store from any other SQLite file
 
 FOUNDATION = """
@@ -141,4 +144,59 @@ CREATE INDEX snapshots_by_session ON snapshots(ns, session, number);
 CREATE INDEX memories_scoped ON memories(ns) WHERE scopes <> '[]';
 """
 
-MIGRATIONS: tuple[tuple[str, str], ...] = (("0001-foundation", FOUNDATION), ("0002-xray", XRAY))
+TASKS = """
+CREATE TABLE tasks (
+    ns INTEGER NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, started INTEGER NOT NULL,
+    wording TEXT NOT NULL,                  -- the first task of the project that was worded alike
+    session TEXT, project TEXT, worktree TEXT, ended INTEGER, reward REAL, summary TEXT,
+    marked INTEGER NOT NULL DEFAULT 0,      -- whether anything was marked as used in it: then recalls do not count
+    episode INTEGER REFERENCES memories(num) ON DELETE SET NULL,
+    PRIMARY KEY (ns, id)
+);
+CREATE INDEX tasks_by_wording ON tasks(ns, wording);
+CREATE INDEX tasks_by_time ON tasks(ns, started, id);
+CREATE INDEX tasks_by_episode ON tasks(episode) WHERE episode IS NOT NULL;
+CREATE INDEX events_by_task ON events(ns, task) WHERE task IS NOT NULL;
+CREATE INDEX memories_by_task ON memories(ns, task) WHERE task IS NOT NULL;
+CREATE INDEX memories_by_craft ON memories(ns, kind, project, title) WHERE kind IN ('skill', 'pattern', 'gotcha');
+
+-- Derived from events and tasks: in how many ended tasks a memory took part, and the sum of their rewards.
+ALTER TABLE memories ADD COLUMN tasks_with INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE memories ADD COLUMN reward_with REAL NOT NULL DEFAULT 0;
+ALTER TABLE namespaces ADD COLUMN tasks_ended INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE namespaces ADD COLUMN reward_total REAL NOT NULL DEFAULT 0;
+"""
+
+VAULTS = """
+-- Grows when unused words leave the dictionary: numbers that a writer remembers are void, the index stays as it is.
+ALTER TABLE namespaces ADD COLUMN dropped_terms INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE vaults (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    ns INTEGER NOT NULL, name TEXT NOT NULL, root TEXT NOT NULL, options TEXT NOT NULL,
+    created INTEGER NOT NULL, synced INTEGER,
+    UNIQUE (ns, name)
+);
+CREATE TABLE vault_files (
+    vault INTEGER NOT NULL REFERENCES vaults(id) ON DELETE CASCADE,
+    path TEXT NOT NULL, document TEXT NOT NULL, hash TEXT NOT NULL,
+    mtime INTEGER NOT NULL, ctime INTEGER NOT NULL, size INTEGER NOT NULL, error TEXT,
+    PRIMARY KEY (vault, path)
+) WITHOUT ROWID;
+CREATE INDEX vault_files_by_document ON vault_files(document);
+CREATE TABLE vault_sections (
+    num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE,
+    vault INTEGER NOT NULL, document TEXT NOT NULL, position INTEGER NOT NULL,
+    headings TEXT NOT NULL, anchors TEXT NOT NULL, digest TEXT NOT NULL, body TEXT NOT NULL,
+    links TEXT NOT NULL
+);
+CREATE INDEX vault_sections_by_document ON vault_sections(vault, document, position);
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (
+    ("0001-foundation", FOUNDATION),
+    ("0002-xray", XRAY),
+    ("0003-tasks", TASKS),
+    ("0004-vaults", VAULTS),
+    ("0005-citations", CITATION_CHECKS + OUTCOMES_BY_TASK),
+)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from recollect.engines.sqlite.checks import SqliteChecks
+from recollect.engines.sqlite.layers import SqliteLayers
 from recollect.engines.sqlite.rows import MEMORY_SELECT, SESSION_SELECT, citation_of, memory_of, session_of
-from recollect.engines.sqlite.trails import SqliteTrails, packed
+from recollect.engines.sqlite.tasks import SqliteTasks
+from recollect.engines.sqlite.trails import packed
+from recollect.engines.sqlite.vaults import SqliteVaultReads
 from recollect.model.memory import (
     Citation,
     Document,
@@ -25,21 +29,23 @@ SUCCESSOR_EXCERPT = 200
 _AFTER_EVERY_TERM = "\U0010ffff"
 
 
-class SqliteReader(SqliteTrails):
+class SqliteReader(SqliteTasks, SqliteChecks, SqliteLayers, SqliteVaultReads):
     """One snapshot: memories, and everything that is looked up with them."""
 
     # ── namespaces and derived state ──
 
     def namespace(self, name: str) -> NamespaceState | None:
-        row = self._one("SELECT id, name, number, epoch FROM namespaces WHERE name = ?", name)
+        row = self._one(
+            "SELECT id, name, number, epoch, tasks_ended, reward_total FROM namespaces WHERE name = ?", name
+        )
         return NamespaceState(*row) if row else None
 
     def namespaces(self) -> list[tuple[NamespaceState, int]]:
         rows = self._all(
-            "SELECT n.id, n.name, n.number, n.epoch, (SELECT count(*) FROM memories m WHERE m.ns = n.id)"
-            " FROM namespaces n ORDER BY n.name"
+            "SELECT n.id, n.name, n.number, n.epoch, n.tasks_ended, n.reward_total,"
+            " (SELECT count(*) FROM memories m WHERE m.ns = n.id) FROM namespaces n ORDER BY n.name"
         )
-        return [(NamespaceState(*row[:4]), row[4]) for row in rows]
+        return [(NamespaceState(*row[:6]), row[6]) for row in rows]
 
     def changes(self, ns: int, since: int) -> Changes:
         rows = self._all(
@@ -343,6 +349,7 @@ class SqliteReader(SqliteTrails):
             "sessions",
             "documents",
             "artifacts",
+            "tasks",
             "events",
             "vectors",
             "backlog",

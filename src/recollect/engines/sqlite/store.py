@@ -15,6 +15,7 @@ import apsw
 
 from recollect.engines.sqlite.connection import connect, immediate, open_store, snapshot, translated
 from recollect.engines.sqlite.reads import SqliteReader
+from recollect.engines.sqlite.tasks import MISCOUNTED_TRIALS
 from recollect.engines.sqlite.writes import SqliteWriter, TermCache
 from recollect.errors import InvalidInput, StoreReadOnly
 from recollect.store.protocols import Health
@@ -177,6 +178,7 @@ _DERIVED_CHECKS = (
         "SELECT count(*) FROM memories m WHERE m.session IS NOT NULL AND NOT EXISTS (SELECT 1 FROM session_memories l"
         " WHERE l.num = m.num AND l.session = m.session AND l.usage = 'created')",
     ),
+    ("memories whose tasks are miscounted", MISCOUNTED_TRIALS),
 )
 _WITHOUT_VECTOR = (
     "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ? AND v.num = m.num)"

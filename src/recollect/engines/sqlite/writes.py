@@ -9,9 +9,12 @@ from typing import Any
 
 import apsw
 
+from recollect.engines.sqlite.checks import SqliteCheckWrites
 from recollect.engines.sqlite.reads import SqliteReader
 from recollect.engines.sqlite.rows import annotations_json
+from recollect.engines.sqlite.tasks import SqliteTaskWrites
 from recollect.engines.sqlite.trails import packed
+from recollect.engines.sqlite.vault_writes import SqliteVaultWrites
 from recollect.model.citation import citation_to_json
 from recollect.model.memory import AuditEntry, Document, Event, Relation, Session, Usage
 from recollect.store.protocols import NamespaceState, Prepared
@@ -33,7 +36,7 @@ UPDATABLE = frozenset(
 TermCache = dict[int, tuple[int, dict[str, int]]]
 
 
-class SqliteWriter(SqliteReader):
+class SqliteWriter(SqliteTaskWrites, SqliteCheckWrites, SqliteVaultWrites, SqliteReader):
     """Writes on one connection, inside the transaction that its store opened."""
 
     def __init__(self, connection: apsw.Connection, terms: TermCache) -> None:
@@ -122,7 +125,7 @@ class SqliteWriter(SqliteReader):
         self._terms.pop(ns, None)
 
     def _term_numbers(self, ns: int, rows: Sequence[Prepared]) -> dict[str, int]:
-        row = self._one("SELECT next_term, epoch FROM namespaces WHERE id = ?", ns)
+        row = self._one("SELECT next_term, epoch + dropped_terms FROM namespaces WHERE id = ?", ns)
         assert row is not None
         following, epoch = row
         cached_epoch, cached = self._terms.get(ns, (epoch, {}))
@@ -207,6 +210,7 @@ class SqliteWriter(SqliteReader):
     def delete(self, ns: int, nums: Sequence[int]) -> None:
         seq, wanted = self._number(ns), packed(nums)
         self._all("INSERT OR IGNORE INTO tombstones SELECT ?, ?, value FROM json_each(?)", ns, seq, wanted)
+        self.forget_task_words(ns, nums)
         self._all("DELETE FROM memories WHERE ns = ? AND num IN (SELECT value FROM json_each(?))", ns, wanted)
         self.drop_ledgers(ns)
         self._drop_unused_terms(ns)
@@ -225,8 +229,8 @@ class SqliteWriter(SqliteReader):
 
     def remove_namespace(self, ns: int) -> None:
         for table in (
-            "memories", "tombstones", "relations", "sessions", "session_memories", "documents", "artifacts", "events",
-            "audit", "snapshots", "terms", "labels", "vectors", "backlog",
+            "memories", "tombstones", "relations", "sessions", "session_memories", "documents", "artifacts", "tasks",
+            "events", "audit", "snapshots", "terms", "labels", "vectors", "backlog", "vaults",
         ):  # fmt: skip
             self._all(f"DELETE FROM {table} WHERE ns = ?", ns)
         self._all("DELETE FROM namespaces WHERE id = ?", ns)

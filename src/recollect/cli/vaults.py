@@ -1,0 +1,88 @@
+"""What a sync of vaults did, for people and as a record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from recollect.cli.given import Given
+from recollect.cli.keeping import backlog, encode
+from recollect.cli.progress import growing_bar
+from recollect.cli.screen import counted, moment, visible
+from recollect.engine import Engine
+from recollect.model.vault import Problem, SyncReport, Vault, VaultSync
+
+SHOWN_PATHS = 10
+
+
+def run_sync(given: Given, engine: Engine, name: str | None, paths: list[str] | None, *, embed: bool) -> None:
+    with growing_bar(given, "reading") as told:
+        report = engine.vault_sync(name, paths, told)
+    failure = encode(engine, given) if embed else None
+    waiting = backlog(engine)
+    engine.publish()
+    if given.json:
+        given.emit({**report_record(report), "backlog": waiting})
+    else:
+        for one in report.vaults:
+            print_sync(given, one)
+        if waiting:
+            given.note(f"{counted(waiting, 'text waits', 'texts wait')} to be encoded; `recollect reindex` does it")
+    if failure is not None:
+        raise failure
+
+
+def print_sync(given: Given, one: VaultSync) -> None:
+    told = [
+        f"{len(one.added):,} added", f"{len(one.changed):,} changed", f"{len(one.renamed):,} renamed",
+        f"{len(one.removed):,} removed", f"{one.unchanged:,} unchanged", counted(len(one.errors), "error"),
+    ]  # fmt: skip
+    click.echo(visible(f"{one.vault}: {', '.join(told)}"))
+    if one.changed_anything:
+        click.echo(
+            f"  {counted(one.sections_indexed, 'section')} indexed, {one.sections_kept:,} kept as they were,"
+            f" {one.sections_removed:,} removed"
+        )
+    for problem in one.dropped_scopes:
+        given.note(f"  scope dropped: {problem.path}: {problem.reason}")
+    for what, problems in (("error", one.errors), ("skipped", one.skipped)):
+        for problem in problems[:SHOWN_PATHS]:
+            given.note(f"  {what}: {problem.path}: {problem.reason}")
+        if len(problems) > SHOWN_PATHS:
+            given.note(f"  … and {len(problems) - SHOWN_PATHS:,} more; --json lists them all")
+
+
+def report_record(report: SyncReport) -> dict[str, Any]:
+    return {"vaults": [sync_record(one) for one in report.vaults]}
+
+
+def sync_record(one: VaultSync) -> dict[str, Any]:
+    return {
+        "name": one.vault, "root": one.root, "added": list(one.added), "changed": list(one.changed),
+        "renamed": [{"from": old, "to": new} for old, new in one.renamed], "removed": list(one.removed),
+        "unchanged": one.unchanged, "errors": _problems(one.errors), "skipped": _problems(one.skipped),
+        "droppedScopes": [{"scope": problem.path, "reason": problem.reason} for problem in one.dropped_scopes],
+        "sections": {"indexed": one.sections_indexed, "kept": one.sections_kept, "removed": one.sections_removed},
+    }  # fmt: skip
+
+
+def _problems(problems: tuple[Problem, ...]) -> list[dict[str, str]]:
+    return [{"path": problem.path, "reason": problem.reason} for problem in problems]
+
+
+def vault_record(vault: Vault, counts: tuple[int, int]) -> dict[str, Any]:
+    options = vault.options
+    record = {
+        "name": vault.name, "root": vault.root, "files": counts[0], "sections": counts[1], "project": options.project,
+        "scopes": list(options.scopes), "include": list(options.include), "exclude": list(options.exclude),
+        "includeRaw": options.include_raw, "includeOperational": options.include_operational,
+        "createdAt": vault.created, "syncedAt": vault.synced,
+    }  # fmt: skip
+    return {name: value for name, value in record.items() if value is not None}
+
+
+def vault_line(vault: Vault, counts: tuple[int, int]) -> str:
+    synced = "never synced" if vault.synced is None else f"synced {moment(vault.synced)}"
+    files, sections = counted(counts[0], "file"), counted(counts[1], "section")
+    return visible(f"{vault.name}  {vault.root}\n   {files}, {sections}, {synced}")

@@ -1,0 +1,1 @@
+"""Measuring recall on judged questions, through the same path that users take."""

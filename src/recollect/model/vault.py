@@ -1,0 +1,131 @@
+"""A vault: a folder of notes whose sections are memories, and what a sync of it did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class VaultOptions:
+    """What of the folder belongs to the vault. Scopes are kept as they were given: each sync judges them anew."""
+
+    scopes: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    include_raw: bool = False
+    include_operational: bool = False
+    project: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Vault:
+    id: int
+    namespace: str
+    name: str
+    root: str
+    options: VaultOptions
+    created: int
+    synced: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file as its folder lists it: as long as this stays the same, the file is not read again."""
+
+    mtime: int
+    ctime: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class VaultFile:
+    """A file as it was when it was last read. `error` says why it could not be taken in."""
+
+    path: str
+    document: str
+    hash: str
+    seen: Seen
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link as it is written: `kind` is wiki or path. What it leads to is found when the target is there."""
+
+    kind: str
+    target: str
+    fragment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a section stands in its file, what identifies it, and what it links to.
+
+    `digest` is of everything that its entry in the index is made of, `body` of its text without its headings.
+    """
+
+    position: int
+    headings: tuple[str, ...]
+    anchors: tuple[str, ...]
+    digest: str
+    body: str = ""
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSection:
+    """A section as the store has it."""
+
+    num: int
+    id: str
+    document: str
+    placed: Placed
+    content_hash: str
+    title: str | None
+    created: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that was left out, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class VaultSync:
+    """What one sync of one vault did. Paths are relative to its root."""
+
+    vault: str
+    root: str
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: int = 0
+    errors: tuple[Problem, ...] = ()
+    skipped: tuple[Problem, ...] = ()
+    dropped_scopes: tuple[Problem, ...] = ()
+    sections_indexed: int = 0
+    sections_kept: int = 0
+    sections_removed: int = 0
+
+    @property
+    def changed_anything(self) -> bool:
+        return bool(self.added or self.changed or self.renamed or self.removed)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """One entry a vault, in the order of their names."""
+
+    vaults: tuple[VaultSync, ...]
+
+    @property
+    def changed_anything(self) -> bool:
+        return any(one.changed_anything for one in self.vaults)
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        return tuple(problem for one in self.vaults for problem in one.errors)

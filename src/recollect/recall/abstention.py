@@ -1,0 +1,75 @@
+"""An honest "nothing here answers this": how likely it is that the answer is not among the best results.
+
+A logistic score over a few features, fitted by `bench/abstention.py` on the dev sets that have unanswerable questions
+(docs/benchmarks.md has its risk against each raw score). Two kinds of question need two kinds of evidence: one that
+names somebody who speaks in this memory ("What did Caroline paint?") is as good as the words that one memory of that
+person holds; any other is as good as its best result stands out.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, Final
+
+from recollect.model.pool import Pool
+from recollect.model.verdict import IntArray
+from recollect.recall.scene import Scene
+
+# What an agent reads first; the features must not depend on how many results were asked for.
+LOOKED_AT: Final = 5
+THRESHOLD: Final = 0.5
+COEFFICIENTS: Final[Mapping[str, float]] = {
+    "bias": -1.6,
+    "named": -0.1,
+    "namedCoverage": 2.4,
+    "stranger": -0.9,
+    "score": 0.4,
+    "words": 0.07,
+}
+
+_WORD: Final = re.compile(r"[^\W_][^\s,.?!;:()\"“”]*")
+_POSSESSIVE: Final = ("'s", "’s")
+
+
+def abstention(scene: Scene, pool: Pool, chosen: IntArray, question: str) -> dict[str, Any]:
+    features = features_of(scene, pool, chosen[:LOOKED_AT], question)
+    score = 1.0 - answerability(features)
+    return {"score": score, "threshold": THRESHOLD, "abstain": score > THRESHOLD, "features": features}
+
+
+def answerability(features: Mapping[str, float]) -> float:
+    logit = COEFFICIENTS["bias"] + sum(COEFFICIENTS[name] * value for name, value in features.items())
+    return 1.0 / (1.0 + math.exp(-logit))
+
+
+def features_of(scene: Scene, pool: Pool, head: IntArray, question: str) -> dict[str, float]:
+    """`named`: the question names a speaker; `stranger`: the best result is another's. 0 where nothing is found."""
+    if not len(head):
+        return {name: 0.0 for name in COEFFICIENTS if name != "bias"}
+    rows = pool.rows[head]
+    speakers = named_speakers(scene, question)
+    named = 1.0 if speakers else 0.0
+    coverage = float(scene.coverage(rows).max())
+    words = float(scene.words.score(rows).max()) if scene.words is not None else 0.0
+    return {
+        "named": named,
+        "namedCoverage": named * coverage,
+        "stranger": named * float(scene.columns["author"][rows[0]] not in speakers),
+        "score": (1.0 - named) * float(pool.score[head].max()),
+        "words": (1.0 - named) * words,
+    }
+
+
+def named_speakers(scene: Scene, question: str) -> frozenset[int]:
+    """The speakers whose whole name stands in the question, by number."""
+    codes = scene.columns.names["author"].codes
+    if not codes:
+        return frozenset()
+    found = [word.group() for word in _WORD.finditer(question)]
+    plain = [word.removesuffix(_POSSESSIVE[0]).removesuffix(_POSSESSIVE[1]) for word in found]
+    pairs = [" ".join(pair) for pair in pairwise(plain)]
+    known = (codes.get(name) for name in (*plain, *pairs) if name[:1].isupper() or not name.isascii())
+    return frozenset(code for code in known if code is not None)

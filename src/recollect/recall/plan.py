@@ -1,0 +1,54 @@
+"""The plan of a recall: a pure function of the query."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from recollect.ingest.annotate import annotate
+from recollect.model.memory import Annotations
+from recollect.model.plan import Complexity, Plan, Strategy, Window
+from recollect.model.query import Query
+from recollect.recall.complexity import complexity_of, mentions, strategy_of
+from recollect.recall.intents import intent_of, level_of
+from recollect.text.calendar import day_of, milliseconds
+from recollect.text.synonyms import expansions
+from recollect.text.times import time_references
+from recollect.text.tokenizer import tokenize
+
+# A longer text is a document; its first pages say what it asks, and reading them all would take longer than searching.
+PLANNED_CHARACTERS: Final = 4_000
+
+
+def make_plan(query: Query, noticed: Annotations | None = None) -> Plan:
+    text = query.text[:PLANNED_CHARACTERS]
+    windows = windows_of(text, query.at)
+    complexity = measure(text, noticed, dated=bool(windows))
+    strategy = strategy_of(complexity.score)
+    expanding = strategy is not Strategy.SIMPLE
+    return Plan(
+        complexity=complexity,
+        strategy=strategy,
+        intent=query.intent or intent_of(text),
+        intent_given=query.intent is not None,
+        level=level_of(text),
+        windows=windows,
+        expansions=expansions(text, dict.fromkeys(tokenize(text))) if expanding else {},
+    )
+
+
+def widened(plan: Plan, query: Query) -> Plan:
+    """The plan of a second round: it looks with every means there is."""
+    text = query.text[:PLANNED_CHARACTERS]
+    return replace(plan, strategy=Strategy.COMPLEX, expansions=expansions(text, dict.fromkeys(tokenize(text))))
+
+
+def measure(text: str, noticed: Annotations | None = None, *, dated: bool) -> Complexity:
+    noticed = annotate(text) if noticed is None else noticed
+    return complexity_of(text, len(mentions(text, noticed)), dated=dated)
+
+
+def windows_of(text: str, now: int) -> tuple[Window, ...]:
+    return tuple(
+        Window(said, milliseconds(start), milliseconds(end)) for said, start, end in time_references(text, day_of(now))
+    )

@@ -1,0 +1,55 @@
+"""Each formula against ranx on random lists, and by hand where ranx has no such metric."""
+
+import random
+
+import pytest
+from ranx import Qrels, Run, evaluate
+
+from recollect.evaluate import metrics
+from recollect.evaluate.dataset import Gold, Scoring
+
+ORACLE = {
+    "ndcg@10": metrics.ndcg,
+    "recall@10": metrics.recall,
+    "mrr@10": metrics.reciprocal_rank,
+    "hit_rate@10": metrics.recall_any,
+}
+
+
+def random_questions(count: int) -> tuple[dict[str, dict[str, int]], dict[str, list[str]]]:
+    chance = random.Random(7)
+    ids = [f"d{at}" for at in range(30)]
+    gold = {
+        f"q{at}": {id: chance.randint(1, 3) for id in chance.sample(ids, chance.randint(1, 14))} for at in range(count)
+    }
+    ranked = {query: chance.sample(ids, chance.randint(1, 30)) for query in gold}
+    return gold, ranked
+
+
+@pytest.mark.filterwarnings("ignore")  # ranx compiles with numba, which warns about itself
+@pytest.mark.parametrize("name", ORACLE)
+def test_a_metric_agrees_with_ranx_on_every_question(name: str) -> None:
+    gold, ranked = random_questions(200)
+    run = Run({query: {id: 1.0 / (rank + 1) for rank, id in enumerate(ids)} for query, ids in ranked.items()})
+    oracle = evaluate(Qrels(gold), run, name, return_mean=False)
+    queries = list(Qrels(gold).qrels)
+    ours = [ORACLE[name](ranked[query], gold[query], 10) for query in queries]
+    assert ours == pytest.approx(list(oracle), abs=1e-12)
+    assert 0 < sum(ours) < len(ours)
+
+
+def test_recall_all_wants_every_one_and_recall_any_only_one() -> None:
+    ranked, gold = ["a", "x", "b", "y", "z", "c"], {"a": 1.0, "b": 1.0, "c": 1.0}
+    assert [metrics.recall_all(ranked, gold, k) for k in (1, 5, 6)] == [0, 0, 1]
+    assert [metrics.recall_any(ranked, gold, k) for k in (1, 5, 6)] == [1, 1, 1]
+    assert metrics.recall_any(["x"], gold, 5) == 0
+
+
+def test_an_empty_list_scores_nothing() -> None:
+    scores = metrics.score(Scoring.CONVERSATION, [], [], Gold({"u": 1.0}, {"g": 1.0}))
+    assert set(scores.values()) == {0.0}
+    assert "unit ndcg@10" in scores
+
+
+def test_turns_count_only_where_turns_were_judged() -> None:
+    assert "unit ndcg@10" not in metrics.score(Scoring.CONVERSATION, ["u"], ["g"], Gold({}, {"g": 1.0}))

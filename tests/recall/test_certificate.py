@@ -1,0 +1,148 @@
+"""Whether the answer is enough, said in the facets of the question, with real memories and the real encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from recollect import Draft, Engine
+from recollect.model.certificate import verified
+from recollect.model.recall import Recall
+from recollect.model.verdict import Round
+from recollect.xray.replay import replay
+
+TEXTS = (
+    "The billing service uses PostgreSQL 15 as its database.",
+    "Deploys go out on Tuesdays from the release branch.",
+    "The cache keeps lookups for five minutes.",
+    "인증은 JWT 토큰 방식으로 처리한다.",
+    "배포 절차는 화요일에 릴리스 브랜치에서 시작한다.",
+)
+
+
+@pytest.fixture
+def filled(real: Engine) -> Engine:
+    for text in TEXTS:
+        real.remember(text)
+    return real
+
+
+def certificate(recall: Recall) -> Mapping[str, Any]:
+    return recall.ledger.notes("certificate")[-1]
+
+
+def covered(recall: Recall) -> dict[str, bool]:
+    return {one["text"]: bool(one["coveredBy"]) for one in certificate(recall)["requirements"]}
+
+
+def test_it_names_the_missing_half_of_a_two_part_question(filled: Engine) -> None:
+    recall = filled.search("Which database does the billing service use and who approves production hotfixes?")
+    said = certificate(recall)
+    assert said["missing"] == ["who approves production hotfixes"]
+    assert covered(recall)["Which database does the billing service use"]
+    best = recall.results[0]
+    assert best.memory.content == TEXTS[0]
+    assert best.memory.id in said["minimalSet"]
+
+
+def test_it_names_the_missing_half_in_korean(filled: Engine) -> None:
+    recall = filled.search("인증 방식과 장애 담당자를 알려줘")
+    assert certificate(recall)["missing"] == ["장애 담당자를 알려줘"]
+    assert covered(recall)["인증 방식과"]
+    assert {one["text"] for one in certificate(recall)["requirements"] if one["kind"] == "term"} == {
+        "인증", "방식", "장애", "담당자",
+    }  # fmt: skip
+
+
+def test_a_question_that_is_answered_misses_nothing(filled: Engine) -> None:
+    said = certificate(filled.search("which database does the billing service use"))
+    assert said["completenessScore"] == 1.0
+    assert said["missing"] == []
+    assert "suggestion" not in said
+
+
+def test_completeness_is_the_covered_share_by_weight(filled: Engine) -> None:
+    said = certificate(filled.search("billing service and zebra"))
+    weights = {one["text"]: (one["weight"], bool(one["coveredBy"])) for one in said["requirements"]}
+    expected = sum(w for w, by in weights.values() if by) / sum(w for w, _ in weights.values())
+    assert said["completenessScore"] == pytest.approx(expected)
+    assert not weights["zebra"][1]
+
+
+def test_where_nothing_can_be_required_it_is_unknown(filled: Engine) -> None:
+    said = certificate(filled.search("what is it?"))
+    assert said["requirements"] == []
+    assert "completenessScore" not in said
+
+
+def test_a_time_is_a_facet_that_the_date_of_a_memory_covers(real: Engine) -> None:
+    day = 86_400_000
+    real.remember(Draft("We moved the queue to Redis in a hurry.", created=real.clock() - 40 * day))
+    assert covered(real.search("what moved to Redis in the last two months"))["in the last two months"]
+    assert not covered(real.search("what moved to Redis yesterday"))["yesterday"]
+
+
+def test_the_minimal_set_covers_all_that_is_covered(filled: Engine) -> None:
+    recall = filled.search("billing database and release branch deploys")
+    said = certificate(recall)
+    inside = set(said["minimalSet"])
+    assert all(not one["coveredBy"] or inside & set(one["coveredBy"]) for one in said["requirements"])
+    assert 0 <= said["redundancyRatio"] < 1
+
+
+# ── widening ──
+
+
+def test_an_incomplete_answer_widens_once_and_says_so(filled: Engine) -> None:
+    question = "who approves production hotfixes after the security audit of the billing database?"
+    narrow = filled.search(question, limit=1, record=False)
+    wide = filled.search(question, limit=1, widen=True, record=False)
+    assert len(narrow.results) == 1
+    assert len(wide.results) > 1  # the second round looks for twenty
+    rounds = [entry.verdict for entry in wide.ledger.entries if isinstance(entry.verdict, Round)]
+    assert [one.number for one in rounds] == [2]
+    assert "below 0.6" in rounds[0].reason
+    assert [note["round"] for note in wide.ledger.notes("certificate")] == [1, 2]
+    assert [note["alpha"] for note in wide.ledger.notes("plan")] == [0.7, 0.5]
+    assert [note["beta"] for note in wide.ledger.notes("plan")] == [0.2, 0.5]
+    assert certificate(wide)["suggestion"] == "Check timeline context or request human input"
+    assert filled.snapshot_of(wide).widening == rounds[0].reason
+
+
+def test_only_the_last_rounds_terms_count(filled: Engine) -> None:
+    wide = filled.search("who approves production hotfixes of the billing database?", widen=True, record=False)
+    assert len(wide.ledger.notes("certificate")) == 2
+    for result in wide.results:
+        assert sum(result.parts.values()) == pytest.approx(result.score, abs=1e-9)
+    assert replay(wide.ledger).ids == tuple(result.memory.id for result in wide.results)
+
+
+def test_a_complete_answer_does_not_widen(filled: Engine) -> None:
+    recall = filled.search("which database does the billing service use", widen=True, record=False)
+    assert len(recall.ledger.notes("certificate")) == 1
+
+
+def test_max_results_holds_in_both_rounds(filled: Engine) -> None:
+    question = "who approves production hotfixes of the billing database?"
+    assert len(filled.search(question, max_results=2, widen=True, record=False).results) == 2
+
+
+# ── verifying ──
+
+
+def test_a_certificate_goes_stale_when_a_memory_is_edited(filled: Engine) -> None:
+    said = certificate(filled.search("which database does the billing service use"))
+    assert filled.verify_certificate(said).valid
+    first = said["evidence"][0]["id"]
+    filled.edit(first, "The billing service uses PostgreSQL 16 as its database.")
+    found = filled.verify_certificate(said)
+    assert not found.valid
+    assert found.stale == {first: "now superseded"}
+
+
+def test_an_altered_certificate_shows(filled: Engine) -> None:
+    said = dict(certificate(filled.search("which database does the billing service use")))
+    found = verified({**said, "query": "something else"}, {})
+    assert found.altered
