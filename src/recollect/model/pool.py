@@ -181,5 +181,5 @@ def tally(pool: Pool, verdict: Verdict) -> tuple[int, int]:
         case Note():
             return 0, 0
         case Round():
-            return int(pool.live.sum()), int(pool.passed.sum())
+            return _count(pool.live), _count(pool.passed)
     assert_never(verdict)
