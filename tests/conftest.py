@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from recollect.config import ABOUT
 from recollect.engine import Engine
 from recollect.index.encoders.minilm import MiniLMEncoder
 from recollect.model.ids import IdSource
@@ -26,8 +27,8 @@ def _no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Itera
         home = tmp_path_factory.mktemp("home")
         for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
             patch.setenv(name, str(home))
-        for name in ("STORE", "NAMESPACE", "PROJECT", "SESSION", "ENCODER", "PRESET", "LIMIT", "DEDUPE", "RECORD"):
-            patch.delenv(f"RECOLLECT_{name}", raising=False)
+        for name in ABOUT:
+            patch.delenv(f"RECOLLECT_{name.upper()}", raising=False)
         yield
 
 
