@@ -32,6 +32,7 @@ class Preset:
     tiers: bool  # whether the other tiers take part, and rows are diversified
     fluent: bool  # whether the semantic view is left out for a query in a script that the encoder does not know
     terms: tuple[tuple[str | None, TermStage], ...]
+    speakers: bool = False  # whether speakers whom the query names are known by who spoke, and not by the encoder
     relevance: frozenset[str] = (
         frozenset()
     )  # the terms that say how well a row fits the question: alpha multiplies them
