@@ -8,6 +8,11 @@ from typing import Final
 WORDS: Final[Mapping[str, str]] = {
     "vector": "meaning",
     "bm25": "words",
+    "pairs": "words side by side",
+    "code": "code by meaning",
+    "session": "session",
+    "userTurn": "user's own words",
+    "namedSpeaker": "named speaker",
     "symbolic": "exact name",
     "graph": "graph",
     "importance": "importance",

@@ -17,7 +17,7 @@ from recollect.index.symbolic import bind_symbolic
 from recollect.index.vectors import VectorIndex
 from recollect.index.views import BoundView
 from recollect.ingest.annotate import annotate
-from recollect.ingest.prepare import labels
+from recollect.ingest.prepare import ROLES, labels
 from recollect.model.checking import CitationCheck
 from recollect.model.memory import Annotations, Memory, Relation
 from recollect.model.plan import Plan
@@ -32,6 +32,7 @@ from recollect.recall.scene import Edge, Known, Likeness, Scene, usage_at, usage
 from recollect.recall.uplift import trials_at, trials_now
 from recollect.store.protocols import NamespaceState, Reader
 from recollect.text.language import known_share
+from recollect.text.names import names_in, without_names
 from recollect.text.normalize import normalize
 from recollect.text.tokenizer import tokenize
 
@@ -58,6 +59,7 @@ def set_scene(
     fluency = known_share(query.text, encoding.languages)
     noticed = annotate(query.text)
     plan = make_plan(query, noticed) if preset.planned else None
+    speakers = names_in(query.text, columns.names["author"].codes, ROLES) if preset.speakers else []
     views = bind_views(
         reader,
         ns,
@@ -68,6 +70,7 @@ def set_scene(
         noticed=noticed,
         plan=plan,
         readable=fluency > 0,
+        meant=without_names(query.text, speakers),
     )
     words = views.get("lexical")
     lexical = words if isinstance(words, BoundLexical) else None
@@ -86,6 +89,7 @@ def set_scene(
         names=_names(reader, ns, noticed) if lexical is not None and preset.tiers else (),
         touched=_touched(reader, ns, columns, query.files) if query.files else None,
         held=None if ONLY_HERE in query.scopes else _outside(columns, reader.scoped(ns, ONLY_HERE)),
+        speakers=sorted({name.code for name in speakers}),
         watched=watched,
         unknown=unknown,
         neighbours=_neighbours(reader, ns, query.at) if preset.tiers or preset.by_strategy else None,
@@ -128,8 +132,12 @@ def bind_views(
     noticed: Annotations,
     plan: Plan | None,
     readable: bool,
+    meant: str,
 ) -> dict[str, BoundView]:
-    """A query that the encoder cannot read at all is not put to it, unless the caller or the preset insists."""
+    """A query that the encoder cannot read at all is not put to it, unless the caller or the preset insists.
+
+    `meant` is the text that the encoder gets.
+    """
     views: dict[str, BoundView] = {}
     for name in views_for(preset, query.mode, None if plan is None else plan.strategy):
         if name == "lexical":
@@ -137,7 +145,7 @@ def bind_views(
         elif name == "symbolic":
             views[name] = bind_symbolic(reader, ns, version.columns, _exact_names(noticed))
         elif version.vectors is not None and (readable or query.mode is Mode.SEMANTIC or not preset.fluent):
-            views[name] = LazySemantic(encoding, version.vectors, version.columns, query.text)
+            views[name] = LazySemantic(encoding, version.vectors, version.columns, meant)
     return views
 
 

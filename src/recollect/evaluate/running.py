@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from recollect.config import Settings
@@ -18,6 +18,7 @@ from recollect.index.encoders.protocol import Encoder
 from recollect.ingest.draft import Draft
 from recollect.model.ids import IdSource
 from recollect.model.memory import FileCitation
+from recollect.store.protocols import Prepared
 
 # Documents are asked as a user asks, ten at a time. A session stands where its best turn stands, so ten sessions take
 # more turns: with 50 and with 200 locomo-dev has 79.6 and 80.4 recall_all@5, 51.5 and 51.3 nDCG@10 by turn.
@@ -68,6 +69,24 @@ class Run:
         return [answer for answer in self.answers if answer.metrics]
 
 
+class Filling(Engine):
+    """An engine that prepares a unit once, however many haystacks hold it: they differ only in its date."""
+
+    known: dict[str, Prepared]
+
+    def _prepared(self, drafts: Sequence[Draft], namespace: str | None) -> list[Prepared]:
+        rows = []
+        for draft in drafts:
+            row = self.known.get(draft.source_id or "")
+            if row is None:
+                (row,) = super()._prepared([draft], namespace)
+                self.known[draft.source_id or ""] = row
+            created = row.memory.created if draft.created is None else draft.created
+            memory = replace(row.memory, id=self.new_id(), created=created, updated=created)
+            rows.append(replace(row, memory=memory))
+        return rows
+
+
 def asked(dataset: Dataset, *, unanswerable: bool, most: int | None) -> list[Question]:
     """The questions of a run, in the set's order; ranking is measured on those that have an answer."""
     wanted = [one for one in dataset.questions if unanswerable or _is_judged(dataset, one)]
@@ -97,12 +116,13 @@ def evaluate(
     key = str(encoder.key) if encoder is not None else "none"
     runs = [Run(dataset, preset, key) for preset in presets]
     wanted = {question.id for question in questions}
+    known: dict[str, Prepared] = {}
     for haystack in dataset.haystacks:
         asking = [question for question in dataset.questions_of(haystack) if question.id in wanted]
         if not asking:
             continue
         units = dataset.seen_in(haystack)
-        with _filled(units, dataset.dates_in(haystack), encoder, advance) as (engine, latest):
+        with _filled(units, dataset.dates_in(haystack), known, encoder, advance) as (engine, latest):
             for run in runs:
                 started = time.perf_counter()
                 for question in asking:
@@ -114,7 +134,11 @@ def evaluate(
 
 @contextmanager
 def _filled(
-    units: Sequence[Unit], dates: Mapping[str, int], encoder: Encoder | None, advance: Advance
+    units: Sequence[Unit],
+    dates: Mapping[str, int],
+    known: dict[str, Prepared],
+    encoder: Encoder | None,
+    advance: Advance,
 ) -> Iterator[tuple[Engine, int]]:
     """A store that holds these units and nothing else, each as a memory of its own, and the time of the latest."""
     drafts = [_draft(unit, dates) for unit in units]
@@ -123,7 +147,8 @@ def _filled(
     with tempfile.TemporaryDirectory(prefix="recollect-eval-", dir=folder) as place:
         settings = Settings(store=str(Path(place) / "store.db"), encoder="none" if encoder is None else "minilm")
         ids = IdSource(lambda: latest, lambda bits: 0)  # ties are settled by id: the same ids every time
-        with Engine.open(settings=settings, encoder=encoder, clock=lambda: latest, ids=ids) as engine:
+        with Filling.open(settings=settings, encoder=encoder, clock=lambda: latest, ids=ids) as engine:
+            engine.known = known
             # Two units that say the same are two units: whichever is judged must be there to be found.
             for batch in engine.remember_many(drafts, dedupe=False):
                 advance(len(batch))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from recollect.index.bm25 import Bm25, idf, length_norm, saturation, weighted_frequency
 from recollect.index.columns import Columns
+from recollect.index.pairs import CODE_WORDS, Pair, Terms, code_share, pair_scores
 from recollect.index.segments import Postings, Segment
 from recollect.index.top import best
 from recollect.index.views import Proposals
@@ -34,6 +36,7 @@ Prefixes = Literal["short", "every", "none"]
 class QueryTerm:
     """One word of the query as term numbers: itself, or everything that it is a prefix of, counted as one term.
 
+    A weight of 0 is a word of programs, looked up along with the query's own.
     A term of an expansion stands in for the query's own word `of`; its `numbers` are one of the tokens it is made of.
     """
 
@@ -89,8 +92,12 @@ class BoundLexical:
         look_up: Callable[[], Sequence[QueryTerm]],
         formula: Bm25,
         weights: Mapping[str, float],
+        words: Sequence[str] = (),
     ) -> None:
         self._look_up = look_up
+        self._words = words
+        self._worth: dict[str, tuple[int, float]] = {}
+        self._code: list[int] = []
         self._weights = weights
         self._coverage: FloatArray | None = None
         self._index = index
@@ -150,6 +157,28 @@ class BoundLexical:
                 held[at] |= with_it
         return held
 
+    def pairs(self, rows: IntArray) -> FloatArray:
+        """BM25 of the query's neighbouring words where a row holds them side by side."""
+        _ = self.scores
+        worth = self._worth
+        found = {
+            (one, other): Pair(worth[one][0], worth[other][0], (worth[one][1] + worth[other][1]) / 2.0)
+            for one, other in pairwise(self._words)
+            if one in worth and other in worth and one != other
+        }
+        if not found:
+            return np.zeros(len(rows))
+        norm = self._index.norm(self._formula)[rows]
+        return pair_scores(self._sequences(rows), list(found.values()), norm, self._formula)
+
+    def code_share(self, rows: IntArray) -> float:
+        """The share of these rows that are source code."""
+        _ = self.scores
+        return code_share(self._sequences(rows), self._code) if self._code else 0.0
+
+    def _sequences(self, rows: IntArray) -> list[Terms]:
+        return [self._index.sequence(row) for row in rows.tolist()]
+
     def holds(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
         """Which rows hold every one of these terms."""
         held = np.ones(self._index.columns.size, dtype=np.bool_)
@@ -165,7 +194,9 @@ class BoundLexical:
         total = np.zeros(index.columns.size)
         held = np.zeros(index.columns.size)
         norm = index.norm(formula)
-        self._terms = self._look_up()
+        found = self._look_up()
+        self._code = [number for term in found if not term.weight for number in term.numbers]
+        self._terms = [term for term in found if term.weight]
         known = {term.of for term in self._terms if not term.expands}
         for word, weight in self._weights.items():
             if word not in known:  # nobody wrote it: a row that held it would stand out most
@@ -176,6 +207,8 @@ class BoundLexical:
                 continue
             frequency = int(index.active[rows].sum())
             factor = term.weight * idf(formula, index.documents, frequency)
+            if term.word == term.of:
+                self._worth[term.word] = (term.numbers[0], factor)
             total[rows] += factor * saturation(formula, frequencies, norm[rows])
             if not term.expands:
                 held[rows] += term.weight
@@ -225,7 +258,7 @@ def bind_lexical(
             return plain_terms(reader, ns, weights)
         return weighted_terms(reader, ns, weights, expansions or {})
 
-    return BoundLexical(index, look_up, formula, weights)
+    return BoundLexical(index, look_up, formula, weights, words)
 
 
 def weighted_terms(
@@ -233,10 +266,11 @@ def weighted_terms(
 ) -> list[QueryTerm]:
     """Words weighted by what they say; a prefix helps a short query, and a word that no memory holds."""
     others = {(word, other): tokenize(other) for word, found in expansions.items() for other in found}
-    wanted = dict.fromkeys([*weights, *(token for tokens in others.values() for token in tokens)])
+    wanted = dict.fromkeys([*weights, *(token for tokens in others.values() for token in tokens), *CODE_WORDS])
     numbers = reader.terms(ns, list(wanted))
     terms = [QueryTerm(word, (numbers[word],), weights[word], word) for word in weights if word in numbers]
     terms += _expanded_terms(others, numbers, weights)
+    terms += [QueryTerm(word, (numbers[word],), 0.0, word) for word in CODE_WORDS if word in numbers]
     short = len(weights) <= PREFIX_QUERY_WORDS
     open_ended = [word for word in weights if (short or word not in numbers) and _may_be_prefix(word)]
     found = reader.terms_with_prefix(ns, open_ended, PREFIX_CAP) if open_ended else {}

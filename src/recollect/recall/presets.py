@@ -11,7 +11,7 @@ from recollect.index.lexical import Prefixes
 from recollect.model.memory import Sector
 from recollect.model.plan import Strategy
 from recollect.model.query import Mode
-from recollect.recall import baselines, matches, terms
+from recollect.recall import baselines, matches, relevance, terms
 from recollect.recall.terms import TermStage
 from recollect.recall.tiers import tier_prior
 from recollect.recall.uplift import uplift
@@ -32,6 +32,7 @@ class Preset:
     tiers: bool  # whether the other tiers take part, and rows are diversified
     fluent: bool  # whether the semantic view is left out for a query in a script that the encoder does not know
     terms: tuple[tuple[str | None, TermStage], ...]
+    speakers: bool = False  # whether speakers whom the query names are known by who spoke, and not by the encoder
     relevance: frozenset[str] = (
         frozenset()
     )  # the terms that say how well a row fits the question: alpha multiplies them
@@ -89,6 +90,11 @@ DEFAULT = Preset(
     terms=(
         ("semantic", terms.spread("vector", "semantic", 0.7)),
         ("lexical", terms.spread("bm25", "lexical", 0.7)),
+        ("lexical", relevance.word_pairs(0.3)),
+        ("semantic", relevance.meaning_of_code(0.55)),
+        (None, relevance.session_support(0.3)),
+        (None, relevance.own_words(1.4)),
+        (None, relevance.named_speaker(0.7)),
         ("symbolic", terms.share("symbolic", "symbolic", 1.4)),
         (None, terms.graph(0.4)),
         (None, terms.importance(0.1)),
@@ -101,7 +107,8 @@ DEFAULT = Preset(
         (None, tier_prior),
         (None, terms.superseded(SUPERSEDED_FACTOR)),
     ),
-    relevance=frozenset(("vector", "bm25", "symbolic", "graph")),
+    speakers=True,
+    relevance=frozenset(("vector", "bm25", "pairs", "code", "userTurn", "namedSpeaker", "symbolic", "graph")),
     planned=True,
 )
 

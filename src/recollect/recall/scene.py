@@ -67,8 +67,9 @@ class Scene:
 
     `fluency` is the share of the query that the encoder can read: its opinion weighs as much. `words` and `names` are
     the query's words and the names in it, `touched` the rows about the files under review, `held` the rows whose
-    contexts the caller holds. `plan` and `noticed` are what was read out of the question, `wider` the scene of a second
-    round. The callables reach the store: along relations, for likeness, for the rows in full.
+    contexts the caller holds, `speakers` the authors whom the query names. `plan` and `noticed` are what was read out
+    of the question, `wider` the scene of a second round. The callables reach the store: along relations, for likeness,
+    for the rows in full.
     """
 
     columns: Columns
@@ -84,6 +85,7 @@ class Scene:
     names: Sequence[Sequence[int]] = ()
     touched: BoolArray | None = None
     held: BoolArray | None = None
+    speakers: Sequence[int] = ()
     watched: IntArray | None = None
     unknown: Sequence[str] = ()
     neighbours: Callable[[Sequence[int]], Iterable[Edge]] | None = None

@@ -32,14 +32,14 @@ def spread(name: str, view: str, weight: float) -> TermStage:
         raw = scene.score(view, pool.rows)
         computed = ~np.isnan(raw)
         sample = raw[computed & pool.live]
-        floor, deviation = _floor_and_deviation(sample)
+        floor, deviation = floor_and_deviation(sample)
         delta = np.where(computed, trust * (raw - floor) / deviation, 0.0)
         return Term(name, delta, computed, {"floor": floor, "deviation": deviation, "weight": trust})
 
     return term
 
 
-def _floor_and_deviation(sample: FloatArray) -> tuple[float, float]:
+def floor_and_deviation(sample: FloatArray) -> tuple[float, float]:
     if len(sample) < 2:  # nothing to measure a lone candidate against: its raw score speaks for itself
         return 0.0, 1.0
     deviation = float(sample.std())

@@ -1,0 +1,117 @@
+"""Terms beyond the views' own scores: how the words stand, what the text is, who said it, and in what company.
+
+Each weight's ablation is in docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recollect.index.columns import Columns
+from recollect.model.pool import Pool
+from recollect.model.query import Query
+from recollect.model.verdict import BoolArray, FloatArray, IntArray, Term
+from recollect.recall.scene import Scene
+from recollect.recall.terms import TermStage, floor_and_deviation
+
+USER_ROLES = ("user", "human")
+ASSISTANT_ROLES = ("assistant", "agent", "model", "bot", "system", "tool")
+# Rows of a session that speak for it: one alone may be chance, and in a long session many are beside the point.
+SESSION_ROWS = 3
+
+
+def word_pairs(weight: float) -> TermStage:
+    """weight · BM25 of the query's neighbouring words side by side, on the scale of the words' own term."""
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
+        if scene.words is None or not len(pool):
+            return None
+        raw = scene.words.pairs(pool.rows)
+        computed = raw > 0
+        if not computed.any():
+            return None
+        _, deviation = floor_and_deviation(scene.words.score(pool.rows)[pool.live])
+        return Term("pairs", weight * raw / deviation, computed, {"weight": weight, "deviation": deviation})
+
+    return term
+
+
+def meaning_of_code(weight: float) -> TermStage:
+    """What shifting this much weight from words to meaning adds, as far as the candidates are source code.
+
+    Code shares few words with a question in prose. The shift is of the whole list, so that all rows stay on one scale.
+    """
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
+        if scene.words is None or "semantic" not in scene.views or not pool.live.any():
+            return None
+        share = scene.words.code_share(pool.rows[pool.live])
+        if not share:
+            return None
+        meaning, words = scene.score("semantic", pool.rows), scene.words.score(pool.rows)
+        computed = ~np.isnan(meaning)
+        shift = weight * share * scene.fluency
+        delta = shift * (_standing(meaning, computed & pool.live) - _standing(words, pool.live))
+        return Term("code", np.where(computed, delta, 0.0), computed, {"weight": weight, "share": share})
+
+    return term
+
+
+def _standing(raw: FloatArray, sample: BoolArray) -> FloatArray:
+    floor, deviation = floor_and_deviation(raw[sample])
+    return (raw - floor) / deviation
+
+
+def own_words(weight: float) -> TermStage:
+    """weight for what the user said, where an assistant spoke too: its turns are long, and rarely what is asked for."""
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
+        by_user = _said_by(scene.columns, pool.rows, USER_ROLES)
+        both = (by_user & pool.live).any() and (_said_by(scene.columns, pool.rows, ASSISTANT_ROLES) & pool.live).any()
+        if not both:
+            return None
+        return Term("userTurn", np.where(by_user, weight, 0.0), by_user, {"weight": weight})
+
+    return term
+
+
+def _said_by(columns: Columns, rows: IntArray, roles: tuple[str, ...]) -> BoolArray:
+    codes = [code for role in roles if (code := columns.names["author"].find(role)) >= 0]
+    return np.isin(columns["author"][rows], codes)
+
+
+def named_speaker(weight: float) -> TermStage:
+    """weight for what somebody said whom the question names."""
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
+        if not scene.speakers:
+            return None
+        by_them = np.isin(scene.columns["author"][pool.rows], list(scene.speakers))
+        return Term("namedSpeaker", np.where(by_them, weight, 0.0), by_them, {"weight": weight})
+
+    return term
+
+
+def session_support(weight: float) -> TermStage:
+    """weight · the mean score so far of the session's best rows: what stands alone among strangers is likelier chance.
+
+    Always a mean of SESSION_ROWS, so that a session with fewer candidates gets less.
+    """
+
+    def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
+        sessions = scene.columns["session"][pool.rows]
+        computed = sessions >= 0
+        live = np.flatnonzero(computed & pool.live)
+        if not len(live):
+            return None
+        order = live[np.lexsort((-pool.score[live], sessions[live]))]
+        among = sessions[order]
+        begins = np.flatnonzero(np.r_[True, among[1:] != among[:-1]])
+        place = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))
+        best = order[place < SESSION_ROWS]
+        known, session = np.unique(sessions, return_inverse=True)
+        total = np.bincount(session[best], weights=pool.score[best], minlength=len(known))
+        support = total[session] / SESSION_ROWS
+        return Term("session", np.where(computed, weight * support, 0.0), computed, {"weight": weight})
+
+    return term

@@ -1,0 +1,174 @@
+"""Each relevance term in a scene of its own, by the numbers; and the same through a whole recall."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from recollect.engine import Engine
+from recollect.index.bm25 import Bm25
+from recollect.index.pairs import CODE_WORDS, Pair, code_share, pair_scores
+from recollect.ingest.draft import Draft
+from recollect.model.query import ALPHA
+from recollect.model.recall import Recall
+from recollect.text.names import names_in, without_names
+
+
+def keep(engine: Engine, *drafts: Draft) -> None:
+    for _ in engine.remember_many(drafts, dedupe=False):
+        pass
+    engine.drain()
+
+
+def parts(recall: Recall, name: str) -> dict[str, float]:
+    return {result.memory.content: result.parts[name] for result in recall.results if name in result.parts}
+
+
+def terms(*numbers: int) -> np.ndarray:
+    return np.array(numbers, dtype=np.uint32)
+
+
+def test_a_pair_counts_side_by_side_and_in_order_only() -> None:
+    rows = [terms(7, 1, 2, 9, 1, 2), terms(2, 1), terms(1, 9, 2), terms(1), terms(2), terms()]
+    scores = pair_scores(rows, [Pair(1, 2, 3.0)], np.ones(6), Bm25(k1=1.5))
+    # Twice in the first row: 3 · 2·2.5 / (2 + 1). The end of one row and the beginning of the next are no neighbours.
+    assert scores == pytest.approx([5.0, 0, 0, 0, 0, 0])
+
+
+def test_words_side_by_side_are_worth_more_than_words_apart(engine: Engine) -> None:
+    together, apart = "the rate limit of the gateway is low", "the limit of the gateway has a low rate"
+    keep(engine, Draft(apart), Draft(together), Draft("nothing of the kind"))
+    recall = engine.recall(engine.query("rate limit"))
+    assert recall.results[0].memory.content == together
+    assert set(parts(recall, "pairs")) == {together}
+
+
+def test_korean_words_side_by_side(engine: Engine) -> None:
+    together, apart = "사용자 인증 서버를 옮겼다", "인증 방식과 무관한 사용 제한, 용자 설정"
+    keep(engine, Draft(apart), Draft(together))
+    assert set(parts(engine.recall(engine.query("사용자 인증")), "pairs")) == {together}
+
+
+CODE = (
+    "def total(self, items):\n    if items is None:\n        return 0\n    return sum(len(str(item)) for item in items)"
+)
+
+
+def test_what_is_code_is_known_by_its_words() -> None:
+    numbers = {word: at for at, word in enumerate(CODE_WORDS)}
+    code, prose = list(numbers.values()), len(numbers)
+    program = terms(*([prose] * 30), numbers["def"], numbers["return"], numbers["return"])
+    one_word_often = terms(prose, *([numbers["return"]] * 5))
+    rarely = terms(*([prose] * 100), numbers["def"], numbers["return"])
+    assert code_share([program, one_word_often, rarely, terms()], code) == 0.25
+    assert code_share([program], []) == 0.0
+
+
+def test_meaning_weighs_more_among_code(engine: Engine) -> None:
+    others = [Draft(f"def f{n}(self):\n    return None if self.x{n} else str(self.y)") for n in range(5)]
+    keep(engine, Draft(CODE), *others)
+    recall = engine.recall(engine.query("total of items"))
+    told = next(term for term in recall.ledger.terms() if term.name == "code")
+    assert told.stats["share"] == 1.0
+    vector, words = (next(t for t in recall.ledger.terms() if t.name == name) for name in ("vector", "bm25"))
+    # Both have the weight 0.7, and 0.55 of it is moved from words to meaning.
+    assert told.delta == pytest.approx(0.55 / 0.7 * (vector.delta - words.delta))
+
+
+def test_prose_alone_has_no_code_term(engine: Engine) -> None:
+    keep(engine, *(Draft(f"Plain prose number {n} about the weather") for n in range(3)))
+    assert parts(engine.recall(engine.query("weather prose")), "code") == {}
+
+
+def test_the_users_own_words_come_first_where_an_assistant_spoke_too(engine: Engine) -> None:
+    text = "the bicycle is green"
+    keep(engine, Draft(text, author="assistant"), Draft(text, author="user"))
+    recall = engine.recall(engine.query("what colour is the bicycle"))
+    assert [result.memory.author for result in recall.results] == ["user", "assistant"]
+    assert recall.results[0].parts["userTurn"] == pytest.approx(1.4 * ALPHA)
+    assert "userTurn" not in recall.results[1].parts
+
+
+def test_without_an_assistant_a_role_says_nothing(engine: Engine) -> None:
+    keep(engine, Draft("my bicycle is green", author="user"), Draft("the bicycle shop", author="Mina"))
+    assert parts(engine.recall(engine.query("bicycle")), "userTurn") == {}
+
+
+def test_who_is_named_is_known_by_who_spoke(engine: Engine) -> None:
+    keep(engine, Draft("I sold the piano", author="Mina"), Draft("I sold the piano last", author="Jon"),
+         Draft("피아노를 팔았어", author="민아"))  # fmt: skip
+    recall = engine.recall(engine.query("when did Mina's piano go"))
+    assert parts(recall, "namedSpeaker") == pytest.approx({"I sold the piano": 0.7 * ALPHA})
+    assert recall.results[0].memory.author == "Mina"
+    assert parts(engine.recall(engine.query("민아가 판 피아노")), "namedSpeaker") == pytest.approx(
+        {"피아노를 팔았어": 0.7 * ALPHA}
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "codes", "left"),
+    [
+        ("What did Mina say to Jon Park?", [0, 1], "What did say to ?"),
+        ("What did mina say", [], "What did mina say"),
+        ("Mina's piano", [0], "piano"),
+        ("Mina’s piano", [0], "piano"),
+        ("Who is Mina", [0], "Who is Mina"),
+        ("민아가 판 피아노", [2], "가 판 피아노"),
+        ("민아에게 보낸 편지", [2], "에게 보낸 편지"),
+        ("Jon", [], "Jon"),
+        ("", [], ""),
+    ],
+)
+def test_names_in_a_text(text: str, codes: list[int], left: str) -> None:
+    names = names_in(text, {"Mina": 0, "Jon Park": 1, "민아": 2, "user": 3}, {"user"})
+    assert [name.code for name in names] == codes
+    assert without_names(text, names) == left
+
+
+def test_a_role_is_no_name(engine: Engine) -> None:
+    keep(engine, Draft("the user asked for dark mode", author="user"), Draft("done", author="assistant"))
+    assert parts(engine.recall(engine.query("what did the user ask")), "namedSpeaker") == {}
+
+
+def test_only_the_encoder_is_spared_the_name(engine: Engine) -> None:
+    """The words still look for it, and a preset that is a baseline asks as it was asked."""
+    keep(engine, Draft("the piano is sold", author="Mina"), Draft("the drum is sold", author="Jon"))
+    named, plain = (engine.recall(engine.query(text, limit=2)) for text in ("Mina piano", "piano"))
+    raw = [{result.memory.content: result.parts["vector"] for result in recall.results} for recall in (named, plain)]
+    assert raw[0] == pytest.approx(raw[1])
+    words = [np.nanmax(recall.ledger.replay().raw("lexical")) for recall in (named, plain)]
+    assert words[0] > words[1]
+    scores = [engine.recall(engine.query(text, preset="dense")).results[0].score for text in ("Mina piano", "piano")]
+    assert scores[0] != scores[1]
+
+
+def test_a_session_speaks_for_its_rows_by_the_mean_of_its_best_three(engine: Engine) -> None:
+    texts = ["rust on the boat", "the boat again", "boat and harbour", "boat boat boat", "an anchor"]
+    keep(engine, *(Draft(text, session="trip") for text in texts), Draft("a boat in a song", session="songs"),
+         Draft("a boat of no session"))  # fmt: skip
+    recall = engine.recall(engine.query("boat"))
+    before: dict[str, float] = {}
+    pool = recall.ledger.replay()
+    names = {result.memory.id: result.memory.content for result in recall.results}
+    for term in recall.ledger.terms():
+        if term.name == "session":
+            break
+        for id, delta in zip(pool.ids.tolist(), term.delta.tolist(), strict=True):
+            before[names[id.decode()]] = before.get(names[id.decode()], 0.0) + delta
+    best = sorted((before[text] for text in texts if text in before), reverse=True)[:3]
+    told = parts(recall, "session")
+    assert told["rust on the boat"] == pytest.approx(0.3 * sum(best) / 3)
+    assert told["a boat in a song"] == pytest.approx(0.3 * before["a boat in a song"] / 3)
+    assert "a boat of no session" not in told
+
+
+def test_scores_are_still_the_sum_of_their_parts(engine: Engine) -> None:
+    keep(engine, *(Draft(f"turn {n} about the boat trip", author=author, session=f"s{n % 3}")
+                   for n, author in enumerate(["user", "assistant", "Mina"] * 6)))  # fmt: skip
+    recall = engine.recall(engine.query("Mina boat trip"))
+    assert recall.results
+    for result in recall.results:
+        assert result.score == pytest.approx(sum(result.parts.values()), abs=1e-9)
+    assert all(one.score >= other.score for one, other in pairwise(recall.results))
