@@ -8,15 +8,17 @@ from types import TracebackType
 from typing import Self
 
 from recollect.config import Settings, load
+from recollect.engine.bootstrap import Bootstrapping
 from recollect.engine.core import open_sqlite, wall_clock
 from recollect.engine.detailing import Detailing
-from recollect.engine.tending import Tending
+from recollect.engine.recapping import Recapping
+from recollect.engine.retrieving import Retrieving
 from recollect.engine.xraying import Xraying
 from recollect.index.encoders.protocol import Encoder
 from recollect.model.ids import Clock
 
 
-class Engine(Xraying, Detailing, Tending):
+class Engine(Xraying, Retrieving, Recapping, Detailing, Bootstrapping):
     """Use it as a context manager, or call `close`."""
 
     @classmethod

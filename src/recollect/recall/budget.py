@@ -12,6 +12,7 @@ from recollect.model.memory import Kind
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.verdict import IntArray, Note, Pick, Verdict
+from recollect.recall.excerpts import excerpts
 from recollect.recall.runner import Decide
 from recollect.recall.scene import Scene
 
@@ -44,6 +45,10 @@ def budget_fit(scene: Scene) -> Decide:
         order = pool.ranked()
         rows = pool.rows[order]
         chars, tokens = item_chars(scene.columns, rows), item_tokens(scene.columns, rows)
+        shown = excerpts(scene, pool, order) if query.excerpts else ()
+        if shown:
+            chars = np.array([len(one.block) for one in shown], dtype=np.int64)
+            tokens = np.array([one.tokens for one in shown], dtype=np.int64)
         if query.item_tokens is not None:
             tokens = np.minimum(tokens, query.item_tokens)
         used, used_tokens = (len(OPEN) + len(CLOSE), _FRAME_TOKENS) if len(order) else (0, 0)
@@ -62,6 +67,7 @@ def budget_fit(scene: Scene) -> Decide:
         yield Pick("budget-fit", chosen, tokens[keep].astype(np.float64), reason)
         items = {
             pool.ids[order[at]].decode(): {"chars": int(chars[at]), "tokens": int(tokens[at])}
+            | ({"source": shown[at].source} if shown else {})
             for at in range(len(order))
         }
         yield Note("budget", spending(query, used=used, used_tokens=used_tokens, items=items))
@@ -69,7 +75,7 @@ def budget_fit(scene: Scene) -> Decide:
     return decide
 
 
-def spending(query: Query, *, used: int, used_tokens: int, items: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+def spending(query: Query, *, used: int, used_tokens: int, items: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """What was to be had and what was spent; where no budget was set, what was spent is what was to be had."""
     return {
         "chars": used if query.budget is None else query.budget,

@@ -139,6 +139,7 @@ def recall_record(recall: Recall) -> Record:
         "degraded": dict(recall.degraded) or None,
         "notice": recall.notice,
         "results": [result_record(result) for result in recall.results],
+        "lessons": [result_record(result) for result in recall.lessons] or None,
         "filters": filters_record(recall.ledger),
     }
     return {name: value for name, value in record.items() if value is not None}
