@@ -64,7 +64,7 @@ def drafts(draw: st.DrawFn) -> Draft:
         title=draw(st.none() | texts(2)),
         project=draw(st.sampled_from((None, "p", "q"))),
         sector=draw(st.sampled_from(Sector)),
-        kind=draw(st.sampled_from((Kind.FACT, Kind.GOTCHA))),
+        kind=draw(st.sampled_from((Kind.FACT, Kind.GOTCHA, Kind.LESSON))),
         tier=draw(st.sampled_from(Tier)),
         status=draw(st.sampled_from(STATUSES)),
         zone=draw(st.sampled_from(("trusted", "trusted", "working", "quarantine"))),
@@ -95,7 +95,7 @@ questions = st.fixed_dictionaries(
     {
         "text": texts(4),
         "mode": st.sampled_from(("hybrid", "hybrid", "semantic", "keyword")),
-        "preset": st.sampled_from(("default", "classic")),
+        "preset": st.sampled_from(("default", "classic", "fusion")),
         "limit": st.integers(1, 6),
     },
     optional={
@@ -109,6 +109,12 @@ questions = st.fixed_dictionaries(
         "in_session": st.sampled_from(("s1", "s2")),
         "documents": st.sampled_from(("include", "exclude", "only")),
         "as_of": days(-40, 0),
+        "open_file": st.sampled_from(("src/app.py", "/home/me/src/other.py")),
+        "commands": st.sampled_from((("/deploy",), ("/인증 배포", "login"))),
+        "hierarchical": st.booleans(),
+        "blend": st.sampled_from((0.0, 0.3, 1.0)),
+        "medium_term_limit": st.integers(0, 2),
+        "brain_file_limit": st.integers(0, 2),
     },
 )
 

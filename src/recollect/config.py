@@ -50,7 +50,7 @@ ABOUT: Mapping[str, str] = {
     "encoder_key_env": "the environment variable that holds the endpoint's API key",
     "encoder_dimension": "vector length to ask an endpoint for",
     "encoder_threads": "threads of the packaged encoder",
-    "preset": "the ranking: default or classic",
+    "preset": "the ranking: default, fusion, classic or classic-001",
     "limit": "results a search",
     "dedupe": "whether a new memory that says the same as an old one is merged into it",
     "record": "whether a search records what it returned (reinforcement, session links)",

@@ -602,6 +602,6 @@ def test_why_a_memory_surfaced_is_in_its_parts(real: Engine, ids: dict[str, str]
 
 def test_an_unknown_option_lists_the_options(real: Engine) -> None:
     with pytest.raises(
-        InvalidInput, match="unknown search option 'projectId'; the options are: affected, alpha, as_of, beta, budget"
+        InvalidInput, match="unknown search option 'projectId'; the options are: actionability_weights, affected"
     ):
         real.search("x", projectId="proj1")

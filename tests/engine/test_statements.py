@@ -50,6 +50,15 @@ def full(engine: Engine) -> Engine:
 QUESTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "classic": {"preset": "classic"},
+    "fusion": {
+        "preset": "fusion",
+        "open_file": "src/warm_1.py",
+        "commands": ("/warm",),
+        "hierarchical": True,
+        "folders": ("",),
+        "include_raw": False,
+        "medium_term_limit": 3,
+    },
     "keyword": {"mode": "keyword"},
     "semantic": {"mode": "semantic"},
     "filtered": {"project": "p", "tags": ("cache",), "in_session": "s1", "min_salience": 0.1},

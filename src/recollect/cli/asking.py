@@ -16,7 +16,7 @@ from recollect.errors import InvalidInput
 from recollect.ingest.validate import parse_when
 from recollect.model.memory import Kind, Sector, Tier
 from recollect.model.plan import Intent, Scope
-from recollect.model.query import ALPHA, BETA, DEFAULT_BUDGET, DEFAULT_TOKENS, Documents, Mode, Query
+from recollect.model.query import ALPHA, BETA, BLEND, DEFAULT_BUDGET, DEFAULT_TOKENS, Documents, Mode, Query
 from recollect.render.formats import instant
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _OPTIONS = (
                  help="Only what is about this file; repeat it for several."),
     click.option("--now", metavar="WHEN", type=TEXT, help="Ask as if it were this time."),
     click.option("--as-of", metavar="WHEN", type=TEXT, help="What was known at this time: 2026-05-01, 3d …"),
-    click.option("--preset", metavar="NAME", type=TEXT, help="The ranking: default or classic."),
+    click.option("--preset", metavar="NAME", type=TEXT, help="The ranking: default, fusion, classic or classic-001."),
     click.option("--documents", type=OneOf(Documents, "documents"),
                  help=f"Passages of documents: {listed(Documents)}."),
     click.option("--budget", metavar="CHARS", type=Size("budget", "characters", DEFAULT_BUDGET),
@@ -57,6 +57,13 @@ _OPTIONS = (
     click.option("--diff", metavar="FILE", type=TEXT, help="A unified diff that names the files; - is standard input."),
     click.option("--scope", "scopes", metavar="SCOPE", type=TEXT, multiple=True,
                  help=f"How far to look: {listed(Scope)}. Any other word is a context that the caller holds."),
+    click.option("--folder", "folders", metavar="FOLDER", type=TEXT, multiple=True,
+                 help="Of files, only those in this folder of the vault; repeat it for several."),
+    click.option("--open-file", metavar="FILE", type=TEXT, help="The file that is open: what is about it goes up."),
+    click.option("--command", "commands", metavar="TEXT", type=TEXT, multiple=True,
+                 help="A recent command, the latest first: what shares its words goes up."),
+    click.option("--hierarchical", is_flag=True, help="Prefer what is as abstract as the question."),
+    click.option("--blend", type=float, metavar="0..1", help="Under `fusion`: what meaning weighs beside words (0.5)."),
     click.option("--weight", "weights", metavar="NAME=FACTOR", type=Weight(), multiple=True,
                  help="Multiply one part of every score, such as bm25=2; repeat it for several."),
 )  # fmt: skip
@@ -153,6 +160,8 @@ def _options(query: Query, settings: Settings) -> Iterator[str]:
         "--documents": (filters.documents, Documents.INCLUDE),
         "--budget": (query.budget, DEFAULT_BUDGET),
         "--tokens": (query.tokens, DEFAULT_TOKENS),
+        "--open-file": (query.situation.open_file, None),
+        "--blend": (query.blend, BLEND),
     }
     for name, (value, default) in values.items():
         if value != default:
@@ -163,7 +172,16 @@ def _options(query: Query, settings: Settings) -> Iterator[str]:
         yield "--requires-citations"
     if filters.scope is not Scope.ORG:
         yield from ("--scope", str(filters.scope))
-    several = {"--tag": filters.tags, "--files": query.files, "--scope": query.scopes, "--affected": filters.affected}
+    if query.situation.levels:
+        yield "--hierarchical"
+    several = {
+        "--tag": filters.tags,
+        "--files": query.files,
+        "--scope": query.scopes,
+        "--affected": filters.affected,
+        "--folder": filters.folders,
+        "--command": query.situation.commands,
+    }
     for name, items in several.items():
         for item in items:
             yield from (name, item)

@@ -38,6 +38,7 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
     },
     "Ask": {
         "search": Entry("search", "search", "Find memories by words and by meaning, and say why."),
+        "retrieve": Entry("retrieve", "retrieve", "One context string from every source, within a budget."),
         "documents": Entry("search", "documents", "Find passages of the documents that were added."),
         "context": Entry("context", "context", "What an agent should know for a task, within a token budget."),
         "show": Entry("show", "show", "One memory in full: text, citations, relations, session."),
@@ -71,6 +72,7 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
     "Look after": {
         "stats": Entry("stats", "stats", "What the store holds."),
         "doctor": Entry("doctor", "doctor", "Check the store, and name the next step for each problem."),
+        "encoder": Entry("encoder", "encoder", "Find, choose or clear the encoder."),
         "reindex": Entry("reindex", "reindex", "Build everything derived anew; change the encoder."),
         "backup": Entry("backup", "backup", "Copy the store while others go on using it."),
         "prune": Entry("prune", "prune", "Delete for good what was forgotten long ago."),

@@ -37,6 +37,12 @@ def print_recall(console: Console, recall: Recall, *, why: bool) -> None:
     for result in recall.results:
         _print_result(console, result, recall.query.now, why=why)
         console.print()
+    if recall.lessons:
+        console.print(Text("lessons to verify before finalizing", style="bold"))
+        console.print()
+    for result in recall.lessons:
+        _print_result(console, result, recall.query.now, why=why)
+        console.print()
     if recall.notice:
         console.print(Text(visible(recall.notice)))
     elif not recall.results:

@@ -26,6 +26,12 @@ WORDS: Final[Mapping[str, str]] = {
     "superseded": "superseded",
     "sectorBoost": "sector",
     "clamp": "bounds",
+    "sourceScale": "source scale",
+    "sourcePrior": "source",
+    "lessonBoost": "lesson",
+    "actionability": "work at hand",
+    "levelMatch": "level",
+    "conflictPenalty": "conflict",
     "mmrPenalty": "repetition",
 }
 # What a query may weigh. Repetition is measured while the rows are chosen, after all that has a weight.

@@ -8,19 +8,21 @@ from types import TracebackType
 from typing import Self
 
 from recollect.config import Settings, load
+from recollect.engine.bootstrap import Bootstrapping
 from recollect.engine.citing import Citing
 from recollect.engine.contexts import Contexts
 from recollect.engine.core import open_sqlite, wall_clock
 from recollect.engine.detailing import Detailing
 from recollect.engine.disclosing import Disclosing
 from recollect.engine.layering import Layering
-from recollect.engine.tending import Tending
+from recollect.engine.recapping import Recapping
+from recollect.engine.retrieving import Retrieving
 from recollect.engine.vaults import Vaults
 from recollect.index.encoders.protocol import Encoder
 from recollect.model.ids import Clock
 
 
-class Engine(Disclosing, Contexts, Vaults, Detailing, Tending, Citing, Layering):
+class Engine(Disclosing, Contexts, Retrieving, Recapping, Vaults, Detailing, Bootstrapping, Citing, Layering):
     """Use it as a context manager, or call `close`."""
 
     @classmethod

@@ -11,21 +11,33 @@ from typing import Any, TypeVar
 from recollect import __version__
 from recollect.engine.core import Core
 from recollect.engine.setting import set_scene
+from recollect.engine.situating import situation
 from recollect.errors import InvalidInput
 from recollect.ingest.validate import epoch_ms, label, option, tags, unit_interval
 from recollect.model.audit import chained, query_digest
 from recollect.model.ledger import Entry, Ledger
 from recollect.model.memory import Event, EventKind, Kind, Memory, Sector, Session, Tier, Usage
 from recollect.model.plan import INTENT_ALIASES, Intent, Scope
-from recollect.model.query import ALPHA, BETA, GRAPH_FLOOR, GRAPH_ITERATIONS, MAX_LIMIT, Documents, Filters, Mode, Query
+from recollect.model.query import (
+    ALPHA,
+    BETA,
+    BLEND,
+    GRAPH_FLOOR,
+    GRAPH_ITERATIONS,
+    MAX_LIMIT,
+    Documents,
+    Filters,
+    Mode,
+    Query,
+)
 from recollect.model.recall import Recall, SessionContext, SessionSummary, Timeline
 from recollect.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recollect.model.snapshot import SCHEMA_VERSION
 from recollect.model.verdict import Found, Note
-from recollect.recall.assemble import results
+from recollect.recall.assemble import apart, results
 from recollect.recall.budget import spending
 from recollect.recall.complexity import dynamic_k
-from recollect.recall.pipeline import pipeline
+from recollect.recall.pipeline import pipeline, widened_query
 from recollect.recall.plan import PLANNED_CHARACTERS, measure, windows_of
 from recollect.recall.presets import Preset, preset_named
 from recollect.recall.runner import run
@@ -82,6 +94,10 @@ class Recalling(Core):
                 documents=option(Documents, options.get("documents") or Documents.INCLUDE, "documents"),
                 requires_citations=bool(options.get("requires_citations")),
                 scope=option(Scope, options.get("scope") or Scope.ORG, "scope"),
+                folders=_texts("folders", options.get("folders")),
+                include_raw=options.get("include_raw") is not False,
+                brain_file_limit=_count("brain file limit", options.get("brain_file_limit")),
+                medium_term_limit=_count("medium term limit", options.get("medium_term_limit")),
             ),
             session=label("session", options.get("session")),
             as_of=as_of,
@@ -102,6 +118,9 @@ class Recalling(Core):
             widen=bool(options.get("widen")),
             max_results=max_results,
             item_tokens=_size("item tokens", options.get("item_tokens")),
+            blend=_share("blend", options.get("blend"), BLEND),
+            situation=situation(options),
+            excerpts=bool(options.get("excerpts")),
         )
         return _with_its_scope(query)
 
@@ -153,7 +172,8 @@ class Recalling(Core):
             )
             ledger, pool = run(pipeline(scene, preset, query), query)
             found = results(reader, scene, ledger, pool, query)
-        return Recall(query, found, ledger, self.encoding.key, degraded=_failures(ledger))
+        found, lessons = apart(found, query.limit if pool.round == 1 else widened_query(query).limit)
+        return Recall(query, found, ledger, self.encoding.key, degraded=_failures(ledger), lessons=lessons)
 
     def _versions(self, preset: Preset) -> dict[str, Any]:
         """What else the answer depends on beside store, query and clock."""
@@ -169,7 +189,7 @@ class Recalling(Core):
     def _record(self, recall: Recall) -> dict[str, str]:
         """One write for what was returned. Gives the audit entry of each memory."""
         with self.store.write() as tx:
-            return self._write_down(tx, recall.query, [result.memory.id for result in recall.results], recall.ledger)
+            return self._write_down(tx, recall.query, [result.memory.id for result in recall.returned], recall.ledger)
 
     def _write_down(
         self, tx: Writer, query: Query, injected: Sequence[str], ledger: Ledger | None = None
@@ -258,8 +278,9 @@ _OPTIONS = frozenset(
     ("namespace", "mode", "limit", "preset", "project", "sector", "tier", "kind", "tags", "min_salience",
      "include_superseded", "in_session", "documents", "session", "now", "as_of", "record",
      "budget", "tokens", "files", "scopes", "weights", "watch", "graph_floor", "graph_iterations", "intent", "alpha",
-     "beta", "task", "worktree", "scope", "requires_citations", "certify",
-     "widen", "max_results", "item_tokens", "affected")
+     "beta", "task", "worktree", "scope", "requires_citations", "certify", "widen", "max_results", "item_tokens",
+     "affected", "folders", "include_raw", "brain_file_limit", "medium_term_limit", "blend", "open_file", "commands",
+     "hierarchical", "actionability_weights", "hierarchical_weights", "excerpts")
 )  # fmt: skip
 
 
@@ -273,6 +294,13 @@ def _optional(kind: type[Choice], value: str | None, what: str) -> Choice | None
 def _size(name: str, value: Any) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
         raise InvalidInput(f"{name} must be a positive whole number, not {value!r}")
+    return value
+
+
+def _count(name: str, value: Any) -> int | None:
+    """Zero means zero."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise InvalidInput(f"{name} must be a whole number from 0, not {value!r}")
     return value
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.engine.folders import all_paths, not_raw, within_folders
 from recollect.errors import NotFound
 from recollect.index.columns import Columns
 from recollect.index.encoding import Encoding, LazySemantic
@@ -21,14 +22,15 @@ from recollect.ingest.prepare import ROLES, labels
 from recollect.model.checking import CitationCheck
 from recollect.model.memory import Annotations, Memory, Relation
 from recollect.model.plan import Plan
-from recollect.model.query import Mode, Query
+from recollect.model.query import Mode, Query, Situation
 from recollect.model.uplift import Trials
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 from recollect.recall.graph import SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE
 from recollect.recall.plan import make_plan, widened
 from recollect.recall.presets import Preset, views_for
 from recollect.recall.provenance import ONLY_HERE
-from recollect.recall.scene import Edge, Known, Likeness, Scene, usage_at, usage_now
+from recollect.recall.scene import Edge, Known, Likeness, Scene, Work, usage_at, usage_now
+from recollect.recall.situation import LATEST_COMMANDS
 from recollect.recall.uplift import trials_at, trials_now
 from recollect.store.protocols import NamespaceState, Reader
 from recollect.text.language import known_share
@@ -75,6 +77,9 @@ def set_scene(
     words = views.get("lexical")
     lexical = words if isinstance(words, BoundLexical) else None
     watched, unknown = _watched(reader, ns, columns, query.watch)
+    documents = all_paths(reader, columns) if filters.folders or not filters.include_raw else {}
+    in_folders, told = within_folders(columns, documents, filters.folders)
+    notes = {**notes, **told}
     scene = Scene(
         columns=columns,
         views=views,
@@ -98,6 +103,10 @@ def set_scene(
         notes={**notes, "encoder": encoding.key, "fluency": fluency, **(plan.to_json() if plan is not None else {})},
         plan=plan,
         noticed=noticed if preset.planned else None,
+        paths=_paths(reader),
+        in_folders=in_folders,
+        not_raw=None if filters.include_raw else not_raw(columns, documents),
+        work=_work(reader, ns, columns, query.situation) if query.situation.working else None,
     )
     if plan is None or not query.widen:
         return scene
@@ -159,6 +168,36 @@ def rows_of(columns: Columns, nums: Sequence[int]) -> BoolArray:
 def _outside(columns: Columns, nums: Sequence[int]) -> BoolArray | None:
     """The rows that are not meant for one context only; None where there is no such row."""
     return ~rows_of(columns, nums) if nums else None
+
+
+def _paths(reader: Reader) -> Callable[[Sequence[str]], Mapping[str, str]]:
+    """The paths of documents, each fetched once however many stages ask."""
+    known: dict[str, str] = {}
+
+    def fetch(documents: Sequence[str]) -> Mapping[str, str]:
+        missing = [one for one in documents if one not in known]
+        if missing:
+            known.update(dict.fromkeys(missing, ""))
+            known.update(reader.document_paths(missing))
+        return known
+
+    return fetch
+
+
+def _work(reader: Reader, ns: int, columns: Columns, situation: Situation) -> Work:
+    file = normalize(situation.open_file or "").replace("\\", "/")
+    name = file.rsplit("/", 1)[-1]
+    stem = tokenize(name.rpartition(".")[0] or name)
+    commands = [tokenize(command) for command in situation.commands[:LATEST_COMMANDS]]
+    words = sorted({word for one in (stem, *commands) for word in one})
+    numbers = reader.terms(ns, words) if words else {}
+    hits = reader.labelled(ns, [(value, "path") for value in sorted({file, name})]) if file else []
+    return Work(
+        named=rows_of(columns, [num for value, _, num in hits if value == file]),
+        alike=rows_of(columns, [num for _, _, num in hits]),
+        file_words=[numbers.get(word, -1) for word in stem],
+        commands=[[numbers.get(word, -1) for word in command] for command in commands if command],
+    )
 
 
 def _exact_names(noticed: Annotations) -> list[tuple[str, str]]:

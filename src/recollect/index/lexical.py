@@ -137,6 +137,15 @@ class BoundLexical:
         assert self._coverage is not None
         return self._coverage[rows]
 
+    def occurrences(self) -> FloatArray:
+        """How often each row of the namespace holds words of the query, or other words for them."""
+        _ = self.scores
+        total = np.zeros(self._index.columns.size)
+        for number in {number for term in self._terms for number in term.numbers}:
+            for postings in self._index.postings(number):
+                total[postings.rows] += postings.counts
+        return total
+
     def presence(self, words: Sequence[str], rows: IntArray) -> BoolArray:
         """Which of the rows (across) hold which of the query's words (down): as asked, or by another word for it."""
         _ = self.scores

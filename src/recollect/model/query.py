@@ -20,6 +20,8 @@ GRAPH_ITERATIONS = 8
 # Seed 001: what similarity and proven use weigh in a result's utility, and in the one widening.
 ALPHA, BETA = 0.7, 0.2
 WIDE_ALPHA, WIDE_BETA, WIDE_LIMIT = 0.5, 0.5, 20
+# Seed 003: what meaning weighs beside the words in the preset `fusion` (its golden set chose 0.5).
+BLEND = 0.5
 
 
 class Mode(StrEnum):
@@ -38,7 +40,12 @@ class Documents(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The caller's own gates. None means the gate is not asked for."""
+    """The caller's own gates. None means the gate is not asked for.
+
+    `folders`, `include_raw` and `brain_file_limit` are about what was cut from files: only from these folders, whether
+    raw conversations take part, and how many at most. `medium_term_limit` is about summaries of sessions. Zero means
+    none at all.
+    """
 
     project: str | None = None
     sector: Sector | None = None
@@ -52,6 +59,29 @@ class Filters:
     requires_citations: bool = False
     scope: Scope = Scope.ORG
     affected: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    include_raw: bool = True
+    brain_file_limit: int | None = None
+    medium_term_limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the asker is at: the file that is open, the latest commands first. `levels` asks for answers as abstract as
+    the question. The four numbers are shares of a score.
+    """
+
+    open_file: str | None = None
+    commands: tuple[str, ...] = ()
+    levels: bool = False
+    file_match: float = 0.3
+    command_match: float = 0.2
+    same_level: float = 0.15
+    far_level: float = 0.15
+
+    @property
+    def working(self) -> bool:
+        return self.open_file is not None or bool(self.commands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +95,8 @@ class Query:
     has been worth in tasks. `task` and `worktree` are where the asker works. `certify` asks for the certificate, and
     `widen` lets an answer that leaves much of the question uncovered look once more, wider; `max_results` holds in both
     rounds. `item_tokens` is what a result costs at most in the layer that shows it, where that is not its whole text.
+    `blend` is what meaning weighs beside the words where a preset blends the two. `excerpts` says that results are
+    handed out shortened, and cost as much.
     """
 
     text: str
@@ -93,6 +125,9 @@ class Query:
     widen: bool = False
     max_results: int | None = None
     item_tokens: int | None = None
+    blend: float = BLEND
+    situation: Situation = field(default_factory=Situation)
+    excerpts: bool = False
 
     @property
     def at(self) -> int:

@@ -44,7 +44,10 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """`degraded` names each view that failed and why; `recorded` is false where nothing could be written."""
+    """`degraded` names each view that failed and why; `recorded` is false where nothing could be written.
+
+    `lessons` came beside the results that were asked for: what to check before an answer is final.
+    """
 
     query: Query
     results: tuple[SearchResult, ...]
@@ -54,6 +57,11 @@ class Recall:
     recorded: bool = False
     audit: Mapping[str, str] = field(default_factory=dict)
     notice: str | None = None
+    lessons: tuple[SearchResult, ...] = ()
+
+    @property
+    def returned(self) -> tuple[SearchResult, ...]:
+        return (*self.results, *self.lessons)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,19 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
+class Conflicts:
+    """What speaks against a result: its own words, a memory that contradicts it, a result that states another value."""
+
+    severity: Literal["low", "medium", "high"]
+    reasons: tuple[str, ...]
+    memories: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class XrayResult:
     """`scoreDecomposition` holds every term that was computed for the row, by name, and `final`, their sum.
+
+    `layer` and `queryCoverage` are told by presets that tell sources apart, `conflicts` where there are any.
 
     `graphPath` holds nodes only; `graphRelations` and `graphEdgeConfidences` have one item for each step between two.
     """
@@ -58,6 +69,9 @@ class XrayResult:
     auditEntryId: str | None = None
     rejectedBy: str | None = None
     provenance: Provenance | None = None
+    layer: str | None = None
+    queryCoverage: float | None = None
+    conflicts: Conflicts | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,11 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     return tuple(found)
 
 
+def apart(found: tuple[SearchResult, ...], limit: int) -> tuple[tuple[SearchResult, ...], tuple[SearchResult, ...]]:
+    """The results that were asked for, and the lessons beside them."""
+    return found[:limit], found[limit:]
+
+
 def match_type(views: Iterable[str]) -> MatchType | None:
     """Decided by which views proposed the row; absent if only another one did."""
     by = set(views)

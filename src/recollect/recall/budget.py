@@ -13,6 +13,7 @@ from recollect.model.memory import Kind
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.verdict import IntArray, Note, Pick, Verdict
+from recollect.recall.excerpts import excerpts
 from recollect.recall.runner import Decide
 from recollect.recall.scene import Scene
 
@@ -44,6 +45,9 @@ def budget_fit(scene: Scene) -> Decide:
         order = pool.ranked()
         rows = pool.rows[order]
         chars, tokens = item_chars(scene.columns, rows).tolist(), item_tokens(scene.columns, rows).tolist()
+        shown = excerpts(scene, pool, order) if query.excerpts else ()
+        if shown:
+            chars, tokens = [len(one.block) for one in shown], [one.tokens for one in shown]
         if query.item_tokens is not None:
             tokens = [min(cost, query.item_tokens) for cost in tokens]
         used, used_tokens = (len(OPEN) + len(CLOSE), _FRAME_TOKENS) if len(order) else (0, 0)
@@ -61,14 +65,15 @@ def budget_fit(scene: Scene) -> Decide:
         reason = "" if len(keep) == len(order) else "does not fit the budget"
         yield Pick("budget-fit", chosen, np.array([tokens[at] for at in keep], dtype=np.float64), reason)
         items = {
-            id.decode(): {"chars": chars[at], "tokens": tokens[at]} for at, id in enumerate(pool.ids[order].tolist())
+            id.decode(): {"chars": chars[at], "tokens": tokens[at]} | ({"source": shown[at].source} if shown else {})
+            for at, id in enumerate(pool.ids[order].tolist())
         }
         yield Note("budget", spending(query, used=used, used_tokens=used_tokens, items=items))
 
     return decide
 
 
-def spending(query: Query, *, used: int, used_tokens: int, items: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+def spending(query: Query, *, used: int, used_tokens: int, items: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """What was to be had and what was spent; where no budget was set, what was spent is what was to be had."""
     return {
         "chars": used if query.budget is None else query.budget,

@@ -9,15 +9,21 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from recollect.index.columns import code_of
 from recollect.index.top import ordered
+from recollect.model.memory import Kind
 from recollect.model.pool import Pool
 from recollect.model.query import Query
-from recollect.model.verdict import FloatArray, IntArray, Pick, Term, Verdict
+from recollect.model.verdict import BoolArray, FloatArray, IntArray, Pick, Term, Verdict
 from recollect.recall.runner import Decide
 from recollect.recall.scene import Likeness, Scene
 
 PER_DOCUMENT = 3
 LAMBDA = 0.7
+# Seed 003: lessons of the rest that come beside the k rows, to be checked before an answer is final. One that neither
+# scores half of the last row nor holds half of the question's words is about something else.
+LESSON_EXTRA = 3
+LESSON_SHARE = 0.5
 
 
 def by_score(scene: Scene, pool: Pool) -> IntArray:
@@ -51,8 +57,13 @@ def per_document_cap(scene: Scene) -> Decide:
     return decide
 
 
-def mmr_diversify(scene: Scene, likeness: Likeness) -> Decide:
-    """Choose k rows one by one, each paying for its likeness to what is chosen already.
+def lesson_rows(scene: Scene) -> BoolArray:
+    of_it: BoolArray = scene.columns["kind"] == code_of(Kind.LESSON)
+    return of_it
+
+
+def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> Decide:
+    """Choose k rows one by one, each paying for its likeness to what is chosen already; then a few lessons of the rest.
 
     The price is a Term, so the order of choice is the order of final scores: what is left can only get dearer.
     """
@@ -62,14 +73,18 @@ def mmr_diversify(scene: Scene, likeness: Likeness) -> Decide:
         if not len(order):
             yield Pick("mmr-diversify", order, np.empty(0))
             return
-        unit = (1.0 - LAMBDA) / LAMBDA * _deviation(pool.score[order])
+        unit = (1.0 - balance) / balance * _deviation(pool.score[order])
         likeness_to = likeness(pool.rows)
         price = np.zeros(len(pool))  # of each row: what its likeness to the rows chosen before it costs
         worth = pool.score[order]
         still = np.ones(len(pool), dtype=np.bool_)
         picks: list[int] = []
-        while len(picks) < min(query.limit, len(order)):
+        while len(picks) < min(query.limit + LESSON_EXTRA, len(order)):
+            if len(picks) == query.limit:
+                worth[~_worthy_lessons(scene, pool, order, float(pool.score[picks[-1]]))] = -np.inf
             first = int((worth - price[order]).argmax())
+            if worth[first] == -np.inf:
+                break
             pick = int(order[first])
             picks.append(pick)
             worth[first] = -np.inf
@@ -77,12 +92,23 @@ def mmr_diversify(scene: Scene, likeness: Likeness) -> Decide:
             np.maximum(price, unit * likeness_to(pick), out=price, where=still)
         computed = np.ones(len(pool), dtype=np.bool_)
         computed[picks[0]] = False
-        yield Term("mmrPenalty", np.where(computed, -price, 0.0), computed, {"lambda": LAMBDA, "unit": unit})
+        if balance < 1.0:
+            yield Term("mmrPenalty", np.where(computed, -price, 0.0), computed, {"lambda": balance, "unit": unit})
         chosen = np.array(picks, dtype=np.int64)
-        reason = f"first {query.limit} by score and novelty" if len(order) > len(picks) else ""
+        beside = f", and {len(picks) - query.limit} more lessons" if len(picks) > query.limit else ""
+        reason = f"first {query.limit} by score and novelty{beside}" if len(order) > len(picks) else ""
         yield Pick("mmr-diversify", chosen, tokens_of(scene, pool, chosen), reason)
 
     return decide
+
+
+def _worthy_lessons(scene: Scene, pool: Pool, order: IntArray, last: float) -> BoolArray:
+    rows = pool.rows[order]
+    near = pool.score[order] >= LESSON_SHARE * last
+    worthy: BoolArray = (scene.columns["kind"][rows] == code_of(Kind.LESSON)) & (
+        near | (scene.coverage(rows) >= LESSON_SHARE)
+    )
+    return worthy
 
 
 def _deviation(scores: FloatArray) -> float:

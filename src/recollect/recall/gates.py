@@ -16,6 +16,7 @@ from recollect.model.query import Documents, Filters, Query
 from recollect.model.verdict import BoolArray, Gate, IntArray
 from recollect.recall.runner import Decide
 from recollect.recall.scene import EVERY, Rows, Scene
+from recollect.recall.sessions import recaps
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
         rungs.append(_within("tags", scene.tagged, f"not tagged {', '.join(filters.tags)}"))
     if scene.affected is not None:
         rungs.append(_within("affected-files", scene.affected, f"about none of {', '.join(filters.affected)}"))
+    rungs += _of_files(scene, filters)
     if filters.min_salience > 0:
         floor = filters.min_salience
         rungs.append(
@@ -165,6 +167,25 @@ def _not_valid(scene: Scene, query: Query, rows: Rows) -> BoolArray:
     if query.as_of is not None:
         fails = fails | (columns["created"][rows] > at)
     return fails
+
+
+def _of_files(scene: Scene, filters: Filters) -> list[Rung]:
+    """Limits on what was cut from files, and on summaries of sessions: other memories pass them all."""
+    columns = scene.columns
+    rungs = []
+    if filters.brain_file_limit == 0:
+        rungs.append(
+            Rung("knowledge-mix", lambda rows: columns["document"][rows] >= 0, lambda _: "from a file", asked=True)
+        )
+    if scene.in_folders is not None:
+        rungs.append(_within("folders", scene.in_folders, f"in none of {', '.join(filters.folders)}"))
+    if scene.not_raw is not None:
+        rungs.append(_within("raw-conversations", scene.not_raw, "a raw conversation"))
+    if filters.medium_term_limit == 0:
+        rungs.append(
+            Rung("medium-term", lambda rows: recaps(columns)[rows], lambda _: "a summary of a session", asked=True)
+        )
+    return rungs
 
 
 def _statuses(columns: Columns, rows: IntArray) -> str:

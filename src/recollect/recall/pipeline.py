@@ -12,8 +12,10 @@ from recollect.model.verdict import BoolArray, Note, Verdict
 from recollect.recall import tiers
 from recollect.recall.budget import budget_fit
 from recollect.recall.certificate import certify
+from recollect.recall.conflicts import conflict_penalty, tell_conflicts
 from recollect.recall.direct import judge_answers, overlap_gate, propose_answers
 from recollect.recall.diversify import mmr_diversify, per_document_cap
+from recollect.recall.fusion import at_most, one_of_each_text, relevant_only
 from recollect.recall.gates import Rung, judge, ladder, may_lead_on, passing
 from recollect.recall.gather import FIRST, PUSH_SHARE, REFILL, encode, propose, propose_more, refill
 from recollect.recall.graph import walk
@@ -22,6 +24,8 @@ from recollect.recall.provenance import describe
 from recollect.recall.runner import Decide, Stage
 from recollect.recall.scene import Scene
 from recollect.recall.select import limit
+from recollect.recall.sessions import recent_sessions
+from recollect.recall.sources import tell_sources
 from recollect.recall.terms import as_stage
 from recollect.recall.watch import follow, mask_unproposed
 
@@ -63,9 +67,15 @@ def ranking(scene: Scene, preset: Preset, views: Sequence[str]) -> Iterable[Stag
     """From candidates to results: every term, the picks, and what each result is."""
     for term in preset.terms_for(tuple(views)):
         yield Stage("terms", as_stage(scene, term, preset.relevance))
-    yield from selection(scene) if preset.tiers else [Stage("select", limit(scene))]
+    if preset.fused:
+        yield Stage("terms", conflict_penalty(scene))
+    yield from selection(scene, preset) if preset.tiers else [Stage("select", limit(scene))]
     yield Stage("select", budget_fit(scene))
     yield Stage("describe", describe(scene))
+    if preset.tiers:
+        yield Stage("describe", tell_conflicts(scene))
+    if preset.fused:
+        yield Stage("describe", tell_sources(scene))
 
 
 def certificate(scene: Scene, *, may_widen: bool) -> Iterable[Stage]:
@@ -115,6 +125,7 @@ def tier_proposals(scene: Scene, depth: int) -> Iterable[Stage]:
     if scene.words is not None:
         yield Stage("direct-answer", propose_answers(scene, scene.words, batch=FIRST))
         yield Stage("procedural", tiers.procedural(scene, scene.words, depth, batch=FIRST))
+        yield Stage("sessions", recent_sessions(scene, scene.words, batch=FIRST))
     if scene.touched is not None:
         yield Stage("review-context", tiers.review_context(scene, scene.touched, depth, batch=FIRST))
 
@@ -150,10 +161,14 @@ def watching(scene: Scene, rungs: Sequence[Rung], depth: int) -> Iterable[Stage]
     yield Stage("gates", judge(rungs, batch=WATCHED))
 
 
-def selection(scene: Scene) -> Iterable[Stage]:
+def selection(scene: Scene, preset: Preset) -> Iterable[Stage]:
+    if preset.fused:
+        yield Stage("select", relevant_only(scene))
+        yield Stage("select", one_of_each_text(scene))
     yield Stage("select", per_document_cap(scene))
+    yield Stage("select", at_most(scene))
     if scene.likeness is not None:
-        yield Stage("select", mmr_diversify(scene, scene.likeness))
+        yield Stage("select", mmr_diversify(scene, scene.likeness, preset.balance))
     else:
         yield Stage("select", limit(scene))
 

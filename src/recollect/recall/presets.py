@@ -12,6 +12,10 @@ from recollect.model.memory import Sector
 from recollect.model.plan import Strategy
 from recollect.model.query import Mode
 from recollect.recall import baselines, matches, relevance, terms
+from recollect.recall.diversify import LAMBDA
+from recollect.recall.fusion import LINKED_WEIGHT, blended_meaning, blended_words, linked
+from recollect.recall.situation import actionability, level_match
+from recollect.recall.sources import LESSON_BOOST, lesson_boost, source_prior, source_scale
 from recollect.recall.terms import TermStage
 from recollect.recall.tiers import tier_prior
 from recollect.recall.uplift import uplift
@@ -38,6 +42,8 @@ class Preset:
     )  # the terms that say how well a row fits the question: alpha multiplies them
     planned: bool = False  # whether the plan decides how deep to look, and the answer is certified
     by_strategy: bool = False  # whether the strategy decides which views are asked, as seed 001 has it
+    fused: bool = False  # whether sources are told apart, repetitions between them removed and conflicts weighed
+    balance: float = LAMBDA  # of score and novelty, where rows are diversified; 1 is the score alone
 
     def depth_for(self, limit: int) -> int:
         return max(self.depth * limit, self.least)
@@ -105,6 +111,9 @@ DEFAULT = Preset(
         (None, matches.intent_match(0.2)),
         (None, matches.time_match(1.0)),
         (None, tier_prior),
+        (None, lesson_boost(LESSON_BOOST)),
+        (None, actionability),
+        (None, level_match),
         (None, terms.superseded(SUPERSEDED_FACTOR)),
     ),
     speakers=True,
@@ -156,7 +165,34 @@ RRF = _baseline(
     ("semantic", baselines.reciprocal_rank("vector", "semantic")),
 )
 
-PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (DEFAULT, CLASSIC, CLASSIC_001, BM25, DENSE, RRF)}
+FUSION = Preset(
+    name="fusion",
+    about="unified retrieval over a vault: words and meaning blended on one scale, sources told apart, lessons first",
+    formula=Bm25(k1=1.5, b=0.75),
+    prefixes="short",
+    depth=4,
+    least=40,
+    tiers=True,
+    fluent=True,
+    terms=(
+        ("lexical", blended_words),
+        ("semantic", blended_meaning),
+        (None, linked(LINKED_WEIGHT)),
+        (None, source_scale),
+        (None, source_prior),
+        (None, lesson_boost(LESSON_BOOST)),
+        (None, actionability),
+        (None, level_match),
+        (None, terms.superseded(SUPERSEDED_FACTOR)),
+    ),
+    planned=True,
+    fused=True,
+    balance=1.0,
+)
+
+PRESETS: Mapping[str, Preset] = {
+    preset.name: preset for preset in (DEFAULT, FUSION, CLASSIC, CLASSIC_001, BM25, DENSE, RRF)
+}
 
 VIEWS: Mapping[Mode, tuple[str, ...]] = {
     Mode.HYBRID: ("lexical", "semantic", "symbolic"),

@@ -61,6 +61,18 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """What the asker is at, as the index knows it: rows that name the open file, in full or by its last part, and the
+    words of its name and of each command by their numbers; a word that nobody wrote has one that no row has.
+    """
+
+    named: BoolArray
+    alike: BoolArray
+    file_words: Sequence[int]
+    commands: Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Scene:
     """`linked`, `tagged` and `affected` are rows that the caller's session, tag and file filters admit, None where not
     asked for. `trials` counts the tasks that each row has been part of.
@@ -68,8 +80,9 @@ class Scene:
     `fluency` is the share of the query that the encoder can read: its opinion weighs as much. `words` and `names` are
     the query's words and the names in it, `touched` the rows about the files under review, `held` the rows whose
     contexts the caller holds, `speakers` the authors whom the query names. `plan` and `noticed` are what was read out
-    of the question, `wider` the scene of a second round. The callables reach the store: along relations, for likeness,
-    for the rows in full.
+    of the question, `wider` the scene of a second round. `in_folders` and `not_raw` are rows that the caller's limits
+    on files admit, `work` what the asker is at. The callables reach the store: along relations, for likeness, for the
+    rows in full, for the paths of documents.
     """
 
     columns: Columns
@@ -95,6 +108,10 @@ class Scene:
     plan: Plan | None = None
     noticed: Annotations | None = None
     wider: Scene | None = None
+    paths: Callable[[Sequence[str]], Mapping[str, str]] | None = None
+    in_folders: BoolArray | None = None
+    not_raw: BoolArray | None = None
+    work: Work | None = None
 
     def coverage(self, rows: IntArray) -> FloatArray:
         """The share of the query's words that each row holds; nothing where words were not asked for."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from recollect.model.snapshot import (
+    Conflicts,
     FilterTrace,
     NearMiss,
     Provenance,
@@ -120,6 +121,9 @@ def _result(at: Path, result: XrayResult) -> Card:
         _one("rejected-by", (*at, "rejectedBy"), result.rejectedBy),
         _one("audit-entry", (*at, "auditEntryId"), result.auditEntryId),
         _many("views", (*at, "views"), result.views),
+        _one("layer", (*at, "layer"), result.layer),
+        _one("query-coverage", (*at, "queryCoverage"), result.queryCoverage, Kind.SHARE),
+        *(_conflicts((*at, "conflicts"), result.conflicts) if result.conflicts else ()),
         _one("title", (*at, "title"), result.title),
         Row(
             "cost",
@@ -131,6 +135,14 @@ def _result(at: Path, result: XrayResult) -> Card:
         ),
     )  # fmt: skip
     return Card(Row("", head, _headline), rows)
+
+
+def _conflicts(at: Path, found: Conflicts) -> Iterator[Row]:
+    severity = Field((*at, "severity"), "severity", found.severity, Kind.WORD)
+    reasons = _items((*at, "reasons"), "reason", found.reasons)
+    yield Row("conflicts", (severity, *reasons, *_empty((*at, "memories"), found.memories)), _aside)
+    if found.memories:
+        yield _many("conflicts-with", (*at, "memories"), found.memories)
 
 
 def _score(at: Path, parts: Mapping[str, float]) -> Row:

@@ -149,6 +149,7 @@ def recall_record(recall: Recall) -> Record:
         "degraded": dict(recall.degraded) or None,
         "notice": recall.notice,
         "results": [result_record(result) for result in recall.results],
+        "lessons": [result_record(result) for result in recall.lessons] or None,
         "filters": filters_record(recall.ledger),
         "certificate": certificate_of(recall.ledger),
     }

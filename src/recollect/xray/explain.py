@@ -15,6 +15,7 @@ from recollect.model.ledger import Entry, Ledger
 from recollect.model.pool import Pool
 from recollect.model.snapshot import (
     Budget,
+    Conflicts,
     FilterTrace,
     NearMiss,
     Provenance,
@@ -217,6 +218,7 @@ class _Walk:
 
 def _results(ledger: Ledger, pool: Pool, ladder: list[_Rung], audit: Mapping[str, str]) -> tuple[XrayResult, ...]:
     identity, served, provenance = (_rows(ledger, name) for name in ("identity", "served", "provenance"))
+    sources, conflicts = (_rows(ledger, name) for name in ("sources", "conflicts"))
     graph: Rows = (_note(ledger, "graph") or {}).get("paths", {})
     items: Rows = (_note(ledger, "budget") or {}).get("items", {})
     results = []
@@ -244,6 +246,9 @@ def _results(ledger: Ledger, pool: Pool, ladder: list[_Rung], audit: Mapping[str
                 auditEntryId=audit.get(memory),
                 rejectedBy=next(spared, None),
                 provenance=_provenance(provenance.get(memory), by.get("reason")),
+                layer=sources.get(memory, {}).get("layer"),
+                queryCoverage=sources.get(memory, {}).get("queryCoverage"),
+                conflicts=_conflicts(conflicts.get(memory)),
             )
         )
     return tuple(results)
@@ -341,6 +346,12 @@ def _provenance(record: Mapping[str, Any] | None, reason: str | None) -> Provena
         if name in known:
             said[name] = tuple(value) if isinstance(value, list) else value
     return Provenance(**said)
+
+
+def _conflicts(record: Mapping[str, Any] | None) -> Conflicts | None:
+    if record is None:
+        return None
+    return Conflicts(record["severity"], tuple(record["reasons"]), tuple(record["memories"]))
 
 
 def _note(ledger: Ledger, name: str) -> Mapping[str, Any] | None:

@@ -12,7 +12,7 @@ from recollect.model.ledger import Ledger
 from recollect.model.memory import Kind, Sector, Tier
 from recollect.model.plan import Intent, Scope
 from recollect.model.pool import Pool
-from recollect.model.query import Documents, Filters, Mode, Query
+from recollect.model.query import Documents, Filters, Mode, Query, Situation
 from recollect.model.verdict import FloatArray, Found, Gate, IntArray, Pick, Round, Term
 
 WATCH = "watch"
@@ -36,6 +36,10 @@ FILTER_SETTINGS: Mapping[str, tuple[str, Any]] = {
     "requires-citations": ("filters.requires_citations", False),
     "scope": ("filters.scope", Scope.ORG),
     "affected-files": ("filters.affected", ()),
+    "folders": ("filters.folders", ()),
+    "raw-conversations": ("filters.include_raw", True),
+    "knowledge-mix": ("filters.brain_file_limit", None),
+    "medium-term": ("filters.medium_term_limit", None),
 }
 
 
@@ -50,17 +54,19 @@ def query_from_record(record: Mapping[str, Any]) -> Query:
     for name, kind in (("sector", Sector), ("tier", Tier), ("kind", Kind), ("documents", Documents), ("scope", Scope)):
         if filters.get(name) is not None:
             filters[name] = kind(filters[name])
-    for name in ("tags", "affected"):
+    for name in ("tags", "affected", "folders"):
         filters[name] = tuple(filters.get(name, ()))
     for name in ("files", "scopes", "watch"):
         given[name] = tuple(given.get(name, ()))
     given["weights"] = dict(given.get("weights", {}))
+    situation = _known(given.pop("situation", {}), Situation)
+    given["situation"] = Situation(**{**situation, "commands": tuple(situation.get("commands", ()))})
     if given.get("intent") is not None:
         given["intent"] = Intent(given["intent"])
     return Query(**{**given, "mode": Mode(given.get("mode", Mode.HYBRID)), "filters": Filters(**filters)})
 
 
-def _known(record: Mapping[str, Any], kind: type[Query] | type[Filters]) -> dict[str, Any]:
+def _known(record: Mapping[str, Any], kind: type[Query] | type[Filters] | type[Situation]) -> dict[str, Any]:
     unknown = record.keys() - {field.name for field in fields(kind)}
     if unknown:
         raise ValueError(f"the recorded query has {sorted(unknown)[0]!r}, which this version does not know")
@@ -257,6 +263,12 @@ _TERM_WORDS = {
     "uplift": "how tasks went that had it",
     "sectorBoost": "the sector that it belongs to",
     "mmrPenalty": "how much it repeats what stands above it",
+    "sourceScale": "how it compares with the best of its source",
+    "sourcePrior": "the kind of source that it comes from",
+    "lessonBoost": "that it is a lesson",
+    "actionability": "the open file and the latest commands",
+    "levelMatch": "how abstract it is",
+    "conflictPenalty": "that something speaks against it",
 }
 
 

@@ -69,11 +69,24 @@ class Endpoint:
                 time.sleep(min(asked, LONGEST_WAIT_SECONDS))
         raise EncoderFailed(f"{self.host} was not asked: attempts is {self.attempts}, and must be 1 or more")
 
+    def get(self) -> Any:
+        """What stands at the address, asked for once."""
+        try:
+            return self._answer(Request(self.url, headers=self._headers()))
+        except _Retryable as error:
+            raise EncoderFailed(f"{self.host} {error.what}") from error.__cause__
+
     def _post_once(self, payload: dict[str, Any]) -> Any:
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        headers = {"Content-Type": "application/json", **self._headers()}
+        return self._answer(Request(self.url, json.dumps(payload).encode(), headers, method="POST"))
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Accept": "application/json"}
         if self.api_key is not None:
             headers["Authorization"] = f"Bearer {self.api_key}"
-        request = Request(self.url, json.dumps(payload).encode(), headers, method="POST")
+        return headers
+
+    def _answer(self, request: Request) -> Any:
         try:
             with _OPENER.open(request, timeout=self.timeout) as answer:
                 body = answer.read(LARGEST_ANSWER_BYTES + 1)
@@ -89,7 +102,7 @@ class Endpoint:
         except ValueError as error:
             raise EncoderFailed(
                 f"{self.host} answered with something other than JSON",
-                hint=f"Is {urlsplit(self.url).path} its embeddings path?",
+                hint=f"Is {urlsplit(self.url).path} the right path?",
             ) from error
 
     def _refusal(self, error: HTTPError) -> Exception:

@@ -1,0 +1,61 @@
+"""`retrieve` and `encoder` as people and scripts call them."""
+
+from __future__ import annotations
+
+import pytest
+from cli_scene import Ask, Remember, Run
+
+
+@pytest.fixture
+def notes(remember: Remember) -> None:
+    remember("We cache lookups for 60 seconds")
+    remember("Always warm the cache before lookups", "--kind", "lesson")
+
+
+def test_retrieve_prints_one_context_and_the_lessons_apart(run: Run, notes: None) -> None:
+    done = run("retrieve", "cache", "lookups", "--log")
+    assert done.exit_code == 0
+    context, _, lessons = done.stdout.partition("Verify before finalizing:")
+    assert "We cache lookups for 60 seconds" in context
+    assert "warm" not in context
+    assert "warm" in lessons
+    assert "Selected: 1 (+1 lesson)" in done.stderr
+
+
+def test_retrieve_in_json_has_the_seeds_fields_and_the_context(ask: Ask, notes: None) -> None:
+    record = ask("retrieve", "cache lookups", "--context-budget", "500", "--open-file", "src/cache.py")
+    assert record["contextBudget"] == 500
+    assert record["context"].startswith("<memories>")
+    assert record["lessons"].startswith("Verify before finalizing:")
+    assert record["totalChunks"] == 2
+    assert any(line.startswith("Actionability re-rank") for line in record["fusionLog"])
+
+
+def test_retrieve_that_finds_nothing_says_so(run: Run, notes: None) -> None:
+    done = run("retrieve", "zebra", "--blend", "0")
+    assert (done.exit_code, done.stdout) == (0, "no memory matches\n")
+
+
+def test_search_takes_the_situation_and_shows_lessons_apart(run: Run, ask: Ask, notes: None) -> None:
+    record = ask("search", "cache lookups", "--command", "/warm cache", "--weight", "lessonBoost=0", "-k", "1")
+    assert [result["memory"]["kind"] for result in record.get("lessons", [])] in (["lesson"], [])
+    shown = run("search", "cache lookups", "-k", "1", "--weight", "lessonBoost=0").stdout
+    assert ("lessons to verify" in shown) is bool(ask("search", "cache lookups", "-k", "1",
+                                                      "--weight", "lessonBoost=0").get("lessons"))  # fmt: skip
+
+
+def test_encoder_detect_lists_what_is_there(run: Run, ask: Ask, notes: None) -> None:
+    record = ask("encoder", "detect")
+    assert {"encoder": "minilm", "origin": "packaged", "multilingual": False} in record["available"]
+    assert "available  minilm" in run("encoder", "detect").stdout
+
+
+def test_encoder_clear_and_use(ask: Ask, run: Run, notes: None) -> None:
+    before = ask("encoder", "detect")["current"]
+    assert ask("encoder", "clear") == {"cleared": before}
+    assert ask("encoder", "detect")["cleared"] == [before]
+    assert ask("encoder", "clear") == {"cleared": None}
+    used = ask("encoder", "use", "hashing:32")
+    assert used["encoderSpec"] == "hashing:32"
+    assert used["encoded"] == 2
+    assert "minilm, openai:MODEL" in run("encoder", "use", "nonsense", code=2).stderr
