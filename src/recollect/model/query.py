@@ -134,9 +134,10 @@ class Query:
         return self.now if self.as_of is None else self.as_of
 
     def to_json(self) -> dict[str, Any]:
-        return _fields_of(self) | {"filters": _fields_of(self.filters), "weights": dict(self.weights)}
+        inner = {"filters": _fields_of(self.filters), "situation": _fields_of(self.situation)}
+        return _fields_of(self) | inner | {"weights": dict(self.weights)}
 
 
-def _fields_of(record: Query | Filters) -> dict[str, Any]:
+def _fields_of(record: Query | Filters | Situation) -> dict[str, Any]:
     """One level of `asdict`, which copies every value as if it could change."""
     return {field.name: getattr(record, field.name) for field in fields(record)}
