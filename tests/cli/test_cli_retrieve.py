@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
 import pytest
 from cli_scene import Ask, Remember, Run
 
@@ -59,3 +63,30 @@ def test_encoder_clear_and_use(ask: Ask, run: Run, notes: None) -> None:
     assert used["encoderSpec"] == "hashing:32"
     assert used["encoded"] == 2
     assert "minilm, openai:MODEL" in run("encoder", "use", "nonsense", code=2).stderr
+
+
+def test_init_names_an_encoder_that_fits_a_korean_store_better(
+    ask: Ask, run: Run, remember: Remember, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Tags(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps({"models": [{"model": "bge-m3:latest"}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    listening = ThreadingHTTPServer(("127.0.0.1", 0), Tags)
+    Thread(target=listening.serve_forever, daemon=True).start()
+    try:
+        monkeypatch.setenv("RECOLLECT_ENCODER_URL", f"http://127.0.0.1:{listening.server_port}")
+        remember("캐시 만료는 60초로 정했다")
+        record = ask("init")
+        assert (record["encoderSpec"], record["suggestedEncoder"]) == ("hashing", "ollama:bge-m3")
+        assert "recollect encoder use ollama:bge-m3" in run("init").stderr
+    finally:
+        listening.shutdown()
+        listening.server_close()

@@ -50,15 +50,6 @@ def full(engine: Engine) -> Engine:
 QUESTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "classic": {"preset": "classic"},
-    "fusion": {
-        "preset": "fusion",
-        "open_file": "src/warm_1.py",
-        "commands": ("/warm",),
-        "hierarchical": True,
-        "folders": ("",),
-        "include_raw": False,
-        "medium_term_limit": 3,
-    },
     "keyword": {"mode": "keyword"},
     "semantic": {"mode": "semantic"},
     "filtered": {"project": "p", "tags": ("cache",), "in_session": "s1", "min_salience": 0.1},
@@ -80,6 +71,19 @@ def test_a_recall_makes_a_constant_number_of_statements(full: Engine, name: str)
     assert returned[2] > returned[1] or name == "filtered"
     assert counts[0] == counts[1] == counts[2]
     assert counts[0] <= 24
+
+
+def test_fusion_reads_texts_in_a_few_goes_however_many_they_are(full: Engine) -> None:
+    asked: dict[str, Any] = {
+        "preset": "fusion", "open_file": "src/warm_1.py", "commands": ("/warm",), "hierarchical": True,
+        "folders": ("handbook.md",), "include_raw": False, "medium_term_limit": 3,
+    }  # fmt: skip
+    full.recall(full.query("warm"))
+    for limit in (1, 10, 100):
+        with counted(full) as statements:
+            recall = full.recall(full.query("cache warmed by service", limit=limit, **asked))
+        assert len(recall.results) == limit
+        assert len(statements) <= 36
 
 
 def test_recording_is_a_constant_number_too(full: Engine, clock: Any) -> None:

@@ -28,6 +28,10 @@ def before(result: SearchResult, *after: str) -> float:
     return sum(value for name, value in result.parts.items() if name not in late)
 
 
+def work_share(result: SearchResult) -> float:
+    return result.parts.get("actionability", 0.0) / before(result, "actionability", "levelMatch")
+
+
 def a_memory(content: str, **attributes: Any) -> Memory:
     return Memory("01", "default", content, 0, 0, **attributes)
 
@@ -41,8 +45,7 @@ def test_what_is_about_the_open_file_goes_up_by_a_share_of_its_score(engine: Eng
     namesake = engine.remember("A timeout in lib/client.py is fatal").id
     other = engine.remember("The timeout of the gateway is fatal").id
     results = found(engine, "timeout", preset=preset, open_file="src/net/client.py")
-    file = {id: results[id].parts.get("actionability", 0.0) / before(results[id], "actionability", "levelMatch")
-            for id in (about, namesake)}  # fmt: skip
+    file = {id: work_share(results[id]) for id in (about, namesake)}
     assert file[about] == pytest.approx(0.3)
     assert file[namesake] == pytest.approx(0.15)
     assert "actionability" not in results[other].parts

@@ -14,7 +14,7 @@ from recollect.model.memory import Memory, Relation, RelationType
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.verdict import IntArray, Note, Term, Verdict
-from recollect.recall.fusion import head_of, texts_of
+from recollect.recall.fusion import followed, head_of, texts_of
 from recollect.recall.runner import Decide
 from recollect.recall.scene import Scene
 from recollect.text.stopwords import query_weights
@@ -175,7 +175,12 @@ def conflict_penalty(scene: Scene) -> Decide:
     """A small share off the score of what something speaks against, among the best rows."""
 
     def decide(pool: Pool, query: Query) -> Iterable[Verdict]:
-        found = find_conflicts(scene, pool, head_of(scene, pool))
+        head, alone = head_of(scene, pool), followed(pool)
+        found = find_conflicts(scene, pool, head)
+        if len(alone):  # judged against the others, who know nothing of it
+            ids = {pool.ids[at].decode() for at in alone.tolist()}
+            told = find_conflicts(scene, pool, np.concatenate([head, alone]))
+            found |= {id: conflict for id, conflict in told.items() if id in ids}
         factor = query.weights.get("conflictPenalty", 1.0)
         share = np.zeros(len(pool))
         places = {id.decode(): at for at, id in enumerate(pool.ids.tolist())} if found else {}

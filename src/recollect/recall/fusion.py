@@ -17,6 +17,7 @@ from recollect.recall.runner import Decide
 from recollect.recall.scene import Scene
 from recollect.recall.sessions import recaps
 from recollect.recall.terms import TermStage
+from recollect.recall.watch import WATCH
 from recollect.text.tokenizer import tokenize
 
 # Rows whose texts are compared or judged: what is further down is not returned.
@@ -26,9 +27,17 @@ LINKED_WEIGHT: Final = 0.5
 
 
 def head_of(scene: Scene, pool: Pool) -> IntArray:
-    """The best live rows, and those that are followed without taking part."""
-    watched = np.flatnonzero(pool.proposed_by("watch") & ~pool.live)
-    return np.concatenate([by_score(scene, pool)[:HEAD], watched]).astype(np.int64)
+    """The best live rows."""
+    return by_score(scene, pool)[:HEAD]
+
+
+def followed(pool: Pool) -> IntArray:
+    """The rows that are in the pool only to be followed: a term is computed on them, and they take no part."""
+    others = np.zeros(len(pool), dtype=np.bool_)
+    for view in pool.found:
+        if view != WATCH:
+            others |= pool.proposed_by(view)
+    return np.flatnonzero(pool.proposed_by(WATCH) & ~others)
 
 
 def texts_of(scene: Scene, pool: Pool, positions: IntArray) -> list[Memory]:
@@ -119,16 +128,15 @@ def one_of_each_text(scene: Scene) -> Decide:
 
 
 def repeated(scene: Scene, pool: Pool, order: IntArray) -> BoolArray:
-    """Which rows repeat one before them. Fingerprints find the pairs, so that few texts are read."""
+    """Which rows repeat one before them. Fingerprints find the pairs, so that few texts are compared."""
     prints = scene.columns["simhash"][pool.rows[order]]
     lengths = scene.columns["length"][pool.rows[order]]
     out = np.zeros(len(order), dtype=np.bool_)
+    texts = texts_of(scene, pool, order)
     for at in range(1, len(order)):
         near = hamming(int(prints[at]), prints[:at]) <= max_distance(int(lengths[at]))
         before = np.flatnonzero(near & ~out[:at])
-        if len(before):
-            one, *others = texts_of(scene, pool, order[[at, *before]])
-            out[at] = any(_same(one, other) for other in others)
+        out[at] = any(_same(texts[at], texts[other]) for other in before.tolist())
     return out
 
 

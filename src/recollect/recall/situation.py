@@ -11,7 +11,7 @@ from recollect.model.plan import Level
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.verdict import FloatArray, IntArray, Term
-from recollect.recall.fusion import head_of, texts_of
+from recollect.recall.fusion import followed, head_of, texts_of
 from recollect.recall.intents import level_of
 from recollect.recall.levels import far_apart, level_of_memory
 from recollect.recall.plan import PLANNED_CHARACTERS
@@ -92,7 +92,7 @@ def level_match(scene: Scene, pool: Pool, query: Query) -> Term | None:
     if not situation.levels or not len(pool):
         return None
     wanted = scene.plan.level if scene.plan is not None else level_of(query.text[:PLANNED_CHARACTERS])
-    head = head_of(scene, pool)
+    head = np.concatenate([head_of(scene, pool), followed(pool)])
     share = np.zeros(len(pool))
     for position, memory in zip(head.tolist(), texts_of(scene, pool, head), strict=True):
         share[position] = _share(wanted, level_of_memory(memory), situation.same_level, situation.far_level)
