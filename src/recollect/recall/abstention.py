@@ -24,12 +24,12 @@ LOOKED_AT: Final = 5
 # right answer stands out little: where results cover every part of the question, nobody is told that nothing does.
 THRESHOLD: Final = 0.4
 COEFFICIENTS: Final[Mapping[str, float]] = {
-    "bias": -2.6,
-    "named": 2.2,
-    "namedCoverage": 2.25,
+    "bias": -2.3,
+    "named": 2.0,
+    "namedCoverage": 2.15,
     "stranger": -0.95,
-    "score": 0.45,
-    "words": 0.07,
+    "score": 0.26,
+    "words": 0.08,
 }
 
 _WORD: Final = re.compile(r"[^\W_][^\s,.?!;:()\"“”]*")

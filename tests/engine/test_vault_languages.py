@@ -1,0 +1,62 @@
+"""Two languages of one documentation as one vault: the Korean page for a Korean question, else the English one."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from recollect import Engine
+from recollect.index.encoders.minilm import MiniLMEncoder
+from recollect.model.memory import FileCitation
+
+DATA = os.environ.get("RECOLLECT_EVAL_DATA")
+KOREAN = {
+    "조건부 렌더링": "learn/conditional-rendering.md",
+    "이벤트 핸들러 추가하기": "learn/responding-to-events.md",
+    "Context로 데이터를 깊게 전달하기": "learn/passing-data-deeply-with-context.md",
+    "리스트 렌더링에서 key가 필요한 이유": "learn/rendering-lists.md",
+    "컴포넌트를 순수하게 유지하기": "learn/keeping-components-pure.md",
+    "state를 스냅샷으로 이해하기": "learn/state-as-a-snapshot.md",
+}
+# Their Korean pages are taken away, so that only English has them.
+ENGLISH_ONLY = {
+    "flushSync로 DOM을 바로 업데이트하기": "reference/react-dom/flushSync.md",
+    "createPortal 사용법": "reference/react-dom/createPortal.md",
+    "useOptimistic 훅은 무엇인가요": "reference/react/useOptimistic.md",
+    "useSyncExternalStore 외부 저장소 구독": "reference/react/useSyncExternalStore.md",
+}
+
+
+@pytest.fixture(scope="module")
+def react(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    if DATA is None:
+        pytest.skip("RECOLLECT_EVAL_DATA is not set: the vaults of React's pages are not here")
+    folder = tmp_path_factory.mktemp("react")
+    for name in ("react-en", "react-ko"):
+        with tarfile.open(Path(DATA) / "vaults" / f"{name}.tar.gz") as archive:
+            archive.extractall(folder, filter="data")
+    for page in ENGLISH_ONLY.values():
+        (folder / "react-ko" / "src" / "content" / page).unlink()
+    engine = Engine.open(tmp_path_factory.mktemp("store") / "store.db", encoder=MiniLMEncoder())
+    engine.vault_add(folder, name="react")
+    engine.vault_sync("react")
+    return engine
+
+
+def first_page(engine: Engine, question: str) -> str:
+    cited = engine.search(question, record=False).results[0].memory.citations[0]
+    assert isinstance(cited, FileCitation)
+    return cited.path.removesuffix("/")
+
+
+@pytest.mark.parametrize("question", KOREAN)
+def test_a_korean_question_finds_the_korean_page_first(react: Engine, question: str) -> None:
+    assert first_page(react, question) == f"react-ko/src/content/{KOREAN[question]}"
+
+
+@pytest.mark.parametrize("question", ENGLISH_ONLY)
+def test_it_finds_the_english_page_where_only_english_has_it(react: Engine, question: str) -> None:
+    assert first_page(react, question) == f"react-en/src/content/{ENGLISH_ONLY[question]}"
