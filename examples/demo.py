@@ -10,6 +10,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SAMPLE = HERE / "memories.jsonl"
+TASKS = HERE / "tasks.jsonl"
+VAULT = HERE / "vault"
 
 Step = tuple[str, tuple[str, ...]]
 
@@ -17,6 +19,14 @@ STEPS: tuple[Step, ...] = (
     (
         "Five months of a team's memories: decisions, incidents, runbooks, gotchas, in English and Korean.",
         ("remember", "--jsonl", str(SAMPLE)),
+    ),
+    (
+        "What was tried, how it went, and what was learned from it: tasks with rewards, a skill, gotchas.",
+        ("remember", "--jsonl", str(TASKS)),
+    ),
+    (
+        "A folder of markdown becomes memory too: 76 notes, cut at their headings, with their links.",
+        ("vault", "add", str(VAULT), "--name", "harbor"),
     ),
     (
         "A question in other words than the answer. Two older answers were superseded, so they stay out.",
@@ -36,7 +46,21 @@ STEPS: tuple[Step, ...] = (
     ),
     (
         "No content word in common: only the meaning matches.",
-        ("search", "Why do handsets display outdated assignments at dawn?", "-k", "1"),
+        ("search", "Why do handsets exhibit outdated assignments at dawn?", "-k", "1"),
+    ),
+    (
+        "As an agent asks: a line a result, and a certificate that names the half of the question nothing answers.",
+        (
+            "search",
+            "How do we flush the tracking cache and who orders the office plants?",
+            "--brief",
+            "--max-tokens",
+            "180",
+        ),
+    ),
+    (
+        "The block an agent gets for a task, within a budget, and what more tokens would bring.",
+        ("context", "flush the tracking cache for one customer", "--tokens", "500"),
     ),
     (
         "The X-ray of a recall: who served each result, how its score adds up, each filter's verdict, the near misses.",
@@ -62,7 +86,7 @@ def main() -> int:
 
 
 def _short(word: str) -> str:
-    return str(Path(word).relative_to(HERE.parent)) if word == str(SAMPLE) else word
+    return str(Path(word).relative_to(HERE.parent)) if word in (str(SAMPLE), str(TASKS), str(VAULT)) else word
 
 
 if __name__ == "__main__":
