@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from recollect.index.top import ordered
 from recollect.model.memory import Memory, Relation, RelationType, Status
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -17,6 +16,7 @@ from recollect.recall.direct import OVERLAP_FLOOR
 from recollect.recall.runner import Decide
 from recollect.recall.scene import Scene
 from recollect.recall.tiers import DIRECT, GRAPH, PROCEDURAL, RECENT, REVIEW
+from recollect.recall.watch import WATCH
 
 LOW_CONFIDENCE = 0.3
 ONLY_HERE = "do-not-use-outside-this-context"
@@ -102,7 +102,9 @@ def describe(scene: Scene) -> Decide:
     def decide(pool: Pool, query: Query) -> Iterable[Note]:
         chosen = pool.ranked()
         rest = np.flatnonzero(~np.isin(np.arange(len(pool)), chosen))
-        missed = rest[ordered(scene.columns, pool.rows[rest], pool.score[rest])][:NEAR_MISSES] if len(rest) else rest
+        # In the order in which the X-ray looks for near misses; a row that is only followed takes the place of none.
+        most = NEAR_MISSES + int(pool.proposed_by(WATCH).sum())
+        missed = rest[np.lexsort((pool.ids[rest], -pool.score[rest]))][:most]
         if scene.known is None or not len(pool):
             return
         shown = np.concatenate([chosen, missed])
