@@ -120,7 +120,7 @@ def test_a_lone_poor_hit_of_a_source_does_not_become_the_best(engine: Engine) ->
 
 
 def test_a_lesson_is_worth_four_tenths_more_in_both_presets(engine: Engine) -> None:
-    engine.remember("Warm the cache before lookups", kind="lesson")
+    engine.remember("Warm the cache before lookups", kind="lesson", document="card")
     engine.remember("The cache serves lookups", kind="fact")
     for preset in ("fusion", "default"):
         results = engine.search("cache lookups", preset=preset).results
@@ -130,6 +130,12 @@ def test_a_lesson_is_worth_four_tenths_more_in_both_presets(engine: Engine) -> N
         after = ("lessonBoost", "conflictPenalty", "superseded", "mmrPenalty")
         before = sum(value for name, value in lesson.parts.items() if name not in after)
         assert lesson.parts["lessonBoost"] == pytest.approx(before * 0.4)
+
+
+def test_outside_fusion_only_lesson_cards_are_boosted_for_other_kinds_may_be_guessed(engine: Engine) -> None:
+    engine.remember("Lesson learned: warm the cache before lookups", kind="lesson")
+    assert "lessonBoost" in engine.search("cache lookups", preset="fusion").results[0].parts
+    assert "lessonBoost" not in engine.search("cache lookups").results[0].parts
 
 
 def test_what_two_sources_say_alike_comes_once_the_better_scored(engine: Engine) -> None:

@@ -111,7 +111,7 @@ DEFAULT = Preset(
         (None, matches.intent_match(0.2)),
         (None, matches.time_match(1.0)),
         (None, tier_prior),
-        (None, lesson_boost(LESSON_BOOST)),
+        (None, lesson_boost(LESSON_BOOST, cards=True)),
         (None, actionability),
         (None, level_match),
         (None, terms.superseded(SUPERSEDED_FACTOR)),

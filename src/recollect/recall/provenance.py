@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from recollect.index.top import ordered
 from recollect.model.checking import CitationCheck
 from recollect.model.memory import Memory, Relation, RelationType, Status
 from recollect.model.pool import Pool
@@ -19,6 +18,7 @@ from recollect.recall.direct import OVERLAP_FLOOR
 from recollect.recall.runner import Decide
 from recollect.recall.scene import Scene
 from recollect.recall.tiers import DIRECT, GRAPH, PROCEDURAL, RECENT, REVIEW
+from recollect.recall.watch import WATCH
 
 LOW_CONFIDENCE = 0.3
 ONLY_HERE = "do-not-use-outside-this-context"
@@ -116,7 +116,9 @@ def describe(scene: Scene) -> Decide:
         left = np.ones(len(pool), dtype=np.bool_)
         left[chosen] = False
         rest = np.flatnonzero(left)
-        missed = rest[ordered(scene.columns, pool.rows[rest], pool.score[rest])][:NEAR_MISSES] if len(rest) else rest
+        # In the order in which the X-ray looks for near misses; a row that is only followed takes the place of none.
+        most = NEAR_MISSES + int(pool.proposed_by(WATCH).sum())
+        missed = rest[np.lexsort((pool.ids[rest], -pool.score[rest]))][:most]
         if scene.known is None or not len(pool):
             return
         shown = np.concatenate([chosen, missed])
