@@ -50,7 +50,7 @@ def test_risk_by_hand() -> None:
 
 def test_the_certificate_speaks_where_there_is_one() -> None:
     query = Query("x", now=0)
-    note = Note(CERTIFICATE, {"abstention": 0.25})
+    note = Note(CERTIFICATE, {"abstention": {"score": 0.25}})
     with_one = Recall(query, (), Ledger({}, (Entry("certificate", note, 0, 0, 0),)), None)
     assert confidences(with_one)["certificate"] == 0.75
     assert "certificate" not in confidences(Recall(query, (), Ledger({}, ()), None))
