@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 
 from recollect.engine import Engine
 from recollect.index.bm25 import Bm25
-from recollect.index.pairs import CODE_WORDS, Pair, code_share, pair_scores
+from recollect.index.pairs import CODE_WORDS, MOSTLY, READ_TERMS, Pair, Reading, code_share, pair_scores, read
+from recollect.index.segments import Segment, build
 from recollect.ingest.draft import Draft
 from recollect.model.query import ALPHA
 from recollect.model.recall import Recall
@@ -30,9 +32,30 @@ def terms(*numbers: int) -> np.ndarray:
     return np.array(numbers, dtype=np.uint32)
 
 
+def reading(*rows: np.ndarray) -> Reading:
+    """The rows read from two segments, in another order than they lie there."""
+    half = len(rows) // 2
+    segments = [segment(0, rows[:half]), segment(half, rows[half:])]
+    order = np.arange(len(rows))[::-1]
+    found = read(segments, order)
+    return Reading(found.terms, order[found.owner], found.size)
+
+
+def segment(first: int, rows: Sequence[np.ndarray]) -> Segment:
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    return build(first, offsets, np.zeros(len(rows), dtype=np.int32), np.concatenate([terms(), *rows]))
+
+
+def test_a_long_row_is_read_by_its_beginning() -> None:
+    found = read([segment(5, [terms(1), terms(*range(2 * READ_TERMS))])], np.array([6, 5]))
+    assert len(found.terms) == READ_TERMS + 1
+    assert found.terms[:3].tolist() == [0, 1, 2]
+    assert found.owner[[0, -1]].tolist() == [0, 1]
+
+
 def test_a_pair_counts_side_by_side_and_in_order_only() -> None:
     rows = [terms(7, 1, 2, 9, 1, 2), terms(2, 1), terms(1, 9, 2), terms(1), terms(2), terms()]
-    scores = pair_scores(rows, [Pair(1, 2, 3.0)], np.ones(6), Bm25(k1=1.5))
+    scores = pair_scores(reading(*rows), [Pair(1, 2, 3.0)], np.ones(6), Bm25(k1=1.5))
     # Twice in the first row: 3 · 2·2.5 / (2 + 1). The end of one row and the beginning of the next are no neighbours.
     assert scores == pytest.approx([5.0, 0, 0, 0, 0, 0])
 
@@ -62,8 +85,12 @@ def test_what_is_code_is_known_by_its_words() -> None:
     program = terms(*([prose] * 30), numbers["def"], numbers["return"], numbers["return"])
     one_word_often = terms(prose, *([numbers["return"]] * 5))
     rarely = terms(*([prose] * 100), numbers["def"], numbers["return"])
-    assert code_share([program, one_word_often, rarely, terms()], code) == 0.25
-    assert code_share([program], []) == 0.0
+    four, live = reading(program, one_word_often, rarely, terms()), np.ones(4, dtype=np.bool_)
+    assert code_share(four, live, code) == pytest.approx(0.25 / MOSTLY)
+    assert code_share(four, np.array([True, False, False, False]), code) == 1.0
+    assert code_share(four, np.array([False, True, True, True]), code) == 0.0
+    assert code_share(reading(program, program, program, terms()), live, code) == 1.0
+    assert code_share(four, live, []) == 0.0
 
 
 def test_meaning_weighs_more_among_code(engine: Engine) -> None:
@@ -73,8 +100,8 @@ def test_meaning_weighs_more_among_code(engine: Engine) -> None:
     told = next(term for term in recall.ledger.terms() if term.name == "code")
     assert told.stats["share"] == 1.0
     vector, words = (next(t for t in recall.ledger.terms() if t.name == name) for name in ("vector", "bm25"))
-    # Both have the weight 0.7, and 0.55 of it is moved from words to meaning.
-    assert told.delta == pytest.approx(0.55 / 0.7 * (vector.delta - words.delta))
+    # Both have the weight 0.7, and all of it is moved from words to meaning.
+    assert told.delta == pytest.approx(vector.delta - words.delta)
 
 
 def test_prose_alone_has_no_code_term(engine: Engine) -> None:

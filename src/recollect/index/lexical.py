@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recollect.index.bm25 import Bm25, idf, length_norm, saturation, weighted_frequency
 from recollect.index.columns import Columns
-from recollect.index.pairs import CODE_WORDS, Pair, Terms, code_share, pair_scores
+from recollect.index.pairs import CODE_WORDS, Pair, Reading, code_share, pair_scores, read
 from recollect.index.segments import Postings, Segment
 from recollect.index.top import best
 from recollect.index.views import Proposals
@@ -98,6 +98,7 @@ class BoundLexical:
         self._words = words
         self._worth: dict[str, tuple[int, float]] = {}
         self._code: list[int] = []
+        self._reading: tuple[IntArray, Reading] | None = None
         self._weights = weights
         self._coverage: FloatArray | None = None
         self._index = index
@@ -178,15 +179,18 @@ class BoundLexical:
         if not found:
             return np.zeros(len(rows))
         norm = self._index.norm(self._formula)[rows]
-        return pair_scores(self._sequences(rows), list(found.values()), norm, self._formula)
+        return pair_scores(self._read(rows), list(found.values()), norm, self._formula)
 
-    def code_share(self, rows: IntArray) -> float:
-        """The share of these rows that are source code."""
+    def code_share(self, rows: IntArray, live: BoolArray) -> float:
+        """How far those of the rows that are live are source code, from 0 to 1."""
         _ = self.scores
-        return code_share(self._sequences(rows), self._code) if self._code else 0.0
+        return code_share(self._read(rows), live, self._code) if self._code else 0.0
 
-    def _sequences(self, rows: IntArray) -> list[Terms]:
-        return [self._index.sequence(row) for row in rows.tolist()]
+    def _read(self, rows: IntArray) -> Reading:
+        """Several terms ask about the same rows: they are read once."""
+        if self._reading is None or self._reading[0] is not rows:
+            self._reading = rows, read(self._index.segments, rows)
+        return self._reading[1]
 
     def holds(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
         """Which rows hold every one of these terms."""

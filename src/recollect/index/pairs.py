@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.index.bm25 import Bm25, saturation
-from recollect.model.verdict import FloatArray
+from recollect.index.segments import Segment, Terms
+from recollect.model.verdict import BoolArray, FloatArray, IntArray
 from recollect.text.tokenizer import tokenize
-
-Terms = NDArray[np.uint32]
 
 # A long document's beginning says what it is; the rest would only cost time.
 READ_TERMS = 1_024
@@ -33,6 +32,8 @@ CODE_WORDS = tuple(
 )
 CODE_SHARE = 0.05
 CODE_KINDS = 2
+# Short functions hold too few such words to be known, so a list of which this much is code is all code.
+MOSTLY = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,45 +45,64 @@ class Pair:
     worth: float
 
 
-def pair_scores(sequences: Sequence[Terms], pairs: Sequence[Pair], norm: FloatArray, formula: Bm25) -> FloatArray:
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """The terms of some rows in text order, one after the other, and the place of the row that each belongs to."""
+
+    terms: Terms
+    owner: NDArray[np.int64]
+    size: int
+
+
+def read(segments: Sequence[Segment], rows: IntArray) -> Reading:
+    """The beginnings of these rows, from whichever segment holds each."""
+    terms, owners = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
+    for segment in segments:
+        places = np.flatnonzero((rows >= segment.first) & (rows < segment.first + len(segment)))
+        if len(places):
+            at = rows[places] - segment.first
+            starts = segment.offsets[at]
+            lengths = np.minimum(segment.offsets[at + 1] - starts, READ_TERMS)
+            ends = np.cumsum(lengths)
+            terms.append(segment.forward[np.arange(ends[-1]) + np.repeat(starts - ends + lengths, lengths)])
+            owners.append(np.repeat(places, lengths))
+    return Reading(np.concatenate(terms), np.concatenate(owners), len(rows))
+
+
+def pair_scores(reading: Reading, pairs: Sequence[Pair], norm: FloatArray, formula: Bm25) -> FloatArray:
     """BM25 of the pairs as if each were one term, for each row."""
-    total = np.zeros(len(sequences))
-    if not pairs or not len(sequences):
+    terms, owner = reading.terms, reading.owner
+    total = np.zeros(reading.size)
+    if not pairs or not len(terms):
         return total
-    terms, owner = _joined(sequences)
-    wanted = _marks(terms, [number for pair in pairs for number in (pair.first, pair.second)])[terms]
-    at = np.flatnonzero(wanted[:-1] & wanted[1:] & (owner[:-1] == owner[1:]))
+    at = np.flatnonzero(_marked(terms, [pair.first for pair in pairs])[:-1])
+    at = at[owner[at] == owner[at + 1]]
     first, second, rows = terms[at], terms[at + 1], owner[at]
     for pair in pairs:
         held = rows[(first == pair.first) & (second == pair.second)]
         if len(held):
-            frequencies = np.bincount(held, minlength=len(sequences)).astype(np.float64)
+            frequencies = np.bincount(held, minlength=reading.size).astype(np.float64)
             total += pair.worth * saturation(formula, frequencies, norm)
     return total
 
 
-def code_share(sequences: Sequence[Terms], code: Sequence[int]) -> float:
-    """The share of these rows that are source code."""
-    if not code or not len(sequences):
+def code_share(reading: Reading, live: BoolArray, code: Sequence[int]) -> float:
+    """How far the live rows are source code, from 0 to 1."""
+    if not code or not live.any():
         return 0.0
-    terms, owner = _joined(sequences)
-    at = np.flatnonzero(_marks(terms, code)[terms])
+    terms, owner, size = reading.terms, reading.owner, reading.size
+    at = np.flatnonzero(_marked(terms, code))
     if not len(at):
         return 0.0
-    size = len(sequences)
     counts = np.bincount(owner[at], minlength=size)
-    kinds = np.bincount(np.unique(owner[at].astype(np.int64) << 32 | terms[at]) >> 32, minlength=size)
+    kinds = np.bincount(np.unique((owner[at] << 32) | terms[at]) >> 32, minlength=size)
     lengths = np.bincount(owner, minlength=size)
-    return float(((counts > CODE_SHARE * lengths) & (kinds >= CODE_KINDS)).mean())
+    known = (counts > CODE_SHARE * lengths) & (kinds >= CODE_KINDS)
+    return min(1.0, float(known[live].mean()) / MOSTLY)
 
 
-def _joined(sequences: Sequence[Terms]) -> tuple[Terms, NDArray[np.intp]]:
-    heads = [sequence[:READ_TERMS] for sequence in sequences]
-    return np.concatenate(heads), np.repeat(np.arange(len(heads)), [len(head) for head in heads])
-
-
-def _marks(terms: Terms, numbers: Sequence[int]) -> NDArray[np.bool_]:
-    """A table of all term numbers that is true at these."""
+def _marked(terms: Terms, numbers: Sequence[int]) -> BoolArray:
+    """Which of the terms are among these: by a table of all numbers, which is quicker here than any search."""
     table = np.zeros(int(max(terms.max(initial=0), max(numbers))) + 1, dtype=np.bool_)
     table[list(numbers)] = True
-    return table
+    return table[terms]

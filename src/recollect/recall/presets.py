@@ -97,7 +97,7 @@ DEFAULT = Preset(
         ("semantic", terms.spread("vector", "semantic", 0.7)),
         ("lexical", terms.spread("bm25", "lexical", 0.7)),
         ("lexical", relevance.word_pairs(0.3)),
-        ("semantic", relevance.meaning_of_code(0.55)),
+        ("semantic", relevance.meaning_of_code(0.7)),
         (None, relevance.session_support(0.3)),
         (None, relevance.own_words(1.4)),
         (None, relevance.named_speaker(0.7)),

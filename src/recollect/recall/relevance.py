@@ -21,7 +21,11 @@ SESSION_ROWS = 3
 
 
 def word_pairs(weight: float) -> TermStage:
-    """weight · BM25 of the query's neighbouring words side by side, on the scale of the words' own term."""
+    """weight · BM25 of the query's neighbouring words side by side, on the scale of the words' own term.
+
+    As far as the candidates are source code it is left out: there, neighbours in a question in prose mean nothing, and
+    cost cosqa-dev a point.
+    """
 
     def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
         if scene.words is None or not len(pool):
@@ -31,7 +35,8 @@ def word_pairs(weight: float) -> TermStage:
         if not computed.any():
             return None
         _, deviation = floor_and_deviation(scene.words.score(pool.rows)[pool.live])
-        return Term("pairs", weight * raw / deviation, computed, {"weight": weight, "deviation": deviation})
+        worth = weight * (1.0 - scene.words.code_share(pool.rows, pool.live))
+        return Term("pairs", worth * raw / deviation, computed, {"weight": worth, "deviation": deviation})
 
     return term
 
@@ -45,7 +50,7 @@ def meaning_of_code(weight: float) -> TermStage:
     def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
         if scene.words is None or "semantic" not in scene.views or not pool.live.any():
             return None
-        share = scene.words.code_share(pool.rows[pool.live])
+        share = scene.words.code_share(pool.rows, pool.live)
         if not share:
             return None
         meaning, words = scene.score("semantic", pool.rows), scene.words.score(pool.rows)
