@@ -21,7 +21,7 @@ from recollect.recall.scene import Likeness, Scene
 PER_DOCUMENT = 3
 LAMBDA = 0.7
 # Seed 003: lessons of the rest that come beside the k rows, to be checked before an answer is final. One that neither
-# scores half of the last row nor holds half of the question's words is about something else.
+# scores half of the best row nor holds half of the question's words is about something else.
 LESSON_EXTRA = 3
 LESSON_SHARE = 0.5
 
@@ -82,7 +82,7 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
         eligible = order
         while len(picks) < query.limit + LESSON_EXTRA:
             if len(picks) == query.limit:
-                eligible = order[_worthy_lessons(scene, pool, order, worth[picks[-1]])]
+                eligible = order[_worthy_lessons(scene, pool, order, best=worth[picks[0]])]
             left = eligible[still[eligible]]
             if not len(left):
                 break
@@ -102,9 +102,9 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
     return decide
 
 
-def _worthy_lessons(scene: Scene, pool: Pool, order: IntArray, last: float) -> BoolArray:
+def _worthy_lessons(scene: Scene, pool: Pool, order: IntArray, *, best: float) -> BoolArray:
     rows = pool.rows[order]
-    near = pool.score[order] >= LESSON_SHARE * last
+    near = pool.score[order] >= LESSON_SHARE * best
     worthy: BoolArray = lesson_rows(scene)[rows] & (near | (scene.coverage(rows) >= LESSON_SHARE))
     return worthy
 
