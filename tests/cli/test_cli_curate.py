@@ -82,7 +82,7 @@ def test_sessions(run: Run, ask: Ask) -> None:
     run("remember", "Tokens rotate daily", "--session", id)
     assert run("session", "end", id, "--summary", "wrote it down").stdout == f"ended {id}\n"
     (listed,) = ask("session", "list")["sessions"]
-    assert (listed["title"], listed["memoriesInSession"], listed["projectId"]) == ("Pairing", 1, "api")
+    assert (listed["title"], listed["memoriesInSession"], listed["projectId"]) == ("Pairing", 2, "api")  # and its recap
     shown = run("session", "show", id).stdout
     assert "wrote it down" in shown
     assert "created" in shown

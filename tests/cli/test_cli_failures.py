@@ -50,7 +50,7 @@ def test_a_missing_store(run: Run, store: Path, command: list[str]) -> None:
         (["remember", "--document", "nowhere.md"], "cannot read nowhere.md"),
         (["search", "x", "--as-of", "yesteryear"], "is no time"),
         (["search", "x", "--mode", "magic"], "use one of: hybrid, semantic, keyword"),
-        (["search", "x", "--preset", "best"], "use one of: default, classic"),
+        (["search", "x", "--preset", "best"], "use one of: default, fusion, classic"),
         (["search", "x", "-k", "0"], "from 1 to 1,000"),
         (["search", "x" * 40_000], "at most 32,768"),
         (["search", "--bogus"], "No such option"),

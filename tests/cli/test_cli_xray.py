@@ -94,7 +94,7 @@ def test_long_lines_are_not_wrapped(run: Run, sample: Path, monkeypatch: pytest.
         (["x", "--weight", "bm25=-1"], "a number from 0, not '-1'"),
         (["x", "--weight", "bm25=nan"], "a number from 0, not 'nan'"),
         (["x", "--diff", "nowhere.diff"], "cannot read nowhere.diff"),
-        (["x", "--preset", "best"], "use one of: default, classic"),
+        (["x", "--preset", "best"], "use one of: default, fusion, classic"),
         (["x", "--out", "."], "--out '.' is a folder"),
         (["x", "--out", "no/such/folder/x.txt"], "there is no folder"),
         (["x", "--out", "~nobody-here/x"], "is no path"),

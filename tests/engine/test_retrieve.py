@@ -10,7 +10,9 @@ from recollect.engine import Engine
 from recollect.errors import InvalidInput
 from recollect.model.retrieval import build_context_string, build_lesson_string
 from recollect.recall.excerpts import LESSON_CHARACTERS, SECTION_CHARACTERS
+from recollect.store.protocols import Listing
 from recollect.text.counting import count_tokens
+from recollect.xray.why_not import KeptOut
 
 SEED_FIELDS = {
     "query", "totalChunks", "selectedChunks", "droppedChunks", "lessonChunks", "totalTokensUsed", "contextBudget",
@@ -178,3 +180,16 @@ def test_a_retrieval_is_recorded_as_a_search_is(full: Engine) -> None:
 def test_an_unknown_option_lists_what_would_be_right(engine: Engine) -> None:
     with pytest.raises(InvalidInput, match="medium_term_limit"):
         engine.retrieve("x", colour="red")
+
+
+def test_why_not_names_a_limit_on_files_and_lifting_it_brings_the_section_in(engine: Engine) -> None:
+    for name in ("a", "b"):
+        engine.add_document(f"The cache keeps lookups {name}.", path=f"wiki/{name}.md")
+    query = engine.question("cache lookups", preset="fusion", brain_file_limit=1)
+    (kept,) = (result.memory.id for result in engine.recall(query).results)
+    (left,) = {memory.id for memory in engine.browse(Listing()).memories} - {kept}
+    found = engine.why_not(left, "cache lookups", preset="fusion", brain_file_limit=1)
+    assert isinstance(found, KeptOut)
+    assert found.dropped_by.name == "brain-file-limit"
+    assert found.change is not None
+    assert (found.change.setting, found.change.after) == ("filters.brain_file_limit", None)

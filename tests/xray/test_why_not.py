@@ -388,7 +388,7 @@ def test_every_change_suggested_works_and_where_none_is_a_blocker_is_named(
     with populated(World((), (), (), (), ())) as engine:
         ids = populate(engine, world)
         query = replace(engine.query(**question), budget=budget)
-        plain = [result.memory.id for result in engine.recall(query).results]
+        plain = [result.memory.id for result in engine.recall(query).returned]
         for id in ids:
             found = why_not(id, query, rerun(engine), memory=engine.get(id) if told else None)
             assert not isinstance(found, Unknown)
@@ -401,14 +401,14 @@ def test_every_change_suggested_works_and_where_none_is_a_blocker_is_named(
             assert found.reruns <= MAX_RERUNS
             assert found.to_json()["sentence"].startswith(id)
             if found.change is not None:
-                results = engine.recall(found.change.applied(query)).results
+                results = engine.recall(found.change.applied(query)).returned
                 assert results[found.change.rank - 1].memory.id == id
                 if found.change.setting == "limit" and found.reruns < MAX_RERUNS:
                     one_less = engine.recall(replace(query, limit=found.change.after - 1))
-                    assert id not in [result.memory.id for result in one_less.results]
+                    assert id not in [result.memory.id for result in one_less.returned]
             else:
                 for other in _other_changes(query):
-                    assert id not in [result.memory.id for result in engine.recall(other).results]
+                    assert id not in [result.memory.id for result in engine.recall(other).returned]
 
 
 def _other_changes(query: Query) -> list[Query]:

@@ -21,7 +21,7 @@ from recollect.recall.scene import Likeness, Scene
 PER_DOCUMENT = 3
 LAMBDA = 0.7
 # Seed 003: lessons of the rest that come beside the k rows, to be checked before an answer is final. One that neither
-# scores half of the last row nor holds half of the question's words is about something else.
+# scores half of the best row nor holds half of the question's words is about something else.
 LESSON_EXTRA = 3
 LESSON_SHARE = 0.5
 
@@ -81,7 +81,7 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
         picks: list[int] = []
         while len(picks) < min(query.limit + LESSON_EXTRA, len(order)):
             if len(picks) == query.limit:
-                worth[~_worthy_lessons(scene, pool, order, float(pool.score[picks[-1]]))] = -np.inf
+                worth[~_worthy_lessons(scene, pool, order, best=float(pool.score[picks[0]]))] = -np.inf
             first = int((worth - price[order]).argmax())
             if worth[first] == -np.inf:
                 break
@@ -102,9 +102,9 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
     return decide
 
 
-def _worthy_lessons(scene: Scene, pool: Pool, order: IntArray, last: float) -> BoolArray:
+def _worthy_lessons(scene: Scene, pool: Pool, order: IntArray, *, best: float) -> BoolArray:
     rows = pool.rows[order]
-    near = pool.score[order] >= LESSON_SHARE * last
+    near = pool.score[order] >= LESSON_SHARE * best
     worthy: BoolArray = (scene.columns["kind"][rows] == code_of(Kind.LESSON)) & (
         near | (scene.coverage(rows) >= LESSON_SHARE)
     )

@@ -42,6 +42,12 @@ FILTER_SETTINGS: Mapping[str, tuple[str, Any]] = {
     "medium-term": ("filters.medium_term_limit", None),
 }
 
+# The same for the caller's own picks.
+PICK_SETTINGS: Mapping[str, tuple[str, Any]] = {
+    "brain-file-limit": ("filters.brain_file_limit", None),
+    "medium-term-limit": ("filters.medium_term_limit", None),
+}
+
 
 def of_a_tier(gate: str) -> bool:
     return gate.startswith(_TIER_GATES)
