@@ -65,7 +65,7 @@ def test_what_is_cited_and_what_was_found_out(store: Store) -> None:
         tx.put_citation_checks({num: check})
     with store.read() as reader:
         assert reader.citation_checks([num]) == {num: check}
-        assert reader.artifact_kinds(ns, ["x"]) == {}
+        assert reader.kept_artifacts(ns, ["x"]) == {}
     with store.write() as tx:
         tx.delete(ns, [num])
     with store.read() as reader:
