@@ -61,7 +61,11 @@ def test_out_writes_the_ranked_lists(run: Run, talks: Path, home: Path) -> None:
     ("args", "code", "complaint"),
     [
         (["--dataset", "nowhere"], 3, "it has no dataset.json"),
-        (["--dataset", "talks", "--preset", "best"], 2, "use one of: default, fusion, classic, classic-001, bm25, dense, rrf"),
+        (
+            ["--dataset", "talks", "--preset", "best"],
+            2,
+            "use one of: default, fusion, classic, classic-001, bm25, dense, rrf",
+        ),
         (["--dataset", "talks", "--limit-queries", "0"], 2, "positive whole number"),
         (["--dataset", "talks", "--out", "talks/qrels.tsv"], 2, "cannot be written"),
     ],

@@ -6,6 +6,7 @@ import json
 import math
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ from recollect.evaluate.proposing import as_yaml, propose
 from recollect.evaluate.records import Record, Scored, read_records, write_records
 from recollect.model.query import DEFAULT_BUDGET
 from recollect.model.salience import DAY_MS
-from standing import FixedClock
+from standing import FixedClock, Open
 
 # Long enough that the note is two sections.
 MORE = " ".join(f"Carrier {number} answers within {number * 7} milliseconds." for number in range(18))
@@ -182,6 +183,23 @@ def test_a_ranking_has_no_budget_and_at_most_the_limit(filled: Engine) -> None:
     assert len(found) == 20
     assert sum(len(one.memory.content) for one in found) > DEFAULT_BUDGET
     assert len(ranked(filled, "heron parcel note", key_of=lambda memory: memory.id, limit=3)) == 3
+
+
+def test_a_ranking_can_be_held_to_folders_and_take_in_raw_conversations(tmp_path: Path, opened: Open) -> None:
+    for name in ("ops/cache.md", "notes/cache.md", "transcripts/cache.md"):
+        (tmp_path / "vault" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "vault" / name).write_text(f"# Cache of {name}\n\nHeron lookups are cached.\n", encoding="utf-8")
+    engine = opened("folders.db")
+    engine.vault_add(tmp_path / "vault", name="v", include_raw=True)
+    engine.vault_sync("v")
+
+    def files(**options: Any) -> set[str]:
+        found = ranked(engine, "heron lookups cached", key_of=lambda memory: memory.title or "", **options)
+        return {one.memory.citations[0].path for one in found}  # type: ignore[union-attr]
+
+    assert files(folders=("ops",)) == {"ops/cache.md"}
+    assert files(include_raw=False) == {"ops/cache.md", "notes/cache.md"}
+    assert len(files()) == 3
 
 
 def test_metrics_by_hand(filled: Engine) -> None:

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from recollect.index.columns import Columns
+from recollect.ingest.vault.categories import is_raw_conversation
 from recollect.model.verdict import BoolArray
 from recollect.recall.sources import inner_path
 from recollect.store.protocols import Reader
 from recollect.text.normalize import nfc
-
-# Seed 003's pattern, to the letter; its letters and case are ASCII.
-_RAW: Final = re.compile(r"(^|[\\/])(00_Raw|raw-data|conversations?|transcripts?)([\\/]|\Z)", re.IGNORECASE | re.ASCII)
-
-
-def is_raw_conversation(relative_path: str) -> bool:
-    return _RAW.search(relative_path) is not None
 
 
 def all_paths(reader: Reader, columns: Columns) -> Mapping[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from recollect.ingest.vault.lessons import extract_lesson_essence
 from recollect.model.memory import Kind, Memory
 from recollect.model.pool import Pool
 from recollect.model.verdict import IntArray
@@ -41,7 +42,8 @@ def excerpt(memory: Memory, *, source: str, path: str) -> Excerpt:
     """A section of a file is called by its path, and its headings stand before its text; a lesson is called alike."""
     lesson = memory.kind is Kind.LESSON
     text = memory.content.strip()
-    body = cut_at_word(text, LESSON_CHARACTERS if lesson else SECTION_CHARACTERS)
+    essence = extract_lesson_essence(text, LESSON_CHARACTERS) if lesson else ""
+    body = essence or cut_at_word(text, LESSON_CHARACTERS if lesson else SECTION_CHARACTERS)
     if memory.document is None:
         return Excerpt(source, title_of(memory), body)
     crumb = f"{memory.title}\n" if memory.title and not lesson and not text.startswith(memory.title) else ""
