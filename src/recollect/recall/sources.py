@@ -61,7 +61,7 @@ _MANIFEST: Final = re.compile(
     re.IGNORECASE,
 )
 # A vault's files are known as NAME:PATH; a single letter before the colon is a drive.
-_VAULT_PREFIX: Final = re.compile(r"[^/\\:]{2,}:")
+_VAULT_PREFIX: Final = re.compile(r"[^:/\\]+:(?![/\\])")
 
 
 def prior_of(source: str) -> float:
