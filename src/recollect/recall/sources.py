@@ -60,7 +60,7 @@ _MANIFEST: Final = re.compile(
     r"|gemfile|composer\.json|requirements\.txt|makefile|cmakelists\.txt",
     re.IGNORECASE,
 )
-# A vault's files are known as NAME:PATH; a single letter before the colon is a drive.
+# A vault's files are known as NAME:PATH; a slash after the colon is a drive's.
 _VAULT_PREFIX: Final = re.compile(r"[^:/\\]+:(?![/\\])")
 
 
