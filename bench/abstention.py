@@ -2,8 +2,9 @@
 
     RECOLLECT_EVAL_DATA=… python bench/abstention.py locomo-dev longmemeval-dev-pooled
 
-A question counts as answered if something right is in the first five results. Every set weighs the same, whatever its
-size. The figures that count are cross-validated: each fifth is scored by a fit on the others.
+A question counts as answered where `recollect eval --abstention` counts it so: something right is in the first five
+results, by session in conversations. Every set weighs the same, whatever its size. The figures that count are
+cross-validated: each fifth is scored by a fit on the others.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from recollect.evaluate.abstention import risk_curve
 from recollect.evaluate.caching import cached_encoder
 from recollect.evaluate.confidence import CONFIDENCES
 from recollect.evaluate.dataset import read_dataset
+from recollect.evaluate.report import is_mistake
 from recollect.evaluate.running import asked, evaluate
 from recollect.model.recall import Recall
 from recollect.recall.abstention import COEFFICIENTS
@@ -47,7 +49,7 @@ def gathered(name: str) -> tuple[np.ndarray, np.ndarray, Mapping[str, np.ndarray
     CONFIDENCES.clear()  # type: ignore[attr-defined]
     CONFIDENCES.update(raw)  # type: ignore[attr-defined]
     answers = run.answers
-    right = np.array([bool(a.metrics.get("recall_any@5", 0.0)) for a in answers], dtype=np.float64)
+    right = np.array([not is_mistake(answer, run) for answer in answers], dtype=np.float64)
     table = np.array([[a.confidences[f"feature {f}"] for f in FEATURES] for a in answers])
     single = {name: np.array([a.confidences.get(name, 0.0) for a in answers]) for name in raw if name != "certificate"}
     return table, right, single

@@ -61,13 +61,13 @@ def compare(ours: Run, theirs: Run) -> dict[str, Comparison]:
 
 
 def is_mistake(answer: Answer, run: Run) -> bool:
-    """No answer to find, or none among the first results: by unit, or by session where only sessions are judged."""
+    """No answer to find, or none among the first results: by session in conversations, as recall is, else by unit."""
     if not answer.metrics:
         return True
     gold = run.dataset.gold[answer.question.id]
-    if gold.units:
-        return not gold.units.keys() & {place.unit for place in answer.places[:READ]}
-    return not gold.groups.keys() & set(answer.groups[:READ])
+    if gold.groups:
+        return not gold.groups.keys() & set(answer.groups[:READ])
+    return not gold.units.keys() & {place.unit for place in answer.places[:READ]}
 
 
 def risk_curves(run: Run) -> dict[str, RiskCurve]:
