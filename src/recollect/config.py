@@ -51,7 +51,7 @@ ABOUT: Mapping[str, str] = {
     "encoder_dimension": "vector length to ask an endpoint for",
     "encoder_threads": "threads of the packaged encoder",
     "preset": "the ranking: default, fusion, classic or classic-001",
-    "limit": "results a search",
+    "limit": "results a search, whatever the question calls for",
     "dedupe": "whether a new memory that says the same as an old one is merged into it",
     "record": "whether a search records what it returned (reinforcement, session links)",
     "workspace": "the checkout in which cited files and commits are looked for",

@@ -17,7 +17,6 @@ from recollect.index.resident import Version
 from recollect.index.symbolic import bind_symbolic
 from recollect.index.vectors import VectorIndex
 from recollect.index.views import BoundView
-from recollect.ingest.annotate import annotate
 from recollect.ingest.prepare import ROLES, labels
 from recollect.model.checking import CitationCheck
 from recollect.model.memory import Annotations, Memory, Relation
@@ -26,7 +25,7 @@ from recollect.model.query import Mode, Query, Situation
 from recollect.model.uplift import Trials
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 from recollect.recall.graph import SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE
-from recollect.recall.plan import make_plan, widened
+from recollect.recall.plan import make_plan, noticed_in, widened
 from recollect.recall.presets import Preset, views_for
 from recollect.recall.provenance import ONLY_HERE
 from recollect.recall.scene import Edge, Known, Likeness, Scene, Work, usage_at, usage_now
@@ -59,8 +58,8 @@ def set_scene(
         raise NotFound(f"no task {query.task!r}", hint="`recollect task start` starts one; `task list` shows them.")
     past = query.as_of is not None
     fluency = known_share(query.text, encoding.languages)
-    noticed = annotate(query.text)
-    plan = make_plan(query, noticed) if preset.planned else None
+    noticed = noticed_in(query.text)
+    plan = make_plan(query) if preset.planned else None
     speakers = names_in(query.text, columns.names["author"].codes, ROLES) if preset.speakers else []
     views = bind_views(
         reader,

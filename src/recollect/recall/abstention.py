@@ -9,9 +9,7 @@ person holds; any other is as good as its best result stands out.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any, Final
 
 from recollect.model.pool import Pool
@@ -32,12 +30,9 @@ COEFFICIENTS: Final[Mapping[str, float]] = {
     "words": 0.08,
 }
 
-_WORD: Final = re.compile(r"[^\W_][^\s,.?!;:()\"“”]*")
-_POSSESSIVE: Final = ("'s", "’s")
 
-
-def abstention(scene: Scene, pool: Pool, chosen: IntArray, question: str, *, covered: bool) -> dict[str, Any]:
-    features = features_of(scene, pool, chosen[:LOOKED_AT], question)
+def abstention(scene: Scene, pool: Pool, chosen: IntArray, *, covered: bool) -> dict[str, Any]:
+    features = features_of(scene, pool, chosen[:LOOKED_AT])
     score = 1.0 - answerability(features)
     abstain = score > THRESHOLD and not covered
     return {"score": score, "threshold": THRESHOLD, "abstain": abstain, "features": features}
@@ -48,31 +43,18 @@ def answerability(features: Mapping[str, float]) -> float:
     return 1.0 / (1.0 + math.exp(-logit))
 
 
-def features_of(scene: Scene, pool: Pool, head: IntArray, question: str) -> dict[str, float]:
+def features_of(scene: Scene, pool: Pool, head: IntArray) -> dict[str, float]:
     """`named`: the question names a speaker; `stranger`: the best result is another's. 0 where nothing is found."""
     if not len(head):
         return {name: 0.0 for name in COEFFICIENTS if name != "bias"}
     rows = pool.rows[head]
-    speakers = named_speakers(scene, question)
-    named = 1.0 if speakers else 0.0
+    named = 1.0 if scene.speakers else 0.0
     coverage = float(scene.coverage(rows).max())
     words = float(scene.words.score(rows).max()) if scene.words is not None else 0.0
     return {
         "named": named,
         "namedCoverage": named * coverage,
-        "stranger": named * float(scene.columns["author"][rows[0]] not in speakers),
+        "stranger": named * float(scene.columns["author"][rows[0]] not in scene.speakers),
         "score": (1.0 - named) * float(pool.score[head].max()),
         "words": (1.0 - named) * words,
     }
-
-
-def named_speakers(scene: Scene, question: str) -> frozenset[int]:
-    """The speakers whose whole name stands in the question, by number."""
-    codes = scene.columns.names["author"].codes
-    if not codes:
-        return frozenset()
-    found = [word.group() for word in _WORD.finditer(question)]
-    plain = [word.removesuffix(_POSSESSIVE[0]).removesuffix(_POSSESSIVE[1]) for word in found]
-    pairs = [" ".join(pair) for pair in pairwise(plain)]
-    known = (codes.get(name) for name in (*plain, *pairs) if name[:1].isupper() or not name.isascii())
-    return frozenset(code for code in known if code is not None)

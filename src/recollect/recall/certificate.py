@@ -37,7 +37,7 @@ def certify(scene: Scene, *, may_widen: bool) -> Decide:
         complete = completeness(facets, covers)
         widen = may_widen and complete is not None and complete < WIDEN_BELOW
         told = statement(facets, covers, ids) | {
-            "abstention": abstention(scene, pool, chosen, query.text, covered=parts_covered(facets, covers))
+            "abstention": abstention(scene, pool, chosen, covered=parts_covered(facets, covers))
         }
         if complete is not None and complete < SUGGEST_BELOW and not widen:
             told["suggestion"] = SUGGESTION

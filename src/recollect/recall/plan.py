@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
+from functools import lru_cache
 from typing import Final
 
 from recollect.ingest.annotate import annotate
@@ -18,12 +20,13 @@ from recollect.text.tokenizer import tokenize
 
 # A longer text is a document; its first pages say what it asks, and reading them all would take longer than searching.
 PLANNED_CHARACTERS: Final = 4_000
+REMEMBERED: Final = 256
 
 
-def make_plan(query: Query, noticed: Annotations | None = None) -> Plan:
+def make_plan(query: Query) -> Plan:
     text = query.text[:PLANNED_CHARACTERS]
     windows = windows_of(text, query.at)
-    complexity = measure(text, noticed, dated=bool(windows))
+    complexity = measure(text, dated=bool(windows))
     strategy = strategy_of(complexity.score)
     expanding = strategy is not Strategy.SIMPLE
     return Plan(
@@ -43,12 +46,23 @@ def widened(plan: Plan, query: Query) -> Plan:
     return replace(plan, strategy=Strategy.COMPLEX, expansions=expansions(text, dict.fromkeys(tokenize(text))))
 
 
-def measure(text: str, noticed: Annotations | None = None, *, dated: bool) -> Complexity:
-    noticed = annotate(text) if noticed is None else noticed
-    return complexity_of(text, len(mentions(text, noticed)), dated=dated)
+# How many results a question calls for is asked before its plan is made: what was read then is read once.
+@lru_cache(maxsize=REMEMBERED)
+def noticed_in(text: str) -> Annotations:
+    return annotate(text)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def measure(text: str, *, dated: bool) -> Complexity:
+    return complexity_of(text, len(mentions(text, noticed_in(text))), dated=dated)
 
 
 def windows_of(text: str, now: int) -> tuple[Window, ...]:
+    return _windows(text, day_of(now))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _windows(text: str, today: date) -> tuple[Window, ...]:
     return tuple(
-        Window(said, milliseconds(start), milliseconds(end)) for said, start, end in time_references(text, day_of(now))
+        Window(said, milliseconds(start), milliseconds(end)) for said, start, end in time_references(text, today)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.engines.sqlite.trails import SqliteTrails, packed
 from recollect.model.memory import Artifact
@@ -139,8 +139,9 @@ class SqliteTasks(SqliteTrails):
 
 
 class SqliteTaskWrites(SqliteTrails):
-    def _number(self, ns: int) -> int:
-        raise NotImplementedError  # the writer's own
+    if TYPE_CHECKING:  # the writer's own
+
+        def _number(self, ns: int) -> int: ...
 
     def put_task(self, ns: int, task: Task) -> None:
         self._all(
