@@ -10,10 +10,13 @@ RecollectError                 exit 1
 │   ├── StoreReadOnly
 │   ├── StoreDamaged
 │   └── StoreBusy
-└── EncoderError               exit 5   text cannot be turned into vectors
-    ├── EncoderMissing
-    ├── EncoderMismatch
-    └── EncoderFailed
+├── EncoderError               exit 5   text cannot be turned into vectors
+│   ├── EncoderMissing
+│   ├── EncoderMismatch
+│   └── EncoderFailed
+└── AccessError                exit 6   a surface that asks for a token does not let this through
+    ├── TokenRefused                    none was given, or one that is not known
+    └── NotAllowed                      the token is known and does not grant this
 
 An error says what was wrong, what would be right, and the next step. It loses nothing.
 """
@@ -90,4 +93,16 @@ class EncoderMismatch(EncoderError):
 
 
 class EncoderFailed(EncoderError):
+    pass
+
+
+class AccessError(RecollectError):
+    exit_code = 6
+
+
+class TokenRefused(AccessError):
+    pass
+
+
+class NotAllowed(AccessError):
     pass

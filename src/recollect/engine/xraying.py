@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -80,15 +80,23 @@ class Xraying(Recalling):
                     path, lambda: Ledger.from_json(held), lambda found: found.digest(), held.get("digest")
                 )
             name = held
+        return self.recorded(name, namespace=namespace)[0]
+
+    def recorded(self, id: str, *, namespace: str | None = None) -> tuple[Ledger, Mapping[str, str]]:
+        """A recorded recall by its snapshot's id, with the audit entry of each memory that it injected."""
         with self.store.read() as reader:
-            state = self._state(reader, self.namespace(namespace))
-            stored = reader.stored_ledger(state.key, name)
+            state = reader.namespace(self.namespace(namespace))
+            stored = reader.stored_ledger(state.key, id) if state is not None else None
         if stored is None:
             raise NotFound(
-                f"no recorded recall {name!r}",
+                f"no recorded recall {id!r}",
                 hint="A search is recorded under its snapshot's id; `recollect xray --ledger FILE` writes one to keep.",
             )
-        return _unaltered(name, lambda: Ledger.unpacked(stored[0]), snapshot_id, name)
+        return _unaltered(id, lambda: Ledger.unpacked(stored[0]), snapshot_id, id), stored[1]
+
+    def recorded_snapshot(self, id: str, *, namespace: str | None = None) -> Snapshot:
+        ledger, audit = self.recorded(id, namespace=namespace)
+        return explain(ledger, audit=audit)
 
     def replay(self, name: str, *, namespace: str | None = None) -> tuple[Replayed, list[Difference]]:
         """The recorded result again from its decisions, and what would differ if it were asked now."""

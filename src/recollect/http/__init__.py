@@ -1,0 +1,1 @@
+"""HTTP: the operations as routes, with tokens, limits and problem details."""

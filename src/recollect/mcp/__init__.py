@@ -1,0 +1,1 @@
+"""MCP: the operations as tools of a coding agent, over stdio and HTTP."""

@@ -1,0 +1,113 @@
+"""What operations take, checked at the edge: camelCase outside, snake_case within; unknown names are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic.alias_generators import to_camel
+
+from recollect.errors import InvalidInput
+from recollect.ingest.validate import parse_when
+from recollect.model.memory import Kind, Sector, Tier
+from recollect.model.plan import Scope
+from recollect.model.query import MAX_LIMIT, Documents, Mode
+
+# What a question may hold; a longer one is a document. The same bound as the engine's own.
+MOST_QUERY_CHARACTERS = 32_768
+MOST_BUDGET = 1_000_000
+MOST_ITEMS = 200
+
+Text = Annotated[str, StringConstraints(max_length=MOST_QUERY_CHARACTERS)]
+Words = Annotated[str, StringConstraints(min_length=1, max_length=MOST_QUERY_CHARACTERS, pattern=r"\S")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Names = Annotated[tuple[Name, ...], Field(max_length=MOST_ITEMS)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
+Size = Annotated[int, Field(ge=1, le=MOST_BUDGET)]
+When = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+
+
+class Arguments(BaseModel):
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, str_strip_whitespace=False
+    )
+
+    namespace: Annotated[Name | None, Field(description="One of the namespaces that the caller holds.")] = None
+
+
+class Question(Arguments):
+    """A question with everything that can be said beside it, as the command's options say it."""
+
+    query: Annotated[Words, Field(description="The question, in any language.")]
+    session: Annotated[Name | None, Field(description="The session that asks.")] = None
+    limit: Annotated[Limit | None, Field(description="How many results; else what the question calls for.")] = None
+    budget: Annotated[Size | None, Field(description="At most this many characters in all.")] = None
+    tokens: Annotated[Size | None, Field(description="At most this many tokens in all.")] = None
+    mode: Mode | None = None
+    intent: Annotated[Name | None, Field(description="What kind of answer is wanted.")] = None
+    alpha: Share | None = None
+    beta: Share | None = None
+    project: Name | None = None
+    sector: Sector | None = None
+    tier: Tier | None = None
+    kind: Kind | None = None
+    tags: Names = ()
+    min_salience: Share | None = None
+    include_superseded: bool = False
+    requires_citations: bool = False
+    in_session: Name | None = None
+    task: Name | None = None
+    worktree: Name | None = None
+    affected: Names = ()
+    files: Names = ()
+    folders: Names = ()
+    scope: Scope | None = None
+    scopes: Names = ()
+    documents: Documents | None = None
+    preset: Name | None = None
+    now: Annotated[When | None, Field(description="Ask as if it were this time: ISO, or 3d for three days ago.")] = None
+    as_of: Annotated[When | None, Field(description="What was known at this time.")] = None
+    open_file: Name | None = None
+    commands: Names = ()
+    hierarchical: bool = False
+    blend: Share | None = None
+    weights: Annotated[
+        dict[Name, Annotated[float, Field(ge=0, le=1_000, allow_inf_nan=False)]],
+        Field(description="Multiplies parts of every score by name, 1 being the preset's own."),
+    ] = Field(default_factory=dict)
+
+    def options(self, now: int) -> dict[str, Any]:
+        """As the engine takes them; what was not given, it decides."""
+        own = set(Question.model_fields) - {"namespace", "query", "now", "as_of"}
+        given = self.model_dump(include=own, exclude_none=True)
+        asked_at = None if self.now is None else parse_when(self.now, now_ms=now)
+        known_at = None if self.as_of is None else parse_when(self.as_of, now_ms=now if asked_at is None else asked_at)
+        times = {"now": asked_at, "as_of": known_at}
+        return given | {name: at for name, at in times.items() if at is not None}
+
+
+Given = TypeVar("Given", bound=Arguments)
+
+
+def checked(model: type[Given], given: Mapping[str, Any]) -> Given:
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise InvalidInput("; ".join(_told(model, one) for one in error.errors()[:5])) from error
+
+
+def _told(model: type[Arguments], error: Any) -> str:
+    name = ".".join(str(part) for part in error["loc"]) or "the arguments"
+    match error["type"]:
+        case "missing":
+            return f"{name} is missing"
+        case "extra_forbidden":
+            known = ", ".join(field.alias or name for name, field in model.model_fields.items())
+            return f"unknown argument {name!r}; the arguments are: {known}"
+        case "enum" | "literal_error":
+            return f"unknown {name} {error['input']!r}; use one of: {error['ctx']['expected'].replace(chr(39), '')}"
+        case _:
+            shown = repr(error["input"])
+            return f"{name}: {error['msg'].lower()}, not {shown if len(shown) <= 80 else shown[:79] + '…'}"

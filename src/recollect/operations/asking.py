@@ -1,0 +1,199 @@
+"""Operations that answer a question, or explain how one was answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from recollect.errors import NotFound, RecollectError
+from recollect.model.query import DEFAULT_TOKENS
+from recollect.operations.access import Call, Right
+from recollect.operations.arguments import Arguments, Limit, Name, Names, Question, Size, Words
+from recollect.operations.operation import Answer, Operation, Written
+from recollect.render import render
+from recollect.render.context import context_record
+from recollect.render.document import document
+from recollect.render.jsons import record
+from recollect.render.layers import timeline_entry_record
+from recollect.render.records import recall_record, timeline_record
+from recollect.render.tasks import details_record
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+    from recollect.model.snapshot import Snapshot
+
+Format = Literal["json", "text", "markdown", "html"]
+
+
+class SearchMemory(Question):
+    max_tokens: Annotated[Size | None, Field(description="At most this many tokens of results in all.")] = None
+
+
+class Xray(Question):
+    format: Format = "json"
+
+
+class Explain(Arguments):
+    session: Annotated[Name | None, Field(description="The session that asked; else those without one.")] = None
+    format: Format = "json"
+
+
+class OneSnapshot(Arguments):
+    id: Name
+    format: Format = "json"
+
+
+class WhyNot(Question):
+    memory: Annotated[Name, Field(description="The id of the memory that did not come.")]
+
+
+class Recorded(Arguments):
+    id: Annotated[Name, Field(description="The id of a recorded recall's snapshot.")]
+
+
+class TwoSnapshots(Arguments):
+    before: Name
+    after: Name
+
+
+class TimelineAround(Arguments):
+    observation_id: Annotated[Name, Field(alias="observation_id", description="The memory in the middle.")]
+    window: Annotated[float, Field(ge=0, le=36_500, allow_inf_nan=False, description="Days to each side.")] = 7
+    limit: Annotated[Limit, Field(description="Entries to each side.")] = 10
+
+
+class Timeline(Arguments):
+    id: Name
+    before: Annotated[int, Field(ge=0, le=1_000)] = 5
+    after: Annotated[int, Field(ge=0, le=1_000)] = 5
+
+
+class DetailsOf(Arguments):
+    id: Annotated[Name, Field(description="A memory's id, or a task's.")]
+    tokens: Annotated[Size | None, Field(description="Tokens of content an entry.")] = None
+    full: Annotated[bool, Field(description="Everything, however long.")] = False
+    limit: Limit = 20
+
+
+class ContextFor(Arguments):
+    task: Words
+    tokens: Size = DEFAULT_TOKENS
+    files: Names = ()
+    project: Name | None = None
+    session: Name | None = None
+    scopes: Names = ()
+
+
+def search(engine: Engine, call: Call, asked: Question) -> Answer:
+    options = asked.options(engine.clock())
+    recall = engine.search(asked.query, **options, certify=True, namespace=call.namespace, record=call.caller.records)
+    return Answer(recall_record(recall))
+
+
+def search_memory(engine: Engine, call: Call, asked: SearchMemory) -> Answer:
+    options = asked.options(engine.clock())
+    found = engine.search_memory(
+        asked.query, max_tokens=asked.max_tokens, **options, namespace=call.namespace, record=call.caller.records
+    )
+    return Answer(found.to_json())
+
+
+def recall_xray(engine: Engine, call: Call, asked: Xray) -> Answer | Written:
+    options = asked.options(engine.clock())
+    snapshot = engine.xray(asked.query, **options, namespace=call.namespace, trace_id=call.trace_id)
+    return written(snapshot, asked.format)
+
+
+def recall_explain(engine: Engine, call: Call, asked: Explain) -> Answer | Written:
+    snapshot = engine.explain_last(asked.session, namespace=call.namespace)
+    if snapshot is None and asked.format != "json":
+        raise NotFound("no recorded search of this session", hint="A search by someone who may write records one.")
+    return written(snapshot, asked.format)
+
+
+def snapshot(engine: Engine, call: Call, asked: OneSnapshot) -> Answer | Written:
+    return written(engine.recorded_snapshot(asked.id, namespace=call.namespace), asked.format)
+
+
+def written(snapshot: Snapshot | None, format: Format) -> Answer | Written:
+    """The one renderer's words, whatever the surface."""
+    if format == "json":
+        return Answer(record(document(snapshot)))
+    return Written(format, render(snapshot, format))
+
+
+def why_not(engine: Engine, call: Call, asked: WhyNot) -> Answer:
+    options = asked.options(engine.clock())
+    found = engine.why_not(asked.memory, asked.query, **options, namespace=call.namespace)
+    return Answer(found.to_json())
+
+
+def replay(engine: Engine, call: Call, asked: Recorded) -> Answer:
+    from recollect.xray.replay import compare_live
+    from recollect.xray.replay import replay as replayed
+
+    ledger, _ = engine.recorded(asked.id, namespace=call.namespace)
+    again = {"reproduced": True, **replayed(ledger).to_json()}
+    try:
+        return Answer(again | {"live": [one.to_json() for one in compare_live(ledger, engine.ledger)]})
+    except RecollectError as error:  # the record stands by itself, whatever has become of the store
+        return Answer(again | {"liveError": error.message})
+
+
+def diff(engine: Engine, call: Call, asked: TwoSnapshots) -> Answer:
+    from recollect.xray.diff import diff as difference
+
+    before, _ = engine.recorded(asked.before, namespace=call.namespace)
+    after, _ = engine.recorded(asked.after, namespace=call.namespace)
+    return Answer({"before": asked.before, "after": asked.after, **difference(before, after).to_json()})
+
+
+def get_timeline(engine: Engine, call: Call, asked: TimelineAround) -> Answer:
+    anchor = engine.get(asked.observation_id, namespace=call.namespace)
+    found = engine.timeline_around(anchor.id, window=asked.window, limit=asked.limit, namespace=call.namespace)
+    spent = sum(entry.tokens for entry in found)
+    entries = [timeline_entry_record(entry) for entry in found]
+    return Answer({"observation_id": anchor.id, "window": asked.window, "tokens": spent, "entries": entries})
+
+
+def timeline(engine: Engine, call: Call, asked: Timeline) -> Answer:
+    found = engine.timeline(asked.id, asked.before, asked.after, namespace=call.namespace)
+    saliences = engine.salience([*found.before, found.anchor, *found.after])
+    return Answer(timeline_record(found, saliences))
+
+
+def get_details(engine: Engine, call: Call, asked: DetailsOf) -> Answer:
+    found = engine.details(asked.id, tokens=asked.tokens, full=asked.full, limit=asked.limit, namespace=call.namespace)
+    return Answer(details_record(found))
+
+
+def context(engine: Engine, call: Call, asked: ContextFor) -> Answer:
+    options = asked.model_dump(exclude={"namespace", "task", "tokens"}, exclude_none=True)
+    found = engine.context(asked.task, asked.tokens, **options, namespace=call.namespace, record=call.caller.records)
+    return Answer(context_record(found))
+
+
+ASKING = (
+    Operation("search", "Memories by words and by meaning, each with why it came.", Right.READ, Question, search),
+    Operation(
+        "search_memory",
+        "Layer 1: short summaries with a certificate of what they cover; ids lead to timeline and details.",
+        Right.READ, SearchMemory, search_memory,
+    ),
+    Operation("recall_xray", "Why each memory would come, in full. Records nothing.", Right.READ, Xray, recall_xray),
+    Operation("recall_explain", "The X-ray of a session's last recorded search.", Right.READ, Explain, recall_explain),
+    Operation("get_snapshot", "The X-ray of one recorded search.", Right.READ, OneSnapshot, snapshot),
+    Operation("why_not", "Why a memory is not among the results, and what would bring it in.", Right.READ, WhyNot,
+              why_not),
+    Operation("replay", "A recorded search again from its decisions, and what differs now.", Right.READ, Recorded,
+              replay),
+    Operation("diff", "What changed between two recorded searches, and why.", Right.READ, TwoSnapshots, diff),
+    Operation("get_timeline", "Layer 2: what came within some days before and after a memory.", Right.READ,
+              TimelineAround, get_timeline),
+    Operation("timeline", "So many memories before and after one, with their sessions.", Right.READ, Timeline,
+              timeline),
+    Operation("get_details", "Layer 3: full logs of a task, or a memory in full.", Right.READ, DetailsOf, get_details),
+    Operation("get_context", "What an agent should know for a task, within a token budget.", Right.READ, ContextFor,
+              context),
+)  # fmt: skip

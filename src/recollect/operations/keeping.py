@@ -1,0 +1,82 @@
+"""Operations that keep something."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from recollect.ingest.citations import parse_citation
+from recollect.ingest.draft import Draft
+from recollect.ingest.remembering import Remembered
+from recollect.ingest.validate import parse_when
+from recollect.model.memory import Kind, Sector, Tier
+from recollect.operations.access import Call, Right
+from recollect.operations.arguments import Arguments, Name, Names, Share, When
+from recollect.operations.operation import Answer, Operation
+from recollect.render.records import Record
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+
+# A memory is a thought, not a file: the server's own bound on bodies is a little more.
+MOST_CONTENT = 1_000_000
+
+
+class Remember(Arguments):
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MOST_CONTENT, pattern=r"\S")]
+    title: Annotated[str, StringConstraints(max_length=500)] | None = None
+    project: Name | None = None
+    sector: Sector | None = None
+    kind: Kind | None = None
+    tier: Tier | None = None
+    tags: Names = ()
+    scopes: Names = ()
+    citations: Annotated[Names, Field(description="What it rests on: commit:HASH, file:PATH#L1-L9, log:POINTER …")] = ()
+    importance: Share | None = None
+    confidence: Share | None = None
+    session: Name | None = None
+    task: Name | None = None
+    worktree: Name | None = None
+    author: Name | None = None
+    created: When | None = None
+    valid_from: When | None = None
+    valid_until: When | None = None
+    supersedes: Annotated[Name | None, Field(description="The memory that it replaces.")] = None
+    dedupe: bool = True
+
+
+def remember(engine: Engine, call: Call, given: Remember) -> Answer:
+    now = engine.clock()
+    said = given.model_dump(
+        exclude={"namespace", "citations", "dedupe", "created", "valid_from", "valid_until"}, exclude_none=True
+    )
+    times: dict[str, Any] = {
+        name: parse_when(value, now_ms=now)
+        for name in ("created", "valid_from", "valid_until")
+        if (value := getattr(given, name)) is not None
+    }
+    draft = Draft(
+        **said,
+        **times,
+        citations=tuple(parse_citation(text) for text in given.citations),
+        zone=call.caller.zone,
+        source=call.caller.source,
+    )
+    # What replaces a memory may well say nearly the same as it.
+    dedupe = False if given.supersedes is not None or not given.dedupe else None
+    return Answer(remembered_record(engine.remember(draft, dedupe=dedupe, namespace=call.namespace)))
+
+
+def remembered_record(remembered: Remembered) -> Record:
+    return {
+        "id": remembered.id,
+        "outcome": remembered.outcome,
+        "redacted": list(remembered.redacted),
+        "embedded": remembered.embedded,
+    }
+
+
+KEEPING = (
+    Operation("remember", "Keep a memory; one that says the same is not kept twice.", Right.WRITE, Remember, remember),
+)

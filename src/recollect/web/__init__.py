@@ -1,0 +1,1 @@
+"""The page: where people look at an X-ray. Server-rendered, strict, with a little script."""
