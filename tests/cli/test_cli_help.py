@@ -48,7 +48,7 @@ def test_help_imports_nothing_heavy() -> None:
 def test_help_lists_every_command_and_the_exit_codes(run: Run) -> None:
     shown = run("--help").stdout
     assert all(f"  {name} " in shown for name in COMMANDS)
-    assert "130 interrupted" in shown
+    assert "130  interrupted" in shown
 
 
 @pytest.mark.parametrize("group", [[], ["session"], ["review"]])

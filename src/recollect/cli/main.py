@@ -51,7 +51,7 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
     },
     "Explain": {
         "xray": Entry("xray", "xray", "Ask, and see why each memory came, in full."),
-        "explain": Entry("xray", "explain", "The X-ray of a session's last search."),
+        "explain": Entry("xray", "explain", "The X-ray of a recorded search: by id, or a session's last."),
         "why-not": Entry("why_not", "why_not", "Why a memory did not come, and what would bring it in."),
         "replay": Entry("replay", "replay", "A recorded search again, and what differs now."),
         "diff": Entry("replay", "diff", "What changed between two recorded searches, and why."),
@@ -86,9 +86,9 @@ COMMANDS: Mapping[str, Entry] = {name: entry for section in SECTIONS.values() fo
 
 EXIT_CODES = """\b
 Exit codes:
-  0  done          3  no such memory, session or store   70  a bug in Recollect
-  1  failed        4  the store cannot be used           130 interrupted
-  2  wrong input   5  the encoder cannot be used
+  0  done          3  no such memory, session or store   6    a token does not grant it
+  1  failed        4  the store cannot be used           70   a bug in Recollect
+  2  wrong input   5  the encoder cannot be used         130  interrupted
 """
 
 

@@ -60,28 +60,36 @@ def xray(
 
 
 @click.command()
+@click.argument("snapshot", required=False, type=TEXT)
 @click.option("--session", metavar="ID", type=TEXT, help="The session that asked; else those without one.")
 @click.option("--format", "format", metavar="FORMAT", type=FORMAT, help=f"{', '.join(FORMATS)} (text).")
 @shared
 @pass_given
-def explain(given: Given, session: str | None, format: str | None) -> None:
-    """The X-ray of the last search that was recorded for a session.
+def explain(given: Given, snapshot: str | None, session: str | None, format: str | None) -> None:
+    """The X-ray of a recorded search: the one with the id SNAPSHOT, or the last of a session.
 
     \b
     recollect search "how long are lookups cached" --session s-1
     recollect explain --session s-1
+    recollect explain 5f6b1a2c-9d8e-5c01-8f3a-1b2c3d4e5f60 --json
     """
     from recollect.cli.xrays import chosen_format
     from recollect.render import render
 
     format = chosen_format(given, format)
+    if snapshot is not None and session is not None:
+        raise InvalidInput("a snapshot's id says which search is meant; leave --session out")
+    if snapshot is not None:
+        with given.engine() as engine:
+            click.echo(render(engine.recorded_snapshot(snapshot), format))
+        return
     with given.engine() as engine:
         session = session or engine.settings.session
-        snapshot = engine.explain_last(session)
-    if snapshot is None and format != "json":
+        found = engine.explain_last(session)
+    if found is None and format != "json":
         asked, option = (f"session {session!r}", f" --session {session}") if session else ("without a session", "")
         raise NotFound(
             f"no recorded search {'of ' if session else ''}{asked}",
             hint=f'`recollect search "…"{option}` records one; `recollect xray "…"` explains a question right away.',
         )
-    click.echo(render(snapshot, format))
+    click.echo(render(found, format))
