@@ -147,6 +147,17 @@ def test_forgotten_is_hidden_until_restored(engine: Engine) -> None:
         engine.restore(id)
 
 
+@pytest.mark.parametrize("status", ["pending_review", "quarantined"])
+def test_restoring_what_nobody_decided_on_decides_nothing(engine: Engine, status: str) -> None:
+    id = engine.remember("The spare key is under the mat", status=status, attributes={"room": "hall"}).id
+    engine.forget(id)
+    assert engine.restore(id) is Status(status)
+    assert engine.get(id).attributes == {"room": "hall"}
+    assert found(engine, "spare key") == []
+    engine.review(id, approve=True)
+    assert found(engine, "spare key") == [id]
+
+
 def test_a_superseded_memory_is_restored_as_superseded(engine: Engine) -> None:
     old = engine.remember("The key is under the mat").id
     engine.edit(old, "The key is in the drawer")

@@ -10,6 +10,10 @@ from recollect.model.memory import EventKind, Memory, Relation, Status, Usage, Z
 from recollect.model.salience import CONFIRM_REINFORCEMENT, DAY_MS, DEEMPHASIS
 from recollect.store.protocols import Writer
 
+# What a forgotten memory was, where restoring it must not stand for a decision that nobody made.
+FORGOTTEN_AS = "forgottenAs"
+_UNDECIDED = (Status.PENDING_REVIEW, Status.QUARANTINED, Status.REJECTED)
+
 
 def supersede(tx: Writer, ns: int, *, old: int, new: int, at: int, session: str | None = None) -> None:
     if old == new:
@@ -54,17 +58,24 @@ def relate(tx: Writer, ns: int, *, source: int, target: int, relation: Relation)
 
 def forget(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> None:
     """Soft: it stays in the store, hidden from every recall at every time, until restored."""
-    if memory.status is not Status.FORGOTTEN:
-        tx.update(ns, num, {"status": Status.FORGOTTEN, "updated": at})
+    if memory.status is Status.FORGOTTEN:
+        return
+    if memory.status in _UNDECIDED:
+        tx.put_attributes(ns, num, {**memory.attributes, FORGOTTEN_AS: memory.status}, at)
+    tx.update(ns, num, {"status": Status.FORGOTTEN, "updated": at})
 
 
 def restore(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> Status:
-    """Back to what it would be: superseded if something still supersedes it, else active."""
+    """Back to what it would be: superseded if something still supersedes it, undecided if it was, else active."""
     if memory.status not in (Status.FORGOTTEN, Status.ARCHIVED):
         raise InvalidInput(
             f"{memory.id} is {memory.status}, not forgotten or archived", hint="There is nothing to restore."
         )
-    status = Status.SUPERSEDED if tx.successors([num], at) else Status.ACTIVE
+    was = memory.attributes.get(FORGOTTEN_AS)
+    if was is not None:
+        kept = {name: value for name, value in memory.attributes.items() if name != FORGOTTEN_AS}
+        tx.put_attributes(ns, num, kept, at)
+    status = Status.SUPERSEDED if tx.successors([num], at) else Status(was or Status.ACTIVE)
     tx.update(ns, num, {"status": status, "updated": at})
     return status
 
