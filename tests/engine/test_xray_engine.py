@@ -247,3 +247,11 @@ def test_an_option_that_is_none_is_not_given(engine: Engine) -> None:
     )
     assert engine.query("cache", **given) == engine.query("cache")
     assert engine.query("cache", graph_floor=0.0).graph_floor == 0.0
+
+
+def test_a_memory_with_nothing_of_the_question_has_no_place_in_a_view(engine: Engine) -> None:
+    ids = fill(engine, "default")
+    found = engine.why_not(ids[5], "tracking lookups", mode="keyword", preset="bm25")
+    assert isinstance(found, KeptOut)
+    assert found.dropped_by.reason == "no view proposed it: none finds anything of the question in it"
+    assert found.missed.view_rank is None

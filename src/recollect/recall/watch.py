@@ -41,13 +41,16 @@ def mask_unproposed() -> Decide:
 
 
 def _standings(scene: Scene, rows: IntArray, depth: int) -> dict[str, dict[str, dict[str, float]]]:
-    """Each watched row's rank among all rows of the namespace, in each view that can score it."""
+    """Each watched row's rank among all rows of the namespace, in each view that finds something in it.
+
+    A score of nothing has no place: a view would never propose it, however far down it was asked.
+    """
     alive = np.flatnonzero(scene.columns["alive"])
     found: dict[str, dict[str, dict[str, float]]] = {scene.columns["id"][row].decode(): {} for row in rows}
     for view in scene.views:
         everyone = scene.score(view, alive)
         for row, score in zip(rows.tolist(), scene.score(view, rows).tolist(), strict=True):
-            if not np.isnan(score):
+            if not np.isnan(score) and score != 0.0:
                 rank = int((everyone > score).sum()) + 1
                 found[scene.columns["id"][row].decode()][view] = {"rank": rank, "score": score, "depth": depth}
     return found

@@ -198,7 +198,7 @@ def _unproposed(reading: Reading, fate: Fate) -> Blocker:
         by = " and ".join(fate.views)
         return Blocker(tier.name, tier.stage, f"only {by} proposed it, and its gate {tier.name} rejects it")
     best = _best_view(reading, fate)
-    where = "no view can score it"
+    where = "none finds anything of the question in it"
     if best is not None:
         view, at = best
         where = f"its best place is {ordinal(at['rank'])}, in the {view} view, which was asked for {at['depth']}"
