@@ -7,7 +7,7 @@ import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.engine.recalling import Recalling
 from recollect.errors import InvalidInput, NotFound, RecollectError
@@ -16,13 +16,15 @@ from recollect.model.ledger import Ledger
 from recollect.model.memory import AuditEntry
 from recollect.model.query import DEFAULT_BUDGET, DEFAULT_TOKENS, Query
 from recollect.model.recall import Recall
-from recollect.model.snapshot import Snapshot
-from recollect.xray.diff import Diff, Difference, diff
 from recollect.xray.explain import explain, snapshot_id
-from recollect.xray.reading import query_from_record
-from recollect.xray.replay import Replayed, compare_live, replay
-from recollect.xray.sensitivity import Sensitivity, sensitivity
-from recollect.xray.why_not import WhyNot, why_not
+
+# What looks into a recall is loaded by the method that is asked for it: a search needs none of it.
+if TYPE_CHECKING:
+    from recollect.model.snapshot import Snapshot
+    from recollect.xray.diff import Diff, Difference
+    from recollect.xray.replay import Replayed
+    from recollect.xray.sensitivity import Sensitivity
+    from recollect.xray.why_not import WhyNot
 
 EMPTY_QUERY = (
     'the query is empty; give the question in words, for example: recollect xray "how long are lookups cached"'
@@ -58,9 +60,13 @@ class Xraying(Recalling):
         return explain(Ledger.unpacked(stored[0]), audit=stored[1]) if stored else None
 
     def sensitivity(self, text: str, **options: Any) -> tuple[Sensitivity, ...]:
+        from recollect.xray.sensitivity import sensitivity
+
         return sensitivity(self.ledger(self.question(text, **options)))
 
     def why_not(self, memory: str, text: str, **options: Any) -> WhyNot:
+        from recollect.xray.why_not import why_not
+
         query = self.question(text, **options)
         with self.store.read() as reader:
             state = self._state(reader, query.namespace)
@@ -92,10 +98,14 @@ class Xraying(Recalling):
 
     def replay(self, name: str, *, namespace: str | None = None) -> tuple[Replayed, list[Difference]]:
         """The recorded result again from its decisions, and what would differ if it were asked now."""
+        from recollect.xray.replay import compare_live, replay
+
         ledger = self.stored(name, namespace=namespace)
         return replay(ledger), compare_live(ledger, self.ledger)
 
     def diff(self, before: str, after: str, *, namespace: str | None = None) -> Diff:
+        from recollect.xray.diff import diff
+
         return diff(self.stored(before, namespace=namespace), self.stored(after, namespace=namespace))
 
     # ── the audit log ──
@@ -147,6 +157,9 @@ def _held_in(path: Path) -> dict[str, Any] | str:
 
 
 def _unaltered(name: str, read: Callable[[], Ledger], sign: Callable[[Ledger], str], signature: str | None) -> Ledger:
+    from recollect.xray.reading import query_from_record
+    from recollect.xray.replay import replay
+
     try:
         ledger = read()
         replay(ledger)

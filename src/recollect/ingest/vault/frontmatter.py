@@ -8,8 +8,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-import yaml
-
 from recollect.errors import InvalidInput
 from recollect.ingest.redact import redact
 from recollect.ingest.validate import MAX_TAG, MAX_TAGS, parse_when, tag_name
@@ -44,6 +42,8 @@ def split(text: str) -> tuple[str | None, int]:
 
 def parse(source: str) -> dict[str, Any] | None:
     """Plain JSON values by key; None where it is no mapping, so that it was a part of the text."""
+    import yaml  # late: an excerpt only looks for where the frontmatter ends
+
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         value = yaml.load(source, Loader=loader)
