@@ -32,7 +32,7 @@ from recollect.model.query import (
 )
 from recollect.model.recall import Recall, SessionContext, SessionSummary, Timeline
 from recollect.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
-from recollect.model.snapshot import SCHEMA_VERSION
+from recollect.model.snapshot_id import SCHEMA_VERSION, snapshot_id
 from recollect.model.verdict import Found, Note
 from recollect.recall.assemble import apart, results
 from recollect.recall.budget import spending
@@ -44,7 +44,6 @@ from recollect.recall.runner import run
 from recollect.store.protocols import Writer
 from recollect.text.normalize import clean
 from recollect.text.tokenizer import TOKENIZER_VERSION
-from recollect.xray.explain import snapshot_id
 
 # Ledgers of recorded recalls that a session keeps, to be explained and replayed.
 LEDGERS_KEPT = 20

@@ -16,7 +16,7 @@ from recollect.model.ledger import Ledger
 from recollect.model.memory import AuditEntry
 from recollect.model.query import DEFAULT_BUDGET, DEFAULT_TOKENS, Query
 from recollect.model.recall import Recall
-from recollect.xray.explain import explain, snapshot_id
+from recollect.model.snapshot_id import snapshot_id
 
 # What looks into a recall is loaded by the method that is asked for it: a search needs none of it.
 if TYPE_CHECKING:
@@ -46,14 +46,20 @@ class Xraying(Recalling):
 
     def xray(self, text: str, *, trace_id: str | None = None, **options: Any) -> Snapshot:
         """A fresh recall, explained. It injects nothing and records nothing, so it has no audit entries."""
+        from recollect.xray.explain import explain
+
         return explain(self.ledger(self.question(text, **options)), trace_id=trace_id)
 
     def snapshot_of(self, recall: Recall, *, trace_id: str | None = None) -> Snapshot:
         """The X-ray of a recall that has been made, with the audit entries of what it injected."""
+        from recollect.xray.explain import explain
+
         return explain(recall.ledger, audit=recall.audit, trace_id=trace_id)
 
     def explain_last(self, session: str | None = None, *, namespace: str | None = None) -> Snapshot | None:
         """The last recorded recall of a session, or of those that asked without one."""
+        from recollect.xray.explain import explain
+
         with self.store.read() as reader:
             state = reader.namespace(self.namespace(namespace))
             stored = reader.last_ledger(state.key, session or "") if state else None

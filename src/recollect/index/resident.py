@@ -7,7 +7,6 @@ the file beside the store is mapped first. Versions are immutable, so a recall k
 from __future__ import annotations
 
 import hashlib
-import shutil
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,6 +140,8 @@ class Resident:
         with self._lock:
             self._version = None
         if self._folder is not None:
+            import shutil  # late, as it brings every kind of compression
+
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _stem(self, stamp: Stamp) -> str:
