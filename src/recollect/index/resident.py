@@ -57,6 +57,11 @@ class Resident:
         self._version: Version | None = None
         self._lock = threading.Lock()
 
+    @property
+    def is_cold(self) -> bool:
+        """Whether the next version must be loaded whole."""
+        return self._version is None
+
     def at(self, reader: Reader, store: str, state: NamespaceState) -> Version | None:
         """The version of the reader's snapshot; None if another thread is past it: begin again."""
         wanted = Stamp(store, state.key, self._encoder or "", state.epoch, state.number)
