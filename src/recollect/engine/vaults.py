@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from recollect.engine.keeping import Keeping
 from recollect.errors import EncoderError, InvalidInput, NotFound, StoreBusy
 from recollect.ingest.validate import label
-from recollect.model.vault import SyncReport, Vault, VaultOptions
 from recollect.text.normalize import clean
 
 if TYPE_CHECKING:
     from recollect.engine.vault_sync import SyncProgress
+    from recollect.model.vault import SyncReport, Vault, VaultOptions
 
 DEBOUNCE_MS = 400
 # How often a watch looks whether it should stop, or has something left to try again.
@@ -34,6 +34,7 @@ class Vaults(Keeping):
     ) -> Vault:  # fmt: skip
         """Make a folder a vault; `vault_sync` then reads it. Adding it again changes what of it is read."""
         from recollect.ingest.vault.choice import choose
+        from recollect.model.vault import VaultOptions
 
         root = Path(os.path.realpath(os.path.expanduser(path)))
         if not root.is_dir():
@@ -93,6 +94,7 @@ class Vaults(Keeping):
         """
         # Late: what reads notes is needed by nothing else.
         from recollect.engine.vault_sync import Sync
+        from recollect.model.vault import SyncReport
 
         chosen = self.vaults(namespace=namespace) if name is None else [self.vault(name, namespace=namespace)]
         if not chosen:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from recollect.errors import InvalidInput
-from recollect.ingest.redact import redact
 from recollect.ingest.validate import MAX_TAG, MAX_TAGS, parse_when, tag_name
 
 MOST_CHARACTERS: Final = 64 * 1024
@@ -137,5 +136,7 @@ def _safe(key: str, value: Any) -> Any:
         return [_safe(key, item) for item in value]
     if not isinstance(value, str):
         return value
+    from recollect.ingest.redact import redact  # late, as above
+
     text, kinds = redact(f"{key}: {value}")
     return text.partition(": ")[2] if kinds else value
