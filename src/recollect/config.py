@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -110,6 +109,8 @@ def _project_file(folder: Path | None) -> Path | None:
 def _read(path: Path) -> Mapping[str, Any]:
     if not path.is_file():
         return {}
+    import tomllib  # late: most commands run without a file of settings
+
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

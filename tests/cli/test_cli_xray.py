@@ -18,8 +18,7 @@ from recollect.cli.results import plain
 from recollect.cli.terms import WEIGHABLE, WORDS
 from recollect.engine import Engine
 from recollect.errors import InvalidInput
-from recollect.render import FORMATS as RENDERED
-from recollect.render import render
+from recollect.render import render, writers
 
 NOW = "2026-09-02"
 NOW_MS = 1_788_307_200_000
@@ -38,7 +37,7 @@ def sample(run: Run, store: Path) -> Path:
 
 
 def test_the_formats_are_the_renderers() -> None:
-    assert tuple(RENDERED) == FORMATS
+    assert tuple(writers()) == FORMATS
 
 
 @pytest.mark.parametrize("format", FORMATS)

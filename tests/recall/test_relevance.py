@@ -16,6 +16,7 @@ from recollect.ingest.draft import Draft
 from recollect.model.query import ALPHA
 from recollect.model.recall import Recall
 from recollect.text.names import names_in, without_names
+from recollect.text.tokenizer import tokenize
 
 
 def keep(engine: Engine, *drafts: Draft) -> None:
@@ -77,6 +78,15 @@ def test_korean_words_side_by_side(engine: Engine) -> None:
 CODE = (
     "def total(self, items):\n    if items is None:\n        return 0\n    return sum(len(str(item)) for item in items)"
 )
+
+
+def test_the_words_of_code_are_spelled_as_the_tokenizer_leaves_them() -> None:
+    written = (
+        "def self return elif none str int len isinstance lambda import kwargs args raise except const var null"
+        " undefined function func struct void bool boolean static public private async await param params println"
+        " printf console fn impl nil elseif endif typeof instanceof"
+    )
+    assert tuple(dict.fromkeys(tokenize(written))) == CODE_WORDS
 
 
 def test_what_is_code_is_known_by_its_words() -> None:

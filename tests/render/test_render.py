@@ -23,14 +23,14 @@ from xray_schema import problems
 
 from recollect.errors import UnknownOption
 from recollect.model.snapshot import NearMiss, Snapshot
-from recollect.render import FORMATS, render
+from recollect.render import render, writers
 
 GOLDEN = Path(__file__).parent / "golden"
 ENDINGS = {"text": "txt", "markdown": "md", "json": "json", "html": "html"}
 READ = ("text", "markdown", "html")
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", writers())
 def test_the_golden_files_are_what_is_written(format: str) -> None:
     """`UPDATE_GOLDEN=1` writes them anew; the difference is then for the reviewer to read."""
     path, written = GOLDEN / f"seed-sample.{ENDINGS[format]}", render(seed_sample(), format) + "\n"
@@ -200,7 +200,7 @@ def changed(thing: Any, path: tuple[str | int, ...]) -> Any:
     return replace(thing, **{step: changed(value, tuple(rest)) if rest else other(path, value)})
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", writers())
 def test_no_leaf_can_change_without_every_writer_showing_it(format: str) -> None:
     sample = everything()
     before = render(sample, format)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.text.stopwords import FRAME_WORDS, QUERY_STOPWORDS, query_weights
+from recollect.text.stopwords import frame_words, query_stopwords, query_weights
 from recollect.text.tokenizer import tokenize
 
 
@@ -45,7 +45,7 @@ def test_no_tokens_no_weights() -> None:
     assert query_weights([]) == {}
 
 
-@pytest.mark.parametrize("words", [QUERY_STOPWORDS, FRAME_WORDS])
+@pytest.mark.parametrize("words", [query_stopwords(), frame_words()])
 def test_the_lists_hold_tokens_as_a_query_has_them(words: frozenset[str]) -> None:
     latin = [word for word in words if word.isascii() and word.isalpha()]
     korean = [word for word in words if not word.isascii()]
@@ -54,7 +54,7 @@ def test_the_lists_hold_tokens_as_a_query_has_them(words: frozenset[str]) -> Non
 
 
 def test_the_lists_do_not_overlap() -> None:
-    assert not QUERY_STOPWORDS & FRAME_WORDS
+    assert not query_stopwords() & frame_words()
 
 
 @settings(deadline=None)

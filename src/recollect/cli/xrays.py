@@ -10,7 +10,7 @@ import click
 
 from recollect.cli.given import Given
 from recollect.model.snapshot import Snapshot
-from recollect.render import DEFAULT_FORMAT, FORMATS, jsons, render
+from recollect.render import DEFAULT_FORMAT, jsons, render, writers
 from recollect.render.document import document
 from recollect.render.records import to_text
 from recollect.render.tree import Field, Nothing, Row, Section, Table
@@ -33,7 +33,7 @@ def written(snapshot: Snapshot, format: str, sensitivity: Sequence[Sensitivity] 
     page = document(snapshot)
     if format == "json":
         return to_text({**jsons.record(page), "sensitivity": [one.to_json() for one in sensitivity]})
-    return FORMATS[format](replace(page, sections=(*page.sections, _section(sensitivity))))
+    return writers()[format](replace(page, sections=(*page.sections, _section(sensitivity))))
 
 
 def _section(sensitivity: Sequence[Sensitivity]) -> Section:

@@ -6,13 +6,15 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from recollect.engine.core import GIVEN_ENCODER, META_ENCODER_SPEC
 from recollect.engine.tending import Progress, Tending
 from recollect.errors import StoreReadOnly
-from recollect.index.encoders.detect import Available, Looked, multilingual_rank, ollama, openai, packaged
 from recollect.text.language import hangul_share
+
+if TYPE_CHECKING:
+    from recollect.index.encoders.detect import Available, Looked
 
 META_CLEARED: Final = "encoder-cleared"
 # Texts looked at to tell the store's language, spread over it, and how much of each.
@@ -104,6 +106,9 @@ class Bootstrapping(Tending):
         return hangul_share("\n".join(texts))
 
     def _look(self) -> Iterator[Looked]:
+        # Late, as it brings urllib and ssl.
+        from recollect.index.encoders.detect import ollama, openai, packaged
+
         url, key = self.settings.encoder_url, os.environ.get(self.settings.encoder_key_env)
         yield packaged()
         yield ollama(url, key)
@@ -122,6 +127,8 @@ def suggest(
 
     A store whose encoder was cleared is left alone.
     """
+    from recollect.index.encoders.detect import multilingual_rank
+
     if current == NO_ENCODER or (current is None and cleared):
         return None, "the encoder was cleared; `recollect encoder use SPEC` sets one again"
     allowed = [one for one in available if one.spec not in cleared]

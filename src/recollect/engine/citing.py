@@ -8,8 +8,6 @@ from pathlib import Path
 from recollect.config import DEFAULT_SOURCE
 from recollect.engine.core import Core
 from recollect.errors import InvalidInput
-from recollect.ingest.repository import work_tree
-from recollect.ingest.verify import artifact_id, verify
 from recollect.model.checking import CitationCheck, updated
 from recollect.model.memory import Citation, LogCitation, TerminalCitation
 
@@ -28,6 +26,8 @@ class Citing(Core):
             return folder.resolve()
         if self.settings.sources.get("store", DEFAULT_SOURCE) == DEFAULT_SOURCE:
             return None
+        from recollect.ingest.repository import work_tree
+
         return work_tree(Path(self.store.location).resolve().parent)
 
     def check_citations(
@@ -40,6 +40,8 @@ class Citing(Core):
         namespace: str | None = None,
     ) -> list[CitationCheck]:
         """What each citation of these memories (all that cite anything) comes to. Only `mark` writes."""
+        from recollect.ingest.verify import verify
+
         place = self.workspace(root)
         with self.store.read() as reader:
             state = reader.namespace(self.namespace(namespace))
@@ -74,6 +76,8 @@ class Citing(Core):
 
 
 def _pointers(cited: Iterable[tuple[str, list[Citation]]]) -> list[str]:
+    from recollect.ingest.verify import artifact_id
+
     found: dict[str, None] = {}
     for _, citations in cited:
         for each in citations:

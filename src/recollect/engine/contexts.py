@@ -14,6 +14,7 @@ from recollect.model.context import MORE_TOKENS, Context, Item, Purchase, Sectio
 from recollect.model.memory import Kind, Memory, Sector, Status, Zone
 from recollect.model.query import DEFAULT_TOKENS, Query
 from recollect.model.recall import Recall
+from recollect.model.snapshot_id import snapshot_id
 from recollect.recall.context import Selection, code_names, merged, named_by, select
 from recollect.recall.provenance import ONLY_HERE
 from recollect.recall.tiers import REVIEW
@@ -31,7 +32,6 @@ from recollect.render.context import (
 )
 from recollect.store.protocols import Listing
 from recollect.text.counting import count_tokens
-from recollect.xray.explain import snapshot_id
 
 # Candidates of the general part and of each special one: more than any usual budget has room for.
 GENERAL, SPECIAL = 50, 20

@@ -142,15 +142,23 @@ class Core:
             return self._residents[key]
 
     @contextmanager
-    def snapshot(self, namespace: str) -> Iterator[tuple[Reader, NamespaceState, Version] | None]:
-        """One state of the store and the version of the index that belongs to it; None for an unknown namespace."""
+    def snapshot(
+        self, namespace: str, *, meant: str | None = None
+    ) -> Iterator[tuple[Reader, NamespaceState, Version] | None]:
+        """One state of the store and the version of the index that belongs to it; None for an unknown namespace.
+
+        `meant` is a text that will be encoded: where the index must be loaded first, the model loads beside it.
+        """
         while True:
             with self.store.read() as reader:
                 state = reader.namespace(namespace)
                 if state is None:
                     yield None
                     return
-                version = self.resident(state.key).at(reader, self.store.id, state)
+                resident = self.resident(state.key)
+                if meant is not None and resident.is_cold:
+                    self.encoding.load_for(meant)
+                version = resident.at(reader, self.store.id, state)
                 if version is not None:
                     yield reader, state, version
                     return

@@ -32,19 +32,18 @@ from recollect.model.query import (
 )
 from recollect.model.recall import Recall, SessionContext, SessionSummary, Timeline
 from recollect.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
-from recollect.model.snapshot import SCHEMA_VERSION
+from recollect.model.snapshot_id import SCHEMA_VERSION, snapshot_id
 from recollect.model.verdict import Found, Note
 from recollect.recall.assemble import apart, results
 from recollect.recall.budget import spending
 from recollect.recall.complexity import dynamic_k
 from recollect.recall.pipeline import pipeline, widened_query
 from recollect.recall.plan import PLANNED_CHARACTERS, measure, windows_of
-from recollect.recall.presets import Preset, preset_named
+from recollect.recall.presets import Preset, preset_named, views_for
 from recollect.recall.runner import run
 from recollect.store.protocols import Writer
 from recollect.text.normalize import clean
 from recollect.text.tokenizer import TOKENIZER_VERSION
-from recollect.xray.explain import snapshot_id
 
 # Ledgers of recorded recalls that a session keeps, to be explained and replayed.
 LEDGERS_KEPT = 20
@@ -157,7 +156,8 @@ class Recalling(Core):
         if query.mode is Mode.SEMANTIC:
             # Nothing else could answer, so a missing encoder is an error here and not a degradation.
             self.encoding.available()
-        with self.snapshot(query.namespace) as snapshot:
+        meant = query.text if "semantic" in views_for(preset, query.mode) else None
+        with self.snapshot(query.namespace, meant=meant) as snapshot:
             if snapshot is None:
                 return _nothing(query, self._versions(preset), f"namespace {query.namespace!r} holds nothing yet")
             reader, state, version = snapshot

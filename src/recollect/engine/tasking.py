@@ -12,7 +12,6 @@ from recollect.ingest.crafts import counted
 from recollect.ingest.draft import Draft
 from recollect.ingest.prepare import kept_text, prepare
 from recollect.ingest.promote import Attempts, promotions, worded_alike
-from recollect.ingest.redact import redact
 from recollect.ingest.strengthen import strengthen
 from recollect.ingest.validate import MAX_CONTENT_BYTES, epoch_ms, label, text_content, unit_interval
 from recollect.model.crafts import TITLE_CHARACTERS, Craft, Gotcha, Pattern, kind_of
@@ -89,6 +88,8 @@ class Tasking(Crafting):
         self, task: str, content: str, *, kind: str = "log", created: int | None = None, namespace: str | None = None
     ) -> Artifact:
         """Keep a full log or terminal snapshot (layer 3), without secrets."""
+        from recollect.ingest.redact import redact  # late: only a write needs its rules
+
         if kind not in ARTIFACT_KINDS:
             raise UnknownOption("kind of log", kind, ARTIFACT_KINDS)
         text = redact(_log_text(content))[0]

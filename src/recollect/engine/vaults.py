@@ -9,14 +9,16 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recollect.engine.keeping import Keeping
-from recollect.engine.vault_sync import Sync, SyncProgress
 from recollect.errors import EncoderError, InvalidInput, NotFound, StoreBusy
 from recollect.ingest.validate import label
-from recollect.ingest.vault.choice import choose
-from recollect.model.vault import SyncReport, Vault, VaultOptions
 from recollect.text.normalize import clean
+
+if TYPE_CHECKING:
+    from recollect.engine.vault_sync import SyncProgress
+    from recollect.model.vault import SyncReport, Vault, VaultOptions
 
 DEBOUNCE_MS = 400
 # How often a watch looks whether it should stop, or has something left to try again.
@@ -31,6 +33,9 @@ class Vaults(Keeping):
         include_operational: bool = False, project: str | None = None, namespace: str | None = None,
     ) -> Vault:  # fmt: skip
         """Make a folder a vault; `vault_sync` then reads it. Adding it again changes what of it is read."""
+        from recollect.ingest.vault.choice import choose
+        from recollect.model.vault import VaultOptions
+
         root = Path(os.path.realpath(os.path.expanduser(path)))
         if not root.is_dir():
             raise NotFound(f"there is no folder {root}", hint="A vault is a folder of markdown files.")
@@ -87,6 +92,10 @@ class Vaults(Keeping):
 
         `paths` limits it to these files and folders of one vault. `progress` is told (files done, files to do).
         """
+        # Late: what reads notes is needed by nothing else.
+        from recollect.engine.vault_sync import Sync
+        from recollect.model.vault import SyncReport
+
         chosen = self.vaults(namespace=namespace) if name is None else [self.vault(name, namespace=namespace)]
         if not chosen:
             raise NotFound("there is no vault yet", hint="`recollect vault add FOLDER` makes one.")

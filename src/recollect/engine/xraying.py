@@ -7,7 +7,7 @@ import os
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.engine.recalling import Recalling
 from recollect.errors import InvalidInput, NotFound, RecollectError
@@ -16,13 +16,15 @@ from recollect.model.ledger import Ledger
 from recollect.model.memory import AuditEntry
 from recollect.model.query import DEFAULT_BUDGET, DEFAULT_TOKENS, Query
 from recollect.model.recall import Recall
-from recollect.model.snapshot import Snapshot
-from recollect.xray.diff import Diff, Difference, diff
-from recollect.xray.explain import explain, snapshot_id
-from recollect.xray.reading import query_from_record
-from recollect.xray.replay import Replayed, compare_live, replay
-from recollect.xray.sensitivity import Sensitivity, sensitivity
-from recollect.xray.why_not import WhyNot, why_not
+from recollect.model.snapshot_id import snapshot_id
+
+# What looks into a recall is loaded by the method that is asked for it: a search needs none of it.
+if TYPE_CHECKING:
+    from recollect.model.snapshot import Snapshot
+    from recollect.xray.diff import Diff, Difference
+    from recollect.xray.replay import Replayed
+    from recollect.xray.sensitivity import Sensitivity
+    from recollect.xray.why_not import WhyNot
 
 EMPTY_QUERY = (
     'the query is empty; give the question in words, for example: recollect xray "how long are lookups cached"'
@@ -44,23 +46,33 @@ class Xraying(Recalling):
 
     def xray(self, text: str, *, trace_id: str | None = None, **options: Any) -> Snapshot:
         """A fresh recall, explained. It injects nothing and records nothing, so it has no audit entries."""
+        from recollect.xray.explain import explain
+
         return explain(self.ledger(self.question(text, **options)), trace_id=trace_id)
 
     def snapshot_of(self, recall: Recall, *, trace_id: str | None = None) -> Snapshot:
         """The X-ray of a recall that has been made, with the audit entries of what it injected."""
+        from recollect.xray.explain import explain
+
         return explain(recall.ledger, audit=recall.audit, trace_id=trace_id)
 
     def explain_last(self, session: str | None = None, *, namespace: str | None = None) -> Snapshot | None:
         """The last recorded recall of a session, or of those that asked without one."""
+        from recollect.xray.explain import explain
+
         with self.store.read() as reader:
             state = reader.namespace(self.namespace(namespace))
             stored = reader.last_ledger(state.key, session or "") if state else None
         return explain(Ledger.unpacked(stored[0]), audit=stored[1]) if stored else None
 
     def sensitivity(self, text: str, **options: Any) -> tuple[Sensitivity, ...]:
+        from recollect.xray.sensitivity import sensitivity
+
         return sensitivity(self.ledger(self.question(text, **options)))
 
     def why_not(self, memory: str, text: str, **options: Any) -> WhyNot:
+        from recollect.xray.why_not import why_not
+
         query = self.question(text, **options)
         with self.store.read() as reader:
             state = self._state(reader, query.namespace)
@@ -100,10 +112,14 @@ class Xraying(Recalling):
 
     def replay(self, name: str, *, namespace: str | None = None) -> tuple[Replayed, list[Difference]]:
         """The recorded result again from its decisions, and what would differ if it were asked now."""
+        from recollect.xray.replay import compare_live, replay
+
         ledger = self.stored(name, namespace=namespace)
         return replay(ledger), compare_live(ledger, self.ledger)
 
     def diff(self, before: str, after: str, *, namespace: str | None = None) -> Diff:
+        from recollect.xray.diff import diff
+
         return diff(self.stored(before, namespace=namespace), self.stored(after, namespace=namespace))
 
     # ── the audit log ──
@@ -155,6 +171,9 @@ def _held_in(path: Path) -> dict[str, Any] | str:
 
 
 def _unaltered(name: str, read: Callable[[], Ledger], sign: Callable[[Ledger], str], signature: str | None) -> Ledger:
+    from recollect.xray.reading import query_from_record
+    from recollect.xray.replay import replay
+
     try:
         ledger = read()
         replay(ledger)

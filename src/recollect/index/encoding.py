@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from threading import Thread
 
 import numpy as np
 
 from recollect.errors import EncoderError, EncoderMismatch, EncoderMissing
 from recollect.index.columns import Columns
-from recollect.index.encoders.protocol import Encoder, EncoderKey, Vectors
+from recollect.index.encoders.protocol import Encoder, EncoderKey, Loads, Vectors
 from recollect.index.vectors import BoundSemantic, VectorIndex
 from recollect.index.views import Proposals
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
+from recollect.text.language import known_share
 
 
 @dataclass(slots=True)
@@ -46,8 +49,20 @@ class Encoding:
             )
         return self.encoder
 
+    def load_for(self, text: str) -> None:
+        """Begin to load the model beside what else is to be loaded, if the encoder has one that can read the text."""
+        if isinstance(self.encoder, Loads) and known_share(text, self.languages) > 0:
+            # Joined at exit, since a thread that is killed within native code can take the process with it.
+            Thread(target=_load, args=(self.encoder,), name="recollect-encoder").start()
+
     def documents(self, texts: Sequence[str]) -> Vectors:
         return self.available().encode_documents(texts)
+
+
+def _load(encoder: Loads) -> None:
+    # What fails here fails again when the text is encoded, where somebody can be told.
+    with suppress(Exception):
+        encoder.load()
 
 
 class LazySemantic:

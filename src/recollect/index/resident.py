@@ -7,7 +7,6 @@ the file beside the store is mapped first. Versions are immutable, so a recall k
 from __future__ import annotations
 
 import hashlib
-import shutil
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +56,11 @@ class Resident:
         self._dimension = dimension
         self._version: Version | None = None
         self._lock = threading.Lock()
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether the next version must be loaded whole."""
+        return self._version is None
 
     def at(self, reader: Reader, store: str, state: NamespaceState) -> Version | None:
         """The version of the reader's snapshot; None if another thread is past it: begin again."""
@@ -141,6 +145,8 @@ class Resident:
         with self._lock:
             self._version = None
         if self._folder is not None:
+            import shutil  # late, as it brings every kind of compression
+
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _stem(self, stamp: Stamp) -> str:

@@ -8,7 +8,6 @@ from typing import Any, TypeVar, assert_never
 
 from recollect.errors import InvalidInput
 from recollect.ingest.draft import Draft
-from recollect.ingest.redact import redact_values
 from recollect.model.crafts import (
     FIELDS,
     TITLE_CHARACTERS,
@@ -38,6 +37,8 @@ Some = TypeVar("Some", bound=Craft)
 
 def kept(craft: Some) -> Some:
     """Checked, clean and without secrets, as it may be stored."""
+    from recollect.ingest.redact import redact_values  # late: only a write needs its rules
+
     found = checked(craft)
     words = redact_values(attributes_of(found))
     lists = {name: tuple(value) for name, value in words.items() if isinstance(value, list)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cache
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Final
 
@@ -54,7 +55,6 @@ close, up down, minimum maximum, more less, like dislike, love hate, encrypted u
 private, sync async, synchronous asynchronous, with without, left right, required optional,
 upgrade downgrade, 허용 금지, 가능 불가, 성공 실패, 이전 이후, 증가 감소, 시작 중지, 추가 삭제, 활성 비활
 """
-_OPPOSITES: Final = tuple((first, second) for first, second in (tokenize(pair) for pair in _OPPOSITE_WORDS.split(",")))
 
 _NUMBERED: Final = re.compile(r"(?<![a-z0-9_./:-])(?=[a-z_./:-]*+\d)[a-z0-9_./:-]++")
 
@@ -146,8 +146,14 @@ def _opposed(text_a: str, text_b: str) -> bool:
     only_a, only_b = set(tokenize(text_a)), set(tokenize(text_b))
     only_a, only_b = only_a - only_b, only_b - only_a
     return any(
-        (first in only_a and second in only_b) or (second in only_a and first in only_b) for first, second in _OPPOSITES
+        (first in only_a and second in only_b) or (second in only_a and first in only_b)
+        for first, second in _opposites()
     )
+
+
+@cache
+def _opposites() -> tuple[tuple[str, str], ...]:
+    return tuple((first, second) for first, second in (tokenize(pair) for pair in _OPPOSITE_WORDS.split(",")))
 
 
 def _negation(word: str) -> str:

@@ -6,9 +6,10 @@ Conservative: a missed name costs one link, a wrong one links what has nothing i
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
-from recollect.text.stopwords import QUERY_STOPWORDS
+from recollect.text.stopwords import query_stopwords
 from recollect.text.tokenizer import tokenize
 
 MOST_ENTITIES: Final = 32
@@ -34,8 +35,6 @@ thanks ok okay yes well install configure migrated upgraded never always during 
 tell try get make show give find need monday tuesday wednesday thursday friday saturday sunday january
 february march april june july august september october november december
 """
-_OPENERS: Final = QUERY_STOPWORDS | frozenset(tokenize(_OPENING_WORDS))
-
 _ARTICLES: Final = frozenset(("The", "A", "An", "I", "I'm", "I've", "My", "Our", "Your"))
 
 # Enough before a match to see whether a sentence starts there.
@@ -70,8 +69,13 @@ def _name(prose: str, match: re.Match[str]) -> tuple[int, str] | None:
     return at, _without_possessive(" ".join(words))
 
 
+@cache
+def _openers() -> frozenset[str]:
+    return query_stopwords() | frozenset(tokenize(_OPENING_WORDS))
+
+
 def _is_opener(word: str) -> bool:
-    return all(token in _OPENERS for token in tokenize(word))
+    return all(token in _openers() for token in tokenize(word))
 
 
 def _without_possessive(name: str) -> str:

@@ -9,10 +9,8 @@ from dataclasses import replace
 from recollect.errors import InvalidInput
 from recollect.ingest.annotate import annotate
 from recollect.ingest.citations import parse_citations
-from recollect.ingest.classify import classify_kind, classify_sector
 from recollect.ingest.dedupe import content_hash, simhash
 from recollect.ingest.draft import Draft
-from recollect.ingest.redact import redact, redact_values
 from recollect.ingest.validate import epoch_ms, label, option, tags, text_content, unit_interval
 from recollect.model.crafts import affected_files, check_fields
 from recollect.model.memory import (
@@ -83,6 +81,10 @@ def check(draft: Draft) -> None:
 
 def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
     """Everything that can be said of a draft without looking at the store."""
+    # Rules that only a write needs: a process that searches never compiles them.
+    from recollect.ingest.classify import classify_kind, classify_sector
+    from recollect.ingest.redact import redact, redact_values
+
     check(draft)
     content, redacted = redact(text_content(draft.content))
     title, more = _redacted(draft.title)
@@ -200,4 +202,6 @@ def _share(name: str, value: float | None, default: float) -> float:
 def _redacted(text: str | None) -> tuple[str | None, tuple[str, ...]]:
     if text is None or not text.strip():
         return None, ()
+    from recollect.ingest.redact import redact
+
     return redact(clean(text).strip())

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-SCHEMA_VERSION = "1"
+from recollect.model.snapshot_id import SCHEMA_VERSION
 
 ServedBy = Literal["direct-answer", "hybrid", "graph", "recent-scan", "procedural", "review-context"]
 CorrectionState = Literal["none", "correction", "superseded", "disputed", "forgotten"]

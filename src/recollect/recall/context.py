@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from recollect.model.context import GOTCHAS_FROM, Item, LeftOut, Section, SectionName, allocation
 from recollect.model.memory import FileCitation, Memory, SymbolCitation
 from recollect.text.normalize import normalize
-from recollect.text.stopwords import FRAME_WORDS, QUERY_STOPWORDS
+from recollect.text.stopwords import frame_words, query_stopwords
 from recollect.text.tokenizer import tokenize
 
 # Who chooses first. What names the code of the task goes there and not to the general part.
@@ -126,7 +126,7 @@ def _forms(name: str) -> set[str]:
 def _words(text: str) -> frozenset[str]:
     """Single words; of a compound its parts."""
     plain = (word for word in tokenize(text) if word.isalnum())
-    return frozenset(plain) - QUERY_STOPWORDS - FRAME_WORDS
+    return frozenset(plain) - query_stopwords() - frame_words()
 
 
 def _shares(name: str, words: frozenset[str]) -> bool:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
 from recollect.errors import UnknownOption
-from recollect.model.snapshot import Snapshot
-from recollect.render import html, jsons, markdown, text
-from recollect.render.document import document
-from recollect.render.tree import Document
+
+if TYPE_CHECKING:
+    from recollect.model.snapshot import Snapshot
+    from recollect.render.tree import Document
 
 DEFAULT_FORMAT: Final = "text"
-FORMATS: Final[Mapping[str, Callable[[Document], str]]] = {
-    "text": text.write,
-    "markdown": markdown.write,
-    "json": jsons.write,
-    "html": html.write,
-}
+
+
+@cache
+def writers() -> Mapping[str, Callable[[Document], str]]:
+    """By format. Loaded when a snapshot is written, for the engine needs only the layers of this package."""
+    from recollect.render import html, jsons, markdown, text
+
+    return {"text": text.write, "markdown": markdown.write, "json": jsons.write, "html": html.write}
 
 
 def render(snapshot: Snapshot | None, format: str = DEFAULT_FORMAT) -> str:
     """The snapshot in one of the formats, without a newline at the end. None means that there is no snapshot."""
-    write = FORMATS.get(format)
+    from recollect.render.document import document
+
+    write = writers().get(format)
     if write is None:
-        raise UnknownOption("format", format, FORMATS)
+        raise UnknownOption("format", format, writers())
     return write(document(snapshot))

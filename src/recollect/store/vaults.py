@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from recollect.model.vault import KnownSection, Link, Placed, Vault, VaultFile, VaultOptions
-
 if TYPE_CHECKING:
+    from recollect.model.vault import KnownSection, Link, Placed, Vault, VaultFile, VaultOptions
     from recollect.store.protocols import Prepared
 
 

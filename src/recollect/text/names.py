@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.text.normalize import nfc
-from recollect.text.stopwords import QUERY_STOPWORDS
+from recollect.text.stopwords import query_stopwords
 from recollect.text.tokenizer import tokenize
 
 # The longest name, in words.
@@ -72,4 +72,4 @@ def without_names(text: str, names: Sequence[Name]) -> str:
         possessive = _POSSESSIVE.match(text, name.end)
         at = possessive.end() if possessive else name.end
     left = " ".join(" ".join([*rest, text[at:]]).split())
-    return left if set(tokenize(left)) - QUERY_STOPWORDS else text
+    return left if set(tokenize(left)) - query_stopwords() else text

@@ -6,6 +6,7 @@ Function words get 0 and words that frame a question get 0.5: on locomo-dev this
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from recollect.text.tokenizer import tokenize
@@ -60,8 +61,15 @@ _KOREAN_FRAME: Final = """
 설명 추천 방법 이유 경우 때문 최근 지난
 """
 
-QUERY_STOPWORDS: Final = frozenset(tokenize(_FUNCTION_WORDS)) | frozenset(_KOREAN_FUNCTION.split())
-FRAME_WORDS: Final = (frozenset(tokenize(_FRAME_WORDS)) | frozenset(_KOREAN_FRAME.split())) - QUERY_STOPWORDS
+
+@cache
+def query_stopwords() -> frozenset[str]:
+    return frozenset(tokenize(_FUNCTION_WORDS)) | frozenset(_KOREAN_FUNCTION.split())
+
+
+@cache
+def frame_words() -> frozenset[str]:
+    return (frozenset(tokenize(_FRAME_WORDS)) | frozenset(_KOREAN_FRAME.split())) - query_stopwords()
 
 
 def query_weights(tokens: Sequence[str]) -> dict[str, float]:
@@ -73,6 +81,6 @@ def query_weights(tokens: Sequence[str]) -> dict[str, float]:
 
 
 def token_weight(token: str) -> float:
-    if token in QUERY_STOPWORDS:
+    if token in query_stopwords():
         return NO_WEIGHT
-    return FRAME_WEIGHT if token in FRAME_WORDS else FULL_WEIGHT
+    return FRAME_WEIGHT if token in frame_words() else FULL_WEIGHT

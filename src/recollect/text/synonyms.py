@@ -7,6 +7,7 @@ other language, and a memory that holds the word itself stays ahead.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 from recollect.text.korean import is_korean, nouns
@@ -161,18 +162,15 @@ food meal 음식 식사
 """
 
 
+@cache
 def _table() -> dict[str, tuple[str, ...]]:
     others: dict[str, list[str]] = {}
     for line in _GROUPS.strip().splitlines():
-        words = line.split()
-        for word in words:
-            key = word if not word.isascii() else " ".join(tokenize(word))
+        keys = {word: " ".join(tokenize(word)) if word.isascii() else word for word in line.split()}
+        for key in keys.values():
             kept = others.setdefault(key, [])
-            kept.extend(other for other in words if other not in kept and tokenize(other) != tokenize(word))
+            kept.extend(other for other in keys if other not in kept and keys[other] != key)
     return {key: tuple(found) for key, found in others.items()}
-
-
-_OTHERS: Final = _table()
 
 
 def expansions(text: str, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -180,7 +178,7 @@ def expansions(text: str, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     english = [word for word in words if word.isascii()]
     for word in [*english, *(nouns(text) if is_korean(text) else ())]:
-        others = _OTHERS.get(word)
+        others = _table().get(word)
         if others and word not in found:
             ranked = sorted(others, key=lambda other: other.isascii() == word.isascii())
             found[word] = tuple(ranked[:MOST_PER_WORD])

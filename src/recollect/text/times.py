@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
+from functools import cache
 from typing import Final
 
 from recollect.text.calendar import Span, day, month, months_after, week, weekend, year
 
 Reference = tuple[str, date, date]
-Rule = tuple[re.Pattern[str], Callable[[re.Match[str], date], Span | None]]
+Rule = tuple[str, Callable[[re.Match[str], date], Span | None]]
 
 RECENT_DAYS: Final = 30
 FEW: Final = 3
@@ -153,17 +154,21 @@ def _month_of(match: re.Match[str], today: date) -> Span | None:
     return month(known, number) if known else last_month(today, number)
 
 
-def _in_english(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
+def _in_english(pattern: str) -> str:
+    return rf"(?i:\b(?:{pattern})\b)"
 
 
-def _in_korean(pattern: str) -> re.Pattern[str]:
-    return re.compile(_NOT_WITHIN + rf"(?:{pattern})")
+def _in_korean(pattern: str) -> str:
+    return _NOT_WITHIN + rf"(?:{pattern})"
+
+
+# Compiling all of them takes 20 ms, and most questions speak of no time.
+_compiled = cache(re.compile)
 
 
 # The first rule that reads a stretch of text keeps it, so the fuller reading of a phrase stands before the shorter.
 _ENGLISH: Final[tuple[Rule, ...]] = (
-    (re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?!\d)"), _iso),
+    (r"(?<!\d)(?P<year>(?:19|20)\d\d)[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?!\d)", _iso),
     (_in_english(rf"(?:on |the )*{_MONTH} {_DAY}(?:,? {_YEAR})?(?! ?(?:weeks|months|days))"),
      lambda m, t: month_day(t, _month_number(m), int(m["day"]), _optional(m, "year"))),
     (_in_english(rf"(?:on |the )*{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?"),
@@ -260,7 +265,7 @@ def time_references(text: str, today: date) -> list[Reference]:
     taken: list[tuple[int, int]] = []
     found: list[tuple[int, Reference]] = []
     for pattern, understand in _ENGLISH if text.isascii() else (*_ENGLISH, *_KOREAN):
-        for match in pattern.finditer(text):
+        for match in _compiled(pattern).finditer(text):
             if _overlaps(match.span(), taken):
                 continue
             try:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 from unicodedata import category
 
@@ -58,11 +59,21 @@ def _chunk_pattern(letter: str, word: str) -> str:
 _ASCII_CHUNK: Final = re.compile(_chunk_pattern("[A-Za-z0-9]", "[A-Za-z0-9]++"))
 
 _LETTER: Final = rf"[^\W_{_BIGRAM_SCRIPTS}]"
-_ANY_CHUNK: Final = re.compile(
-    f"[{HANGUL}]++|[{HAN}{KANA}]++|[{UNSPACED}]++|"
-    + _chunk_pattern(_LETTER, rf"{_LETTER}++(?:[{MARKS}]++{_LETTER}*+){{0,{_MOST_JOINTS}}}")
-)
-_BIGRAM_START: Final = re.compile(f"[{_BIGRAM_SCRIPTS}]")
+
+
+@cache
+def _any_chunk() -> re.Pattern[str]:
+    """Compiled by the first text that is not ASCII: it takes 20 ms."""
+    return re.compile(
+        f"[{HANGUL}]++|[{HAN}{KANA}]++|[{UNSPACED}]++|"
+        + _chunk_pattern(_LETTER, rf"{_LETTER}++(?:[{MARKS}]++{_LETTER}*+){{0,{_MOST_JOINTS}}}")
+    )
+
+
+@cache
+def _bigram_start() -> re.Pattern[str]:
+    return re.compile(f"[{_BIGRAM_SCRIPTS}]")
+
 
 _tokens_of_chunk: dict[str, tuple[str, ...]] = {}
 
@@ -100,7 +111,7 @@ def tokens_of(word: str) -> Sequence[str]:
 
 def _chunk_regex(text: str) -> re.Pattern[str]:
     # The ASCII pattern finds the same chunks in ASCII text, three times as fast.
-    return _ASCII_CHUNK if text.isascii() else _ANY_CHUNK
+    return _ASCII_CHUNK if text.isascii() else _any_chunk()
 
 
 def _learn(chunk: str) -> tuple[str, ...]:
@@ -121,7 +132,7 @@ def _analyse(chunk: str) -> list[Span]:
 
 
 def _is_bigram_run(chunk: str) -> bool:
-    return not chunk.isascii() and _BIGRAM_START.match(chunk) is not None
+    return not chunk.isascii() and _bigram_start().match(chunk) is not None
 
 
 def _bigrams(run: str) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from typing import Any, Final
-from uuid import UUID, uuid5
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from recollect.model.snapshot import (
     ViewTrace,
     XrayResult,
 )
+from recollect.model.snapshot_id import snapshot_id_of
 from recollect.model.verdict import BoolArray, Found, Gate, Pick, Round
 
 NEAR_MISSES: Final = 5
@@ -37,19 +37,9 @@ DIRECT_ANSWER: Final = "direct-answer"
 # Between a filter that was pushed into the views and the next one lies what the views chose to propose.
 PROPOSED: Final = "proposed"
 
-_SNAPSHOTS: Final = UUID("8f1b6a52-0c1d-5c8e-9a57-5a0d9d3c7e11")
 _NS_PER_MS: Final = 1e6
 
 Rows = Mapping[str, Mapping[str, Any]]
-
-
-def snapshot_id(ledger: Ledger) -> str:
-    """The id that a ledger's snapshot has: derived, so that it is the same wherever it is asked for."""
-    return _snapshot_id(ledger.digest(), ledger.query["now"])
-
-
-def _snapshot_id(digest: str, asked_at: int) -> str:
-    return str(uuid5(_SNAPSHOTS, f"{digest}:{asked_at}"))
 
 
 def explain(ledger: Ledger, *, audit: Mapping[str, str] | None = None, trace_id: str | None = None) -> Snapshot:
@@ -62,7 +52,7 @@ def explain(ledger: Ledger, *, audit: Mapping[str, str] | None = None, trace_id:
     ladder = walk.ladder()
     return Snapshot(
         query=query["text"],
-        snapshotId=_snapshot_id(digest, query["now"]),
+        snapshotId=snapshot_id_of(digest, query["now"]),
         capturedAt=query["now"],
         results=_results(ledger, walk.pool, ladder, audit or {}),
         filters=tuple(rung.trace for rung in ladder),

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from recollect.engines.sqlite.rows import annotations_json
 from recollect.engines.sqlite.trails import SqliteTrails, packed
 from recollect.model.citation import citation_to_json
-from recollect.model.vault import Placed, VaultFile, VaultOptions
-from recollect.store.vaults import MovedSection, NewSection, ReplacedSection
 
 if TYPE_CHECKING:
+    from recollect.model.vault import Placed, VaultFile, VaultOptions
     from recollect.store.protocols import Prepared
+    from recollect.store.vaults import MovedSection, NewSection, ReplacedSection
 
 _REPLACED = (
     "num", "seq", "project", "sector", "kind", "content", "title", "tags", "annotations", "position", "created",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from recollect.engines.sqlite.trails import SqliteTrails, packed
-from recollect.model.vault import KnownSection, Link, Placed, Seen, Vault, VaultFile, VaultOptions
+
+# `vault_rows` makes these; the methods load it, for a store without a vault needs neither.
+if TYPE_CHECKING:
+    from recollect.model.vault import KnownSection, Link, Vault, VaultFile
 
 _PLACED = "s.position, s.headings, s.anchors, s.digest, s.body, s.links"
 # Only what the rule made between sections of this vault: what a person related stays theirs.
@@ -20,28 +22,28 @@ _OWN_MENTIONS = (
 
 class SqliteVaultReads(SqliteTrails):
     def vaults(self, ns: int) -> list[Vault]:
+        from recollect.engines.sqlite.vault_rows import vault_of
+
         rows = self._all(
             "SELECT v.id, n.name, v.name, v.root, v.options, v.created, v.synced FROM vaults v"
             " JOIN namespaces n ON n.id = v.ns WHERE v.ns = ? ORDER BY v.name",
             ns,
         )
-        return [
-            Vault(id, namespace, name, root, _options(options), created, synced)
-            for id, namespace, name, root, options, created, synced in rows
-        ]
+        return [vault_of(row) for row in rows]
 
     def vault_files(self, vault: int) -> list[VaultFile]:
+        from recollect.engines.sqlite.vault_rows import file_of
+
         rows = self._all(
             "SELECT path, document, hash, mtime, ctime, size, error FROM vault_files WHERE vault = ? ORDER BY path",
             vault,
         )
-        return [
-            VaultFile(path, document, digest, Seen(mtime, ctime, size), error)
-            for path, document, digest, mtime, ctime, size, error in rows
-        ]
+        return [file_of(row) for row in rows]
 
     def vault_sections(self, vault: int, documents: Sequence[str]) -> dict[str, list[KnownSection]]:
         """The sections of these documents, each list in the order of the file."""
+        from recollect.engines.sqlite.vault_rows import section_of
+
         rows = self._all(
             f"SELECT s.num, m.id, s.document, m.content_hash, m.title, m.created, {_PLACED} FROM json_each(?) j"
             " CROSS JOIN vault_sections s ON s.vault = ? AND s.document = j.value JOIN memories m ON m.num = s.num"
@@ -49,9 +51,9 @@ class SqliteVaultReads(SqliteTrails):
             packed(documents), vault,
         )  # fmt: skip
         found: dict[str, list[KnownSection]] = {}
-        for num, id, document, digest, title, created, *rest in rows:
-            known = KnownSection(num, id, document, _placed(rest), digest, title, created)
-            found.setdefault(document, []).append(known)
+        for row in rows:
+            known = section_of(row)
+            found.setdefault(known.document, []).append(known)
         return found
 
     def vault_texts(self, documents: Sequence[str]) -> dict[str, list[str]]:
@@ -67,6 +69,8 @@ class SqliteVaultReads(SqliteTrails):
 
     def vault_links(self, vault: int) -> dict[str, list[tuple[int, tuple[str, ...], tuple[Link, ...]]]]:
         """By path, each section's number, the names of its headings, and its links."""
+        from recollect.engines.sqlite.vault_rows import links_of, names_of
+
         rows = self._all(
             "SELECT f.path, s.num, s.anchors, s.links FROM vault_files f LEFT JOIN vault_sections s"
             " ON s.vault = f.vault AND s.document = f.document WHERE f.vault = ? ORDER BY f.path, s.position",
@@ -76,7 +80,7 @@ class SqliteVaultReads(SqliteTrails):
         for path, num, anchors, links in rows:
             own = found.setdefault(path, [])
             if num is not None:
-                own.append((num, _names(anchors), _links(links)))
+                own.append((num, names_of(anchors), links_of(links)))
         return found
 
     def vault_mentions(self, vault: int) -> set[tuple[int, int]]:
@@ -99,22 +103,3 @@ class SqliteVaultReads(SqliteTrails):
         ):
             held.update(array("I", blob))
         return held
-
-
-def _options(text: str) -> VaultOptions:
-    values: dict[str, Any] = json.loads(text)
-    lists: dict[str, Any] = {name: tuple(item) for name, item in values.items() if isinstance(item, list)}
-    return VaultOptions(**(values | lists))
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return () if text == "[]" else tuple(json.loads(text))
-
-
-def _links(text: str) -> tuple[Link, ...]:
-    return () if text == "[]" else tuple(Link(*link) for link in json.loads(text))
-
-
-def _placed(row: Sequence[Any]) -> Placed:
-    position, headings, anchors, digest, body, links = row
-    return Placed(position, _names(headings), _names(anchors), digest, body, _links(links))

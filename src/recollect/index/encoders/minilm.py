@@ -65,6 +65,9 @@ class MiniLMEncoder:
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
         return with_blanks_as_zeros(texts, DIMENSION, self._encode)
 
+    def load(self) -> None:
+        self._load()
+
     def verify(self) -> None:
         """The model's file byte by byte; loading only looks at its size, which costs nothing."""
         with _model_file().open("rb") as file:

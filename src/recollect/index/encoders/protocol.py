@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,3 +70,10 @@ class Encoder(Protocol):
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Of shape (n, dimension), in the order of the texts."""
         ...
+
+
+@runtime_checkable
+class Loads(Encoder, Protocol):
+    """An encoder whose model takes a while to load. It loads at the first text, or when it is told to."""
+
+    def load(self) -> None: ...

@@ -8,10 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-import yaml
-
 from recollect.errors import InvalidInput
-from recollect.ingest.redact import redact
 from recollect.ingest.validate import MAX_TAG, MAX_TAGS, parse_when, tag_name
 
 MOST_CHARACTERS: Final = 64 * 1024
@@ -44,6 +41,8 @@ def split(text: str) -> tuple[str | None, int]:
 
 def parse(source: str) -> dict[str, Any] | None:
     """Plain JSON values by key; None where it is no mapping, so that it was a part of the text."""
+    import yaml  # late: an excerpt only looks for where the frontmatter ends
+
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         value = yaml.load(source, Loader=loader)
@@ -137,5 +136,7 @@ def _safe(key: str, value: Any) -> Any:
         return [_safe(key, item) for item in value]
     if not isinstance(value, str):
         return value
+    from recollect.ingest.redact import redact  # late, as above
+
     text, kinds = redact(f"{key}: {value}")
     return text.partition(": ")[2] if kinds else value
