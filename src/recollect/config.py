@@ -34,6 +34,7 @@ class Settings:
     limit: int = 10
     dedupe: bool = True
     record: bool = True
+    capture: bool = True
     workspace: str | None = None
     constitution: str | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -53,6 +54,7 @@ ABOUT: Mapping[str, str] = {
     "limit": "results a search, whatever the question calls for",
     "dedupe": "whether a new memory that says the same as an old one is merged into it",
     "record": "whether a search records what it returned (reinforcement, session links)",
+    "capture": "whether recalls can be explained: off, searches keep no ledger and there is no X-ray",
     "workspace": "the checkout in which cited files and commits are looked for",
     "constitution": "the file that every context begins with",
 }

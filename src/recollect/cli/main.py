@@ -69,6 +69,9 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
         "cite": Entry("cite", "cite", "Check whether what memories cite is still there."),
         "review": Entry("review", "review", "Decide on memories that wait for a decision."),
     },
+    "Serve": {
+        "serve": Entry("serve", "serve", "Answer over HTTP: the API, the page and MCP, until Ctrl-C."),
+    },
     "Look after": {
         "stats": Entry("stats", "stats", "What the store holds."),
         "doctor": Entry("doctor", "doctor", "Check the store, and name the next step for each problem."),
@@ -78,6 +81,7 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
         "prune": Entry("prune", "prune", "Delete for good what was forgotten long ago."),
         "namespace": Entry("namespace", "namespace", "List or remove namespaces."),
         "eval": Entry("evaluating", "evaluating", "Measure recall on sets of judged questions."),
+        "token": Entry("token", "token", "Make, list and revoke the tokens that `serve` asks for."),
         "config": Entry("configuration", "config", "The settings in force and where each came from."),
         "completion": Entry("completion", "completion", "Print the completion script of a shell."),
     },

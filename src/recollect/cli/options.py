@@ -34,12 +34,22 @@ def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
 
 
 def shared(command: Decorated) -> Decorated:
+    return _of_every_command(
+        click.option("--namespace", metavar="NAME", type=TEXT, expose_value=False, callback=_keep,
+                     help="The namespace to work in (also RECOLLECT_NAMESPACE).")(command)
+    )  # fmt: skip
+
+
+def shared_but_namespace(command: Decorated) -> Decorated:
+    """For what does not work in one namespace, or takes several."""
+    return _of_every_command(command)
+
+
+def _of_every_command(command: Decorated) -> Decorated:
     for option in (
         click.option("--no-color", is_flag=True, expose_value=False, callback=_keep,
                      help="No colours (also NO_COLOR)."),
         click.option("--json", is_flag=True, expose_value=False, callback=_keep, help="Answer, and fail, in JSON."),
-        click.option("--namespace", metavar="NAME", type=TEXT, expose_value=False, callback=_keep,
-                     help="The namespace to work in (also RECOLLECT_NAMESPACE)."),
         click.option("--store", metavar="PATH", expose_value=False, callback=_keep,
                      help="The store's file (also RECOLLECT_STORE)."),
     ):  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from recollect.cli.given import Given
@@ -11,7 +9,8 @@ from recollect.cli.keeping import backlog, encode
 from recollect.cli.progress import growing_bar
 from recollect.cli.screen import counted, moment, visible
 from recollect.engine import Engine
-from recollect.model.vault import Problem, SyncReport, Vault, VaultSync
+from recollect.model.vault import Vault, VaultSync
+from recollect.render.vaults import report_record
 
 SHOWN_PATHS = 10
 
@@ -51,35 +50,6 @@ def print_sync(given: Given, one: VaultSync) -> None:
             given.note(f"  {what}: {problem.path}: {problem.reason}")
         if len(problems) > SHOWN_PATHS:
             given.note(f"  … and {len(problems) - SHOWN_PATHS:,} more; --json lists them all")
-
-
-def report_record(report: SyncReport) -> dict[str, Any]:
-    return {"vaults": [sync_record(one) for one in report.vaults]}
-
-
-def sync_record(one: VaultSync) -> dict[str, Any]:
-    return {
-        "name": one.vault, "root": one.root, "added": list(one.added), "changed": list(one.changed),
-        "renamed": [{"from": old, "to": new} for old, new in one.renamed], "removed": list(one.removed),
-        "unchanged": one.unchanged, "errors": _problems(one.errors), "skipped": _problems(one.skipped),
-        "droppedScopes": [{"scope": problem.path, "reason": problem.reason} for problem in one.dropped_scopes],
-        "sections": {"indexed": one.sections_indexed, "kept": one.sections_kept, "removed": one.sections_removed},
-    }  # fmt: skip
-
-
-def _problems(problems: tuple[Problem, ...]) -> list[dict[str, str]]:
-    return [{"path": problem.path, "reason": problem.reason} for problem in problems]
-
-
-def vault_record(vault: Vault, counts: tuple[int, int]) -> dict[str, Any]:
-    options = vault.options
-    record = {
-        "name": vault.name, "root": vault.root, "files": counts[0], "sections": counts[1], "project": options.project,
-        "scopes": list(options.scopes), "include": list(options.include), "exclude": list(options.exclude),
-        "includeRaw": options.include_raw, "includeOperational": options.include_operational,
-        "createdAt": vault.created, "syncedAt": vault.synced,
-    }  # fmt: skip
-    return {name: value for name, value in record.items() if value is not None}
 
 
 def vault_line(vault: Vault, counts: tuple[int, int]) -> str:

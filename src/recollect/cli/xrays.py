@@ -26,6 +26,11 @@ def chosen_format(given: Given, format: str | None) -> str:
     return "json" if given.json else format or DEFAULT_FORMAT
 
 
+def unseen(format: str) -> str:
+    """What is said where capture is off."""
+    return render(None, format) if format == "json" else "no X-ray: the setting `capture` is off"
+
+
 def written(snapshot: Snapshot, format: str, sensitivity: Sequence[Sensitivity] | None = None) -> str:
     """The snapshot as rendered; what each result owes to its terms comes after it where it was asked for."""
     if sensitivity is None:

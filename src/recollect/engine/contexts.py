@@ -72,6 +72,7 @@ class Contexts(Recalling):
         *,
         constitution: str | Path | None = None,
         record: bool | None = None,
+        owner: str | None = None,
         **options: Any,
     ) -> Context:
         """What an agent should know for a task, within so many tokens, delimited as data, and what was left out.
@@ -101,7 +102,7 @@ class Contexts(Recalling):
         )
         wanted = self.settings.record if record is None else record
         if wanted and context.items and not self.store.read_only:
-            return self._recorded(context, found.recalls)
+            return self._recorded(context, found.recalls, owner)
         return context
 
     # ── what there is to choose from ──
@@ -162,7 +163,7 @@ class Contexts(Recalling):
 
     # ── what was injected ──
 
-    def _recorded(self, context: Context, recalls: Sequence[Recall]) -> Context:
+    def _recorded(self, context: Context, recalls: Sequence[Recall], owner: str | None) -> Context:
         """In one write: each memory under the first recall that found it; the general one last, to be explained."""
         injected = [item.memory.id for item in context.items if item.memory is not None]
         audit: dict[str, str] = {}
@@ -173,7 +174,7 @@ class Contexts(Recalling):
                 returned = {result.memory.id for result in recall.results}
                 due = [id for id in injected if id in returned and id not in audit]
                 if due or (recall is general and returned):
-                    audit |= self._write_down(tx, recall.query, due, recall.ledger)
+                    audit |= self._write_down(tx, recall.query, due, recall.ledger, owner=owner)
                     snapshots[_named(recall.query)] = snapshot_id(recall.ledger)
             fixed = [id for id in injected if id not in audit]
             if fixed:

@@ -67,9 +67,10 @@ class Core:
     @property
     def encoding(self) -> Encoding:
         """The store's own encoder. A store that has none yet takes the one that is set, at its first write."""
-        if self._encoding is None:
-            self._encoding = self._resolve_encoding()
-        return self._encoding
+        encoding = self._encoding
+        if encoding is None:  # kept apart from the attribute, which another thread may void at any moment
+            encoding = self._encoding = self._resolve_encoding()
+        return encoding
 
     def _resolve_encoding(self) -> Encoding:
         settings = self.settings
@@ -98,7 +99,8 @@ class Core:
 
     def refresh_encoding(self) -> None:
         """Another process may have settled or changed the store's encoder since this one looked."""
-        if self._encoding is None or self.store.meta(META_ENCODER_KEY) == self._encoding.key:
+        known = self._encoding
+        if known is None or self.store.meta(META_ENCODER_KEY) == known.key:
             return
         if self.store.meta(META_ENCODER_SPEC) is not None:
             self._encoding = None

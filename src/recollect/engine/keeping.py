@@ -193,6 +193,7 @@ class Keeping(Core):
         path: str,
         title: str | None = None,
         project: str | None = None,
+        zone: str | None = None,
         namespace: str | None = None,
     ) -> AddedDocument:
         """A document as text: its sections become memories whose source it is."""
@@ -207,6 +208,7 @@ class Keeping(Core):
                 kind="note",
                 project=document.project,
                 source="document",
+                zone=zone,
                 document=document.id,
                 citations=(FileCitation(path, section.first_line, section.last_line),),
                 position=at,
@@ -246,14 +248,14 @@ class Keeping(Core):
             ids = reader.ids(list(numbers.values()))
         return {name: ids[num] for name, num in numbers.items()}
 
-    def edit(self, id: str, content: str, *, namespace: str | None = None) -> Remembered:
-        """A new memory with the new text that supersedes the old and keeps its attributes."""
+    def edit(self, id: str, content: str, *, zone: str | None = None, namespace: str | None = None) -> Remembered:
+        """A new memory with the new text that supersedes the old and keeps its attributes, but for its zone."""
         old = self.get(id, namespace=namespace)
         draft = Draft(
             content, title=old.title, project=old.project, sector=old.sector, kind=old.kind, tier=old.tier,
             tags=old.tags, scopes=old.scopes, citations=old.citations, importance=old.importance,
             confidence=old.confidence, source=old.source, task=old.task, worktree=old.worktree, author=old.author,
-            supersedes=old.id, attributes=old.attributes,
+            supersedes=old.id, attributes=old.attributes, zone=zone,
         )  # fmt: skip
         return self.remember(draft, namespace=namespace, dedupe=False)
 

@@ -135,12 +135,12 @@ class Recalling(Core):
 
     def search(self, text: str, **options: Any) -> Recall:
         """Recall, then record what was returned (unless `record=False`, or the store cannot be written to)."""
-        record = options.pop("record", None)
+        record, owner = options.pop("record", None), options.pop("owner", None)
         query = self.query(text, **options)
         recall = self.recall(query)
         wanted = self.settings.record if record is None else record
         if wanted and recall.results and not self.store.read_only and query.as_of is None:
-            recall = replace(recall, audit=self._record(recall), recorded=True)
+            recall = replace(recall, audit=self._record(recall, owner), recorded=True)
         return recall
 
     def search_documents(self, text: str, *, project: str | None = None, limit: int = 10, **options: Any) -> Recall:
@@ -186,14 +186,16 @@ class Recalling(Core):
         }
         return {"encoder": self.encoding.key, "versions": versions}
 
-    def _record(self, recall: Recall) -> dict[str, str]:
+    def _record(self, recall: Recall, owner: str | None) -> dict[str, str]:
         """One write for what was returned. Gives the audit entry of each memory."""
+        injected = [result.memory.id for result in recall.returned]
         with self.store.write() as tx:
-            return self._write_down(tx, recall.query, [result.memory.id for result in recall.returned], recall.ledger)
+            return self._write_down(tx, recall.query, injected, recall.ledger, owner=owner)
 
     def _write_down(
-        self, tx: Writer, query: Query, injected: Sequence[str], ledger: Ledger | None = None
-    ) -> dict[str, str]:
+        self, tx: Writer, query: Query, injected: Sequence[str], ledger: Ledger | None = None,
+        *, owner: str | None = None,
+    ) -> dict[str, str]:  # fmt: skip
         """Salience (once a day a memory), the asker's links, the audit entries, and the ledger that caused it."""
         now = query.now
         state = tx.namespace(query.namespace)
@@ -228,7 +230,7 @@ class Recalling(Core):
         )
         tx.append_audit(state.key, entries)
         audit = {entry.memories[0]: entry.id for entry in entries}
-        if ledger is not None:
+        if ledger is not None and self.settings.capture:
             tx.put_ledger(
                 state.key,
                 id=snapshot_id(ledger),
@@ -237,6 +239,7 @@ class Recalling(Core):
                 ledger=ledger.packed(),
                 audit=audit,
                 keep=LEDGERS_KEPT,
+                owner=owner,
             )
         return audit
 

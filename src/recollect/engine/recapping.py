@@ -9,8 +9,9 @@ from recollect.model.memory import Memory, Session, Status, Usage
 
 class Recapping(Keeping):
     def end_session(
-        self, id: str, *, summary: str | None = None, ended: int | None = None, namespace: str | None = None
-    ) -> Session:
+        self, id: str, *, summary: str | None = None, ended: int | None = None, zone: str | None = None,
+        namespace: str | None = None,
+    ) -> Session:  # fmt: skip
         """End a session, and keep its recap as a memory. One that was kept before and says something else is
         superseded: a question about an earlier time still finds what was known then.
         """
@@ -20,8 +21,9 @@ class Recapping(Keeping):
         if draft is None or (known is not None and _stands(known, draft.content)):
             return finished
         self.remember(
-            draft, namespace=finished.namespace, dedupe=False, supersedes=known.id if known is not None else None
-        )
+            draft, namespace=finished.namespace, dedupe=False, zone=zone,
+            supersedes=known.id if known is not None else None,
+        )  # fmt: skip
         return finished
 
     def _told(self, session: Session) -> tuple[list[Memory], Memory | None]:

@@ -80,6 +80,20 @@ class Vaults(Keeping):
             hint="`recollect vault add FOLDER` makes one.",
         )
 
+    def vault_page(
+        self, name: str, *, limit: int, offset: int = 0, namespace: str | None = None
+    ) -> list[tuple[str, str, int, tuple[str, ...], str | None, int]]:
+        """The sections of a vault by file and place: id, path, position, headings, title, characters."""
+        vault = self.vault(name, namespace=namespace)
+        with self.store.read() as reader:
+            return reader.vault_page(vault.id, limit, offset)
+
+    def vault_document(self, path: str, *, namespace: str | None = None) -> bool:
+        """Whether a document of this path was cut from a vault's file."""
+        with self.store.read() as reader:
+            state = reader.namespace(self.namespace(namespace))
+            return state is not None and reader.is_vault_document(state.key, clean(path))
+
     def vault_sync(
         self,
         name: str | None = None,

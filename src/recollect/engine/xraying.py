@@ -56,13 +56,22 @@ class Xraying(Recalling):
 
         return explain(recall.ledger, audit=recall.audit, trace_id=trace_id)
 
-    def explain_last(self, session: str | None = None, *, namespace: str | None = None) -> Snapshot | None:
-        """The last recorded recall of a session, or of those that asked without one."""
+    def explain_last(
+        self, session: str | None = None, *, namespace: str | None = None, owner: str | None = None
+    ) -> Snapshot | None:
+        """The last recorded recall of a session, or of those that asked without one; an owner sees only their own."""
         from recollect.xray.explain import explain
 
+        if not self.settings.capture:
+            return None
         with self.store.read() as reader:
             state = reader.namespace(self.namespace(namespace))
-            stored = reader.last_ledger(state.key, session or "") if state else None
+            if state is None:
+                return None
+            if owner is None:
+                stored = reader.last_ledger(state.key, session or "")
+            else:
+                stored = reader.own_last_ledger(state.key, session or "", owner)
         return explain(Ledger.unpacked(stored[0]), audit=stored[1]) if stored else None
 
     def sensitivity(self, text: str, **options: Any) -> tuple[Sensitivity, ...]:
@@ -100,13 +109,12 @@ class Xraying(Recalling):
             state = reader.namespace(self.namespace(namespace))
             stored = reader.stored_ledger(state.key, id) if state is not None else None
         if stored is None:
-            raise NotFound(
-                f"no recorded recall {id!r}",
-                hint="A search is recorded under its snapshot's id; `recollect xray --ledger FILE` writes one to keep.",
-            )
+            raise no_recall(id)
         return _unaltered(id, lambda: Ledger.unpacked(stored[0]), snapshot_id, id), stored[1]
 
     def recorded_snapshot(self, id: str, *, namespace: str | None = None) -> Snapshot:
+        from recollect.xray.explain import explain
+
         ledger, audit = self.recorded(id, namespace=namespace)
         return explain(ledger, audit=audit)
 
@@ -154,6 +162,13 @@ class Xraying(Recalling):
             if state is None:
                 return []
             return anomalies(reader.audit_entries(state.key), len(reader.numbers(state.key)))
+
+
+def no_recall(id: str) -> NotFound:
+    return NotFound(
+        f"no recorded recall {id!r}",
+        hint="A search is recorded under its snapshot's id; `recollect xray --ledger FILE` writes one to keep.",
+    )
 
 
 def _held_in(path: Path) -> dict[str, Any] | str:

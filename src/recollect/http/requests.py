@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-import anyio.to_thread
 from starlette.requests import Request
 
+from recollect.http.limits import Limits, Work, too_late
+from recollect.http.metrics import Metrics
 from recollect.operations import Caller
 
 if TYPE_CHECKING:
@@ -28,6 +29,22 @@ def caller_of(request: Request) -> Caller:
     return caller
 
 
+def limits_of(request: Request) -> Limits:
+    limits: Limits = request.app.state.limits
+    return limits
+
+
+def metrics_of(request: Request) -> Metrics:
+    metrics: Metrics = request.app.state.metrics
+    return metrics
+
+
 async def worked(request: Request, work: Callable[[], T]) -> T:
-    """The core is synchronous: it works in a thread, so that the others are still answered."""
-    return await anyio.to_thread.run_sync(partial(work), limiter=request.app.state.limiter)
+    """The core is synchronous: it works in a thread, in turn, so that the others are still answered."""
+    held: Work = request.app.state.work
+    seconds = limits_of(request).deadline
+    try:
+        async with asyncio.timeout(seconds):
+            return await held.run(work)
+    except TimeoutError as error:
+        raise too_late(seconds) from error

@@ -9,8 +9,14 @@ from recollect.operations.access import Call, Caller, Right
 from recollect.operations.asking import ASKING
 from recollect.operations.crafts import CRAFTS
 from recollect.operations.keeping import KEEPING
+from recollect.operations.memories import MEMORIES
 from recollect.operations.operation import Answer, Operation, Written, perform
+from recollect.operations.retrieving import RETRIEVING
+from recollect.operations.tending import TENDING
+from recollect.operations.working import WORKING
 
-OPERATIONS: Final[Mapping[str, Operation]] = {one.name: one for one in (*ASKING, *CRAFTS, *KEEPING)}
+OPERATIONS: Final[Mapping[str, Operation]] = {
+    one.name: one for one in (*ASKING, *CRAFTS, *KEEPING, *MEMORIES, *RETRIEVING, *WORKING, *TENDING)
+}
 
 __all__ = ["OPERATIONS", "Answer", "Call", "Caller", "Operation", "Right", "Written", "perform"]

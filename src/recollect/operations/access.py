@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from recollect.errors import InvalidInput, NotAllowed, NotFound
 from recollect.ingest.validate import namespace_name
@@ -11,10 +12,14 @@ from recollect.model.memory import Zone
 
 
 class Right(StrEnum):
-    """What an operation needs and a token grants; write includes read."""
+    """What an operation needs; a token grants read or write, and write includes read.
+
+    LOCAL is for the person whose machine it is: what names a folder, raises trust or cannot be undone. No token has it.
+    """
 
     READ = "read"
     WRITE = "write"
+    LOCAL = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,10 @@ class Caller:
     source: str = "agent"
 
     @property
+    def local(self) -> bool:
+        return self.owner is None and self.namespaces is None
+
+    @property
     def records(self) -> bool | None:
         """Whether a search may be written down: None leaves it to the settings; who only reads writes nothing."""
         return None if self.right is Right.WRITE else False
@@ -48,15 +57,31 @@ class Call:
     caller: Caller
     namespace: str
     trace_id: str | None = None
+    # Whether the session that it names is the caller's own; an operation that explains answers as if there were none.
+    owns_session: bool = True
+
+    def who(self) -> dict[str, Any]:
+        """Who asks, as a recorded recall keeps it."""
+        return {"namespace": self.namespace, "record": self.caller.records, "owner": self.caller.owner}
 
 
 def allowed(caller: Caller, needs: Right, asked: str | None, *, trace_id: str | None = None) -> Call:
-    if needs is Right.WRITE and caller.right is not Right.WRITE:
+    if needs is not Right.READ and caller.right is not Right.WRITE:
         raise NotAllowed(
             "this token may read and not write",
             hint="`recollect token create --right write` makes one that may.",
         )
+    if needs is Right.LOCAL and not caller.local:
+        raise NotAllowed(
+            "a token does not open this: it is for the person at the machine",
+            hint="Use the `recollect` command there.",
+        )
     return Call(caller, chosen_namespace(caller, asked), trace_id)
+
+
+def local_only(call: Call, what: str) -> None:
+    if not call.caller.local:
+        raise NotAllowed(f"{what} is for the person at the machine", hint="Use the `recollect` command there.")
 
 
 def chosen_namespace(caller: Caller, asked: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
@@ -11,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from recollect.errors import InvalidInput
 from recollect.ingest.validate import parse_when
 from recollect.model.memory import Kind, Sector, Tier
-from recollect.model.plan import Scope
+from recollect.model.plan import INTENT_ALIASES, Intent, Scope
 from recollect.model.query import MAX_LIMIT, Documents, Mode
 
 # What a question may hold; a longer one is a document. The same bound as the engine's own.
@@ -27,6 +28,10 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
 Size = Annotated[int, Field(ge=1, le=MOST_BUDGET)]
 When = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+# Closed sets that are no enum: named in the schema, and judged by the engine, which lists them.
+IntentName = Annotated[Name, Field(json_schema_extra={"enum": [*Intent, *INTENT_ALIASES]})]
+PRESET_NAMES = ("default", "fusion", "classic", "classic-001", "bm25", "dense", "rrf")
+PresetName = Annotated[Name, Field(json_schema_extra={"enum": [*PRESET_NAMES]})]
 
 
 class Arguments(BaseModel):
@@ -46,7 +51,7 @@ class Question(Arguments):
     budget: Annotated[Size | None, Field(description="At most this many characters in all.")] = None
     tokens: Annotated[Size | None, Field(description="At most this many tokens in all.")] = None
     mode: Mode | None = None
-    intent: Annotated[Name | None, Field(description="What kind of answer is wanted.")] = None
+    intent: Annotated[IntentName | None, Field(description="What kind of answer is wanted.")] = None
     alpha: Share | None = None
     beta: Share | None = None
     project: Name | None = None
@@ -66,7 +71,7 @@ class Question(Arguments):
     scope: Scope | None = None
     scopes: Names = ()
     documents: Documents | None = None
-    preset: Name | None = None
+    preset: PresetName | None = None
     now: Annotated[When | None, Field(description="Ask as if it were this time: ISO, or 3d for three days ago.")] = None
     as_of: Annotated[When | None, Field(description="What was known at this time.")] = None
     open_file: Name | None = None
@@ -91,8 +96,10 @@ class Question(Arguments):
 Given = TypeVar("Given", bound=Arguments)
 
 
-def checked(model: type[Given], given: Mapping[str, Any]) -> Given:
+def checked(model: type[Given], given: Mapping[str, Any], *, strict: bool = False) -> Given:
     try:
+        if strict:  # as JSON, where a list is the one way to write a tuple and a text the one to write a choice
+            return model.model_validate_json(json.dumps(given), strict=True)
         return model.model_validate(given)
     except ValidationError as error:
         raise InvalidInput("; ".join(_told(model, one) for one in error.errors()[:5])) from error

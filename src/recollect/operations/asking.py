@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -16,11 +18,12 @@ from recollect.render.context import context_record
 from recollect.render.document import document
 from recollect.render.jsons import record
 from recollect.render.layers import timeline_entry_record
-from recollect.render.records import recall_record, timeline_record
+from recollect.render.records import Record, recall_record, timeline_record
 from recollect.render.tasks import details_record
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
+    from recollect.model.recall import Recall
     from recollect.model.snapshot import Snapshot
 
 Format = Literal["json", "text", "markdown", "html"]
@@ -87,32 +90,50 @@ class ContextFor(Arguments):
 
 def search(engine: Engine, call: Call, asked: Question) -> Answer:
     options = asked.options(engine.clock())
-    recall = engine.search(asked.query, **options, certify=True, namespace=call.namespace, record=call.caller.records)
-    return Answer(recall_record(recall))
+    recall = engine.search(asked.query, **options, certify=True, **call.who())
+    return counted(recall, recall_record(recall))
 
 
 def search_memory(engine: Engine, call: Call, asked: SearchMemory) -> Answer:
     options = asked.options(engine.clock())
-    found = engine.search_memory(
-        asked.query, max_tokens=asked.max_tokens, **options, namespace=call.namespace, record=call.caller.records
-    )
-    return Answer(found.to_json())
+    found = engine.search_memory(asked.query, max_tokens=asked.max_tokens, **options, **call.who())
+    return counted(found.recall, found.to_json())
+
+
+def counted(recall: Recall, record: Record) -> Answer:
+    served = recall.ledger.notes("served")
+    tiers = Counter(row["servedBy"] for row in served[-1]["rows"].values()) if served else Counter[str]()
+    return Answer(record, tiers, tuple(recall.degraded))
 
 
 def recall_xray(engine: Engine, call: Call, asked: Xray) -> Answer | Written:
+    if not engine.settings.capture or not call.owns_session:
+        return unseen(asked.format)
     options = asked.options(engine.clock())
     snapshot = engine.xray(asked.query, **options, namespace=call.namespace, trace_id=call.trace_id)
-    return written(snapshot, asked.format)
+    found = written(snapshot, asked.format)
+    if isinstance(found, Answer):
+        tiers = Counter(str(result.servedBy) for result in snapshot.results if result.servedBy)
+        return replace(found, tiers=tiers, degraded=tuple(view.name for view in snapshot.views if view.error))
+    return found
 
 
 def recall_explain(engine: Engine, call: Call, asked: Explain) -> Answer | Written:
-    snapshot = engine.explain_last(asked.session, namespace=call.namespace)
-    if snapshot is None and asked.format != "json":
-        raise NotFound("no recorded search of this session", hint="A search by someone who may write records one.")
-    return written(snapshot, asked.format)
+    if not call.owns_session:
+        return unseen(asked.format)
+    snapshot = engine.explain_last(asked.session, namespace=call.namespace, owner=call.caller.owner)
+    return unseen(asked.format) if snapshot is None else written(snapshot, asked.format)
+
+
+def unseen(format: Format) -> Answer:
+    """No snapshot: none was made, capture is off, or the session is another's. All three answer alike."""
+    if format != "json":
+        raise NotFound("no snapshot", hint="A search by someone who may write records one, if `capture` is on.")
+    return Answer(record(document(None)))
 
 
 def snapshot(engine: Engine, call: Call, asked: OneSnapshot) -> Answer | Written:
+    seen(engine, call, asked.id)
     return written(engine.recorded_snapshot(asked.id, namespace=call.namespace), asked.format)
 
 
@@ -121,6 +142,16 @@ def written(snapshot: Snapshot | None, format: Format) -> Answer | Written:
     if format == "json":
         return Answer(record(document(snapshot)))
     return Written(format, render(snapshot, format))
+
+
+def seen(engine: Engine, call: Call, *ids: str) -> None:
+    """A recall that another token's caller made is not there."""
+    from recollect.engine.xraying import no_recall
+
+    owner = call.caller.owner
+    for id in ids:
+        if owner is not None and not engine.recall_is_of(id, owner, namespace=call.namespace):
+            raise no_recall(id)
 
 
 def why_not(engine: Engine, call: Call, asked: WhyNot) -> Answer:
@@ -133,6 +164,7 @@ def replay(engine: Engine, call: Call, asked: Recorded) -> Answer:
     from recollect.xray.replay import compare_live
     from recollect.xray.replay import replay as replayed
 
+    seen(engine, call, asked.id)
     ledger, _ = engine.recorded(asked.id, namespace=call.namespace)
     again = {"reproduced": True, **replayed(ledger).to_json()}
     try:
@@ -144,6 +176,7 @@ def replay(engine: Engine, call: Call, asked: Recorded) -> Answer:
 def diff(engine: Engine, call: Call, asked: TwoSnapshots) -> Answer:
     from recollect.xray.diff import diff as difference
 
+    seen(engine, call, asked.before, asked.after)
     before, _ = engine.recorded(asked.before, namespace=call.namespace)
     after, _ = engine.recorded(asked.after, namespace=call.namespace)
     return Answer({"before": asked.before, "after": asked.after, **difference(before, after).to_json()})
@@ -170,7 +203,7 @@ def get_details(engine: Engine, call: Call, asked: DetailsOf) -> Answer:
 
 def context(engine: Engine, call: Call, asked: ContextFor) -> Answer:
     options = asked.model_dump(exclude={"namespace", "task", "tokens"}, exclude_none=True)
-    found = engine.context(asked.task, asked.tokens, **options, namespace=call.namespace, record=call.caller.records)
+    found = engine.context(asked.task, asked.tokens, **options, **call.who())
     return Answer(context_record(found))
 
 
@@ -181,8 +214,10 @@ ASKING = (
         "Layer 1: short summaries with a certificate of what they cover; ids lead to timeline and details.",
         Right.READ, SearchMemory, search_memory,
     ),
-    Operation("recall_xray", "Why each memory would come, in full. Records nothing.", Right.READ, Xray, recall_xray),
-    Operation("recall_explain", "The X-ray of a session's last recorded search.", Right.READ, Explain, recall_explain),
+    Operation("recall_xray", "Why each memory would come, in full. Records nothing.", Right.READ, Xray, recall_xray,
+              explains=True),
+    Operation("recall_explain", "The X-ray of a session's last recorded search.", Right.READ, Explain, recall_explain,
+              explains=True),
     Operation("get_snapshot", "The X-ray of one recorded search.", Right.READ, OneSnapshot, snapshot),
     Operation("why_not", "Why a memory is not among the results, and what would bring it in.", Right.READ, WhyNot,
               why_not),

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 MOST_CONTENT = 1_000_000
 
 
+Content = Annotated[str, StringConstraints(min_length=1, max_length=MOST_CONTENT, pattern=r"\S")]
+
+
 class Remember(Arguments):
-    content: Annotated[str, StringConstraints(min_length=1, max_length=MOST_CONTENT, pattern=r"\S")]
+    content: Content
     title: Annotated[str, StringConstraints(max_length=500)] | None = None
     project: Name | None = None
     sector: Sector | None = None

@@ -11,6 +11,7 @@ from recollect.model.checking import CitationCheck
 from recollect.model.memory import AuditEntry, Citation, Document, Event, Memory, Relation, Session, Usage
 from recollect.model.recall import SessionContext, Successor
 from recollect.store.tasks import TaskReader, TaskWriter
+from recollect.store.tokens import TokenReads, TokenWrites
 from recollect.store.vaults import VaultReads, VaultWrites
 
 COLUMN_FIELDS = (
@@ -95,6 +96,7 @@ class Listing:
     session: str | None = None
     limit: int = 20
     offset: int = 0
+    after: tuple[int, str] | None = None  # the time and id of the last memory of the page before
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class Waiting:
     content: str
 
 
-class Reader(TaskReader, VaultReads, Protocol):
+class Reader(TaskReader, VaultReads, TokenReads, Protocol):
     """One consistent snapshot of the store. Every method is a constant number of statements."""
 
     def namespace(self, name: str) -> NamespaceState | None: ...
@@ -175,7 +177,7 @@ class Reader(TaskReader, VaultReads, Protocol):
     def backlog_size(self, encoder: str) -> int: ...
 
 
-class Writer(TaskWriter, Reader, VaultWrites, Protocol):
+class Writer(TaskWriter, Reader, VaultWrites, TokenWrites, Protocol):
     """One transaction. It is on disk when the block ends without an error, and has not happened otherwise."""
 
     def ensure_namespace(self, name: str, at: int) -> NamespaceState: ...
@@ -196,8 +198,9 @@ class Writer(TaskWriter, Reader, VaultWrites, Protocol):
     def record(self, ns: int, events: Sequence[Event], nums: Sequence[int | None]) -> None: ...
     def append_audit(self, ns: int, entries: Sequence[AuditEntry]) -> None: ...
     def put_ledger(
-        self, ns: int, *, id: str, session: str, at: int, ledger: bytes, audit: Mapping[str, str], keep: int
-    ) -> None: ...
+        self, ns: int, *, id: str, session: str, at: int, ledger: bytes, audit: Mapping[str, str], keep: int,
+        owner: str | None = None,
+    ) -> None: ...  # fmt: skip
     def put_citation_checks(self, checks: Mapping[int, CitationCheck]) -> None: ...
     def put_document(self, ns: int, document: Document) -> None: ...
     def delete(self, ns: int, nums: Sequence[int]) -> None: ...

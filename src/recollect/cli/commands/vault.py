@@ -40,7 +40,8 @@ def add(
     recollect vault add ~/notes --exclude drafts/ --project api
     recollect vault add ~/wiki --scope decisions --scope lessons
     """
-    from recollect.cli.vaults import run_sync, vault_line, vault_record
+    from recollect.cli.vaults import run_sync, vault_line
+    from recollect.render.vaults import vault_record
 
     with given.engine(create=True) as engine:
         made = engine.vault_add(
@@ -87,8 +88,9 @@ def watch(given: Given, name: str, debounce: int, no_embed: bool) -> None:
     import signal
     import threading
 
-    from recollect.cli.vaults import print_sync, report_record
+    from recollect.cli.vaults import print_sync
     from recollect.model.vault import SyncReport
+    from recollect.render.vaults import report_record
 
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
@@ -118,7 +120,8 @@ def watch(given: Given, name: str, debounce: int, no_embed: bool) -> None:
 @pass_given
 def list_vaults(given: Given) -> None:
     """Every vault of the namespace, its folder and its size."""
-    from recollect.cli.vaults import vault_line, vault_record
+    from recollect.cli.vaults import vault_line
+    from recollect.render.vaults import vault_record
 
     with given.engine() as engine:
         found, counts = engine.vaults(), engine.vault_counts()

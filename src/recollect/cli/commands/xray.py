@@ -39,7 +39,7 @@ def xray(
     recollect xray "cache ttl" --sensitivity --ledger cache.json
     """
     from recollect.cli.writing import target, write
-    from recollect.cli.xrays import chosen_format, show, written
+    from recollect.cli.xrays import chosen_format, show, unseen, written
     from recollect.render.records import to_text
     from recollect.xray.sensitivity import sensitivity as by_term
 
@@ -50,6 +50,9 @@ def xray(
     if page is not None and page == record:
         raise InvalidInput("--out and --ledger name the same file")
     with given.engine() as engine:
+        if not engine.settings.capture:
+            show(given, unseen(format), page)
+            return
         recall = engine.recall(engine.question(asked.text, **asked.for_engine(engine.settings)))
         snapshot = engine.snapshot_of(recall, trace_id=trace_id)
     text = written(snapshot, format, by_term(recall.ledger) if sensitivity else None)
@@ -73,7 +76,7 @@ def explain(given: Given, snapshot: str | None, session: str | None, format: str
     recollect explain --session s-1
     recollect explain 5f6b1a2c-9d8e-5c01-8f3a-1b2c3d4e5f60 --json
     """
-    from recollect.cli.xrays import chosen_format
+    from recollect.cli.xrays import chosen_format, unseen
     from recollect.render import render
 
     format = chosen_format(given, format)
@@ -85,7 +88,10 @@ def explain(given: Given, snapshot: str | None, session: str | None, format: str
         return
     with given.engine() as engine:
         session = session or engine.settings.session
-        found = engine.explain_last(session)
+        found, capture = engine.explain_last(session), engine.settings.capture
+    if not capture:
+        click.echo(unseen(format))
+        return
     if found is None and format != "json":
         asked, option = (f"session {session!r}", f" --session {session}") if session else ("without a session", "")
         raise NotFound(

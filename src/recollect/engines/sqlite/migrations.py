@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recollect.engines.sqlite.checks import CITATION_CHECKS
 from recollect.engines.sqlite.layers import OUTCOMES_BY_TASK
+from recollect.engines.sqlite.tokens import TOKENS
 
 APPLICATION_ID = 0x52434C54  # "RCLT": tells a Recollect store from any other SQLite file
 
@@ -199,4 +200,5 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0003-tasks", TASKS),
     ("0004-vaults", VAULTS),
     ("0005-citations", CITATION_CHECKS + OUTCOMES_BY_TASK),
+    ("0006-tokens", TOKENS),
 )

@@ -9,6 +9,7 @@ from recollect.engines.sqlite.checks import SqliteChecks
 from recollect.engines.sqlite.layers import SqliteLayers
 from recollect.engines.sqlite.rows import MEMORY_SELECT, SESSION_SELECT, citation_of, memory_of, session_of
 from recollect.engines.sqlite.tasks import SqliteTasks
+from recollect.engines.sqlite.tokens import SqliteTokens
 from recollect.engines.sqlite.trails import packed
 from recollect.engines.sqlite.vaults import SqliteVaultReads
 from recollect.model.memory import (
@@ -29,7 +30,7 @@ SUCCESSOR_EXCERPT = 200
 _AFTER_EVERY_TERM = "\U0010ffff"
 
 
-class SqliteReader(SqliteTasks, SqliteChecks, SqliteLayers, SqliteVaultReads):
+class SqliteReader(SqliteTasks, SqliteChecks, SqliteLayers, SqliteVaultReads, SqliteTokens):
     """One snapshot: memories, and everything that is looked up with them."""
 
     # ── namespaces and derived state ──
@@ -271,6 +272,9 @@ class SqliteReader(SqliteTasks, SqliteChecks, SqliteLayers, SqliteVaultReads):
             values += [ns, listing.session]
         condition = " AND ".join(where)
         counted = self._one(f"SELECT count(*) FROM memories m WHERE {condition}", *values)
+        if listing.after is not None:
+            condition += " AND (m.created < ? OR (m.created = ? AND m.id > ?))"
+            values += [listing.after[0], *listing.after]
         rows = self._all(
             f"SELECT m.num FROM memories m WHERE {condition} ORDER BY m.created DESC, m.id LIMIT ? OFFSET ?",
             *values, listing.limit, listing.offset,

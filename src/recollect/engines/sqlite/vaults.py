@@ -56,6 +56,27 @@ class SqliteVaultReads(SqliteTrails):
             found.setdefault(known.document, []).append(known)
         return found
 
+    def vault_page(
+        self, vault: int, limit: int, offset: int
+    ) -> list[tuple[str, str, int, tuple[str, ...], str | None, int]]:
+        from recollect.engines.sqlite.vault_rows import names_of
+
+        rows = self._all(
+            "SELECT m.id, f.path, s.position, s.headings, m.title, m.chars FROM vault_files f JOIN vault_sections s"
+            " ON s.vault = f.vault AND s.document = f.document JOIN memories m ON m.num = s.num WHERE f.vault = ?"
+            " ORDER BY f.path, s.position LIMIT ? OFFSET ?",
+            vault, limit, offset,
+        )  # fmt: skip
+        return [(id, path, place, names_of(headings), title, chars) for id, path, place, headings, title, chars in rows]
+
+    def is_vault_document(self, ns: int, path: str) -> bool:
+        row = self._one(
+            "SELECT EXISTS (SELECT 1 FROM documents d JOIN vault_files f ON f.document = d.id"
+            " WHERE d.ns = ? AND d.path = ?)",
+            ns, path,
+        )  # fmt: skip
+        return bool(row and row[0])
+
     def vault_texts(self, documents: Sequence[str]) -> dict[str, list[str]]:
         rows = self._all(
             "SELECT s.document, m.content FROM vault_sections s JOIN memories m ON m.num = s.num"

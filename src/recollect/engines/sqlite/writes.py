@@ -13,6 +13,7 @@ from recollect.engines.sqlite.checks import SqliteCheckWrites
 from recollect.engines.sqlite.reads import SqliteReader
 from recollect.engines.sqlite.rows import annotations_json
 from recollect.engines.sqlite.tasks import SqliteTaskWrites
+from recollect.engines.sqlite.tokens import SqliteTokenWrites
 from recollect.engines.sqlite.trails import packed
 from recollect.engines.sqlite.vault_writes import SqliteVaultWrites
 from recollect.model.citation import citation_to_json
@@ -36,7 +37,7 @@ UPDATABLE = frozenset(
 TermCache = dict[int, tuple[int, dict[str, int]]]
 
 
-class SqliteWriter(SqliteTaskWrites, SqliteCheckWrites, SqliteVaultWrites, SqliteReader):
+class SqliteWriter(SqliteTaskWrites, SqliteCheckWrites, SqliteVaultWrites, SqliteTokenWrites, SqliteReader):
     """Writes on one connection, inside the transaction that its store opened."""
 
     def __init__(self, connection: apsw.Connection, terms: TermCache) -> None:
@@ -230,9 +231,10 @@ class SqliteWriter(SqliteTaskWrites, SqliteCheckWrites, SqliteVaultWrites, Sqlit
     def remove_namespace(self, ns: int) -> None:
         for table in (
             "memories", "tombstones", "relations", "sessions", "session_memories", "documents", "artifacts", "tasks",
-            "events", "audit", "snapshots", "terms", "labels", "vectors", "backlog", "vaults",
+            "events", "audit", "terms", "labels", "vectors", "backlog", "vaults", "session_owners",
         ):  # fmt: skip
             self._all(f"DELETE FROM {table} WHERE ns = ?", ns)
+        self.drop_ledgers(ns)
         self._all("DELETE FROM namespaces WHERE id = ?", ns)
         self._terms.pop(ns, None)
 
@@ -319,12 +321,14 @@ class SqliteWriter(SqliteTaskWrites, SqliteCheckWrites, SqliteVaultWrites, Sqlit
             )
 
     def put_ledger(
-        self, ns: int, *, id: str, session: str, at: int, ledger: bytes, audit: Mapping[str, str], keep: int
-    ) -> None:
+        self, ns: int, *, id: str, session: str, at: int, ledger: bytes, audit: Mapping[str, str], keep: int,
+        owner: str | None = None,
+    ) -> None:  # fmt: skip
         """Store a recall's ledger; of each session only the last few stay."""
         self._all(
-            "INSERT OR REPLACE INTO snapshots (ns, id, session, at, ledger, audit) VALUES (?, ?, ?, ?, ?, ?)",
-            ns, id, session, at, ledger, json.dumps(dict(audit)),
+            "INSERT OR REPLACE INTO snapshots (ns, id, session, at, ledger, audit, owner)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            ns, id, session, at, ledger, json.dumps(dict(audit)), owner,
         )  # fmt: skip
         self._all(
             "DELETE FROM snapshots WHERE ns = ?1 AND session = ?2 AND number <= (SELECT number FROM snapshots"
@@ -333,8 +337,12 @@ class SqliteWriter(SqliteTaskWrites, SqliteCheckWrites, SqliteVaultWrites, Sqlit
         )  # fmt: skip
 
     def drop_ledgers(self, ns: int) -> None:
-        """Stored ledgers name memories and titles: what is deleted for good must not live on in them."""
+        """Stored ledgers name memories and titles: what is deleted for good must not live on in them.
+
+        Nor in the answers that are kept to be given again.
+        """
         self._all("DELETE FROM snapshots WHERE ns = ?", ns)
+        self._all("DELETE FROM answers WHERE namespace = (SELECT name FROM namespaces WHERE id = ?)", ns)
 
     def put_document(self, ns: int, document: Document) -> None:
         self._all(

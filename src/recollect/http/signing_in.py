@@ -1,0 +1,61 @@
+"""A browser's way in: the token is shown once, and then a cookie that no script and no other site can use brings it."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from recollect.errors import InvalidInput, NotAllowed, TokenRefused
+from recollect.http.guard import COOKIE
+from recollect.http.requests import engine_of, worked
+
+_FORM = "application/x-www-form-urlencoded"
+
+
+async def sign_in(request: Request) -> Response:
+    """From a form (`token`, and `next` to go to) or JSON (`{"token": …}`). The cookie ends with the browser."""
+    _from_our_page(request)
+    token, onward = await _said(request)
+    if await worked(request, lambda: engine_of(request).token_of(token)) is None:
+        raise TokenRefused("this token is not known", hint="`recollect token list` shows which are in force.")
+    response = Response(status_code=204) if onward is None else RedirectResponse(onward, 303)
+    secure = request.url.scheme == "https"
+    response.set_cookie(COOKIE, token, path="/", httponly=True, samesite="strict", secure=secure)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+async def sign_out(request: Request) -> Response:
+    _from_our_page(request)
+    response = Response(status_code=204, headers={"Cache-Control": "no-store"})
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+    return response
+
+
+def _from_our_page(request: Request) -> None:
+    """The guard has refused a foreign Origin; a browser that sends none says so in this header."""
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise NotAllowed("a page from elsewhere may not sign in here")
+
+
+async def _said(request: Request) -> tuple[str, str | None]:
+    raw = (await request.body()).decode("utf-8", "replace")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    try:
+        said = {name: values[-1] for name, values in parse_qs(raw).items()} if kind == _FORM else json.loads(raw)
+        token, onward = said["token"], said.get("next")
+        if not isinstance(token, str) or not isinstance(onward, str | None):
+            raise TypeError
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InvalidInput("give the token, as a form or as JSON", hint='{"token": "rcl_…"}') from error
+    # Only a path of our own: `//elsewhere` and a backslash are other sites to a browser.
+    own = onward is not None and onward.startswith("/") and not onward.startswith(("//", "/\\"))
+    return token.strip(), onward if own else None if onward is None else "/"
+
+
+def routes() -> list[BaseRoute]:
+    return [Route("/session", sign_in, methods=["POST"]), Route("/session", sign_out, methods=["DELETE"])]

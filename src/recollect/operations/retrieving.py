@@ -1,0 +1,91 @@
+"""One context string from every source; documents; and whether a certificate still stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from recollect.errors import InvalidInput, NotAllowed
+from recollect.model.retrieval import build_context_string, build_lesson_string
+from recollect.operations.access import Call, Right
+from recollect.operations.arguments import Arguments, Name, Question, Size
+from recollect.operations.asking import counted
+from recollect.operations.keeping import Content
+from recollect.operations.operation import Answer, Operation
+from recollect.render.records import recall_record
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+
+Count = Annotated[int, Field(ge=0, le=1_000)]
+
+
+class Retrieve(Question):
+    context_budget: Annotated[Size | None, Field(description="At most this many tokens in all (8000).")] = None
+    brain_file_limit: Annotated[Count | None, Field(description="Sections of files at most (8); 0 for none.")] = None
+    medium_term_limit: Annotated[Count | None, Field(description="Summaries of sessions at most (3).")] = None
+    include_raw: Annotated[bool, Field(description="Also raw conversations and transcripts.")] = False
+
+
+class AddDocument(Arguments):
+    path: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=1_000, pattern=r"\S"),
+        Field(description="What it is called; no file is opened."),
+    ]
+    text: Content
+    title: Annotated[str, StringConstraints(max_length=500)] | None = None
+    project: Name | None = None
+
+
+class Certificate(Arguments):
+    certificate: Annotated[dict[str, Any], Field(description="As a search gave it.")]
+
+
+def retrieve(engine: Engine, call: Call, asked: Retrieve) -> Answer:
+    """As `recollect retrieve --json` prints it."""
+    if asked.context_budget is not None and asked.tokens is not None:
+        raise InvalidInput("give contextBudget or tokens, not both: they are the same budget")
+    options = asked.options(engine.clock())
+    limits = asked.model_dump(include={"brain_file_limit", "medium_term_limit", "include_raw"}, exclude_none=True)
+    budget = asked.context_budget or options.pop("tokens", None)
+    options.pop("tokens", None)
+    if budget is not None:
+        limits["context_budget"] = budget
+    found = engine.retrieve(asked.query, **limits, **options, **call.who())
+    context, lessons = build_context_string(found), build_lesson_string(found)
+    return Answer(found.to_json() | {"context": context, "lessons": lessons})
+
+
+def search_documents(engine: Engine, call: Call, asked: Question) -> Answer:
+    options = asked.options(engine.clock()) | {"documents": "only"}
+    options.setdefault("limit", 10)
+    recall = engine.search(asked.query, **options, certify=True, **call.who())
+    return counted(recall, recall_record(recall))
+
+
+def add_document(engine: Engine, call: Call, given: AddDocument) -> Answer:
+    if engine.vault_document(given.path, namespace=call.namespace):
+        raise NotAllowed(
+            f"{given.path!r} is a file of a vault, which only its folder changes", hint="Use another path."
+        )
+    said = given.model_dump(include={"title", "project"})
+    zone = call.caller.zone
+    added = engine.add_document(given.text, path=given.path, **said, zone=zone, namespace=call.namespace)
+    return Answer({"document": added.document.id, "path": given.path, "memories": list(added.memories)})
+
+
+def verify_certificate(engine: Engine, call: Call, given: Certificate) -> Answer:
+    return Answer(engine.verify_certificate(given.certificate, namespace=call.namespace).to_json())
+
+
+RETRIEVING = (
+    Operation("retrieve", "One context string from every source within a budget, each part with where it is from.",
+              Right.READ, Retrieve, retrieve),
+    Operation("search_documents", "Only what was cut from documents.", Right.READ, Question, search_documents),
+    Operation("add_document", "A document as text; its sections become memories. Adding it again replaces them.",
+              Right.WRITE, AddDocument, add_document),
+    Operation("verify_certificate", "Whether what a certificate rests on still stands.", Right.READ, Certificate,
+              verify_certificate),
+)  # fmt: skip

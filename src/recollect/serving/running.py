@@ -1,0 +1,85 @@
+"""From an engine to a listening server, and back down without losing what was begun."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from recollect.errors import InvalidInput, NotAllowed
+from recollect.http.guard import is_loopback
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from recollect.engine import Engine
+
+# What is being answered at Ctrl-C has this long; what still waits then is dropped.
+GRACE_SECONDS = 10
+KEEP_ALIVE_SECONDS = 15
+
+
+class Server(uvicorn.Server):
+    """Ends by itself at Ctrl-C and SIGTERM, instead of passing the signal on once all is closed."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self.should_exit and sig == signal.SIGINT:
+            self.force_exit = True
+        self.should_exit = True
+
+
+def refuse_open_doors(engine: Engine, host: str) -> None:
+    """Without a token, whoever reaches the server may do everything: then only this machine may reach it."""
+    if not is_loopback(host) and not engine.guarded():
+        raise NotAllowed(
+            f"without a token the server answers this machine alone, and {host} is reached from others",
+            hint="`recollect token create --namespace NAME` makes a token; or use --host 127.0.0.1.",
+        )
+
+
+def listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host.strip("[]"), port), family=family, backlog=2048)
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot listen on {host} port {port} ({error.strerror})", hint="Use another --port; 0 takes a free one."
+        ) from error
+
+
+def address_of(listener: socket.socket, host: str) -> str:
+    port = listener.getsockname()[1]
+    name = f"[{host.strip('[]')}]" if ":" in host else host
+    return f"http://{name}:{port}"
+
+
+def run(app: ASGIApp, listener: socket.socket, *, started: Callable[[], None] = lambda: None) -> None:
+    """Until Ctrl-C or SIGTERM. `started` is called once the first request would be answered."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        log_level=logging.WARNING,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        lifespan="on",
+        ws="none",
+    )
+    server = Server(config)
+    serve = server.startup
+
+    async def startup(sockets: list[socket.socket] | None = None) -> None:
+        await serve(sockets)
+        if server.started:
+            started()
+
+    server.startup = startup  # type: ignore[method-assign]
+    server.run(sockets=[listener])
