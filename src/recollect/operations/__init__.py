@@ -10,7 +10,8 @@ from recollect.operations.asking import ASKING
 from recollect.operations.crafts import CRAFTS
 from recollect.operations.keeping import KEEPING
 from recollect.operations.operation import Answer, Operation, Written, perform
+from recollect.operations.showing import SHOWING
 
-OPERATIONS: Final[Mapping[str, Operation]] = {one.name: one for one in (*ASKING, *CRAFTS, *KEEPING)}
+OPERATIONS: Final[Mapping[str, Operation]] = {one.name: one for one in (*ASKING, *CRAFTS, *SHOWING, *KEEPING)}
 
 __all__ = ["OPERATIONS", "Answer", "Call", "Caller", "Operation", "Right", "Written", "perform"]
