@@ -12,29 +12,36 @@ from recollect.mcp.tools import ADDS, DESTROYS, READS, SEARCHES, TOOLS, Effect, 
 from recollect.operations import OPERATIONS, Operation, Right
 
 # Reads that are written down where searches are recorded.
-RECORDING: Final = frozenset({"search", "get_context", "context", "retrieve", "search_documents"})
+RECORDING: Final = frozenset({"search", "get_context", "retrieve", "search_documents"})
 # Writes that take nothing away. Any other write is shown as one that may.
-ADDING: Final = frozenset(
-    {"relate", "used", "confirm", "restore", "task_start", "task_log", "task_end", "session_start", "session_end"}
-)
+ADDING: Final = frozenset({
+    "add_skill", "add_pattern", "add_gotcha", "confirm", "relate", "restore", "start_session", "end_session",
+    "start_task", "log_task", "end_task",
+})  # fmt: skip
 # For those who look after a store, and not for an agent in the middle of its work.
-LEFT_OUT: Final = frozenset({"add_vault", "remove_vault", "sync_vault", "eval_run"})
+LEFT_OUT: Final = frozenset({"sync_vault", "list_runs", "get_run"})
+# What no agent is trusted with, whoever it works for: to delete for good.
+WITHHELD: Final[Mapping[str, frozenset[str]]] = {"forget": frozenset({"hard"})}
 
 
 def full_tools() -> tuple[Tool, ...]:
     taken = {tool.operation for tool in TOOLS} | LEFT_OUT
-    return TOOLS + tuple(_tool(one) for name, one in OPERATIONS.items() if name not in taken)
+    return TOOLS + tuple(_tool(one) for name, one in OPERATIONS.items() if name not in taken and _open(one))
+
+
+def _open(operation: Operation) -> bool:
+    """What needs more than to write is for the person at the machine, not for their agent."""
+    return operation.needs in (Right.READ, Right.WRITE)
 
 
 def _tool(operation: Operation) -> Tool:
     schema = operation.arguments.model_json_schema(by_alias=True)
-    shared = schema.get("$defs", {})
-    takes = {name: _plain(one, shared) for name, one in schema["properties"].items()}
+    shared, withheld = schema.get("$defs", {}), WITHHELD.get(operation.name, frozenset())
     return Tool(
         operation.name,
         operation.name,
         operation.about,
-        takes,
+        {name: _plain(one, shared) for name, one in schema["properties"].items() if name not in withheld},
         {"type": "object"},
         _effect(operation),
         tuple(schema.get("required", ())),

@@ -24,7 +24,7 @@ _BOM: Final = "\ufeff"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`before` of None is a file that is not there, `after` of None one that goes. `keeps` is whether it is backed up."""
+    """`before` of None is a file that is not there, `after` of None one that goes. `keeps`: it is backed up."""
 
     path: Path
     before: str | None
