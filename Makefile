@@ -7,7 +7,7 @@ DEV_READY := $(VENV)/.dev-ready
 DEMO := .demo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check lint types layers tests fuzz vault-edits bench lock clean
+.PHONY: demo test check lint types layers tests fuzz vault-edits soak bench lock clean
 
 demo: $(READY)  ## install, load the sample, ask it questions, show why it answers as it does
 	@$(BIN)/python examples/demo.py --store $(DEMO)/harbor.db
@@ -34,6 +34,9 @@ fuzz: $(DEV_READY)  ## 100,000 arbitrary queries; `make test` runs a short versi
 
 vault-edits: $(DEV_READY)  ## 500 random edits of a vault, then compared with a fresh index; `make test` runs 60
 	RECOLLECT_VAULT_EDITS=500 $(BIN)/python -m pytest tests/engine/test_vault_equal.py
+
+soak: $(DEV_READY)  ## eight MCP servers, a command and a watcher on one store for 60 s; `make test` runs 6
+	RECOLLECT_SOAK=60 $(BIN)/python -m pytest tests/faults/test_mcp_soak.py
 
 bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run
 	$(BIN)/python bench/search.py

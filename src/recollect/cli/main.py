@@ -58,6 +58,10 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
         "verify": Entry("verify", "verify", "Whether what a certificate rests on still stands."),
         "audit": Entry("audit", "audit", "The log of what was injected: verify, list, anomalies."),
     },
+    "Connect": {
+        "mcp": Entry("mcp", "mcp", "Serve an agent over MCP, on stdin and stdout or HTTP."),
+        "install": Entry("install", "install", "Write the MCP server into a client's configuration."),
+    },
     "Curate": {
         "edit": Entry("edit", "edit", "Give a memory a new text; the old one stays as history."),
         "supersede": Entry("curate", "supersede", "Say that one memory replaces another."),

@@ -12,9 +12,8 @@ from recollect.operations.arguments import Arguments, Limit, Name, Names
 from recollect.operations.cursors import PAGE, Cursor, cursor_of, place_of
 from recollect.operations.keeping import Content, remembered_record
 from recollect.operations.operation import Answer, Operation
-from recollect.render.citing import check_record
-from recollect.render.records import Record, context_record, memory_record, relation_record
-from recollect.render.tasks import uplift_record
+from recollect.render.records import Record, memory_record, relation_record
+from recollect.render.showing import shown_record
 from recollect.store.protocols import Listing
 from recollect.text.normalize import normalize
 
@@ -103,23 +102,18 @@ def get_memory(engine: Engine, call: Call, asked: OneMemory) -> Answer:
     where = {"namespace": call.namespace}
     memory = engine.get(asked.id, **where)
     relations = engine.relations(memory.id, **where)
-    record: Record = {
-        "memory": memory_record(memory, engine.salience([memory])[memory.id]),
-        "relations": [relation_record(one) for one in relations],
-    }
-    uplift, context = engine.uplift_of([memory.id], **where).get(memory.id), engine.session_context(memory.id, **where)
-    if uplift is not None:
-        record["uplift"] = uplift_record(uplift)
-    if context is not None:
-        record["sessionContext"] = context_record(context)
-    check = engine.citation_check(memory.id, **where)
-    if check is not None:
-        record["citationCheck"] = check_record(check)
     after = [one.source for one in relations if one.type is RelationType.SUPERSEDES and one.target == memory.id]
-    if after:
-        successor = engine.get(after[-1], **where)
-        record["supersededBy"] = {"id": successor.id, "content": successor.content, "createdAt": successor.created}
-    return Answer(record)
+    return Answer(
+        shown_record(
+            memory,
+            salience=engine.salience([memory])[memory.id],
+            relations=relations,
+            uplift=engine.uplift_of([memory.id], **where).get(memory.id),
+            context=engine.session_context(memory.id, **where),
+            check=engine.citation_check(memory.id, **where),
+            successor=engine.get(after[-1], **where) if after else None,
+        )
+    )
 
 
 def edit_memory(engine: Engine, call: Call, asked: Edit) -> Answer:

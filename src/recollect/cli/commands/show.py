@@ -9,9 +9,8 @@ from recollect.cli.options import TEXT, shared
 from recollect.cli.screen import counted, first_line, moment, screen, visible
 from recollect.model.checking import CitationCheck
 from recollect.model.memory import Citation, Memory, Relation, RelationType
-from recollect.render.citing import check_record, cited
-from recollect.render.records import context_record, memory_record, relation_record
-from recollect.render.tasks import uplift_record
+from recollect.render.citing import cited
+from recollect.render.showing import shown_record
 
 
 @click.command()
@@ -30,17 +29,12 @@ def show(given: Given, id: str) -> None:
         others = {other: engine.get(other) for relation in relations for other in _ends(relation) if other != memory.id}
     after = [relation.source for relation in relations if _replaced(relation, memory)]
     if given.json:
-        record = {"memory": memory_record(memory, salience), "relations": [relation_record(r) for r in relations]}
-        if uplift is not None:
-            record["uplift"] = uplift_record(uplift)
-        if context is not None:
-            record["sessionContext"] = context_record(context)
-        if check is not None:
-            record["citationCheck"] = check_record(check)
-        if after:
-            successor = others[after[-1]]
-            record["supersededBy"] = {"id": successor.id, "content": successor.content, "createdAt": successor.created}
-        given.emit(record)
+        given.emit(
+            shown_record(
+                memory, salience=salience, relations=relations, uplift=uplift, context=context, check=check,
+                successor=others[after[-1]] if after else None,
+            )
+        )  # fmt: skip
         return
     console = screen(given)
     if memory.title:

@@ -1,0 +1,109 @@
+"""How long a client waits for `recollect mcp`, from its start to the answers of initialize and tools/list.
+
+    python bench/mcp_start.py [--runs 7]
+
+The yardstick is a Python that only imports the SDK, started in turn with the server. The aim is at most 0.7 s more.
+Also what the list of tools costs in tokens, and how long the first search and the second take.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from recollect.mcp.tools import TOOLS
+from recollect.text.counting import count_tokens
+
+AIM_SECONDS = 0.7
+OPENING: tuple[Mapping[str, Any], ...] = (
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "bench", "version": "1"},
+        },
+    },
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+)
+
+
+def importing(folder: str) -> float:
+    """To its first word after the import; what it takes to end is nobody's wait."""
+    began = time.perf_counter()
+    command = [sys.executable, "-c", "import mcp; print(flush=True)"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        return time.perf_counter() - began
+
+
+def starting(folder: str) -> tuple[float, float, float]:
+    """Seconds to the answer of tools/list, then for the first search and for the second."""
+    environment = {**os.environ, "RECOLLECT_STORE": str(Path(folder) / "store.db")}
+    began = time.perf_counter()
+    with subprocess.Popen(
+        [sys.executable, "-m", "recollect", "mcp"],
+        cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as server:  # fmt: skip
+        assert server.stdin is not None
+        assert server.stdout is not None
+
+        def ask(message: Mapping[str, Any]) -> None:
+            server.stdin.write(json.dumps(message).encode() + b"\n")  # type: ignore[union-attr]
+            server.stdin.flush()  # type: ignore[union-attr]
+            if "id" in message:
+                assert json.loads(server.stdout.readline())["id"] == message["id"]  # type: ignore[union-attr]
+
+        for message in OPENING:
+            ask(message)
+        times = [time.perf_counter()]
+        search = {"name": "search_memory", "arguments": {"query": "how do we roll back the gateway"}}
+        for number in (3, 4):
+            ask({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": search})
+            times.append(time.perf_counter())
+        server.stdin.close()
+    return times[0] - began, times[1] - times[0], times[2] - times[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=7)
+    runs = parser.parse_args().runs
+    with tempfile.TemporaryDirectory() as folder:
+        pairs = [(importing(folder), *starting(folder)) for _ in range(runs)]
+    sdk, listed, first, second = (list(column) for column in zip(*pairs, strict=True))
+    listing = json.dumps({"tools": [tool.listed(recorded=True) for tool in TOOLS]}, separators=(",", ":"))
+    print(
+        json.dumps(
+            {
+                "runs": runs,
+                "sdkSeconds": round(statistics.median(sdk), 3),
+                "listedSeconds": round(statistics.median(listed), 3),
+                # The least of each: what the machine was busy with besides only adds.
+                "overSeconds": round(min(listed) - min(sdk), 3),
+                "aimSeconds": AIM_SECONDS,
+                "ratio": round(min(listed) / min(sdk), 3),
+                "firstSearchSeconds": round(statistics.median(first), 3),
+                "secondSearchSeconds": round(statistics.median(second), 3),
+                "toolsTokens": count_tokens(listing),
+            },
+            indent=2,
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,264 @@
+"""A client's own configuration: written once, taken out to the byte, and never harmed."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from cli_scene import Ask, Run
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recollect.cli.clients import json_member, toml_block
+from recollect.cli.clients.places import CLIENTS, Scope
+from recollect.cli.commands.install import NAMES
+
+ENTRY = {"command": "/bin/recollect", "args": ["mcp", "--store", "/tmp/저장소.db"]}
+
+
+@pytest.fixture(autouse=True)
+def at_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(home / "user"))
+    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    (home / "user").mkdir()
+    return home
+
+
+PLACES = {
+    ("claude-code", "project"): ".mcp.json",
+    ("claude-code", "user"): "user/.claude.json",
+    ("cursor", "project"): ".cursor/mcp.json",
+    ("cursor", "user"): "user/.cursor/mcp.json",
+    ("vscode", "project"): ".vscode/mcp.json",
+    ("vscode", "user"): "config/Code/User/mcp.json",
+    ("codex", "project"): ".codex/config.toml",
+    ("codex", "user"): "user/.codex/config.toml",
+}
+BEFORE = {
+    ".json": """{
+    "numStartups": 7,
+    "mcpServers": {
+        "other": {"command": "x",   "args": []}
+    },
+    "servers": { },
+    "한글": "그대로"
+}""",
+    ".toml": '# mine\nmodel = "o3"   # keep\n\n[mcp_servers.other]\ncommand = "x"\n',
+}
+
+
+def read(path: Path) -> dict[str, object]:
+    return json.loads(path.read_bytes()) if path.suffix == ".json" else tomllib.loads(path.read_text())
+
+
+def only_added(before: str, after: str) -> bool:
+    return any(after.startswith(before[:at]) and after.endswith(before[at:]) for at in range(len(before) + 1))
+
+
+def entry_in(path: Path) -> object:
+    whole = read(path)
+    for member in ("mcpServers", "servers", "mcp_servers"):
+        if "recollect" in whole.get(member, {}):
+            return whole[member]["recollect"]
+    return None
+
+
+def test_the_clients_are_those_that_are_named() -> None:
+    assert tuple(CLIENTS) == NAMES
+    assert {(name, scope) for name, client in CLIENTS.items() for scope in client.places} == set(PLACES)
+
+
+@pytest.mark.parametrize(("client", "scope"), PLACES)
+def test_into_nothing_and_out_again(client: str, scope: str, at_home: Path, run: Run) -> None:
+    path = at_home / PLACES[client, scope]
+    there = set(at_home.rglob("*"))
+    shown = run("install", "--client", client, f"--{scope}", "--dry-run")
+    assert f"+++ {path}\n" in shown.stdout
+    assert not path.exists()
+    run("install", "--client", client, f"--{scope}", "--store", "team.db", "--namespace", "team")
+    entry = entry_in(path)
+    assert entry["args"][-5:] == ["mcp", "--store", str(at_home / "team.db"), "--namespace", "team"]
+    assert Path(entry["command"]).is_absolute()
+    assert entry.get("type") == ("stdio" if client in ("claude-code", "vscode") else None)
+    written = path.read_bytes()
+    again = run("install", "--client", client, f"--{scope}", "--store", "team.db", "--namespace", "team")
+    assert (again.stdout, path.read_bytes()) == (f"{path} is as it should be; nothing to change\n", written)
+    # Undone without being told again what was installed.
+    run("install", "--client", client, f"--{scope}", "--undo")
+    assert not path.exists()
+    left = set(at_home.rglob("*")) - there
+    assert [each for each in left if each.is_file()] == []
+    assert "nothing to change" in run("install", "--client", client, f"--{scope}", "--undo").stdout
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("bom", ["", "\ufeff"], ids=["plain", "bom"])
+@pytest.mark.parametrize(("client", "scope"), [("claude-code", "user"), ("vscode", "project"), ("codex", "user")])
+def test_what_was_there_stays_to_the_byte(
+    client: str, scope: str, ending: str, bom: str, at_home: Path, run: Run, ask: Ask
+) -> None:
+    path = at_home / PLACES[client, scope]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = (bom + BEFORE[path.suffix].replace("\n", ending)).encode()
+    path.write_bytes(before)
+    path.chmod(0o600)
+    shown = ask("install", "--client", client, f"--{scope}", "--dry-run")
+    assert (shown["changed"], shown["dryRun"], path.read_bytes()) == (True, True, before)
+    run("install", "--client", client, f"--{scope}")
+    backup = path.with_name(path.name + ".recollect.bak")
+    assert backup.read_bytes() == before
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (path, backup)] == [0o600, 0o600]
+    after = path.read_bytes().decode()
+    if ending == "\r\n":
+        assert after.count("\n") == after.count("\r\n")
+    # One piece more, at one place; in VS Code's file the blank of an empty object made room for it.
+    assert only_added(before.decode().replace("{ }", "{}" if client == "vscode" else "{ }"), after)
+    run("install", "--client", client, f"--{scope}", "--undo")
+    assert path.read_bytes() == before
+    assert not backup.exists()
+
+
+def test_a_later_change_by_others_survives_an_undo(at_home: Path, run: Run) -> None:
+    path = at_home / ".mcp.json"
+    path.write_text('{"mcpServers": {"a": {"command": "a"}}}')
+    run("install", "--client", "claude-code")
+    run("install", "--client", "claude-code", "--namespace", "team")
+    held = json.loads(path.read_text())
+    held["mcpServers"]["b"] = {"command": "b"}
+    path.write_text(json.dumps(held, indent=4))
+    run("install", "--client", "claude-code", "--undo")
+    assert json.loads(path.read_text()) == {"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}}
+    assert (at_home / ".mcp.json.recollect.bak").read_text() == '{"mcpServers": {"a": {"command": "a"}}}'
+
+
+def test_a_changed_option_replaces_the_entry_alone(at_home: Path, run: Run) -> None:
+    for client, path in (("claude-code", at_home / ".mcp.json"), ("codex", at_home / "user/.codex/config.toml")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(BEFORE[path.suffix])
+        run("install", "--client", client)
+        first = path.read_text()
+        run("install", "--client", client, "--namespace", "team")
+        assert entry_in(path)["args"][-2:] == ["--namespace", "team"]
+        run("install", "--client", client)
+        assert path.read_text() == first
+
+
+WRONG = {
+    "comments": ("vscode", '{\n  // mine\n  "servers": {}\n}', "it is not plain JSON"),
+    "a trailing comma": ("vscode", '{"servers": {},}', "it is not plain JSON"),
+    "a list": ("claude-code", "[]", "it holds no JSON object"),
+    "servers that are no object": ("cursor", '{"mcpServers": []}', "its 'mcpServers' is no object"),
+    "no TOML": ("codex", "[mcp_servers\n", "it cannot be read as TOML"),
+    "an inline table": ("codex", 'mcp_servers = { other = { command = "x" } }\n', "a table cannot be added at its end"),
+    "another hand's table": ("codex", '[mcp_servers.recollect]\ncommand = "y"\n', "was written by another hand"),
+    "no table": ("codex", "mcp_servers = 7\n", "its 'mcp_servers' is no table"),
+}
+
+
+@pytest.mark.parametrize("how", WRONG)
+def test_what_cannot_be_edited_is_left_alone_with_what_to_paste(how: str, at_home: Path, run: Run) -> None:
+    client, text, said = WRONG[how]
+    path = CLIENTS[client].place(None)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    failed = run("install", "--client", client, code=2)
+    assert said in failed.stderr
+    assert "recollect" in failed.stderr.split("by hand")[1]
+    assert path.read_text() == text
+    assert [each.name for each in path.parent.iterdir() if "recollect" in each.name] == []
+
+
+def test_bytes_that_are_no_text_and_folders_in_the_way(at_home: Path, run: Run) -> None:
+    path = at_home / ".mcp.json"
+    path.write_bytes(b"\xff\xfe{}")
+    assert "cannot read" in run("install", "--client", "claude-code", code=2).stderr
+    assert path.read_bytes() == b"\xff\xfe{}"
+    path.unlink()
+    path.mkdir()
+    assert "cannot read" in run("install", "--client", "claude-code", code=2).stderr
+    (at_home / ".cursor").write_text("a file where a folder should be")
+    assert run("install", "--client", "cursor", code=2).stderr.startswith("error: cannot")
+    wrong = run("install", "--client", "emacs", code=2)
+    assert "unknown client 'emacs'; use one of: claude-code, cursor, vscode, codex" in wrong.stderr
+
+
+def test_a_link_is_followed(at_home: Path, run: Run) -> None:
+    real = at_home / "dotfiles.json"
+    real.write_text("{}")
+    (at_home / ".mcp.json").symlink_to(real)
+    run("install", "--client", "claude-code")
+    assert (at_home / ".mcp.json").is_symlink()
+    assert entry_in(real) is not None
+    run("install", "--client", "claude-code", "--undo")
+    assert real.read_text() == "{}"
+
+
+def test_the_folders_that_users_move(at_home: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(at_home / "codex"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(at_home / "claude"))
+    monkeypatch.setenv("RECOLLECT_STORE", "here.db")
+    run("install", "--client", "codex")
+    run("install", "--client", "claude-code", "--user")
+    assert entry_in(at_home / "codex" / "config.toml")["args"] == ["mcp", "--store", str(at_home / "here.db")]
+    assert entry_in(at_home / "claude" / ".claude.json") is not None
+
+
+def test_the_entry_starts_a_server_that_answers(at_home: Path, run: Run) -> None:
+    run("install", "--client", "claude-code", "--store", "s.db")
+    entry = entry_in(at_home / ".mcp.json")
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    opening = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}) + "\n"
+    command = [entry["command"], *entry["args"]]
+    ended = subprocess.run(command, input=opening, capture_output=True, text=True, timeout=30, check=True)
+    assert json.loads(ended.stdout)["result"]["serverInfo"]["name"] == "recollect"
+
+
+# ── laws ──
+
+names = st.text(st.characters(codec="utf-8"), max_size=8)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | names, lambda inner: st.lists(inner, max_size=3), max_leaves=4
+)
+objects = st.dictionaries(names, values, max_size=4)
+
+
+@given(objects, objects, st.sampled_from([None, 0, 2, "\t"]), st.booleans())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_putting_in_and_taking_out_changes_nothing_else(
+    whole: dict[str, object], servers: dict[str, object], indent: int | str | None, has: bool
+) -> None:
+    whole.pop("servers", None)
+    servers.pop("recollect", None)
+    whole |= {"servers": servers} if has else {}
+    text = json.dumps(whole, indent=indent, ensure_ascii=False)
+    made = json_member.put(text, "servers", "recollect", ENTRY)
+    expected = (
+        {**whole, "servers": {**servers, "recollect": ENTRY}} if has else {**whole, "servers": {"recollect": ENTRY}}
+    )
+    assert json.loads(made) == expected
+    assert json_member.put(made, "servers", "recollect", ENTRY) == made
+    taken = json_member.take(made, "servers", "recollect")
+    if has and servers:
+        assert taken == text
+    else:
+        assert json.loads(taken) == {name: value for name, value in whole.items() if name != "servers"}
+    assert json_member.take(taken, "servers", "recollect") == taken
+
+
+@given(st.lists(st.sampled_from(["a = 1", "# note", "", "[x]", "[mcp_servers.other]", 'b = "한글"']), unique=True))
+def test_a_block_of_toml_goes_in_and_out(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    made = toml_block.put(text, "mcp_servers", "recollect", ENTRY)
+    assert tomllib.loads(made)["mcp_servers"]["recollect"] == ENTRY
+    assert toml_block.put(made, "mcp_servers", "recollect", ENTRY) == made
+    taken = toml_block.take(made, "mcp_servers", "recollect")
+    assert taken in (text, text + "\n")
+
+
+def test_scopes_are_named_as_the_options() -> None:
+    assert [*Scope] == ["project", "user"]

@@ -1,0 +1,131 @@
+"""A real client of the SDK, over stdio or HTTP, used from ordinary code; and lines on a wire of one's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp import Client, StdioServerParameters
+from mcp_types import CallToolResult
+
+RECOLLECT = [sys.executable, "-m", "recollect"]
+HANDSHAKE = (
+    {"jsonrpc": "2.0", "id": 0, "method": "initialize",
+     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Desk:
+    client: Client
+    portal: BlockingPortal
+
+    def do(self, name: str, *given: Any, **options: Any) -> Any:
+        return self.portal.call(partial(getattr(self.client, name), *given, **options))
+
+    def call(self, tool: str, **arguments: Any) -> CallToolResult:
+        return self.do("call_tool", tool, arguments)
+
+    def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The record of a call that must succeed; its text copy says the same."""
+        result = self.call(tool, **arguments)
+        assert not result.is_error, result.content[0].text
+        assert json.loads(result.content[0].text) == result.structured_content
+        return result.structured_content
+
+    def refused(self, tool: str, **arguments: Any) -> str:
+        result = self.call(tool, **arguments)
+        assert result.is_error, result
+        assert result.structured_content is None
+        return result.content[0].text
+
+
+def environment(store: Path, given: Mapping[str, str] | None = None) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
+    return {**kept, "RECOLLECT_STORE": str(store), "RECOLLECT_ENCODER": "hashing:64", **(given or {})}
+
+
+@contextmanager
+def over_stdio(store: Path, *options: str, env: Mapping[str, str] | None = None, mode: str = "auto") -> Iterator[Desk]:
+    command = StdioServerParameters(
+        command=RECOLLECT[0], args=[*RECOLLECT[1:], "mcp", *options], env=environment(store, env)
+    )
+    with connected(command, mode) as desk:
+        yield desk
+
+
+@contextmanager
+def over_http(store: Path, *options: str, mode: str = "auto") -> Iterator[Desk]:
+    with serving(store, *options) as url, connected(url, mode) as desk:
+        yield desk
+
+
+@contextmanager
+def serving(store: Path, *options: str) -> Iterator[str]:
+    process = subprocess.Popen(
+        [*RECOLLECT, "mcp", "--http", "--port", "0", *options],
+        env=environment(store), stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        found = re.search(r"http://\S+", said)
+        assert found, said + process.stderr.read()
+        yield found[0]
+    finally:
+        process.terminate()
+        rest = process.communicate(timeout=20)[1]
+    assert "Traceback" not in rest, rest
+
+
+@contextmanager
+def connected(server: StdioServerParameters | str, mode: str) -> Iterator[Desk]:
+    with start_blocking_portal() as portal:
+        client = Client(server, mode=mode, read_timeout_seconds=60)
+        with portal.wrap_async_context_manager(client) as entered:
+            yield Desk(entered, portal)
+
+
+class Wire:
+    """A server's stdin and stdout, line by line, without a client in between."""
+
+    def __init__(self, store: Path, *options: str, env: Mapping[str, str] | None = None, **given: Any) -> None:
+        self.process = subprocess.Popen(
+            [*RECOLLECT, "mcp", *options], env=environment(store, env),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **given,
+        )  # fmt: skip
+
+    def send(self, *messages: Mapping[str, Any] | bytes) -> None:
+        assert self.process.stdin is not None
+        for message in messages:
+            line = message if isinstance(message, bytes) else json.dumps(message).encode()
+            self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        return json.loads(self.process.stdout.readline())
+
+    def ask(self, id: int, method: str, **params: Any) -> dict[str, Any]:
+        self.send({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+        return self.receive()
+
+    def started(self) -> Wire:
+        self.send(*HANDSHAKE)
+        assert self.receive()["id"] == 0
+        return self
+
+    def end(self, timeout: float = 20) -> tuple[int, bytes, bytes]:
+        out, err = self.process.communicate(timeout=timeout)
+        return self.process.returncode, out, err

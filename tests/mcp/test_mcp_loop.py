@@ -1,0 +1,124 @@
+"""An agent's whole loop through a real client: search, timeline, details, crafts, X-ray, remember, found again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pytest
+from mcp_scene import Desk, over_http, over_stdio
+
+from recollect import Draft, Engine
+
+DAY = 86_400_000
+
+
+@dataclass(frozen=True)
+class Tongue:
+    question: str
+    helpful: str
+    other: str
+    topic: str
+    principle: str
+    pattern: str
+    gotcha: str
+    file: str
+    learned: str
+    asked_again: str
+
+
+ENGLISH = Tongue(
+    question="How do we roll back the gateway?",
+    helpful="Roll back the gateway with the release job and the last green tag.",
+    other="The gateway runs in the edge cluster in Frankfurt.",
+    topic="gateway rollback",
+    principle="Drain before you roll back",
+    pattern="Roll back by tag",
+    gotcha="Pods hang after a rollback",
+    file="deploy/pods.yaml",
+    learned="The rollback job needs the approval of whoever is on call.",
+    asked_again="who approves the rollback job",
+)
+KOREAN = Tongue(
+    question="게이트웨이를 어떻게 되돌리나요?",
+    helpful="게이트웨이를 되돌릴 때는 릴리스 작업과 마지막 정상 태그를 쓴다.",
+    other="게이트웨이는 프랑크푸르트 엣지 클러스터에서 돈다.",
+    topic="게이트웨이 되돌리기",
+    principle="되돌리기 전에 비운다",
+    pattern="태그로 게이트웨이 되돌리기",
+    gotcha="되돌린 뒤 파드가 멈춘다",
+    file="deploy/파드.yaml",
+    learned="되돌리기 작업에는 당직자의 승인이 필요하다.",
+    asked_again="되돌리기 작업은 누가 승인하나",
+)
+
+Transport = Callable[[Path], AbstractContextManager[Desk]]
+# Each transport in each language, and each with the handshake of older clients and without.
+SCENES: dict[str, tuple[Transport, Tongue]] = {
+    "stdio, English": (over_stdio, ENGLISH),
+    "stdio with a handshake, Korean": (partial(over_stdio, mode="legacy"), KOREAN),
+    "HTTP with a handshake, English": (partial(over_http, mode="legacy"), ENGLISH),
+    "HTTP, Korean": (over_http, KOREAN),
+}
+
+
+def fill(store: Path, said: Tongue) -> str:
+    with Engine.open(store, encoder="hashing:64") as engine:
+        now = engine.clock()
+        task = engine.task_start(said.question, id="t-1")
+        helpful = engine.remember(Draft(said.helpful, kind="pattern", task=task.id, created=now - 3 * DAY))
+        engine.remember(Draft(said.other, created=now - 2 * DAY))
+        engine.task_log(task.id, f"$ rollback --tag v1.9.2\n{said.helpful}", kind="terminal_snapshot")
+        engine.task_end(task.id, reward=1.0)
+        engine.record_skill(said.topic, core_principles=[said.principle])
+        engine.record_pattern(said.pattern, description=said.helpful)
+        engine.record_gotcha(said.gotcha, resolution=said.principle, files=[said.file])
+        return helpful.id
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_the_whole_loop(scene: str, store: Path) -> None:
+    transport, said = SCENES[scene]
+    known = fill(store, said)
+    with transport(store) as desk:
+        found = desk.ask("search_memory", query=said.question, intent="how_to", session="s-1")
+        helpful = next(one for one in found["results"] if one["id"] == known)
+        assert found["certificate"]["completenessScore"] is not None
+        assert found["metadata"]["resultCount"] == len(found["results"])
+
+        around = desk.ask("get_timeline", observation_id=helpful["next"]["timeline"], window=7)
+        assert [entry["relation"] for entry in around["entries"]][:2] == ["after", "same_task"]
+
+        # The details of a memory of a task are that task's logs.
+        details = desk.ask("get_details", task_id="t-1")
+        assert "rollback --tag v1.9.2" in details["entries"][0]["full_content"]
+
+        assert desk.ask("get_skill", topic=said.topic)["core_principles"] == [said.principle]
+        assert said.pattern in [one["title"] for one in desk.ask("search_patterns", query=said.pattern)["results"]]
+        by_file = desk.ask("search_gotchas", query=said.gotcha, files=[said.file])["results"]
+        assert [(one["title"], one["resolution"]) for one in by_file] == [(said.gotcha, said.principle)]
+
+        seen = desk.ask("recall_xray", query=said.question, sessionKey="s-1", budget=2_000)
+        assert seen["snapshotFound"] is True
+        assert seen["snapshot"]["sessionKey"] == "s-1"
+        assert seen["snapshot"]["budget"]["chars"] == 2_000
+        assert helpful["id"] in [result["memoryId"] for result in seen["snapshot"]["results"]]
+
+        kept = desk.ask("remember", content=said.learned, kind="lesson", citations=["commit:4be19c7"], session="s-1")
+        again = desk.ask("search_memory", query=said.asked_again)
+        assert kept["id"] in [one["id"] for one in again["results"]]
+        assert kept["outcome"] == "created"
+    with Engine.open(store, encoder="hashing:64") as engine:
+        learned = engine.get(kept["id"])
+        assert (learned.zone, learned.source.split(":")[0]) == ("working", "mcp")
+        assert list(engine.doctor().problems) == []
+
+
+def test_what_a_client_calls_itself_is_kept_as_the_source(store: Path) -> None:
+    with over_stdio(store, mode="legacy") as desk:
+        kept = desk.ask("remember", content="The valve is on the left.")
+    with Engine.open(store, encoder="hashing:64") as engine:
+        assert engine.get(kept["id"]).source == "mcp:mcp"  # the SDK's own name

@@ -1,0 +1,217 @@
+"""What the tools say of themselves, and that it is so."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from mcp import MCPError
+from mcp_scene import Desk, over_stdio
+
+from recollect.mcp.calling import Asked, Offer, called
+from recollect.mcp.full import full_tools
+from recollect.mcp.tools import TOOLS, aliased
+from recollect.model.memory import Kind
+from recollect.model.plan import INTENT_ALIASES, Intent
+from recollect.operations import OPERATIONS, Right
+from recollect.text.counting import count_tokens
+
+NAMES = [
+    "search_memory", "get_timeline", "get_details", "get_skill", "search_patterns", "search_gotchas", "recall_xray",
+    "remember",
+]  # fmt: skip
+MOST_TOKENS = 2_000
+HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+
+
+def listing(desk: Desk) -> list[dict[str, object]]:
+    listed = desk.do("list_tools")
+    return json.loads(listed.model_dump_json(by_alias=True, exclude_none=True))["tools"]
+
+
+# ── the list ──
+
+
+def test_the_list_is_short_complete_and_always_the_same(desk: Desk) -> None:
+    tools = listing(desk)
+    assert [tool["name"] for tool in tools] == NAMES
+    assert listing(desk) == tools
+    # Counted as the client receives it, and once more with the blanks that some clients put in.
+    for separators in ((",", ":"), (", ", ": ")):
+        assert count_tokens(json.dumps({"tools": tools}, ensure_ascii=False, separators=separators)) < MOST_TOKENS
+    for tool in tools:
+        assert tool["annotations"].keys() == HINTS
+        assert all(isinstance(value, bool) for value in tool["annotations"].values())
+        for schema in (tool["inputSchema"], tool["outputSchema"]):
+            Draft202012Validator.check_schema(schema)
+            assert schema["type"] == "object"
+
+
+def test_the_seeds_names_are_there_to_the_letter(desk: Desk) -> None:
+    takes = {tool["name"]: tool["inputSchema"]["properties"].keys() for tool in listing(desk)}
+    required = {tool["name"]: tool["inputSchema"].get("required") for tool in listing(desk)}
+    assert takes["search_memory"] >= {"query", "intent", "alpha", "beta", "limit"}
+    assert takes["get_timeline"] >= {"observation_id", "window"}
+    assert takes["get_details"] >= {"task_id"}
+    assert takes["get_skill"] >= {"topic"}
+    assert takes["search_patterns"] >= {"query", "limit"}
+    assert takes["search_gotchas"] >= {"query", "files", "limit"}
+    assert takes["recall_xray"] >= {"query", "sessionKey", "namespace", "budget"}
+    assert required["recall_xray"] == ["query"]
+
+
+def test_every_tool_takes_only_what_its_operation_takes() -> None:
+    for tool in TOOLS:
+        arguments = OPERATIONS[tool.operation].arguments.model_fields
+        known = {field.alias or name for name, field in arguments.items()}
+        assert {tool.renamed.get(name, name) for name in tool.takes} <= known, tool.name
+        needed = {field.alias or name for name, field in arguments.items() if field.is_required()}
+        assert needed <= {tool.renamed.get(name, name) for name in tool.required}, tool.name
+
+
+def test_the_closed_sets_are_the_engines() -> None:
+    takes = {tool.name: tool.takes for tool in TOOLS}
+    assert set(takes["search_memory"]["intent"]["enum"]) == {*Intent, *INTENT_ALIASES}
+    assert takes["remember"]["kind"]["enum"] == [*Kind]
+
+
+def test_the_full_list_holds_every_operation_that_an_agent_can_use() -> None:
+    tools = full_tools()
+    assert [tool.name for tool in tools][: len(NAMES)] == NAMES
+    names = {tool.name for tool in tools}
+    assert {"search", "why_not", "replay", "diff", "recall_explain", "get_context", "get_memory"} <= names
+    for tool in tools:
+        assert OPERATIONS[tool.operation].needs in (Right.READ, Right.WRITE)
+        Draft202012Validator.check_schema(tool.listed(recorded=True)["inputSchema"])
+        assert "$ref" not in json.dumps(tool.listed(recorded=True))
+
+
+def test_full_tools_and_aliases_answer(filled: Path) -> None:
+    with over_stdio(filled, "--tools", "full", "--compat", "remnic") as desk:
+        names = [tool["name"] for tool in listing(desk)]
+        assert len(names) == len(set(names)) == 3 * len(full_tools())
+        assert {"engram.recall_xray", "remnic.recall_xray", "engram.search_memory", "remnic.remember"} <= set(names)
+        own, alias, older = (
+            desk.ask(f"{prefix}recall_xray", query="gateway", budget=500)["snapshot"]["results"]
+            for prefix in ("", "remnic.", "engram.")
+        )
+        assert (
+            [one["memoryId"] for one in own] == [one["memoryId"] for one in alias] == [one["memoryId"] for one in older]
+        )
+        found = desk.ask("search", query="gateway", limit=2)["results"]
+        assert len(found) == 2
+        answer = desk.ask("why_not", query="게이트웨이", memory=found[0]["memory"]["id"])
+        assert answer
+        assert "Frankfurt" in json.dumps(desk.ask("get_context", task="gateway cluster"))
+
+
+def test_aliases_are_there_only_when_asked_for() -> None:
+    assert aliased(TOOLS, None) == TOOLS
+    assert [tool.name for tool in aliased(TOOLS, "remnic")][8:10] == ["engram.search_memory", "engram.get_timeline"]
+
+
+# ── the hints are true ──
+
+
+class Watch:
+    """Whether anyone else has committed a change to the store since the last look."""
+
+    def __init__(self, store: Path) -> None:
+        self.connection = sqlite3.connect(store)
+        self.seen = self.version()
+
+    def version(self) -> int:
+        return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def changed(self) -> bool:
+        before, self.seen = self.seen, self.version()
+        return before != self.seen
+
+
+CALLS: dict[str, dict[str, object]] = {
+    "search_memory": {"query": "gateway"},
+    "get_skill": {"topic": "gateway rollback"},
+    "search_patterns": {"query": "roll back"},
+    "search_gotchas": {"query": "pods"},
+    "recall_xray": {"query": "gateway"},
+    "get_details": {"task_id": "earlier"},
+    "remember": {"content": "The rollback drill is on Thursdays."},
+}
+
+
+@pytest.mark.parametrize("recorded", ["true", "false"])
+def test_what_is_read_only_writes_nothing_and_the_rest_does(filled: Path, recorded: str) -> None:
+    with over_stdio(filled, env={"RECOLLECT_RECORD": recorded}) as desk:
+        hints = {tool["name"]: tool["annotations"] for tool in listing(desk)}
+        assert hints["search_memory"]["readOnlyHint"] is (recorded == "false")
+        first = desk.ask("search_memory", query="gateway")["results"][0]["id"]
+        watch = Watch(filled)
+        for name, arguments in {**CALLS, "get_timeline": {"observation_id": first}}.items():
+            desk.ask(name, **arguments)
+            assert watch.changed() is not hints[name]["readOnlyHint"], name
+        assert hints["remember"] == {
+            "readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": False,
+        }  # fmt: skip
+        watch.connection.close()
+
+
+# ── errors ──
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("recall_xray", {}, "query is missing. recall_xray takes: query (required), sessionKey, namespace, budget"),
+        ("recall_xray", {"query": " "}, "query: string should match pattern"),
+        ("recall_xray", {"query": "x", "budget": 0}, "budget: input should be greater than or equal to 1, not 0"),
+        ("recall_xray", {"query": "x", "budget": "ten"}, "budget: input should be a valid integer"),
+        ("recall_xray", {"query": "x", "sessionKey": 7}, "sessionKey: input should be a valid string, not 7"),
+        ("recall_xray", {"query": "x", "session": "s"}, "unknown argument 'session'. recall_xray takes: query"),
+        ("recall_xray", {"query": "x", "format": "pdf"}, "unknown format 'pdf'; use one of: json, text"),
+        ("recall_xray", {"query": "x", "namespace": "a b/c"}, "namespace"),
+        ("search_memory", {"query": "x", "intent": "guess"}, "use one of: how_to_do, what_happened"),
+        ("search_memory", {"query": "x", "limit": 100_000}, "limit: input should be less than or equal to"),
+        ("get_timeline", {"observation_id": "NOPE00"}, "no memory 'NOPE00' in this namespace"),
+        ("get_details", {"task_id": 5}, "task_id: input should be a valid string, not 5"),
+        ("get_details", {"task_id": "nothing"}, "no task and no memory 'nothing'"),
+        ("get_skill", {"topic": "basket weaving"}, "no skill about 'basket weaving'. Search memory"),
+        ("remember", {"content": "x", "kind": "rumour"}, "unknown kind 'rumour'; use one of: fact, decision"),
+        ("remember", {"content": "x", "citations": ["nonsense"]}, "citation"),
+    ],
+)  # fmt: skip
+def test_a_wrong_call_says_what_was_wrong_and_what_would_be_right(
+    desk: Desk, tool: str, arguments: dict[str, object], said: str
+) -> None:
+    assert said in desk.refused(tool, **arguments)
+
+
+def test_an_unknown_tool_is_answered_with_the_list(desk: Desk) -> None:
+    with pytest.raises(MCPError, match=r"unknown tool 'serch'; the tools are: search_memory, get_timeline"):
+        desk.call("serch")
+
+
+def test_an_unusable_store_is_a_tool_error_until_it_is_mended(tmp_path: Path) -> None:
+    store = tmp_path / "store.db"
+    store.write_text("this is no database, however long one looks at it " * 100)
+    with over_stdio(store) as desk:
+        assert "store" in desk.refused("search_memory", query="gateway")
+        store.unlink()
+        assert desk.ask("remember", content="The store is well again.")["outcome"] == "created"
+
+
+def test_the_unexpected_has_a_trace_id_that_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    def broken() -> object:
+        raise ZeroDivisionError("a secret path")
+
+    offer = Offer(engine=broken, caller=lambda engine, request: None, tools=TOOLS)  # type: ignore[arg-type]
+    result = called(offer, TOOLS[0], {"query": "x"}, Asked())
+    assert result.is_error
+    said = result.content[0].text
+    assert "unexpected ZeroDivisionError in search_memory" in said
+    assert "secret" not in said
+    trace = said.rpartition("trace ")[2].rstrip(".")
+    assert trace in caplog.text
+    assert "a secret path" in caplog.text
