@@ -4,13 +4,14 @@ import click
 from rich.text import Text
 
 from recollect.cli.given import Given, pass_given
-from recollect.cli.memories import attributes, facts, headline
+from recollect.cli.memories import attributes, facts
 from recollect.cli.options import TEXT, shared
 from recollect.cli.screen import counted, first_line, moment, screen, visible
 from recollect.model.checking import CitationCheck
 from recollect.model.memory import Citation, Memory, Relation, RelationType
 from recollect.render.citing import check_record, cited
 from recollect.render.records import context_record, memory_record, relation_record
+from recollect.render.saying import headline
 from recollect.render.tasks import uplift_record
 
 
