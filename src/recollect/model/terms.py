@@ -45,11 +45,13 @@ def plain(name: str) -> str:
     return WORDS.get(name) or _HUMP.sub(" ", name).replace("-", " ").lower()
 
 
-def shown_parts(parts: Mapping[str, float], score: float) -> list[tuple[str, int]]:
-    """Hundredths that add up to the shown score: each is its part rounded up or down, the largest remainders up."""
-    floors = {name: int(value * 100 // 1) for name, value in parts.items()}
-    missing = round(score * 100) - sum(floors.values())
-    by_remainder = sorted(parts, key=lambda name: floors[name] - parts[name] * 100)
+def shown_parts(parts: Mapping[str, float], score: float, scale: int = 100) -> list[tuple[str, int]]:
+    """Hundredths, or as fine as `scale` says, that add up to the shown score: each is its part rounded up or down, the
+    largest remainders up.
+    """
+    floors = {name: int(value * scale // 1) for name, value in parts.items()}
+    missing = round(score * scale) - sum(floors.values())
+    by_remainder = sorted(parts, key=lambda name: floors[name] - parts[name] * scale)
     for name in by_remainder[: max(missing, 0)]:
         floors[name] += 1
     shown = [(name, value) for name, value in floors.items() if value]
