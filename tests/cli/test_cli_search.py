@@ -10,7 +10,8 @@ import pytest
 from cli_scene import EXAMPLES, Ask, Run, write_lines
 from rich.cells import cell_len
 
-from recollect.cli.results import shares, shown_parts
+from recollect.cli.results import shares
+from recollect.model.terms import shown_parts
 
 
 def test_a_result_says_what_it_is_where_it_is_from_and_why(run: Run, remember: Any) -> None:

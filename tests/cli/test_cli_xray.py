@@ -14,10 +14,9 @@ from cli_scene import EXAMPLES, Ask, Remember, Run, spawn
 
 from recollect.cli.options import FORMATS
 from recollect.cli.reading import changed_files
-from recollect.cli.results import plain
-from recollect.cli.terms import WEIGHABLE, WORDS
 from recollect.engine import Engine
 from recollect.errors import InvalidInput
+from recollect.model.terms import WEIGHABLE, WORDS, plain
 from recollect.render import render, writers
 
 NOW = "2026-09-02"

@@ -104,7 +104,7 @@ def test_yaml_and_json_lines_hold_the_same_questions(tmp_path: Path) -> None:
         ("a.yaml", "", "holds no questions"),
         ("a.yaml", "- query: x\n  expect: a.md\n- query: y", "question 2: it expects nothing"),
         ("a.yaml", "- expect: a.md", "question 1: it has no `query`"),
-        ("a.yaml", "- {query: x, expects: a.md}", "unknown field 'expects'; the fields are: query, expect, id"),
+        ("a.yaml", "- {query: x, expects: a.md}", "unknown field 'expects'; the fields are: query, expect, grades, id"),
         ("a.yaml", "- {query: yes, expect: a.md}", "`query` must be text, not True"),
         ("a.yaml", "- {query: x, expect: a.md, now: soon}", "is no time"),
         ("a.yaml", "- {query: x, expect: a}\n- {query: x, expect: b}", "question 2: a second question 'x'"),

@@ -14,9 +14,9 @@ from recollect.cli.given import Given
 from recollect.cli.options import Weight
 from recollect.cli.progress import bar
 from recollect.cli.screen import screen
-from recollect.cli.terms import WEIGHABLE
 from recollect.errors import InvalidInput, UnknownOption
 from recollect.model.query import Mode
+from recollect.model.terms import WEIGHABLE
 
 if TYPE_CHECKING:
     from recollect.evaluate.comparing import Compared

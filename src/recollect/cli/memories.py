@@ -7,31 +7,9 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from recollect.cli.screen import day, first_line, moment, visible
-from recollect.model.memory import Memory, Status, Zone
-
-
-def headline(memory: Memory) -> str:
-    return first_line(memory.title) if memory.title else first_line(memory.content)
-
-
-def kinship(memory: Memory) -> str:
-    """project · sector · kind, and whatever is out of the ordinary."""
-    parts = [memory.project, memory.sector, memory.kind]
-    if memory.tier != "project":
-        parts.append(f"{memory.tier} tier")
-    return visible(" · ".join(part for part in [*parts, *remarks(memory)] if part))
-
-
-def remarks(memory: Memory) -> list[str]:
-    found: list[str] = []
-    if memory.status is not Status.ACTIVE:
-        found.append(memory.status.replace("_", " "))
-    if memory.zone is Zone.QUARANTINE and memory.status is not Status.QUARANTINED:
-        found.append("in quarantine")
-    if memory.confirmed:
-        found.append("confirmed")
-    return found
+from recollect.cli.screen import day, moment, visible
+from recollect.model.memory import Memory
+from recollect.render.saying import headline, remarks
 
 
 def table(memories: Iterable[Memory], mark: str | None = None) -> Table:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from recollect.cli.given import Given
-from recollect.cli.terms import WEIGHABLE
 from recollect.errors import InvalidInput, UnknownOption
+from recollect.model.terms import WEIGHABLE
 from recollect.text.normalize import clean
 
 if TYPE_CHECKING:

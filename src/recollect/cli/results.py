@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,26 +10,19 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recollect.cli.memories import headline, kinship
 from recollect.cli.screen import age, counted, day, first_line, visible
-from recollect.cli.terms import WORDS
-from recollect.model.recall import MatchType, Recall, SearchResult
+from recollect.model.recall import Recall, SearchResult
+from recollect.model.terms import plain, shown_parts
 from recollect.render.citing import cited
+from recollect.render.excerpts import MATCHED, marked
 from recollect.render.records import certificate_of, filters_record
-from recollect.text.snippet import END_MARK, MARK
+from recollect.render.saying import headline, kinship
 
 EXCERPT = 240
 BAR_CELLS = 16
 # In the order of the parts, the largest first: told apart without colour too.
 _SHADES = "█▓▒░·"
 _INDENT = 3
-_MATCHED = {
-    MatchType.BOTH: "matched by words and meaning",
-    MatchType.KEYWORD: "matched by words",
-    MatchType.SEMANTIC: "matched by meaning",
-}
-_MARKED = re.compile(f"{re.escape(MARK)}(.*?){re.escape(END_MARK)}", re.DOTALL)
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def print_recall(console: Console, recall: Recall, *, why: bool) -> None:
@@ -105,17 +97,15 @@ def _body(result: SearchResult) -> Text | None:
 
 def highlighted(excerpt: str) -> Text:
     """The marks become bold; a text that holds the same tags by itself is only shown a little bolder."""
-    text, at = Text(), 0
-    for match in _MARKED.finditer(excerpt):
-        text.append(visible(excerpt[at : match.start()]))
-        text.append(visible(match.group(1)), style="bold magenta")
-        at = match.end()
-    return text.append(visible(excerpt[at:]))
+    text = Text()
+    for piece, found in marked(excerpt):
+        text.append(visible(piece), style="bold magenta" if found else None)
+    return text
 
 
 def _provenance(result: SearchResult) -> list[str]:
     views = [plain(view) for view in result.views if ":" not in view]  # what a tier looked through found nothing itself
-    parts = [_MATCHED[result.match_type] if result.match_type else f"found by {', '.join(views)}"]
+    parts = [MATCHED[result.match_type] if result.match_type else f"found by {', '.join(views)}"]
     if result.source_session is not None:
         parts.append(visible(f"session {result.source_session.id}"))
     if result.related_count:
@@ -133,21 +123,6 @@ def reason(result: SearchResult) -> Text:
         sign = " −" if hundredths < 0 else " +" if place else ""
         text.append(f"{sign} {plain(name)} {abs(hundredths) / 100:.2f}")
     return text.append(f"  {shares(parts)}", style="dim")
-
-
-def shown_parts(parts: Mapping[str, float], score: float) -> list[tuple[str, int]]:
-    """Hundredths that add up to the shown score: each is its part rounded up or down, the largest remainders up."""
-    floors = {name: int(value * 100 // 1) for name, value in parts.items()}
-    missing = round(score * 100) - sum(floors.values())
-    by_remainder = sorted(parts, key=lambda name: floors[name] - parts[name] * 100)
-    for name in by_remainder[: max(missing, 0)]:
-        floors[name] += 1
-    shown = [(name, value) for name, value in floors.items() if value]
-    return sorted(shown, key=lambda part: -abs(part[1]))
-
-
-def plain(name: str) -> str:
-    return WORDS.get(name) or _HUMP.sub(" ", name).replace("-", " ").lower()
 
 
 def shares(parts: list[tuple[str, int]]) -> str:

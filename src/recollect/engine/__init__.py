@@ -17,13 +17,16 @@ from recollect.engine.disclosing import Disclosing
 from recollect.engine.layering import Layering
 from recollect.engine.recapping import Recapping
 from recollect.engine.retrieving import Retrieving
+from recollect.engine.surveying import Surveying
 from recollect.engine.tokens import Tokens
 from recollect.engine.vaults import Vaults
 from recollect.index.encoders.protocol import Encoder
 from recollect.model.ids import Clock
 
 
-class Engine(Disclosing, Contexts, Retrieving, Recapping, Vaults, Detailing, Bootstrapping, Citing, Layering, Tokens):
+class Engine(
+    Disclosing, Contexts, Retrieving, Recapping, Vaults, Detailing, Bootstrapping, Citing, Layering, Surveying, Tokens
+):
     """Use it as a context manager, or call `close`."""
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,9 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.ingest.validate import parse_when
 from recollect.text.normalize import clean
 
-FIELDS = ("query", "expect", "id", "tags", "now", "project", "namespace")
+FIELDS = ("query", "expect", "grades", "id", "tags", "now", "project", "namespace")
+# What a person may say of a result: not relevant, somewhat, relevant, exactly what was asked for.
+GRADES = (0, 1, 2, 3)
 YAML_SUFFIXES = (".yaml", ".yml")
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 _NO_NOW = 0  # a time relative to now would make another question of it tomorrow
@@ -24,7 +26,9 @@ _EXAMPLE = "For example: - query: how long are lookups cached, then expect: [arc
 
 @dataclass(frozen=True, slots=True)
 class GoldenQuestion:
-    """`expect` names files or memories, all of them right. What is None, the settings decide."""
+    """`expect` names files or memories, all of them right; `grades` says how right, 1 where it says nothing. What is
+    None, the settings decide.
+    """
 
     id: str
     query: str
@@ -33,6 +37,7 @@ class GoldenQuestion:
     now: int | None = None
     project: str | None = None
     namespace: str | None = None
+    grades: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +112,9 @@ def _question(record: object) -> GoldenQuestion:
     query = _text("query", record.get("query"))
     if query is None:
         raise InvalidInput("it has no `query`", hint=_EXAMPLE)
-    expect = _texts("expect", record.get("expect"))
+    grades = _grades(record.get("grades"))
+    said = _texts("expect", record.get("expect"))
+    expect = tuple(dict.fromkeys((*said, *(name for name, grade in grades.items() if grade > 0))))
     if not expect:
         raise InvalidInput("it expects nothing; `expect` names files or memories", hint=_EXAMPLE)
     return GoldenQuestion(
@@ -118,6 +125,7 @@ def _question(record: object) -> GoldenQuestion:
         now=_when(record.get("now")),
         project=_text("project", record.get("project")),
         namespace=_text("namespace", record.get("namespace")),
+        grades=grades,
     )
 
 
@@ -136,6 +144,21 @@ def _text(name: str, value: object) -> str | None:
 def _texts(name: str, value: object) -> tuple[str, ...]:
     given = value if isinstance(value, list) else [] if value is None else [value]
     return tuple(dict.fromkeys(found for one in given if (found := _text(name, one)) is not None))
+
+
+def _grades(value: object) -> dict[str, int]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidInput("`grades` must be a mapping of names to grades, for example {architecture/cache.md: 3}")
+    found: dict[str, int] = {}
+    for name, grade in value.items():
+        if isinstance(grade, bool) or grade not in GRADES:
+            raise InvalidInput(f"the grade of {name!r} must be one of 0, 1, 2, 3, not {grade!r}")
+        known = _text("grades", name)
+        assert known is not None  # a mapping's key
+        found[known] = grade
+    return found
 
 
 def _when(value: Any) -> int | None:

@@ -130,7 +130,8 @@ def asking(engine: Engine, question: GoldenQuestion, variant: Variant, now: int)
 
 def _scored(question: GoldenQuestion, expected: Expected, keys: Sequence[str]) -> Scored:
     # What the store does not hold is expected all the same, and never found.
-    gold = dict.fromkeys((*(target.key for target in expected.targets), *expected.unknown), 1.0)
+    names = (*((target.key, target.name) for target in expected.targets), *((name, name) for name in expected.unknown))
+    gold = {key: float(question.grades.get(name, 1)) for key, name in names}
     ranks = ranks_in(keys, {target.name: target.key for target in expected.targets})
     return Scored(
         question.id,

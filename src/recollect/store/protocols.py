@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from recollect.model.checking import CitationCheck
 from recollect.model.memory import AuditEntry, Citation, Document, Event, Memory, Relation, Session, Usage
 from recollect.model.recall import SessionContext, Successor
+from recollect.store.surveys import SurveyReads
 from recollect.store.tasks import TaskReader, TaskWriter
 from recollect.store.tokens import TokenReads, TokenWrites
 from recollect.store.vaults import VaultReads, VaultWrites
@@ -118,7 +119,7 @@ class Waiting:
     content: str
 
 
-class Reader(TaskReader, VaultReads, TokenReads, Protocol):
+class Reader(TaskReader, VaultReads, SurveyReads, TokenReads, Protocol):
     """One consistent snapshot of the store. Every method is a constant number of statements."""
 
     def namespace(self, name: str) -> NamespaceState | None: ...

@@ -256,7 +256,12 @@ _TERM_WORDS = {
     "semantic": "what it means",
     "bm25": "the exact words",
     "keyword": "the exact words",
+    "pairs": "words that stand side by side",
+    "code": "what its code means",
     "symbolic": "a name that it shares with the question",
+    "session": "the session that it belongs to",
+    "userTurn": "that the user said it",
+    "namedSpeaker": "who said it",
     "importance": "how important it is",
     "salience": "how much it has been in use",
     "recency": "how new it is",
@@ -275,6 +280,7 @@ _TERM_WORDS = {
     "actionability": "the open file and the latest commands",
     "levelMatch": "how abstract it is",
     "conflictPenalty": "that something speaks against it",
+    "clamp": "the bounds of a score",
 }
 
 

@@ -5,11 +5,12 @@ from rich.table import Table
 from rich.text import Text
 
 from recollect.cli.given import Given, pass_given
-from recollect.cli.memories import facts, headline
+from recollect.cli.memories import facts
 from recollect.cli.options import TEXT, WHEN, shared
 from recollect.cli.screen import counted, first_line, moment, screen, visible
 from recollect.errors import InvalidInput
 from recollect.render.records import memory_record, session_record
+from recollect.render.saying import headline
 
 
 @click.group()

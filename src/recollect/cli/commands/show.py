@@ -4,12 +4,13 @@ import click
 from rich.text import Text
 
 from recollect.cli.given import Given, pass_given
-from recollect.cli.memories import attributes, facts, headline
+from recollect.cli.memories import attributes, facts
 from recollect.cli.options import TEXT, shared
 from recollect.cli.screen import counted, first_line, moment, screen, visible
 from recollect.model.checking import CitationCheck
 from recollect.model.memory import Citation, Memory, Relation, RelationType
 from recollect.render.citing import cited
+from recollect.render.saying import headline
 from recollect.render.showing import shown_record
 
 

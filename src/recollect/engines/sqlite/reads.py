@@ -8,6 +8,7 @@ from typing import Any
 from recollect.engines.sqlite.checks import SqliteChecks
 from recollect.engines.sqlite.layers import SqliteLayers
 from recollect.engines.sqlite.rows import MEMORY_SELECT, SESSION_SELECT, citation_of, memory_of, session_of
+from recollect.engines.sqlite.surveys import SqliteSurveys
 from recollect.engines.sqlite.tasks import SqliteTasks
 from recollect.engines.sqlite.tokens import SqliteTokens
 from recollect.engines.sqlite.trails import packed
@@ -30,7 +31,7 @@ SUCCESSOR_EXCERPT = 200
 _AFTER_EVERY_TERM = "\U0010ffff"
 
 
-class SqliteReader(SqliteTasks, SqliteChecks, SqliteLayers, SqliteVaultReads, SqliteTokens):
+class SqliteReader(SqliteTasks, SqliteChecks, SqliteLayers, SqliteSurveys, SqliteVaultReads, SqliteTokens):
     """One snapshot: memories, and everything that is looked up with them."""
 
     # ── namespaces and derived state ──

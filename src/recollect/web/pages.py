@@ -1,0 +1,30 @@
+"""The page's routes, to be mounted at the root of the site."""
+
+from __future__ import annotations
+
+from starlette.routing import BaseRoute, Route
+
+from recollect.web import comparing, memories, rating, reasons, sandbox, searching, stats, vault, xrays
+from recollect.web.answering import page, sent
+from recollect.web.assets import serve_asset
+
+
+def routes() -> list[BaseRoute]:
+    return [
+        Route("/", page(searching.search)),
+        Route("/xray", page(xrays.fresh)),
+        Route("/xray/download", page(xrays.download_fresh)),
+        Route("/snapshots/{id}", page(xrays.recorded)),
+        Route("/snapshots/{id}/download", page(xrays.download_recorded)),
+        Route("/why-not", page(reasons.why_not)),
+        Route("/sandbox", page(sandbox.sandbox)),
+        Route("/sandbox/ranking", page(sandbox.ranking)),
+        Route("/diff", page(comparing.compare)),
+        Route("/memories/{id}", page(memories.memory)),
+        Route("/timeline/{id}", page(memories.timeline)),
+        Route("/vault", page(vault.vault)),
+        Route("/stats", page(stats.stats)),
+        Route("/rate", page(rating.rating)),
+        Route("/rate", sent(rating.rated), methods=["POST"]),
+        Route("/static/{digest}/{name}", serve_asset),
+    ]

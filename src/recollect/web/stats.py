@@ -1,0 +1,27 @@
+"""What the store holds, drawn."""
+
+from __future__ import annotations
+
+from recollect.web.answering import Page
+from recollect.web.drawing import chart, share
+from recollect.web.visits import Visit
+
+
+def stats(visit: Visit) -> Page:
+    found = visit.engine.stats(namespace=visit.namespace)
+    survey = visit.engine.survey(namespace=visit.namespace)
+    tenths = {f"{low / 10:.1f}–{(low + 1) / 10:.1f}": count for low, count in enumerate(survey.saliences)}
+    lengths = {("over 400" if bound is None else f"≤ {bound}"): count for bound, count in survey.lengths.items()}
+    return Page(
+        "stats.html",
+        {
+            "stats": found,
+            "survey": survey,
+            "grown": chart(survey.grown),
+            "saliences": chart(tenths),
+            "lengths": chart(lengths),
+            "recalls": chart(survey.recalls),
+            "share": share,
+            "shown": ("kind", "sector", "status", "zone"),
+        },
+    )

@@ -1,0 +1,39 @@
+"""The vaults: folders of notes, their files, and the sections that are memories."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from recollect.engine.surveying import FILES_A_PAGE
+from recollect.model.survey import FiledSections
+from recollect.web.answering import Page
+from recollect.web.visits import Visit
+
+
+def vault(visit: Visit) -> Page:
+    engine, namespace = visit.engine, visit.namespace
+    known = engine.vaults(namespace=namespace)
+    counts = engine.vault_counts(namespace=namespace)
+    chosen = visit.given.get("vault", "") or (known[0].name if known else "")
+    like = visit.given.get("file", "").strip()
+    if not chosen:
+        return Page("vault.html", {"vaults": known, "counts": counts, "page": None})
+    number = visit.given.get("page", "1")
+    at = max(int(number), 1) if number.isdecimal() and len(number) < 7 else 1
+    page = engine.vault_files_page(chosen, like=like, offset=(at - 1) * FILES_A_PAGE, namespace=namespace)
+    return Page(
+        "vault.html",
+        {
+            "vaults": known,
+            "counts": counts,
+            "page": page,
+            "like": like,
+            "at": at,
+            "pages": max(1, -(-page.total // FILES_A_PAGE)),
+            "folders": [(name, list(files)) for name, files in groupby(page.files, key=_folder)],
+        },
+    )
+
+
+def _folder(filed: FiledSections) -> str:
+    return filed.file.path.rpartition("/")[0]
