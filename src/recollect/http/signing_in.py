@@ -17,12 +17,17 @@ _FORM = "application/x-www-form-urlencoded"
 
 
 async def sign_in(request: Request) -> Response:
-    """From a form (`token`, and `next` to go to) or JSON (`{"token": …}`). The cookie ends with the browser."""
-    _from_our_page(request)
+    """From a form (`token`, and `next` to go to) or JSON (`{"token": …}`)."""
+    from_our_page(request)
     token, onward = await _said(request)
     if await worked(request, lambda: engine_of(request).token_of(token)) is None:
         raise TokenRefused("this token is not known", hint="`recollect token list` shows which are in force.")
     response = Response(status_code=204) if onward is None else RedirectResponse(onward, 303)
+    return keep(response, request, token)
+
+
+def keep(response: Response, request: Request, token: str) -> Response:
+    """The cookie ends with the browser; no script reads it, and no other site makes the browser send it."""
     secure = request.url.scheme == "https"
     response.set_cookie(COOKIE, token, path="/", httponly=True, samesite="strict", secure=secure)
     response.headers["Cache-Control"] = "no-store"
@@ -30,13 +35,13 @@ async def sign_in(request: Request) -> Response:
 
 
 async def sign_out(request: Request) -> Response:
-    _from_our_page(request)
+    from_our_page(request)
     response = Response(status_code=204, headers={"Cache-Control": "no-store"})
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
     return response
 
 
-def _from_our_page(request: Request) -> None:
+def from_our_page(request: Request) -> None:
     """The guard has refused a foreign Origin; a browser that sends none says so in this header."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise NotAllowed("a page from elsewhere may not sign in here")

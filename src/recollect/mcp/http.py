@@ -35,7 +35,7 @@ def endpoint(server: Server[Any], *, security: TransportSecuritySettings | None 
         security_settings=security,
         max_request_body_size=MOST_BODY,
     )
-    return Endpoint(Route(PATH, endpoint=StreamableHTTPASGIApp(manager)), manager.run)
+    return Endpoint(Route(PATH, endpoint=StreamableHTTPASGIApp(manager), methods=["POST"]), manager.run)
 
 
 def local_app(server: Server[Any]) -> Starlette:

@@ -1,20 +1,63 @@
-"""What is served beside the API: the page and MCP are mounted here."""
+"""What is served beside the API: the page, and MCP where its package is installed."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 
 from recollect.http.limits import Limits
-from recollect.serving.app import build
+from recollect.http.requests import caller_of
+from recollect.serving.app import Lifespan, build
+from recollect.web import pages
+from recollect.web.signing_in import PATH as SIGN_IN
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
+    from recollect.mcp.http import Endpoint
 
 
 def whole(
-    engine: Engine, *, host: str, allow_hosts: Collection[str], limits: Limits, spans: bool, access_log: bool
+    engine: Engine,
+    *,
+    host: str = "127.0.0.1",
+    allow_hosts: Collection[str] = (),
+    limits: Limits | None = None,
+    spans: bool = False,
+    access_log: bool = False,
 ) -> Starlette:
-    return build(engine, host=host, allow_hosts=allow_hosts, limits=limits, spans=spans, access_log=access_log)
+    routes, lifespans = pages.routes(), list[Lifespan]()
+    if find_spec("mcp") is not None:
+        agents = _agents(engine)
+        routes.append(agents.route)
+        lifespans.append(lambda app: agents.running())
+    return build(
+        engine,
+        host=host,
+        allow_hosts=allow_hosts,
+        limits=limits,
+        routes=routes,
+        public=pages.public(),
+        sign_in=SIGN_IN,
+        lifespans=lifespans,
+        spans=spans,
+        access_log=access_log,
+    )
+
+
+def _agents(engine: Engine) -> Endpoint:
+    """Behind the same guard as everything else: who calls a tool is whoever the request was let in as."""
+    from recollect.mcp.calling import Offer
+    from recollect.mcp.http import endpoint
+    from recollect.mcp.server import build as server
+    from recollect.mcp.tools import TOOLS
+
+    offer = Offer(
+        engine=lambda: engine,
+        caller=lambda engine, request: caller_of(request),
+        tools=TOOLS,
+        records=engine.settings.record,
+    )
+    return endpoint(server(offer))

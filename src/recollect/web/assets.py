@@ -31,6 +31,10 @@ def asset(name: str) -> str:
     return f"/static/{_held(name)[1]}/{name}"
 
 
+def addresses() -> list[str]:
+    return [asset(name) for name in sorted(_names())]
+
+
 async def serve_asset(request: Request) -> Response:
     name, digest = request.path_params["name"], request.path_params["digest"]
     if name not in _names() or _held(name)[1] != digest:

@@ -6,7 +6,9 @@ from starlette.routing import BaseRoute, Route
 
 from recollect.web import comparing, memories, rating, reasons, sandbox, searching, stats, vault, xrays
 from recollect.web.answering import page, sent
-from recollect.web.assets import serve_asset
+from recollect.web.assets import addresses, serve_asset
+from recollect.web.signing_in import PATH as SIGN_IN
+from recollect.web.signing_in import sign_in, signed_in
 
 
 def routes() -> list[BaseRoute]:
@@ -26,5 +28,12 @@ def routes() -> list[BaseRoute]:
         Route("/stats", page(stats.stats)),
         Route("/rate", page(rating.rating)),
         Route("/rate", sent(rating.rated), methods=["POST"]),
+        Route(SIGN_IN, sign_in),
+        Route(SIGN_IN, signed_in, methods=["POST"]),
         Route("/static/{digest}/{name}", serve_asset),
     ]
+
+
+def public() -> frozenset[str]:
+    """What a browser may load before it has shown a token."""
+    return frozenset((SIGN_IN, *addresses()))

@@ -1,0 +1,35 @@
+"""The one page that needs no token: where a browser is given one."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from recollect.http.requests import engine_of, worked
+from recollect.http.signing_in import from_our_page, keep
+from recollect.web.answering import HEADERS, templates
+
+PATH: Final = "/sign-in"
+MOST_FORM: Final = 4_096
+
+
+async def sign_in(request: Request) -> Response:
+    return _shown(refused=False)
+
+
+async def signed_in(request: Request) -> Response:
+    from_our_page(request)
+    body = await request.body()
+    fields = dict(parse_qsl(body[:MOST_FORM].decode("utf-8", "replace"), max_num_fields=8))
+    token = fields.get("token", "").strip()
+    if await worked(request, lambda: engine_of(request).token_of(token)) is None:
+        return _shown(refused=True)
+    return keep(RedirectResponse("/", 303, headers=dict(HEADERS)), request, token)
+
+
+def _shown(*, refused: bool) -> Response:
+    text = templates().get_template("sign_in.html").render(refused=refused)
+    return HTMLResponse(text, 401 if refused else 200, headers=dict(HEADERS))
