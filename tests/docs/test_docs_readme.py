@@ -3,9 +3,12 @@
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -62,3 +65,69 @@ def test_the_transcript_is_what_the_command_prints(store: Path) -> None:
 def test_the_first_screen_offers_two_commands() -> None:
     first = README.read_text(encoding="utf-8").split("<!-- transcript -->")[0]
     assert re.findall(r"^make (\w+)", first, re.MULTILINE) == ["demo", "test"]
+
+
+# ── a new user's first steps ──
+
+STEPS = re.compile(r"<!-- steps -->\n```console\n(?P<shown>[\s\S]*?)```")
+WHEN = re.compile(r"\b20\d\d-\d\d-\d\d(?:T[\d:.]+Z)?")
+# Done for the reader by whoever reads: the test stands in an environment that is installed already.
+BEFOREHAND = ("pip install",)
+
+
+def _first_steps(folder: Path, commands: list[str]) -> Iterator[str]:
+    """Each command, and what it prints, in a folder and a home of its own."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")},
+        "HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config"),
+        "NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8",
+    }  # fmt: skip
+    project = folder / "harbor"
+    project.mkdir()
+    for command in commands:
+        yield f"$ {command}"
+        if command.startswith(BEFOREHAND):
+            continue
+        command, _, piped = command.partition(" | head -n ")
+        words = [sys.executable, "-m", "recollect", *shlex.split(command)[1:]]
+        if "serve" in words:
+            yield from _served([word for word in words if word != "--open"], environment, project)
+            continue
+        done = subprocess.run(words, cwd=project, env=environment, capture_output=True, encoding="utf-8", check=True)
+        yield "\n".join(done.stdout.rstrip("\n").split("\n")[: int(piped) if piped else None])
+
+
+def _served(words: list[str], environment: dict[str, str], project: Path) -> Iterator[str]:
+    """The server is asked for its page before it is stopped as a person would stop it."""
+    command = [*words, "--port", "0"]
+    with subprocess.Popen(command, cwd=project, env=environment, stdout=subprocess.PIPE, encoding="utf-8") as running:
+        try:
+            assert running.stdout is not None
+            address = running.stdout.readline().strip()
+            with urlopen(f"{address}/?q=lookups", timeout=30) as page:
+                assert "Tracking lookups are cached" in page.read().decode()
+            yield re.sub(r":\d+$", ":8765", address)
+        finally:
+            running.send_signal(signal.SIGINT)
+            assert running.wait(timeout=30) == 0
+
+
+def _told(folder: Path, text: str) -> str:
+    text = text.replace(str(folder), "~")
+    text = re.sub(
+        r'"command": ".*?"(,\n\+ +"args": \[\n)(\+ +"-m",\n\+ +"recollect",\n)?', r'"command": "recollect"\1', text
+    )
+    return WHEN.sub("2026-09-01", _masked(text))
+
+
+def test_the_first_steps_are_what_a_new_user_sees(tmp_path: Path) -> None:
+    text = README.read_text(encoding="utf-8")
+    found = STEPS.search(text)
+    assert found is not None
+    commands = [line[2:] for line in found["shown"].splitlines() if line.startswith("$ ")]
+    printed = _told(tmp_path, "\n".join(_first_steps(tmp_path, commands)))
+    if os.environ.get("UPDATE_README"):
+        README.write_text(text[: found.start("shown")] + printed + "\n" + text[found.end("shown") :], encoding="utf-8")
+        return
+    shown = found["shown"].strip()
+    assert NUMBER.sub("0", shown) == NUMBER.sub("0", printed)

@@ -58,6 +58,18 @@ def test_it_names_the_missing_half_in_korean(filled: Engine) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [("배포절차", True), ("배포 절차", True), ("배포절차릴리스", True), ("배포일정", False), ("배포절", False)],
+)
+def test_a_korean_compound_is_covered_with_and_without_its_spaces(
+    filled: Engine, question: str, answered: bool
+) -> None:
+    told = certificate(filled.search(question, certify=True))
+    assert (told["completenessScore"] == 1.0) is answered
+    assert bool(told["missing"]) is not answered
+
+
 def test_a_question_that_is_answered_misses_nothing(filled: Engine) -> None:
     said = certificate(filled.search("which database does the billing service use", certify=True))
     assert said["completenessScore"] == 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from recollect.recall.facets import Facet, FacetKind, facets_of
 from recollect.recall.plan import PLANNED_CHARACTERS
 from recollect.recall.runner import Decide
 from recollect.recall.scene import Scene
+from recollect.text.korean import is_korean
 
 # Seed 001: below the first the search widens once; still below the second, it suggests where else to look.
 WIDEN_BELOW: Final = 0.6
@@ -62,9 +63,28 @@ def coverage(scene: Scene, facets: Sequence[Facet], rows: IntArray) -> BoolArray
         if facet.window is not None:
             covers[at] = (facet.window.start <= created) & (created < facet.window.end)
         else:
-            groups = np.array([np.all([held[word] for word in group], axis=0) for group in facet.groups])
+            groups = np.array([_whole(group, held) for group in facet.groups])
             covers[at] = groups.sum(axis=0) >= facet.needed
     return covers
+
+
+def _whole(group: Sequence[str], held: Mapping[str, BoolArray]) -> BoolArray:
+    """Rows that hold every word of the group.
+
+    A Korean compound is written with or without its spaces (추적조회, 추적 조회), and the pair of syllables across the
+    gap is in one spelling alone: it may be missing where both of its neighbours are there.
+    """
+    whole = np.ones_like(held[group[0]])
+    for at, word in enumerate(group):
+        there = held[word]
+        if 0 < at < len(group) - 1 and _across(group[at - 1], word, group[at + 1]):
+            there = there | (held[group[at - 1]] & held[group[at + 1]])
+        whole = whole & there
+    return whole
+
+
+def _across(before: str, word: str, after: str) -> bool:
+    return is_korean(word) and before[-1] == word[0] and word[-1] == after[0]
 
 
 def completeness(facets: Sequence[Facet], covers: BoolArray) -> float | None:
