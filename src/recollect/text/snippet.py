@@ -50,13 +50,19 @@ class Snippets:
         """Words that only begin as asked are marked too: in a short query, or where no word stands in full."""
         composed = nfc(text)
         found = list(_WORD.finditer(composed, 0, SCANNED_CHARACTERS))
-        runs = [
-            (at, tokens_of(run.group()))
-            for at, run in enumerate(found)
-            if run.lastindex is None or run.group().lower().startswith(self._beginnings)
-        ]
+        runs = [(at, tokens_of(found[at].group())) for at in self._likely(composed, found)]
         hits = self._hits(runs, opened=self._short) or self._hits(runs, opened=True)
         return _snippet(composed, found, hits) if hits else ""
+
+    def _likely(self, text: str, found: Sequence[re.Match[str]]) -> list[int]:
+        """The places of the runs that may hold a word that was asked for."""
+        head, beginnings = text[:SCANNED_CHARACTERS], self._beginnings
+        lowered = head.lower()
+        if len(lowered) != len(head):  # a letter whose small form is two has moved all that follow
+            starts = (run.lastindex is None or run.group().lower().startswith(beginnings) for run in found)
+        else:
+            starts = (run.lastindex is None or lowered.startswith(beginnings, run.start()) for run in found)
+        return [at for at, likely in enumerate(starts) if likely]
 
     def _hits(self, runs: Sequence[tuple[int, Sequence[str]]], *, opened: bool) -> list[Hit]:
         return [(at, held) for at, tokens in runs if (held := self._held(tokens, opened))]
