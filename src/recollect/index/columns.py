@@ -134,6 +134,13 @@ class Columns:
         places[known[places] != wanted] = -1
         return places
 
+    def mask_of(self, nums: Sequence[int]) -> BoolArray:
+        """Which rows these memories are."""
+        mask = np.zeros(self.size, dtype=np.bool_)
+        places = self.locate(nums)
+        mask[places[places >= 0]] = True
+        return mask
+
     def next(self, rows: Sequence[ColumnRow], removed: Sequence[int]) -> tuple[Columns, int]:
         """The version after these changes, and how many of its rows are new; those are at its end."""
         buffers = dict(self._buffers)

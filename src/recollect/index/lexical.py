@@ -114,6 +114,7 @@ class BoundLexical:
         self._worth: dict[str, tuple[int, float]] = {}
         self._code: Sequence[int] = ()
         self._reading: tuple[IntArray, Reading] | None = None
+        self._share: tuple[IntArray, BoolArray, float] | None = None
         self._weights = weights
         self._index = index
         self._formula = formula
@@ -210,7 +211,11 @@ class BoundLexical:
     def code_share(self, rows: IntArray, live: BoolArray) -> float:
         """How far those of the rows that are live are source code, from 0 to 1."""
         _ = self._found
-        return code_share(self._read(rows), live, self._code) if self._code else 0.0
+        if not self._code:
+            return 0.0
+        if self._share is None or self._share[0] is not rows or self._share[1] is not live:
+            self._share = rows, live, code_share(self._read(rows), live, self._code)
+        return self._share[2]
 
     def _read(self, rows: IntArray) -> Reading:
         """Several terms ask about the same rows: they are read once."""

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.model.verdict import FloatArray, IntArray
+from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Scored:
     """Rows in their order, each with its score and with the share of the query's words that it holds."""
 
     rows: IntArray
     scores: FloatArray
     coverage: FloatArray
+    _asked: IntArray | None = None
+    _at: IntArray = field(init=False)
+    _here: BoolArray = field(init=False)
 
     def score_of(self, rows: IntArray) -> FloatArray:
-        return self._at(self.scores, rows)
+        return self._of(self.scores, rows)
 
     def coverage_of(self, rows: IntArray) -> FloatArray:
-        return self._at(self.coverage, rows)
+        return self._of(self.coverage, rows)
 
-    def _at(self, values: FloatArray, rows: IntArray) -> FloatArray:
+    def _of(self, values: FloatArray, rows: IntArray) -> FloatArray:
         if not len(self.rows):
             return np.zeros(len(rows))
-        at = np.minimum(self.rows.searchsorted(rows), len(self.rows) - 1)
-        return np.where(self.rows[at] == rows, values[at], 0.0)
+        if self._asked is not rows:  # a dozen stages ask about the same rows: they are looked for once
+            self._at = np.minimum(self.rows.searchsorted(rows), len(self.rows) - 1)
+            self._here = self.rows[self._at] == rows
+            self._asked = rows
+        return np.where(self._here, values[self._at], 0.0)
 
 
 def added_up(size: int, rows: NDArray[Any], *columns: FloatArray) -> tuple[IntArray, list[FloatArray]]:

@@ -22,7 +22,7 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     nums = scene.columns["num"][rows].tolist()
     assert scene.known is not None
     known = scene.known(nums)
-    sessions = reader.source_sessions(nums)
+    sessions = reader.source_sessions(nums) if scene.columns.names["session"].texts else {}
     successors = reader.successors(nums, scene.at)
     saliences = scene.salience(rows).tolist()
     superseded = scene.superseded(rows).tolist()

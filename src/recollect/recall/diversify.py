@@ -17,6 +17,7 @@ from recollect.model.query import Query
 from recollect.model.verdict import BoolArray, FloatArray, IntArray, Pick, Term, Verdict
 from recollect.recall.runner import Decide
 from recollect.recall.scene import Likeness, Scene
+from recollect.recall.terms import deviation_of
 
 PER_DOCUMENT = 3
 LAMBDA = 0.7
@@ -104,12 +105,12 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
 
 def _worthy_lessons(scene: Scene, pool: Pool, order: IntArray, *, best: float) -> BoolArray:
     rows = pool.rows[order]
+    lessons: BoolArray = scene.columns["kind"][rows] == code_of(Kind.LESSON)
+    if not np.count_nonzero(lessons):
+        return lessons
     near = pool.score[order] >= LESSON_SHARE * best
-    worthy: BoolArray = (scene.columns["kind"][rows] == code_of(Kind.LESSON)) & (
-        near | (scene.coverage(rows) >= LESSON_SHARE)
-    )
-    return worthy
+    return lessons & (near | (scene.coverage(rows) >= LESSON_SHARE))
 
 
 def _deviation(scores: FloatArray) -> float:
-    return float(scores.std()) if len(scores) > 1 else 0.0
+    return deviation_of(scores) if len(scores) > 1 else 0.0
