@@ -99,6 +99,7 @@ def set_scene(
         neighbours=_neighbours(reader, ns, query.at) if preset.tiers or preset.by_strategy else None,
         likeness=_likeness(version.vectors if fluency > 0 else None, version.lexical),
         known=_known(reader),
+        headings=reader.headings,
         notes={**notes, "encoder": encoding.key, "fluency": fluency, **(plan.to_json() if plan is not None else {})},
         plan=plan,
         noticed=noticed if preset.planned else None,
@@ -280,7 +281,9 @@ def _likeness(vectors: VectorIndex | None, lexical: LexicalIndex) -> Likeness:
         def to(at: int) -> FloatArray:
             if not has[at]:
                 return by_words(at)
-            cosine = np.minimum(np.maximum((matrix @ matrix[at]).astype(np.float64), 0.0), 1.0)
+            cosine = (matrix @ matrix[at]).astype(np.float64)
+            np.maximum(cosine, 0.0, out=cosine)
+            np.minimum(cosine, 1.0, out=cosine)
             return cosine if everywhere else np.where(has, cosine, by_words(at))
 
         return to

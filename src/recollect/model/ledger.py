@@ -8,6 +8,7 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, assert_never
 
 import numpy as np
@@ -72,8 +73,13 @@ class Ledger:
 
     def parts_of(self, positions: IntArray) -> list[dict[str, float]]:
         """The parts of several rows."""
-        told = [(term.name, term.delta[positions].tolist(), term.computed[positions].tolist()) for term in self.terms()]
-        return [{name: delta[at] for name, delta, computed in told if computed[at]} for at in range(len(positions))]
+        terms = list(self.terms())
+        if not terms:
+            return [{} for _ in positions]
+        names = [term.name for term in terms]
+        deltas = np.array([term.delta for term in terms])[:, positions].T.tolist()
+        computed = np.array([term.computed for term in terms])[:, positions].T.tolist()
+        return [dict(compress(zip(names, row, strict=True), has)) for row, has in zip(deltas, computed, strict=True)]
 
     def notes(self, name: str) -> list[Mapping[str, Any]]:
         return [e.verdict.data for e in self.entries if isinstance(e.verdict, Note) and e.verdict.name == name]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
+from functools import lru_cache
 
 from recollect.model.ledger import Ledger
 from recollect.model.pool import Pool
@@ -57,7 +58,8 @@ def apart(found: tuple[SearchResult, ...], limit: int) -> tuple[tuple[SearchResu
     return found[:limit], found[limit:]
 
 
-def match_type(views: Iterable[str]) -> MatchType | None:
+@lru_cache(maxsize=256)  # the views that proposed a row are one of a few sets
+def match_type(views: tuple[str, ...]) -> MatchType | None:
     """Decided by which views proposed the row; absent if only another one did."""
     by = set(views)
     words, meaning = bool(by & _KEYWORD_VIEWS), "semantic" in by
@@ -69,7 +71,7 @@ def match_type(views: Iterable[str]) -> MatchType | None:
 
 
 def _highlights(content: str, mark: Snippets, views: Collection[str]) -> tuple[str, ...]:
-    if not _KEYWORD_VIEWS & set(views):
+    if _KEYWORD_VIEWS.isdisjoint(views):
         return ()
     excerpt = mark(content)
     return (excerpt,) if excerpt else ()

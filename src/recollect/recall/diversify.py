@@ -78,8 +78,8 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
         likeness_to = likeness(pool.rows)
         price = np.zeros(len(pool))  # of each row: what its likeness to the rows chosen before it costs
         worth = pool.score[order]
-        still = np.ones(len(pool), dtype=np.bool_)
         picks: list[int] = []
+        paid: list[float] = []
         while len(picks) < min(query.limit + LESSON_EXTRA, len(order)):
             if len(picks) == query.limit:
                 worth[~_worthy_lessons(scene, pool, order, best=float(pool.score[picks[0]]))] = -np.inf
@@ -88,9 +88,10 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
                 break
             pick = int(order[first])
             picks.append(pick)
+            paid.append(price[pick])
             worth[first] = -np.inf
-            still[pick] = False
-            np.maximum(price, unit * likeness_to(pick), out=price, where=still)
+            np.maximum(price, unit * likeness_to(pick), out=price)
+        price[picks] = paid
         computed = np.ones(len(pool), dtype=np.bool_)
         computed[picks[0]] = False
         if balance < 1.0:

@@ -154,6 +154,8 @@ def may_lead_on(scene: Scene, query: Query) -> Callable[[Sequence[int]], list[in
 def _not_active(scene: Scene, query: Query, rows: Rows) -> BoolArray:
     status = scene.columns["status"][rows]
     active: BoolArray = status == code_of(Status.ACTIVE)
+    if np.count_nonzero(active) == len(active):
+        return ~active
     replaced = status == code_of(Status.SUPERSEDED)
     active |= replaced if query.filters.include_superseded else replaced & ~scene.superseded(rows)
     return ~active

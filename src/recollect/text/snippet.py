@@ -58,11 +58,11 @@ class Snippets:
         """The places of the runs that may hold a word that was asked for."""
         head, beginnings = text[:SCANNED_CHARACTERS], self._beginnings
         lowered = head.lower()
-        if len(lowered) != len(head):  # a letter whose small form is two has moved all that follow
-            starts = (run.lastindex is None or run.group().lower().startswith(beginnings) for run in found)
-        else:
-            starts = (run.lastindex is None or lowered.startswith(beginnings, run.start()) for run in found)
-        return [at for at, likely in enumerate(starts) if likely]
+        if len(lowered) == len(head):
+            begins = lowered.startswith
+            return [at for at, run in enumerate(found) if run.lastindex is None or begins(beginnings, run.start())]
+        # A letter whose small form is two letters has moved all that follow.
+        return [at for at, run in enumerate(found) if run.lastindex is None or run[0].lower().startswith(beginnings)]
 
     def _hits(self, runs: Sequence[tuple[int, Sequence[str]]], *, opened: bool) -> list[Hit]:
         return [(at, held) for at, tokens in runs if (held := self._held(tokens, opened))]
