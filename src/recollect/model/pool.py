@@ -114,15 +114,16 @@ class Pool:
         score: FloatArray | None = None,
         passed: BoolArray | None = None,
         order: IntArray | None = None,
+        found: Mapping[str, Proposal] | None = None,
     ) -> Pool:
-        """The same rows with another mask, score or order; dozens of these make a recall, so no general copy."""
+        """The same rows, of which something else is said; dozens of these make a recall, so no general copy."""
         return Pool(
             self.ids,
             self.rows,
             self.batch,
             self.live if live is None else live,
             self.score if score is None else score,
-            self.found,
+            self.found if found is None else found,
             self.order if order is None else order,
             self.passed if passed is None else passed,
             self.round,
@@ -144,7 +145,7 @@ class Pool:
             )
         known = {**self.found, found.view: proposal}
         if not count:
-            return replace(self, found=known)
+            return self._with(found=known)
         return Pool(
             np.concatenate([self.ids, found.ids[fresh]]),
             np.concatenate([self.rows, found.rows[fresh]]),
