@@ -123,6 +123,11 @@ class BoundLexical:
         self._ideal = 0.0
 
     @property
+    def words(self) -> Iterable[str]:
+        """The words of the query that count."""
+        return self._weights.keys()
+
+    @property
     def ideal(self) -> float:
         """What a row would score that held every word of the question more often than can count."""
         _ = self._found

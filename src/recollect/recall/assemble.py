@@ -11,7 +11,7 @@ from recollect.model.query import Query
 from recollect.model.recall import MatchType, SearchResult
 from recollect.recall.scene import Scene
 from recollect.store.protocols import Reader
-from recollect.text.snippet import Snippets
+from recollect.text.snippet import Snippets, counting
 from recollect.text.tokenizer import tokenize
 
 _KEYWORD_VIEWS = frozenset(("lexical", "symbolic"))
@@ -29,7 +29,7 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     superseded = scene.superseded(rows).tolist()
     proposers = pool.proposers(positions)
     parts = ledger.parts_of(positions)
-    mark = Snippets(tokenize(query.text))
+    mark = Snippets(scene.words.words if scene.words is not None else counting(tokenize(query.text)))
     found = []
     for rank, (position, num) in enumerate(zip(positions.tolist(), nums, strict=True)):
         memory = known.memories[num]

@@ -135,10 +135,12 @@ def may_lead_on(scene: Scene, query: Query) -> Callable[[Sequence[int]], list[in
 
     What was superseded still leads to its successor, and the caller's filters are about results, not about the way.
     """
+    rungs: list[Rung] = []
 
     def among(nums: Sequence[int]) -> list[int]:
-        asked = replace(query, filters=Filters(include_superseded=True))
-        rungs = [rung for rung in ladder(scene, asked) if not rung.asked]
+        if not rungs:  # most walks end before they ask
+            asked = replace(query, filters=Filters(include_superseded=True))
+            rungs.extend(rung for rung in ladder(scene, asked) if not rung.asked)
         rows = scene.columns.locate(nums)
         known = rows >= 0
         places = rows[known]

@@ -37,11 +37,10 @@ def beginning(token: str) -> str:
 
 
 class Snippets:
-    """The words of one query, read once, to be marked in many texts."""
+    """The words of one query that count, to be marked in many texts."""
 
-    def __init__(self, asked: Iterable[str]) -> None:
-        weights = query_weights(list(asked))
-        self._wanted = frozenset(word for word, weight in weights.items() if weight > 0)
+    def __init__(self, wanted: Iterable[str]) -> None:
+        self._wanted = frozenset(wanted)
         self._prefixes = tuple(word for word in self._wanted if len(word) >= PREFIX_SHORTEST)
         self._short = len(self._wanted) <= PREFIX_QUERY_WORDS
         self._beginnings = tuple({beginning(word) for word in self._wanted})
@@ -76,8 +75,13 @@ class Snippets:
         return _NONE
 
 
+def counting(asked: Iterable[str]) -> list[str]:
+    """The words of a query without those that say nothing."""
+    return [word for word, weight in query_weights(list(asked)).items() if weight > 0]
+
+
 def snippet(text: str, asked: Iterable[str]) -> str:
-    return Snippets(asked)(text)
+    return Snippets(counting(asked))(text)
 
 
 def _snippet(text: str, found: Sequence[re.Match[str]], hits: Sequence[Hit]) -> str:
