@@ -138,7 +138,7 @@ def may_lead_on(scene: Scene, query: Query) -> Callable[[Sequence[int]], list[in
     rungs: list[Rung] = []
 
     def among(nums: Sequence[int]) -> list[int]:
-        if not rungs:  # most walks end before they ask
+        if not rungs:  # part of the walk, and timed with it
             asked = replace(query, filters=Filters(include_superseded=True))
             rungs.extend(rung for rung in ladder(scene, asked) if not rung.asked)
         rows = scene.columns.locate(nums)
