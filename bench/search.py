@@ -104,6 +104,8 @@ def measure(engine: Engine, asked: Sequence[str]) -> dict[str, list[float]]:
         spent: dict[str, int] = defaultdict(int)
         for entry in recall.ledger.entries:
             spent[stage_of(entry.stage)] += entry.nanos
+        for name, nanos in recall.ledger.silent.items():
+            spent[stage_of(name)] += nanos
         spent["fetch"] += total - sum(spent.values())
         spent["total"] = total
         for stage, nanos in spent.items():

@@ -12,7 +12,16 @@ from recollect.model.memory import Memory
 from recollect.model.plan import Level
 from recollect.model.recall import SearchResult
 from recollect.model.snapshot import Snapshot
-from recollect.recall.conflicts import PENALTY, Severity, claims_of, conflicts_among, disagree, marked
+from recollect.recall.conflicts import (
+    MOST_CLAIMS,
+    PENALTY,
+    Severity,
+    claims_of,
+    conflicts_among,
+    contested_claims,
+    disagree,
+    marked,
+)
 from recollect.recall.levels import far_apart, level_of_memory
 from recollect.render import render
 
@@ -158,6 +167,16 @@ MERGE = "ttl\n<<<<<<< HEAD\n60\n=======\n90\n>>>>>>> theirs\n"
         ("이 플래그는 더 이상 사용하지 않는다", Severity.LOW),
         ("These figures are outdated", Severity.LOW),
         ("deprecated and outdated", Severity.MEDIUM),
+        ("CONTRADICTORY", Severity.MEDIUM),
+        ("obſolete", Severity.LOW),
+        ("out of date", Severity.LOW),
+        ("It is no longer used", Severity.LOW),
+        ("둘은 상충한다", Severity.MEDIUM),
+        ("사용 중단", Severity.LOW),
+        ("지원 중단", Severity.LOW),
+        ("폐기되었다", Severity.LOW),
+        ("구버전 문서", Severity.LOW),
+        ("오래된 정보다", Severity.LOW),
     ],
 )
 def test_what_a_text_says_against_itself(text: str, severity: Severity) -> None:
@@ -181,6 +200,16 @@ def test_a_line_of_signs_is_no_conflict() -> None:
 )
 def test_values_that_disagree(one: str, other: str, differ: bool) -> None:
     assert any(disagree(a, b) for a in claims_of(one) for b in claims_of(other)) is differ
+
+
+def test_claims_are_read_only_where_numbers_of_a_unit_differ() -> None:
+    texts = ["The cache TTL is 60 seconds", "The queue limit is 90 seconds", "The retry budget is 5 minutes"]
+    assert contested_claims(texts) == [claims_of(texts[0]), claims_of(texts[1]), []]
+    assert contested_claims(texts[:1]) == [[]]
+    many = ". ".join(
+        f"The limit of queue {chr(97 + n)} is {n} minutes. Its lease lasts 7 days" for n in range(MOST_CLAIMS)
+    )
+    assert contested_claims([many, "The lease lasts 8 days"])[0] == claims_of(many)
 
 
 def test_severity_is_the_worst_of_what_was_found() -> None:

@@ -85,20 +85,21 @@ def set_scene(
         at=query.at,
         usage=usage_at(columns, reader.usage_until(ns, query.at), query.at) if past else usage_now(columns),
         trials=_trials(reader, state, columns, query.as_of),
-        linked=rows_of(columns, reader.in_session(ns, filters.in_session)) if filters.in_session is not None else None,
+        linked=columns.mask_of(reader.in_session(ns, filters.in_session)) if filters.in_session is not None else None,
         tagged=_tagged(reader, ns, columns, filters.tags) if filters.tags else None,
         affected=_affected(reader, ns, columns, filters.affected) if filters.affected else None,
         fluency=fluency,
         words=lexical,
         names=_names(reader, ns, noticed) if lexical is not None and preset.tiers else (),
         touched=_touched(reader, ns, columns, query.files) if query.files else None,
-        held=None if ONLY_HERE in query.scopes else _outside(columns, reader.scoped(ns, ONLY_HERE)),
+        held=None if ONLY_HERE in query.scopes else version.outside(reader, ONLY_HERE),
         speakers=sorted({name.code for name in speakers}),
         watched=watched,
         unknown=unknown,
         neighbours=_neighbours(reader, ns, query.at) if preset.tiers or preset.by_strategy else None,
         likeness=_likeness(version.vectors if fluency > 0 else None, version.lexical),
         known=_known(reader),
+        headings=reader.headings,
         notes={**notes, "encoder": encoding.key, "fluency": fluency, **(plan.to_json() if plan is not None else {})},
         plan=plan,
         noticed=noticed if preset.planned else None,
@@ -157,18 +158,6 @@ def bind_views(
     return views
 
 
-def rows_of(columns: Columns, nums: Sequence[int]) -> BoolArray:
-    mask = np.zeros(columns.size, dtype=np.bool_)
-    places = columns.locate(nums)
-    mask[places[places >= 0]] = True
-    return mask
-
-
-def _outside(columns: Columns, nums: Sequence[int]) -> BoolArray | None:
-    """The rows that are not meant for one context only; None where there is no such row."""
-    return ~rows_of(columns, nums) if nums else None
-
-
 def _paths(reader: Reader) -> Callable[[Sequence[str]], Mapping[str, str]]:
     """The paths of documents, each fetched once however many stages ask."""
     known: dict[str, str] = {}
@@ -192,8 +181,8 @@ def _work(reader: Reader, ns: int, columns: Columns, situation: Situation) -> Wo
     numbers = reader.terms(ns, words) if words else {}
     hits = reader.labelled(ns, [(value, "path") for value in sorted({file, name})]) if file else []
     return Work(
-        named=rows_of(columns, [num for value, _, num in hits if value == file]),
-        alike=rows_of(columns, [num for _, _, num in hits]),
+        named=columns.mask_of([num for value, _, num in hits if value == file]),
+        alike=columns.mask_of([num for _, _, num in hits]),
         file_words=[numbers.get(word, -1) for word in stem],
         commands=[[numbers.get(word, -1) for word in command] for command in commands if command],
     )
@@ -216,14 +205,14 @@ def _tagged(reader: Reader, ns: int, columns: Columns, wanted: Sequence[str]) ->
     hits = reader.labelled(ns, [(normalize(tag), "tag") for tag in wanted])
     mask = np.ones(columns.size, dtype=np.bool_)
     for tag in wanted:
-        mask &= rows_of(columns, [num for value, _, num in hits if value == normalize(tag)])
+        mask &= columns.mask_of([num for value, _, num in hits if value == normalize(tag)])
     return mask
 
 
 def _touched(reader: Reader, ns: int, columns: Columns, files: Sequence[str]) -> BoolArray:
     """Rows that name one of the files, in full or by its last part."""
     values = {normalize(file) for file in files} | {normalize(file).rsplit("/", 1)[-1] for file in files}
-    return rows_of(columns, [num for _, _, num in reader.labelled(ns, [(value, "path") for value in sorted(values)])])
+    return columns.mask_of([num for _, _, num in reader.labelled(ns, [(value, "path") for value in sorted(values)])])
 
 
 def _affected(reader: Reader, ns: int, columns: Columns, files: Sequence[str]) -> BoolArray:
@@ -233,7 +222,7 @@ def _affected(reader: Reader, ns: int, columns: Columns, files: Sequence[str]) -
     named: dict[int, set[str]] = {}
     for num, path in reader.paths_of(ns, sorted({num for _, _, num in hits})):
         named.setdefault(num, set()).add(path)
-    return rows_of(columns, [num for num, paths in named.items() if any(about(paths, file) for file in wanted)])
+    return columns.mask_of([num for num, paths in named.items() if any(about(paths, file) for file in wanted)])
 
 
 def about(paths: Set[str], file: str) -> bool:
@@ -292,7 +281,9 @@ def _likeness(vectors: VectorIndex | None, lexical: LexicalIndex) -> Likeness:
         def to(at: int) -> FloatArray:
             if not has[at]:
                 return by_words(at)
-            cosine = np.minimum(np.maximum((matrix @ matrix[at]).astype(np.float64), 0.0), 1.0)
+            cosine = (matrix @ matrix[at]).astype(np.float64)
+            np.maximum(cosine, 0.0, out=cosine)
+            np.minimum(cosine, 1.0, out=cosine)
             return cosine if everywhere else np.where(has, cosine, by_words(at))
 
         return to

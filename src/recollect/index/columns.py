@@ -94,13 +94,15 @@ class _Buffer:
 class Columns:
     """One version of a namespace's rows. A row's place, once given, stays its place in every later version."""
 
-    __slots__ = ("_buffers", "_sorter", "names", "size")
+    __slots__ = ("_buffers", "_sorter", "_views", "names", "size")
 
     def __init__(self, buffers: dict[str, _Buffer], names: dict[str, Names], size: int) -> None:
         self._buffers = buffers
         self.names = names
         self.size = size
         self._sorter: IntArray | None = None
+        # A recall asks for a column over a hundred times: the part of the buffer that is this version's is cut once.
+        self._views: dict[str, Array] = {}
 
     @staticmethod
     def empty() -> Columns:
@@ -115,7 +117,10 @@ class Columns:
         return Columns(buffers, {name: Names.of(names[name]) for name in INTERNED}, size)
 
     def __getitem__(self, name: str) -> Array:
-        return self._buffers[name].data[: self.size]
+        view = self._views.get(name)
+        if view is None:
+            view = self._views[name] = self._buffers[name].data[: self.size]
+        return view
 
     def arrays(self) -> dict[str, Array]:
         return {name: self[name] for name in _DTYPES}
@@ -133,6 +138,13 @@ class Columns:
         places: IntArray = self._sorter[at].astype(np.int64)
         places[known[places] != wanted] = -1
         return places
+
+    def mask_of(self, nums: Sequence[int]) -> BoolArray:
+        """Which rows these memories are."""
+        mask = np.zeros(self.size, dtype=np.bool_)
+        places = self.locate(nums)
+        mask[places[places >= 0]] = True
+        return mask
 
     def next(self, rows: Sequence[ColumnRow], removed: Sequence[int]) -> tuple[Columns, int]:
         """The version after these changes, and how many of its rows are new; those are at its end."""
@@ -160,6 +172,7 @@ class Columns:
             alive = following["alive"].copy()
             alive[gone] = False
             buffers["alive"] = _Buffer(alive, following.size)
+            following = Columns(buffers, self.names, following.size)
         return following, added
 
     def _parse(self, rows: Sequence[ColumnRow]) -> dict[str, Array]:

@@ -1,11 +1,11 @@
-"""The lexical view: exact BM25 over every row of the namespace, added up term by term in one dense array."""
+"""The lexical view: exact BM25 over every row that holds a word of the query, added up term by term."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from recollect.index.bm25 import Bm25, idf, length_norm, saturation, weighted_frequency
 from recollect.index.columns import Columns
 from recollect.index.pairs import CODE_WORDS, Pair, Reading, code_share, pair_scores, read
+from recollect.index.scored import Scored, added_up
 from recollect.index.segments import Postings, Segment
 from recollect.index.top import best
 from recollect.index.views import Proposals
@@ -36,7 +37,6 @@ Prefixes = Literal["short", "every", "none"]
 class QueryTerm:
     """One word of the query as term numbers: itself, or everything that it is a prefix of, counted as one term.
 
-    A weight of 0 is a word of programs, looked up along with the query's own.
     A term of an expansion stands in for the query's own word `of`; its `numbers` are one of the tokens it is made of.
     """
 
@@ -57,6 +57,7 @@ class LexicalIndex:
     documents: int = field(init=False)
     mean_length: float = field(init=False)
     _norms: dict[Bm25, FloatArray] = field(default_factory=dict)
+    _code: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         self.active = self.columns.active
@@ -68,6 +69,20 @@ class LexicalIndex:
         if formula not in self._norms:
             self._norms[formula] = length_norm(formula, self.columns["length"], self.mean_length)
         return self._norms[formula]
+
+    def code_words(self, reader: Reader, ns: int) -> Sequence[int]:
+        """The numbers of the words that programs hold, which every query asks about: looked up once a version."""
+        if self._code is None:
+            self._code = list(reader.terms(ns, CODE_WORDS).values())
+        return self._code
+
+    def frequencies(self, rows: IntArray, sizes: Sequence[int]) -> Sequence[int]:
+        """How many active rows hold each of some terms, of whose rows the sizes are those of the parts."""
+        if self.documents == self.columns.size:
+            return sizes
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        counted: list[int] = np.bincount(owner[self.active[rows]], minlength=len(sizes)).tolist()
+        return counted
 
     def postings(self, number: int) -> list[Postings]:
         found = (segment.postings(number) for segment in self.segments)
@@ -89,7 +104,7 @@ class BoundLexical:
     def __init__(
         self,
         index: LexicalIndex,
-        look_up: Callable[[], Sequence[QueryTerm]],
+        look_up: Callable[[], tuple[Sequence[QueryTerm], Sequence[int]]],
         formula: Bm25,
         weights: Mapping[str, float],
         words: Sequence[str] = (),
@@ -97,50 +112,67 @@ class BoundLexical:
         self._look_up = look_up
         self._words = words
         self._worth: dict[str, tuple[int, float]] = {}
-        self._code: list[int] = []
+        self._code: Sequence[int] = ()
         self._reading: tuple[IntArray, Reading] | None = None
+        self._share: tuple[IntArray, BoolArray, float] | None = None
         self._weights = weights
-        self._coverage: FloatArray | None = None
         self._index = index
         self._formula = formula
-        self._scores: FloatArray | None = None
+        self._scored: Scored | None = None
         self._terms: Sequence[QueryTerm] = ()
         self._ideal = 0.0
 
     @property
+    def words(self) -> Iterable[str]:
+        """The words of the query that count."""
+        return self._weights.keys()
+
+    @property
     def ideal(self) -> float:
         """What a row would score that held every word of the question more often than can count."""
-        _ = self.scores
+        _ = self._found
         return self._ideal
 
     @property
+    def _found(self) -> Scored:
+        if self._scored is None:
+            self._scored = self._add_up()
+        return self._scored
+
+    @property
     def scores(self) -> FloatArray:
-        if self._scores is None:
-            self._scores = self._add_up()
-        return self._scores
+        """The score of every row of the namespace."""
+        dense = np.zeros(self._index.columns.size)
+        dense[self.matching] = self._found.scores
+        return dense
+
+    @property
+    def matching(self) -> IntArray:
+        """The rows that hold anything of the query, in their order."""
+        return self._found.rows
 
     def propose(self, k: int, mask: BoolArray | None = None) -> Proposals:
-        scores = self.scores
-        eligible = (scores > 0) & self._index.columns["alive"]
-        if mask is not None:
-            eligible &= mask
-        rows = np.flatnonzero(eligible)
-        chosen = best(self._index.columns, rows, scores[rows], k)
-        return Proposals(chosen, scores[chosen], more=len(rows) > k)
+        rows = self.matching
+        return self.best_of(np.ones(len(rows), dtype=np.bool_) if mask is None else mask[rows], k)
+
+    def best_of(self, among: BoolArray, k: int) -> Proposals:
+        """The k best of the matching rows that `among` says."""
+        found = self._found
+        eligible = among & self._index.columns["alive"][found.rows] & (found.scores > 0)
+        rows, scores = found.rows[eligible], found.scores[eligible]
+        chosen = best(self._index.columns, rows, scores, k)
+        return Proposals(chosen, self.score(chosen), more=len(rows) > k)
 
     def score(self, rows: IntArray) -> FloatArray:
-        return self.scores[rows]
+        return self._found.score_of(rows)
 
     def coverage(self, rows: IntArray) -> FloatArray:
         """The share of the query's words, by weight, that each row holds."""
-        if self._coverage is None:
-            _ = self.scores
-        assert self._coverage is not None
-        return self._coverage[rows]
+        return self._found.coverage_of(rows)
 
     def occurrences(self) -> FloatArray:
         """How often each row of the namespace holds words of the query, or other words for them."""
-        _ = self.scores
+        _ = self._found
         total = np.zeros(self._index.columns.size)
         for number in {number for term in self._terms for number in term.numbers}:
             for postings in self._index.postings(number):
@@ -149,7 +181,7 @@ class BoundLexical:
 
     def presence(self, words: Sequence[str], rows: IntArray) -> BoolArray:
         """Which of the rows (across) hold which of the query's words (down): as asked, or by another word for it."""
-        _ = self.scores
+        _ = self._found
         sequences = [self._index.sequence(row) for row in rows.tolist()]
         owner = np.repeat(np.arange(len(rows)), [len(sequence) for sequence in sequences])
         flat = np.concatenate(sequences) if sequences else np.empty(0, dtype=np.uint32)
@@ -169,7 +201,7 @@ class BoundLexical:
 
     def pairs(self, rows: IntArray) -> FloatArray:
         """BM25 of the query's neighbouring words where a row holds them side by side."""
-        _ = self.scores
+        _ = self._found
         worth = self._worth
         found = {
             (one, other): Pair(worth[one][0], worth[other][0], (worth[one][1] + worth[other][1]) / 2.0)
@@ -183,8 +215,12 @@ class BoundLexical:
 
     def code_share(self, rows: IntArray, live: BoolArray) -> float:
         """How far those of the rows that are live are source code, from 0 to 1."""
-        _ = self.scores
-        return code_share(self._read(rows), live, self._code) if self._code else 0.0
+        _ = self._found
+        if not self._code:
+            return 0.0
+        if self._share is None or self._share[0] is not rows or self._share[1] is not live:
+            self._share = rows, live, code_share(self._read(rows), live, self._code)
+        return self._share[2]
 
     def _read(self, rows: IntArray) -> Reading:
         """Several terms ask about the same rows: they are read once."""
@@ -194,54 +230,57 @@ class BoundLexical:
 
     def holds(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
         """Which rows hold every one of these terms."""
-        held = np.ones(self._index.columns.size, dtype=np.bool_)
+        held = np.ones(len(rows), dtype=np.bool_)
+        wanted = rows.astype(np.int32)
         for number in numbers:
-            with_it = np.zeros(self._index.columns.size, dtype=np.bool_)
+            with_it = np.zeros(len(rows), dtype=np.bool_)
             for postings in self._index.postings(number):
-                with_it[postings.rows] = True
+                at = np.minimum(postings.rows.searchsorted(wanted), len(postings.rows) - 1)
+                with_it |= postings.rows[at] == wanted
             held &= with_it
-        return held[rows]
+        return held
 
-    def _add_up(self) -> FloatArray:
+    def _add_up(self) -> Scored:
         index, formula = self._index, self._formula
-        total = np.zeros(index.columns.size)
-        held = np.zeros(index.columns.size)
-        norm = index.norm(formula)
-        found = self._look_up()
-        self._code = [number for term in found if not term.weight for number in term.numbers]
-        self._terms = [term for term in found if term.weight]
+        self._terms, self._code = self._look_up()
         known = {term.of for term in self._terms if not term.expands}
         for word, weight in self._weights.items():
             if word not in known:  # nobody wrote it: a row that held it would stand out most
                 self._ideal += weight * idf(formula, index.documents, 0) * (formula.k1 + 1.0)
-        for term in self._terms:
-            rows, frequencies = self._occurrences(term)
-            if not len(rows):
-                continue
-            frequency = int(index.active[rows].sum())
-            factor = term.weight * idf(formula, index.documents, frequency)
+        occurring = [(term, *found) for term in self._terms if len((found := self._occurrences(term))[0])]
+        if not occurring:
+            return Scored(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
+        rows = np.concatenate([rows for _, rows, _ in occurring])
+        counts = np.concatenate([counts for _, _, counts in occurring])
+        sizes = [len(rows) for _, rows, _ in occurring]
+        factors = [
+            term.weight * idf(formula, index.documents, frequency)
+            for (term, _, _), frequency in zip(occurring, index.frequencies(rows, sizes), strict=True)
+        ]
+        for (term, _, _), factor in zip(occurring, factors, strict=True):
             if term.word == term.of:
                 self._worth[term.word] = (term.numbers[0], factor)
-            total[rows] += factor * saturation(formula, frequencies, norm[rows])
             if not term.expands:
-                held[rows] += term.weight
                 self._ideal += factor * (formula.k1 + 1.0)
+        scores = np.repeat(factors, sizes) * saturation(formula, counts, index.norm(formula)[rows])
+        weights = np.repeat([0.0 if term.expands else term.weight for term, _, _ in occurring], sizes)
+        matching, (total, held) = added_up(index.columns.size, rows, scores, weights)
         asked = sum(self._weights.values())
-        self._coverage = np.minimum(held / asked, 1.0) if asked else held
-        return total
+        return Scored(matching, total, np.minimum(held / asked, 1.0) if asked else held)
 
-    def _occurrences(self, term: QueryTerm) -> tuple[IntArray, FloatArray]:
+    def _occurrences(self, term: QueryTerm) -> tuple[NDArray[Any], FloatArray]:
         """Rows and frequencies of a term; several numbers of a prefix are one term, so their counts add up."""
         found = [postings for number in term.numbers for postings in self._index.postings(number)]
+        if len(found) == 1:
+            return found[0].rows, weighted_frequency(self._formula, found[0].counts, found[0].head_counts)
         if not found:
-            return np.empty(0, dtype=np.int64), np.empty(0)
+            return np.empty(0, dtype=np.int32), np.empty(0)
         rows = np.concatenate([postings.rows for postings in found])
         frequencies = np.concatenate(
             [weighted_frequency(self._formula, postings.counts, postings.head_counts) for postings in found]
         )
         if len(term.numbers) > 1:
-            rows, inverse = np.unique(rows, return_inverse=True)
-            frequencies = np.bincount(inverse, weights=frequencies)
+            rows, (frequencies,) = added_up(self._index.columns.size, rows, frequencies)
         return rows, frequencies
 
 
@@ -264,12 +303,12 @@ def bind_lexical(
     words = tokenize(text)
     weights = {word: weight for word, weight in query_weights(words).items() if weight > 0}
 
-    def look_up() -> list[QueryTerm]:
+    def look_up() -> tuple[Sequence[QueryTerm], Sequence[int]]:
         if prefixes == "every":
-            return every_prefix(reader, ns, words)
+            return every_prefix(reader, ns, words), ()
         if prefixes == "none":
-            return plain_terms(reader, ns, weights)
-        return weighted_terms(reader, ns, weights, expansions or {})
+            return plain_terms(reader, ns, weights), ()
+        return weighted_terms(reader, ns, weights, expansions or {}), index.code_words(reader, ns)
 
     return BoundLexical(index, look_up, formula, weights, words)
 
@@ -279,11 +318,10 @@ def weighted_terms(
 ) -> list[QueryTerm]:
     """Words weighted by what they say; a prefix helps a short query, and a word that no memory holds."""
     others = {(word, other): tokenize(other) for word, found in expansions.items() for other in found}
-    wanted = dict.fromkeys([*weights, *(token for tokens in others.values() for token in tokens), *CODE_WORDS])
+    wanted = dict.fromkeys([*weights, *(token for tokens in others.values() for token in tokens)])
     numbers = reader.terms(ns, list(wanted))
     terms = [QueryTerm(word, (numbers[word],), weights[word], word) for word in weights if word in numbers]
     terms += _expanded_terms(others, numbers, weights)
-    terms += [QueryTerm(word, (numbers[word],), 0.0, word) for word in CODE_WORDS if word in numbers]
     short = len(weights) <= PREFIX_QUERY_WORDS
     open_ended = [word for word in weights if (short or word not in numbers) and _may_be_prefix(word)]
     found = reader.terms_with_prefix(ns, open_ended, PREFIX_CAP) if open_ended else {}

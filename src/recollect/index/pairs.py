@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.index.bm25 import Bm25, saturation
+from recollect.index.scored import distinct
 from recollect.index.segments import Segment, Terms
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
@@ -91,10 +92,12 @@ def code_share(reading: Reading, live: BoolArray, code: Sequence[int]) -> float:
     if not len(at):
         return 0.0
     counts = np.bincount(owner[at], minlength=size)
-    kinds = np.bincount(np.unique((owner[at] << 32) | terms[at]) >> 32, minlength=size)
     lengths = np.bincount(owner, minlength=size)
-    known = (counts > CODE_SHARE * lengths) & (kinds >= CODE_KINDS)
-    return min(1.0, float(known[live].mean()) / MOSTLY)
+    likely = (counts > CODE_SHARE * lengths) & (counts >= CODE_KINDS) & live
+    if not np.count_nonzero(likely):
+        return 0.0
+    kinds = np.bincount(distinct((owner[at] << 32) | terms[at]) >> 32, minlength=size)
+    return min(1.0, float((likely & (kinds >= CODE_KINDS))[live].mean()) / MOSTLY)
 
 
 def _marked(terms: Terms, numbers: Sequence[int]) -> BoolArray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from recollect.index.lexical import LexicalIndex
 from recollect.index.segments import Segment, from_entries, merge, with_segment
 from recollect.index.sidecar import Image, Stamp, exclusively, read_image, write_image
 from recollect.index.vectors import EXACT_ROWS, VECTOR_DTYPE, VectorIndex
+from recollect.model.verdict import BoolArray
 from recollect.store.protocols import NamespaceState, Reader
 
 # Below this a namespace is loaded from the store in a few milliseconds, and a file would only be one thing more.
@@ -39,6 +40,14 @@ class Version:
     lexical: LexicalIndex
     vectors: VectorIndex | None
     based: int = 0
+    _outside: dict[str, BoolArray | None] = field(default_factory=dict)
+
+    def outside(self, reader: Reader, scope: str) -> BoolArray | None:
+        """The rows without a context scope; None where none has it. A snapshot's answer is its version's answer."""
+        if scope not in self._outside:
+            nums = reader.scoped(self.stamp.namespace, scope)
+            self._outside[scope] = ~self.columns.mask_of(nums) if nums else None
+        return self._outside[scope]
 
     @property
     def tail(self) -> int:

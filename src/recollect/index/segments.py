@@ -45,7 +45,8 @@ class Segment:
         return len(self.heads)
 
     def postings(self, term: int) -> Postings | None:
-        at = int(np.searchsorted(self.terms, term))
+        # As one of their own kind: for any other number all the terms would be converted first. None is below 0.
+        at = int(self.terms.searchsorted(np.uint32(term))) if term >= 0 else len(self.terms)
         if at == len(self.terms) or self.terms[at] != term:
             return None
         span = slice(int(self.starts[at]), int(self.starts[at + 1]))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.index.columns import Columns
+from recollect.index.scored import distinct
 from recollect.index.top import best
 from recollect.index.views import Proposals
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
@@ -141,7 +142,7 @@ class BoundSemantic:
         scores = self.score(rows)
         self._weighed = rows, scores
         chosen = best(self._columns, rows, scores, k)
-        return Proposals(chosen, self.score(chosen), more=self._available(allowed) > k)
+        return Proposals(chosen, self.score(chosen), more=len(rows) > k or self._available(allowed) > k)
 
     def score(self, rows: IntArray) -> FloatArray:
         """What was weighed for the proposals, most of a pool, is not weighed again."""
@@ -162,7 +163,8 @@ class BoundSemantic:
         known = places >= 0
         if known.any():
             vectors = index.gather(places[known]).astype(np.float64)
-            scores[known] = (vectors * self._double).sum(axis=1)
+            vectors *= self._double
+            scores[known] = vectors.sum(axis=1)
         return scores
 
     def _available(self, allowed: BoolArray) -> int:
@@ -182,7 +184,7 @@ class BoundSemantic:
         mask = None if allowed.all() else np.ascontiguousarray(allowed[index.base_rows])
         count = min(depth, len(index.base_rows) if mask is None else int(mask.sum()))
         if not count:
-            return np.unique(tail)
+            return distinct(tail)
         _, places = index.scan.search(self._query[None], count, mask=mask)
         head = index.base_rows[places[0]].astype(np.int64)
         if not masked:
@@ -202,4 +204,4 @@ class BoundSemantic:
 
 def _distinct(base: IntArray, tail: IntArray) -> IntArray:
     """A row whose vector was written again lies in both."""
-    return np.unique(np.concatenate([base, tail]))
+    return distinct(np.concatenate([base, tail]))

@@ -7,7 +7,8 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, assert_never
 
 import numpy as np
@@ -44,10 +45,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ledger:
-    """Everything that one recall decided, in order, with the query it decided for."""
+    """Everything that one recall decided, in order, with the query it decided for.
+
+    `silent` is measured too: the nanoseconds, by stage, in which nothing was decided, as in a walk that led nowhere.
+    """
 
     query: Mapping[str, Any]
     entries: tuple[Entry, ...]
+    silent: Mapping[str, int] = field(default_factory=dict)
 
     def replay(self) -> Pool:
         """Apply the recorded verdicts again, from nothing."""
@@ -72,8 +77,13 @@ class Ledger:
 
     def parts_of(self, positions: IntArray) -> list[dict[str, float]]:
         """The parts of several rows."""
-        told = [(term.name, term.delta[positions].tolist(), term.computed[positions].tolist()) for term in self.terms()]
-        return [{name: delta[at] for name, delta, computed in told if computed[at]} for at in range(len(positions))]
+        terms = list(self.terms())
+        if not terms:
+            return [{} for _ in positions]
+        names = [term.name for term in terms]
+        deltas = np.array([term.delta for term in terms])[:, positions].T.tolist()
+        computed = np.array([term.computed for term in terms])[:, positions].T.tolist()
+        return [dict(compress(zip(names, row, strict=True), has)) for row, has in zip(deltas, computed, strict=True)]
 
     def notes(self, name: str) -> list[Mapping[str, Any]]:
         return [e.verdict.data for e in self.entries if isinstance(e.verdict, Note) and e.verdict.name == name]
@@ -86,7 +96,8 @@ class Ledger:
             if measured:
                 row["nanos"] = entry.nanos
             rows.append(row | {"verdict": _verdict_to_json(entry.verdict)})
-        return {"format": LEDGER_FORMAT, "query": dict(self.query), "entries": rows}
+        record: dict[str, Any] = {"format": LEDGER_FORMAT, "query": dict(self.query), "entries": rows}
+        return record | {"silent": dict(self.silent)} if measured else record
 
     def canonical(self) -> bytes:
         record = self.to_json(measured=False)
@@ -115,7 +126,7 @@ class Ledger:
             )
             for row in record["entries"]
         )
-        return Ledger(record["query"], entries)
+        return Ledger(record["query"], entries, record.get("silent", {}))
 
 
 def _bits(mask: BoolArray) -> dict[str, Any]:

@@ -181,6 +181,17 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class Heading:
+    """What a memory is called where it is only named: `path` is its document's, if it is a section of one."""
+
+    id: str
+    kind: str
+    title: str | None
+    content: str
+    path: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
     source: str
     target: str

@@ -42,7 +42,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
-    """An immutable version of the candidates; `apply` gives the next one."""
+    """An immutable version of the candidates; `apply` gives the next one. `places` are the positions by id."""
 
     ids: IdArray = field(default_factory=_empty_ids)
     rows: IntArray = field(default_factory=_empty_ints)
@@ -53,6 +53,7 @@ class Pool:
     order: IntArray | None = None
     passed: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))  # by every gate, whatever the picks
     round: int = 1
+    places: Mapping[bytes, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -98,7 +99,7 @@ class Pool:
             case Pick():
                 live = np.zeros(len(self), dtype=np.bool_)
                 live[verdict.chosen] = True
-                return replace(self, live=live & self.live, order=verdict.chosen)
+                return self._with(live=live & self.live, order=verdict.chosen)
             case Note():
                 return self
             case Round():
@@ -107,25 +108,33 @@ class Pool:
         assert_never(verdict)
 
     def _with(
-        self, *, live: BoolArray | None = None, score: FloatArray | None = None, passed: BoolArray | None = None
+        self,
+        *,
+        live: BoolArray | None = None,
+        score: FloatArray | None = None,
+        passed: BoolArray | None = None,
+        order: IntArray | None = None,
+        found: Mapping[str, Proposal] | None = None,
     ) -> Pool:
-        """The same rows with another mask or another score; a dozen of these make a recall, so no general copy."""
+        """The same rows, of which something else is said; dozens of these make a recall, so no general copy."""
         return Pool(
             self.ids,
             self.rows,
             self.batch,
             self.live if live is None else live,
             self.score if score is None else score,
-            self.found,
-            self.order,
+            self.found if found is None else found,
+            self.order if order is None else order,
             self.passed if passed is None else passed,
             self.round,
+            self.places,
         )
 
     def _with_rows(self, found: Found) -> Pool:
         positions = self.locate(found.ids)
         fresh = positions < 0
-        positions[fresh] = len(self) + np.arange(int(fresh.sum()))
+        count = _count(fresh)
+        positions[fresh] = np.arange(len(self), len(self) + count)
         before = self.found.get(found.view)
         proposal = Proposal(positions, found.raw)
         if before is not None:
@@ -134,10 +143,9 @@ class Pool:
                 np.concatenate([before.positions, positions[new]]),
                 np.concatenate([before.raw, found.raw[new]]),
             )
-        count = int(fresh.sum())
         known = {**self.found, found.view: proposal}
         if not count:
-            return replace(self, found=known)
+            return self._with(found=known)
         return Pool(
             np.concatenate([self.ids, found.ids[fresh]]),
             np.concatenate([self.rows, found.rows[fresh]]),
@@ -148,17 +156,12 @@ class Pool:
             self.order,
             np.concatenate([self.passed, np.ones(count, dtype=np.bool_)]),
             self.round,
+            {**self.places, **dict(zip(found.ids[fresh].tolist(), range(len(self), len(self) + count), strict=True))},
         )
 
     def locate(self, ids: IdArray) -> IntArray:
         """The position of each id in the pool, -1 where it is not in it."""
-        if not len(self) or not len(ids):
-            return np.full(len(ids), -1, dtype=np.int64)
-        sorter = np.argsort(self.ids)
-        at = np.minimum(np.searchsorted(self.ids, ids, sorter=sorter), len(self) - 1)
-        positions: IntArray = sorter[at].astype(np.int64)
-        positions[self.ids[positions] != ids] = -1
-        return positions
+        return np.array([self.places.get(id, -1) for id in ids.tolist()], dtype=np.int64)
 
 
 def _count(mask: BoolArray) -> int:
@@ -169,7 +172,7 @@ def tally(pool: Pool, verdict: Verdict) -> tuple[int, int]:
     """How many rows a verdict considered and how many it admitted, seen from the pool before it."""
     match verdict:
         case Found():
-            return len(verdict.ids), int((pool.locate(verdict.ids) < 0).sum())
+            return len(verdict.ids), sum(id not in pool.places for id in verdict.ids.tolist())
         case Gate():
             considered, masked = pool.live & verdict.applies, verdict.masked()
             count = _count(considered)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -140,4 +140,4 @@ class Query:
 
 def _fields_of(record: Query | Filters | Situation) -> dict[str, Any]:
     """One level of `asdict`, which copies every value as if it could change."""
-    return {field.name: getattr(record, field.name) for field in fields(record)}
+    return {name: getattr(record, name) for name in type(record).__match_args__}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
+from functools import lru_cache
 
 from recollect.model.ledger import Ledger
 from recollect.model.pool import Pool
@@ -10,7 +11,7 @@ from recollect.model.query import Query
 from recollect.model.recall import MatchType, SearchResult
 from recollect.recall.scene import Scene
 from recollect.store.protocols import Reader
-from recollect.text.snippet import Snippets
+from recollect.text.snippet import Snippets, counting
 from recollect.text.tokenizer import tokenize
 
 _KEYWORD_VIEWS = frozenset(("lexical", "symbolic"))
@@ -22,13 +23,13 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     nums = scene.columns["num"][rows].tolist()
     assert scene.known is not None
     known = scene.known(nums)
-    sessions = reader.source_sessions(nums)
+    sessions = reader.source_sessions(nums) if scene.columns.names["session"].texts else {}
     successors = reader.successors(nums, scene.at)
     saliences = scene.salience(rows).tolist()
     superseded = scene.superseded(rows).tolist()
     proposers = pool.proposers(positions)
     parts = ledger.parts_of(positions)
-    mark = Snippets(tokenize(query.text))
+    mark = Snippets(scene.words.words if scene.words is not None else counting(tokenize(query.text)))
     found = []
     for rank, (position, num) in enumerate(zip(positions.tolist(), nums, strict=True)):
         memory = known.memories[num]
@@ -57,7 +58,8 @@ def apart(found: tuple[SearchResult, ...], limit: int) -> tuple[tuple[SearchResu
     return found[:limit], found[limit:]
 
 
-def match_type(views: Iterable[str]) -> MatchType | None:
+@lru_cache(maxsize=256)  # the views that proposed a row are one of a few sets
+def match_type(views: tuple[str, ...]) -> MatchType | None:
     """Decided by which views proposed the row; absent if only another one did."""
     by = set(views)
     words, meaning = bool(by & _KEYWORD_VIEWS), "semantic" in by
@@ -69,7 +71,7 @@ def match_type(views: Iterable[str]) -> MatchType | None:
 
 
 def _highlights(content: str, mark: Snippets, views: Collection[str]) -> tuple[str, ...]:
-    if not _KEYWORD_VIEWS & set(views):
+    if _KEYWORD_VIEWS.isdisjoint(views):
         return ()
     excerpt = mark(content)
     return (excerpt,) if excerpt else ()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -50,6 +51,12 @@ _MARKS: Final = tuple(
         (Severity.LOW, "outdated", _OUTDATED),
     )
 )
+# No mark is without one of these; none holds a letter that has a third form (i, k, s), so lower case finds them all.
+_TRACES: Final = (
+    "<<<<<<<", "contrad", "deprecated", "outdated", "olete", "out of date", "no longer",
+    "모순", "상충", "더 이상", "사용 중단", "지원 중단", "폐기", "구버전", "오래된 정보",
+)  # fmt: skip
+_DIGIT: Final = re.compile(r"\d")
 _VALUE: Final = re.compile(
     r"(?P<number>v?\d+(?:\.\d+)*)\s*(?P<unit>%|ms|s|sec(?:onds?)?|min(?:utes?)?|h(?:ours?)?|days?|weeks?|months?|years?|kb|mb|gb"
     r"|tb|개|초|분|시간|일|주|달|개월|년|명|번|회|원)?(?![A-Za-z0-9_]|\.\d)",
@@ -71,6 +78,15 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
+class Value:
+    """A number with its unit, and the rest of the clause that states it."""
+
+    rest: str
+    number: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A value, and the words of the clause that states it."""
 
@@ -81,26 +97,56 @@ class Claim:
 
 def marked(text: str) -> list[tuple[Severity, str]]:
     """What the text itself says is wrong with it. Two light marks weigh as a middling one."""
-    found = [(severity, told) for severity, told, pattern in _MARKS if pattern.search(text[:READ_CHARACTERS])]
+    text = text[:READ_CHARACTERS]
+    lowered = text.lower()
+    if not any(trace in lowered for trace in _TRACES):
+        return []
+    found = [(severity, told) for severity, told, pattern in _MARKS if pattern.search(text)]
     light = [one for one in found if one[0] is Severity.LOW]
     return [(Severity.MEDIUM, told) if severity is Severity.LOW and len(light) > 1 else (severity, told)
             for severity, told in found]  # fmt: skip
 
 
-def claims_of(text: str) -> list[Claim]:
-    claims: list[Claim] = []
-    for clause in _CLAUSE.split(text[:READ_CHARACTERS]):
+def values_in(text: str) -> list[Value]:
+    """The clauses that state one value."""
+    text = text[:READ_CHARACTERS]
+    if _DIGIT.search(text) is None:
+        return []
+    stated = []
+    for clause in _CLAUSE.split(text):
         values = list(_VALUE.finditer(clause))
-        if len(values) != 1:  # of several numbers it is not plain which is meant
-            continue
-        rest = f"{clause[: values[0].start()]} {clause[values[0].end() :]}"
-        words = frozenset(word for word, weight in query_weights(tokenize(rest)).items() if weight > 0)
-        if len(words) >= LEAST_WORDS:
+        if len(values) == 1:  # of several numbers it is not plain which is meant
             number, unit = values[0]["number"].lower().removeprefix("v"), (values[0]["unit"] or "").lower()
-            claims.append(Claim(words, number, unit[:3]))
+            stated.append(Value(f"{clause[: values[0].start()]} {clause[values[0].end() :]}", number, unit[:3]))
+    return stated
+
+
+def claims_of(text: str) -> list[Claim]:
+    return _claims(values_in(text))
+
+
+def _claims(values: Iterable[Value]) -> list[Claim]:
+    claims: list[Claim] = []
+    for stated in values:
+        words = frozenset(word for word, weight in query_weights(tokenize(stated.rest)).items() if weight > 0)
+        if len(words) >= LEAST_WORDS:
+            claims.append(Claim(words, stated.number, stated.unit))
         if len(claims) == MOST_CLAIMS:
             break
     return claims
+
+
+def contested_claims(texts: Iterable[str]) -> list[list[Claim]]:
+    """The claims of each text, of those units of which there are several numbers: no other can be disagreed with."""
+    stated = [values_in(text) for text in texts]
+    numbers: dict[str, set[str]] = {}
+    for value in chain.from_iterable(stated):
+        numbers.setdefault(value.unit, set()).add(value.number)
+    return [
+        # Of more values than are read as claims, the first are: leaving some out would let others in.
+        _claims(value for value in values if len(numbers[value.unit]) > 1 or len(values) > MOST_CLAIMS)
+        for values in stated
+    ]
 
 
 def disagree(one: Claim, other: Claim) -> bool:
@@ -114,13 +160,13 @@ def conflicts_among(
     memories: Sequence[Memory], relations: Mapping[str, Sequence[Relation]], at: int
 ) -> dict[str, Conflict]:
     """The conflicts of some memories by id; those without any are left out."""
-    claims = [claims_of(memory.content) for memory in memories]
+    claims = contested_claims(memory.content for memory in memories)
     found: dict[str, Conflict] = {}
     for place, memory in enumerate(memories):
         reasons = [*marked(memory.content), *_contradicted(relations.get(memory.id, ()), at)]
         others = [
             other.id
-            for there, other in enumerate(memories)
+            for there, other in enumerate(memories if claims[place] else ())
             if there != place and any(disagree(mine, theirs) for mine in claims[place] for theirs in claims[there])
         ]
         if others:

@@ -95,7 +95,7 @@ def _verdict(
 ) -> tuple[dict[str, Any], int | None]:
     """The block that the X-ray carries, and the position of the answer, if there is one."""
     rows = np.flatnonzero(standing)
-    overlap = words.coverage(pool.rows[rows])
+    overlap = words.coverage(pool.rows)[rows]
     order = np.argsort(-overlap, kind="stable")
     answer: int | None = None
     if not len(rows):

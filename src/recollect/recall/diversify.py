@@ -17,6 +17,7 @@ from recollect.model.query import Query
 from recollect.model.verdict import BoolArray, FloatArray, IntArray, Pick, Term, Verdict
 from recollect.recall.runner import Decide
 from recollect.recall.scene import Likeness, Scene
+from recollect.recall.terms import deviation_of
 
 PER_DOCUMENT = 3
 LAMBDA = 0.7
@@ -77,8 +78,8 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
         likeness_to = likeness(pool.rows)
         price = np.zeros(len(pool))  # of each row: what its likeness to the rows chosen before it costs
         worth = pool.score[order]
-        still = np.ones(len(pool), dtype=np.bool_)
         picks: list[int] = []
+        paid: list[float] = []
         while len(picks) < min(query.limit + LESSON_EXTRA, len(order)):
             if len(picks) == query.limit:
                 worth[~_worthy_lessons(scene, pool, order, best=float(pool.score[picks[0]]))] = -np.inf
@@ -87,9 +88,10 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
                 break
             pick = int(order[first])
             picks.append(pick)
+            paid.append(price[pick])
             worth[first] = -np.inf
-            still[pick] = False
-            np.maximum(price, unit * likeness_to(pick), out=price, where=still)
+            np.maximum(price, unit * likeness_to(pick), out=price)
+        price[picks] = paid
         computed = np.ones(len(pool), dtype=np.bool_)
         computed[picks[0]] = False
         if balance < 1.0:
@@ -104,12 +106,12 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
 
 def _worthy_lessons(scene: Scene, pool: Pool, order: IntArray, *, best: float) -> BoolArray:
     rows = pool.rows[order]
+    lessons: BoolArray = scene.columns["kind"][rows] == code_of(Kind.LESSON)
+    if not np.count_nonzero(lessons):
+        return lessons
     near = pool.score[order] >= LESSON_SHARE * best
-    worthy: BoolArray = (scene.columns["kind"][rows] == code_of(Kind.LESSON)) & (
-        near | (scene.coverage(rows) >= LESSON_SHARE)
-    )
-    return worthy
+    return lessons & (near | (scene.coverage(rows) >= LESSON_SHARE))
 
 
 def _deviation(scores: FloatArray) -> float:
-    return float(scores.std()) if len(scores) > 1 else 0.0
+    return deviation_of(scores) if len(scores) > 1 else 0.0

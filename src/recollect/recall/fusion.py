@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -150,10 +150,10 @@ def at_most(scene: Scene) -> Decide:
     """So many rows from files and so many summaries of sessions; lessons do not count, they have slots of their own."""
 
     def decide(pool: Pool, query: Query) -> Iterable[Pick]:
-        filters, columns = query.filters, scene.columns
-        limits: Sequence[tuple[str, int | None, BoolArray]] = (
-            ("brain-file-limit", filters.brain_file_limit, (columns["document"] >= 0) & ~lesson_rows(scene)),
-            ("medium-term-limit", filters.medium_term_limit, recaps(columns)),
+        filters = query.filters
+        limits: Sequence[tuple[str, int | None, Callable[[Scene], BoolArray]]] = (
+            ("brain-file-limit", filters.brain_file_limit, _from_files),
+            ("medium-term-limit", filters.medium_term_limit, lambda scene: recaps(scene.columns)),
         )
         live = pool.live
         for name, most, of_it in limits:
@@ -161,7 +161,7 @@ def at_most(scene: Scene) -> Decide:
                 continue
             order = by_score(scene, pool)
             order = order[live[order]]
-            counted = of_it[pool.rows[order]]
+            counted = of_it(scene)[pool.rows[order]]
             chosen = order[~counted | (np.cumsum(counted) <= most)]
             live = np.zeros(len(pool), dtype=np.bool_)
             live[chosen] = True
@@ -169,3 +169,7 @@ def at_most(scene: Scene) -> Decide:
             yield Pick(name, chosen, tokens_of(scene, pool, chosen), reason)
 
     return decide
+
+
+def _from_files(scene: Scene) -> BoolArray:
+    return (scene.columns["document"] >= 0) & ~lesson_rows(scene)

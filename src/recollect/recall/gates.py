@@ -135,10 +135,12 @@ def may_lead_on(scene: Scene, query: Query) -> Callable[[Sequence[int]], list[in
 
     What was superseded still leads to its successor, and the caller's filters are about results, not about the way.
     """
-    asked = replace(query, filters=Filters(include_superseded=True))
-    rungs = [rung for rung in ladder(scene, asked) if not rung.asked]
+    rungs: list[Rung] = []
 
     def among(nums: Sequence[int]) -> list[int]:
+        if not rungs:  # part of the walk, and timed with it
+            asked = replace(query, filters=Filters(include_superseded=True))
+            rungs.extend(rung for rung in ladder(scene, asked) if not rung.asked)
         rows = scene.columns.locate(nums)
         known = rows >= 0
         places = rows[known]
@@ -154,6 +156,8 @@ def may_lead_on(scene: Scene, query: Query) -> Callable[[Sequence[int]], list[in
 def _not_active(scene: Scene, query: Query, rows: Rows) -> BoolArray:
     status = scene.columns["status"][rows]
     active: BoolArray = status == code_of(Status.ACTIVE)
+    if np.count_nonzero(active) == len(active):
+        return ~active
     replaced = status == code_of(Status.SUPERSEDED)
     active |= replaced if query.filters.include_superseded else replaced & ~scene.superseded(rows)
     return ~active

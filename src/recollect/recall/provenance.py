@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from recollect.model.checking import CitationCheck
-from recollect.model.memory import Memory, Relation, RelationType, Status
+from recollect.model.memory import Heading, Memory, Relation, RelationType, Status
 from recollect.model.pool import Pool
 from recollect.model.query import Query
-from recollect.model.verdict import Note
+from recollect.model.verdict import IntArray, Note
 from recollect.recall.direct import OVERLAP_FLOOR
 from recollect.recall.runner import Decide
 from recollect.recall.scene import Scene
@@ -112,35 +112,44 @@ def describe(scene: Scene) -> Decide:
     """The last stage: what each result is, who served it and how far it may be trusted; the near misses by name."""
 
     def decide(pool: Pool, query: Query) -> Iterable[Note]:
-        chosen = pool.ranked()
-        left = np.ones(len(pool), dtype=np.bool_)
-        left[chosen] = False
-        rest = np.flatnonzero(left)
-        # In the order in which the X-ray looks for near misses; a row that is only followed takes the place of none.
-        most = NEAR_MISSES + int(pool.proposed_by(WATCH).sum())
-        missed = rest[np.lexsort((pool.ids[rest], -pool.score[rest]))][:most]
-        if scene.known is None or not len(pool):
+        if scene.known is None or scene.headings is None or not len(pool):
             return
-        shown = np.concatenate([chosen, missed])
-        nums = scene.columns["num"][pool.rows[shown]].tolist()
+        chosen = pool.ranked()
+        nums = scene.columns["num"][pool.rows[chosen]].tolist()
         known = scene.known(nums)
         identity, served, origins = {}, {}, {}
-        proposers = pool.proposers(chosen)
-        coverage = scene.coverage(pool.rows[shown]).tolist()
-        for at, num in enumerate(nums):
+        coverage = scene.coverage(pool.rows)[chosen].tolist()
+        for num, views, covered in zip(nums, pool.proposers(chosen), coverage, strict=True):
             memory = known.memories[num]
+            by = served_by(views, covered)
             identity[memory.id] = {"title": title_of(memory), "path": path_of(memory, known.paths)}
-            if at < len(chosen):
-                by = served_by(proposers[at], coverage[at])
-                served[memory.id] = {"servedBy": by, "reason": f"served-by={by}"}
-                origins[memory.id] = provenance(
-                    memory, known.relations.get(num, ()), query=query, served_by=by, check=known.checks.get(num)
-                )
+            served[memory.id] = {"servedBy": by, "reason": f"served-by={by}"}
+            origins[memory.id] = provenance(
+                memory, known.relations.get(num, ()), query=query, served_by=by, check=known.checks.get(num)
+            )
+        missed = scene.columns["num"][pool.rows[near_misses(pool, chosen)]].tolist()
+        headings = scene.headings(missed)
+        for heading in (headings[num] for num in missed):
+            identity[heading.id] = {"title": title_of(heading), "path": heading.path or f"{heading.kind}/{heading.id}"}
         yield Note("identity", {"rows": identity})
         yield Note("served", {"rows": served})
         yield Note("provenance", {"rows": origins})
 
     return decide
+
+
+def near_misses(pool: Pool, chosen: IntArray) -> IntArray:
+    """In the order in which the X-ray looks for them; a row that is only followed takes the place of none."""
+    left = np.ones(len(pool), dtype=np.bool_)
+    left[chosen] = False
+    rest = np.flatnonzero(left)
+    most = NEAR_MISSES + np.count_nonzero(pool.proposed_by(WATCH))
+    order = np.argsort(-pool.score[rest], kind="stable")
+    ranked = pool.score[rest[order[: most + 1]]]
+    if np.count_nonzero(ranked[1:] == ranked[:-1]):  # ties are settled by id
+        order = np.lexsort((pool.ids[rest], -pool.score[rest]))
+    missed: IntArray = rest[order[:most]]
+    return missed
 
 
 def path_of(memory: Memory, documents: Mapping[str, str]) -> str:
@@ -150,6 +159,6 @@ def path_of(memory: Memory, documents: Mapping[str, str]) -> str:
     return f"{memory.kind}/{memory.id}"
 
 
-def title_of(memory: Memory) -> str:
+def title_of(memory: Memory | Heading) -> str:
     first = memory.content.strip().splitlines()[0]
     return memory.title or (first if len(first) <= 80 else f"{first[:79]}…")

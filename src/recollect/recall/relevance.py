@@ -72,7 +72,10 @@ def own_words(weight: float) -> TermStage:
 
     def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
         by_user = _said_by(scene.columns, pool.rows, USER_ROLES)
-        both = (by_user & pool.live).any() and (_said_by(scene.columns, pool.rows, ASSISTANT_ROLES) & pool.live).any()
+        both = (
+            np.count_nonzero(by_user & pool.live)
+            and (_said_by(scene.columns, pool.rows, ASSISTANT_ROLES) & pool.live).any()
+        )
         if not both:
             return None
         return Term("userTurn", np.where(by_user, weight, 0.0), by_user, {"weight": weight})
@@ -82,7 +85,7 @@ def own_words(weight: float) -> TermStage:
 
 def _said_by(columns: Columns, rows: IntArray, roles: tuple[str, ...]) -> BoolArray:
     codes = [code for role in roles if (code := columns.names["author"].find(role)) >= 0]
-    return np.isin(columns["author"][rows], codes)
+    return np.isin(columns["author"][rows], codes) if codes else np.zeros(len(rows), dtype=np.bool_)
 
 
 def named_speaker(weight: float) -> TermStage:

@@ -25,6 +25,7 @@ class Stage:
 def run(stages: Iterable[Stage], query: Query) -> tuple[Ledger, Pool]:
     pool = Pool()
     entries: list[Entry] = []
+    silent: dict[str, int] = {}
     for stage in stages:
         started = perf_counter_ns()
         for verdict in stage.decide(pool, query):
@@ -33,4 +34,5 @@ def run(stages: Iterable[Stage], query: Query) -> tuple[Ledger, Pool]:
             now = perf_counter_ns()
             entries.append(Entry(stage.name, verdict, considered, admitted, now - started))
             started = now
-    return Ledger(query.to_json(), tuple(entries)), pool
+        silent[stage.name] = silent.get(stage.name, 0) + perf_counter_ns() - started
+    return Ledger(query.to_json(), tuple(entries), silent), pool

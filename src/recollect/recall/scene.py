@@ -12,7 +12,7 @@ from recollect.index.columns import NEVER, Columns, code_of
 from recollect.index.lexical import BoundLexical
 from recollect.index.views import BoundView
 from recollect.model.checking import CitationCheck
-from recollect.model.memory import Annotations, EventKind, Memory, Relation, Status
+from recollect.model.memory import Annotations, EventKind, Heading, Memory, Relation, Status
 from recollect.model.plan import Plan
 from recollect.model.salience import SECTOR_ORDER, own_salience, reinforced, salience
 from recollect.model.uplift import Trials
@@ -82,7 +82,7 @@ class Scene:
     contexts the caller holds, `speakers` the authors whom the query names. `plan` and `noticed` are what was read out
     of the question, `wider` the scene of a second round. `in_folders` and `not_raw` are rows that the caller's limits
     on files admit, `work` what the asker is at. The callables reach the store: along relations, for likeness, for the
-    rows in full, for the paths of documents.
+    rows in full or by their headings, for the paths of documents.
     """
 
     columns: Columns
@@ -104,6 +104,7 @@ class Scene:
     neighbours: Callable[[Sequence[int]], Iterable[Edge]] | None = None
     likeness: Likeness | None = None
     known: Callable[[Sequence[int]], Known] | None = None
+    headings: Callable[[Sequence[int]], Mapping[int, Heading]] | None = None
     notes: Mapping[str, object] = field(default_factory=dict)
     plan: Plan | None = None
     noticed: Annotations | None = None

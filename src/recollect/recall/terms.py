@@ -42,9 +42,16 @@ def spread(name: str, view: str, weight: float) -> TermStage:
 def floor_and_deviation(sample: FloatArray) -> tuple[float, float]:
     if len(sample) < 2:  # nothing to measure a lone candidate against: its raw score speaks for itself
         return 0.0, 1.0
-    deviation = float(sample.std())
+    deviation = deviation_of(sample)
     # Candidates that are all alike have nothing to tell apart: dividing by almost nothing would tell them apart anyway.
     return float(sample.min()), deviation if deviation > 1e-9 else 1.0
+
+
+def deviation_of(sample: FloatArray) -> float:
+    """As `sample.std()` computes it, to the last bit, without what it does to serve every shape and kind of array."""
+    off = sample - np.add.reduce(sample) / len(sample)
+    off *= off
+    return float(np.sqrt(np.add.reduce(off) / len(sample)))
 
 
 def proposed_cosine(name: str, weight: float) -> TermStage:

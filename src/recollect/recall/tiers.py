@@ -46,12 +46,11 @@ def procedural(scene: Scene, words: BoundLexical, depth: int, *, batch: int) -> 
     def decide(pool: Pool, query: Query) -> Iterable[Found]:
         if not starts_a_task(query.text):
             return
-        columns = scene.columns
-        kinds = np.isin(columns["kind"], [code_of(kind) for kind in _RUNBOOK_KINDS])
-        eligible = (kinds | (columns["sector"] == code_of(Sector.PROCEDURAL))) & columns["alive"] & (words.scores > 0)
-        rows = np.flatnonzero(eligible)
-        chosen = best(columns, rows, words.scores[rows], depth)
-        yield found(scene, PROCEDURAL, chosen, words.scores[chosen], batch)
+        columns, rows = scene.columns, words.matching
+        kinds = np.isin(columns["kind"][rows], [code_of(kind) for kind in _RUNBOOK_KINDS])
+        runbooks = kinds | (columns["sector"][rows] == code_of(Sector.PROCEDURAL))
+        chosen = words.best_of(runbooks, depth)
+        yield found(scene, PROCEDURAL, chosen.rows, chosen.raw, batch)
 
     return decide
 

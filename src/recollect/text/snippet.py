@@ -37,11 +37,10 @@ def beginning(token: str) -> str:
 
 
 class Snippets:
-    """The words of one query, read once, to be marked in many texts."""
+    """The words of one query that count, to be marked in many texts."""
 
-    def __init__(self, asked: Iterable[str]) -> None:
-        weights = query_weights(list(asked))
-        self._wanted = frozenset(word for word, weight in weights.items() if weight > 0)
+    def __init__(self, wanted: Iterable[str]) -> None:
+        self._wanted = frozenset(wanted)
         self._prefixes = tuple(word for word in self._wanted if len(word) >= PREFIX_SHORTEST)
         self._short = len(self._wanted) <= PREFIX_QUERY_WORDS
         self._beginnings = tuple({beginning(word) for word in self._wanted})
@@ -50,13 +49,19 @@ class Snippets:
         """Words that only begin as asked are marked too: in a short query, or where no word stands in full."""
         composed = nfc(text)
         found = list(_WORD.finditer(composed, 0, SCANNED_CHARACTERS))
-        runs = [
-            (at, tokens_of(run.group()))
-            for at, run in enumerate(found)
-            if run.lastindex is None or run.group().lower().startswith(self._beginnings)
-        ]
+        runs = [(at, tokens_of(found[at].group())) for at in self._likely(composed, found)]
         hits = self._hits(runs, opened=self._short) or self._hits(runs, opened=True)
         return _snippet(composed, found, hits) if hits else ""
+
+    def _likely(self, text: str, found: Sequence[re.Match[str]]) -> list[int]:
+        """The places of the runs that may hold a word that was asked for."""
+        head, beginnings = text[:SCANNED_CHARACTERS], self._beginnings
+        lowered = head.lower()
+        if len(lowered) == len(head):
+            begins = lowered.startswith
+            return [at for at, run in enumerate(found) if run.lastindex is None or begins(beginnings, run.start())]
+        # A letter whose small form is two letters has moved all that follow.
+        return [at for at, run in enumerate(found) if run.lastindex is None or run[0].lower().startswith(beginnings)]
 
     def _hits(self, runs: Sequence[tuple[int, Sequence[str]]], *, opened: bool) -> list[Hit]:
         return [(at, held) for at, tokens in runs if (held := self._held(tokens, opened))]
@@ -70,8 +75,13 @@ class Snippets:
         return _NONE
 
 
+def counting(asked: Iterable[str]) -> list[str]:
+    """The words of a query without those that say nothing."""
+    return [word for word, weight in query_weights(list(asked)).items() if weight > 0]
+
+
 def snippet(text: str, asked: Iterable[str]) -> str:
-    return Snippets(asked)(text)
+    return Snippets(counting(asked))(text)
 
 
 def _snippet(text: str, found: Sequence[re.Match[str]], hits: Sequence[Hit]) -> str:

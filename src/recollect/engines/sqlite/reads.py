@@ -16,6 +16,7 @@ from recollect.engines.sqlite.vaults import SqliteVaultReads
 from recollect.model.memory import (
     Citation,
     Document,
+    Heading,
     Memory,
     Origin,
     Relation,
@@ -137,6 +138,14 @@ class SqliteReader(SqliteTasks, SqliteChecks, SqliteLayers, SqliteSurveys, Sqlit
             wanted,
         )
         return {row[0]: memory_of(row[:-1], row[-1], tuple(cited.get(row[0], ()))) for row in rows}
+
+    def headings(self, nums: Sequence[int]) -> dict[int, Heading]:
+        rows = self._all(
+            "SELECT m.num, m.id, m.kind, m.title, m.content, d.path FROM json_each(?) j"
+            " CROSS JOIN memories m ON m.num = j.value LEFT JOIN documents d ON d.id = m.document",
+            packed(nums),
+        )
+        return {num: Heading(*row) for num, *row in rows}
 
     def numbers(self, ns: int) -> list[int]:
         return [row[0] for row in self._all("SELECT num FROM memories WHERE ns = ? ORDER BY num", ns)]

@@ -1,0 +1,64 @@
+"""Sums kept by row say what sums over the whole namespace would say, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.engine import Engine
+from recollect.index.lexical import bind_lexical
+from recollect.index.scored import Scored, added_up, distinct
+from recollect.ingest.draft import Draft
+from recollect.recall.presets import DEFAULT
+
+SIZE = 40
+
+
+@given(st.lists(st.tuples(st.integers(0, SIZE - 1), st.floats(0.0, 9.0)), max_size=60))
+def test_rows_are_added_up_as_a_dense_array_would(given: list[tuple[int, float]]) -> None:
+    rows = np.array([row for row, _ in given], dtype=np.int32)
+    values = np.array([value for _, value in given])
+    dense = np.zeros(SIZE)
+    for row, value in given:
+        dense[row] += value
+    known, (total,) = added_up(SIZE, rows, values)
+    assert known.tolist() == sorted(set(rows.tolist())) == distinct(rows).tolist()
+    assert total.tolist() == dense[known].tolist()
+    scored = Scored(known, total, total / 2.0)
+    everywhere, some = np.arange(SIZE), np.array([3, 0, 3, SIZE - 1])
+    assert scored.score_of(everywhere).tolist() == dense.tolist()
+    assert scored.coverage_of(everywhere).tolist() == (dense / 2.0).tolist()
+    assert scored.score_of(some).tolist() == dense[some].tolist()
+
+
+def test_which_rows_hold_every_word(engine: Engine) -> None:
+    texts = ("the ladder of gates", "gates alone", "a ladder alone", "neither")
+    for text in texts:
+        engine.remember(Draft(text), dedupe=False)
+    with engine.snapshot("default") as snapshot:
+        assert snapshot is not None
+        reader, state, version = snapshot
+        bound = bind_lexical(reader, state.key, version.lexical, "x", formula=DEFAULT.formula, prefixes="short")
+        numbers = reader.terms(state.key, ["ladder", "gate"])
+        every = np.arange(4)
+        assert bound.holds(list(numbers.values()), every).tolist() == [True, False, False, False]
+        assert bound.holds([numbers["gate"]], every).tolist() == [True, True, False, False]
+        assert bound.holds([-1], every).tolist() == [False] * 4
+
+
+def test_a_memory_for_one_context_is_held_back_as_soon_as_it_is_written(engine: Engine) -> None:
+    engine.remember(Draft("gates are open"), dedupe=False)
+    before = engine.search("gates", record=False)
+    engine.remember(Draft("gates are shut", scopes=("do-not-use-outside-this-context",)), dedupe=False)
+    after = engine.search("gates", record=False)
+    assert [one.memory.content for one in before.results] == [one.memory.content for one in after.results]
+
+
+def test_a_section_is_called_by_its_file(engine: Engine) -> None:
+    engine.add_document("The gates have a handbook.", path="handbook.md")
+    with engine.snapshot("default") as snapshot:
+        assert snapshot is not None
+        reader, _, version = snapshot
+        (heading,) = reader.headings(version.columns["num"].tolist()).values()
+    assert (heading.path, heading.content) == ("handbook.md", "The gates have a handbook.")
