@@ -12,6 +12,7 @@ from recollect.http.problems import problem_of, response_of
 from recollect.http.tracing import LOGGER, given_trace_id, log_failure, new_trace_id, span
 
 UNROUTED = "(none)"
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 
 
@@ -54,7 +55,9 @@ class Observed:
         finally:
             self.metrics.in_flight -= 1
             taken, route = time.perf_counter() - started, route_of(scope)
-            self.metrics.observe(method=request.method, route=route, status=status, seconds=taken)
+            # Any word can be a method; only those of HTTP are told apart.
+            method = request.method if request.method in _METHODS else "other"
+            self.metrics.observe(method=method, route=route, status=status, seconds=taken)
             if self.access_log:
                 LOGGER.info("%s %s %d %.1f ms", request.method, route, status, taken * 1000)
 

@@ -97,7 +97,7 @@ async def from_body(request: Request, route: Route) -> tuple[bytes, dict[str, An
     if kind != JSON:
         raise refused(415, "UnsupportedMediaType", f"a body is {JSON}, not {kind[:100] or 'unnamed'}")
     try:
-        found = json.loads(raw, parse_constant=_no_number)
+        found = json.loads(raw, parse_constant=_no_number, parse_float=_number)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"the body is no JSON: {str(error)[:200]}") from error
     if not isinstance(found, dict):
@@ -106,6 +106,12 @@ async def from_body(request: Request, route: Route) -> tuple[bytes, dict[str, An
         if name in found:
             raise InvalidInput(f"{name} is in the path; leave it out of the body")
     return raw, found
+
+
+def _number(text: str) -> float | int:
+    """3.0 is a whole number, in JSON and in a schema."""
+    value = float(text)
+    return int(value) if value.is_integer() and abs(value) < 1 << 53 else value
 
 
 def _no_number(name: str) -> Any:
