@@ -37,6 +37,45 @@ def test_what_takes_too_long_is_504(scene: Scene, monkeypatch: pytest.MonkeyPatc
         assert client.get("/healthz").status_code == 200
 
 
+def test_what_was_given_up_is_still_counted_until_its_thread_is_free(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = threading.Event()
+    monkeypatch.setattr(Engine, "stats", lambda *_, **__: {"waited": held.wait(10)})
+    with scene.client(limits=Limits(threads=1, waiting=1, deadline=0.1)) as client:
+        assert [client.get("/v1/stats").status_code for _ in range(3)] == [504, 504, 504]
+        work = client.app.state.work  # type: ignore[attr-defined]
+        assert work.in_hand == 1  # those that only waited were dropped
+        held.set()
+        deadline = time.monotonic() + 5
+        while work.in_hand and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert work.in_hand == 0
+
+
+def test_spans_have_the_route_and_no_text(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    from opentelemetry import trace
+
+    told: list[tuple[str, object]] = []
+
+    class Kept(trace.NonRecordingSpan):
+        def set_attribute(self, key: str, value: object) -> None:
+            told.append((key, value))
+
+        def update_name(self, name: str) -> None:
+            told.append(("name", name))
+
+    kept = Kept(trace.INVALID_SPAN_CONTEXT)
+    monkeypatch.setattr(trace.NoOpTracer, "start_as_current_span", lambda *_, **__: trace.use_span(kept))
+    monkeypatch.setattr(trace, "get_tracer", lambda *_: trace.NoOpTracer())
+    with scene.client(spans=True) as client:
+        client.get("/v1/search", params=SEARCH)
+    assert dict(told) == {
+        "name": "GET /v1/search", "http.request.method": "GET", "http.route": "/v1/search",
+        "http.response.status_code": 200,
+    }  # fmt: skip
+
+
 def test_more_than_can_be_worked_on_is_503_and_the_next_is_taken_again(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,7 +92,7 @@ EXIT_CODES = """\b
 Exit codes:
   0  done          3  no such memory, session or store   70  a bug in Recollect
   1  failed        4  the store cannot be used           130 interrupted
-  2  wrong input   5  the encoder cannot be used
+  2  wrong input   5  the encoder cannot be used             6  a token is needed
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -36,15 +37,15 @@ class Observed:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                trace = (b"x-trace-id", request.state.trace_id.encode("latin-1"))
-                message = {**message, "headers": [*message.get("headers", ()), trace, *_SAFE_HEADERS]}
+                message = {**message, "headers": _with_ours(message.get("headers", ()), request.state.trace_id)}
             await send(message)
 
         started = time.perf_counter()
         self.metrics.in_flight += 1
         try:
-            with span(request.method, request, enabled=self.spans):
+            with span(request, enabled=self.spans) as finished:
                 await self.app(scope, receive, told)
+                finished(route_of(scope), status)
         except Exception as error:
             problem = problem_of(error, trace_id=request.state.trace_id)
             if problem.status == 500:
@@ -60,6 +61,14 @@ class Observed:
             self.metrics.observe(method=method, route=route, status=status, seconds=taken)
             if self.access_log:
                 LOGGER.info("%s %s %d %.1f ms", request.method, route, status, taken * 1000)
+
+
+def _with_ours(headers: Iterable[tuple[bytes, bytes]], trace_id: str) -> list[tuple[bytes, bytes]]:
+    """What a route has said itself stands."""
+    own = list(headers)
+    said = {name.lower() for name, _ in own}
+    ours = ((b"x-trace-id", trace_id.encode("latin-1")), *_SAFE_HEADERS)
+    return [*own, *(one for one in ours if one[0] not in said)]
 
 
 def route_of(scope: Scope) -> str:
