@@ -15,7 +15,7 @@ print(json.dumps([[name, value, holds] for name, value, _, holds in load.judged(
 
 
 def test_sixteen_clients_are_served_fairly() -> None:
-    """The bounds are wide: other tests run beside it, and on a small store an answer takes as long as one of their turns."""
+    """The bounds are wide: other tests run beside it, and here an answer takes no longer than one of their turns."""
     ran = subprocess.run([sys.executable, "-c", SHORT], check=True, capture_output=True, encoding="utf-8", cwd=BENCH)
     told = {name: (value, holds) for name, value, holds in json.loads(ran.stdout.splitlines()[-1])}
     assert told["errors"] == (0, True)

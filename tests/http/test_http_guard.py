@@ -150,7 +150,7 @@ def test_a_browser_without_a_token_is_shown_the_way_in(scene: Scene) -> None:
     scene.token("default")
     page = {"Accept": "text/html,application/xhtml+xml"}
     with scene.client(sign_in="/sign-in", public=["/sign-in"]) as client:
-        answer = client.get("/", headers=page)
-        assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in")
+        answer = client.get("/timeline?id=x", headers=page)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=/timeline%3Fid%3Dx")
         assert client.get("/").status_code == 401
         assert client.get("/sign-in").status_code == 404  # let through, and nobody has made the page here

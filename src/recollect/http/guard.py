@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
@@ -77,7 +77,8 @@ class Guard:
             except TokenRefused:
                 if not self._is_browsing(request):
                     raise
-                await RedirectResponse(f"{self.doors.sign_in}", 303)(scope, receive, send)
+                onward = quote(f"{request.url.path}?{request.url.query}".rstrip("?"))
+                await RedirectResponse(f"{self.doors.sign_in}?next={onward}", 303)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
 
