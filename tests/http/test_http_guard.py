@@ -39,6 +39,20 @@ def test_a_page_from_elsewhere_is_refused(scene: Scene, origin: str | None, stat
             assert "access-control-allow-origin" not in answer.headers
 
 
+@pytest.mark.parametrize(
+    ("site", "mode", "path", "status"),
+    [("same-origin", "cors", SEARCH, 200), ("none", "navigate", SEARCH, 200), ("cross-site", "no-cors", SEARCH, 403),
+     ("cross-site", "navigate", SEARCH, 403), ("same-site", "no-cors", SEARCH, 403),
+     ("cross-site", "navigate", "/", 404), ("cross-site", "no-cors", "/", 403)],
+)  # fmt: skip
+def test_a_page_elsewhere_cannot_ask_by_an_image_or_a_link(
+    scene: Scene, site: str, mode: str, path: str, status: int
+) -> None:
+    with scene.client() as client:
+        answer = client.get(path, headers={"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode})
+    assert answer.status_code == status
+
+
 def test_a_default_port_may_be_left_out(scene: Scene) -> None:
     with scene.client(allow_hosts=["memory.example"]) as client:
         for origin, host in (("https://memory.example", "memory.example"), ("http://memory.example:80",
@@ -149,7 +163,9 @@ def test_signing_in_wrongly(scene: Scene) -> None:
 def test_a_browser_without_a_token_is_shown_the_way_in(scene: Scene) -> None:
     scene.token("default")
     page = {"Accept": "text/html,application/xhtml+xml"}
-    with scene.client(sign_in="/sign-in", public=["/sign-in"]) as client:
+    with scene.client(sign_in="/sign-in", public=["/sign-in", "/static/"]) as client:
+        assert client.get("/static/page.css").status_code == 404
+        assert client.get("/static").status_code == 401
         answer = client.get("/timeline?id=x", headers=page)
         assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=/timeline%3Fid%3Dx")
         assert client.get("/").status_code == 401

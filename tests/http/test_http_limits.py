@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from http_scene import QUESTION, Scene
+from http_scene import QUESTION, Scene, listening_to
 
 from recollect.engine import Engine
 from recollect.http.limits import Limits
@@ -27,6 +28,16 @@ def test_a_query_past_the_limit_is_414(scene: Scene) -> None:
     with scene.client(limits=Limits(query_bytes=100)) as client:
         assert client.get("/v1/search", params={"q": "x" * 200}).status_code == 414
         assert client.get("/v1/search", params=SEARCH).status_code == 200
+
+
+def test_a_body_that_does_not_come_is_408(scene: Scene) -> None:
+    with listening_to(scene.engine, limits=Limits(deadline=0.2)) as address:
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as wire:
+            head = "POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            wire.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+            wire.settimeout(10)
+            assert wire.recv(1000).startswith(b"HTTP/1.1 408 ")
 
 
 def test_what_takes_too_long_is_504(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from starlette.requests import Request
 
 from recollect.errors import InvalidInput
 from recollect.http.problems import refused
+from recollect.http.requests import limits_of
 from recollect.http.routes import Route
 from recollect.operations.arguments import Arguments
 
@@ -90,7 +92,11 @@ async def from_body(request: Request, route: Route) -> tuple[bytes, dict[str, An
         raise InvalidInput(
             f"{route.method} takes its arguments from the body, not from the query", hint="Send them as JSON."
         )
-    raw = await request.body()
+    try:
+        async with asyncio.timeout(limits_of(request).deadline):
+            raw = await request.body()
+    except TimeoutError as error:
+        raise refused(408, "TooSlow", "the body did not come in time", hint="Send it again.") from error
     if not raw.strip():
         return raw, {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
