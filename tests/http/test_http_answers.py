@@ -277,6 +277,22 @@ def test_sessions_are_owned_below_every_surface(scene: Scene) -> None:
     assert json.loads(hidden.text) == {"snapshotFound": False}
 
 
+# ── one context string ──
+
+
+def test_a_recall_is_one_string_within_a_budget_whose_parts_say_where_they_are_from(scene: Scene) -> None:
+    with scene.client() as client:
+        said = {"content": "Lookups are cached per region", "citations": ["commit:4f2a9c1"]}
+        cited = client.post("/v1/memories", json=said).json()["id"]
+        found = client.get("/v1/recall", params={"q": QUESTION, "contextBudget": 300}).json()
+        tight = client.get("/v1/recall", params={"q": QUESTION, "contextBudget": 300, "tokens": 1}).json()
+    chunks = {one["id"]: one for one in found["selectedChunks"]}
+    assert chunks[cited]["metadata"]["citations"] == [{"kind": "commit", "hash": "4f2a9c1"}]
+    assert found["totalTokensUsed"] <= found["contextBudget"] == 300
+    assert all(one["content"] in found["context"] for one in chunks.values())
+    assert (tight["contextBudget"], tight["context"]) == (1, "")
+
+
 # ── what agents write ──
 
 
