@@ -56,7 +56,7 @@ class Client:
         self._writer: asyncio.StreamWriter | None = None
 
     async def get(self, path: str) -> int:
-        if self._reader is None or self._writer is None:
+        if self._reader is None or self._writer is None or self._reader.at_eof():  # one that lay idle may be closed
             self._reader, self._writer = await asyncio.open_connection(self._host, self._port, limit=1 << 22)
         self._writer.write(f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\n\r\n".encode())
         head = await self._reader.readuntil(b"\r\n\r\n")

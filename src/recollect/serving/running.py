@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # What is being answered at Ctrl-C has this long; what still waits then is dropped.
 GRACE_SECONDS = 10
-KEEP_ALIVE_SECONDS = 15
+KEEP_ALIVE_SECONDS = 75
 # More than a query may have, so that one which is too long is told so.
 LARGEST_HEAD = 256 * 1024
 
