@@ -7,7 +7,7 @@ DEV_READY := $(VENV)/.dev-ready
 DEMO := .demo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check lint types layers tests fuzz vault-edits soak bench lock clean
+.PHONY: demo test check lint types layers tests fuzz fuzz-http vault-edits soak bench lock clean
 
 demo: $(READY)  ## install, load the sample, ask it questions, show why it answers as it does
 	@$(BIN)/python examples/demo.py --store $(DEMO)/harbor.db
@@ -31,6 +31,9 @@ tests: $(DEV_READY)
 
 fuzz: $(DEV_READY)  ## 100,000 arbitrary queries; `make test` runs a short version
 	RECOLLECT_FUZZ=100000 $(BIN)/python -m pytest tests/faults/test_fuzz_queries.py
+
+fuzz-http: $(DEV_READY)  ## Schemathesis with all its phases and 100 examples a route; `make test` runs a short version
+	RECOLLECT_FUZZ_HTTP=100 $(BIN)/python -m pytest tests/http/test_http_fuzz.py
 
 vault-edits: $(DEV_READY)  ## 500 random edits of a vault, then compared with a fresh index; `make test` runs 60
 	RECOLLECT_VAULT_EDITS=500 $(BIN)/python -m pytest tests/engine/test_vault_equal.py

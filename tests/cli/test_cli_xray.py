@@ -417,3 +417,15 @@ def test_why_not_says_by_how_much(run: Run, sample: Path, ask: Ask) -> None:
     shown = run("why-not", other, "배포 절차", "-k", "1", "--now", NOW).stdout
     assert len(found) == 2
     assert "missed by:\n- rank: by its score it would be" in shown
+
+
+def test_without_capture_every_way_to_an_xray_says_that_there_is_none(
+    run: Run, remember: Remember, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember("Lookups are cached for 60 seconds")
+    monkeypatch.setenv("RECOLLECT_CAPTURE", "off")
+    for words in (["xray", "lookups"], ["explain"], ["search", "lookups", "--xray"]):
+        assert run(*words).stdout == "no X-ray: the setting `capture` is off\n"
+        assert json.loads(run(*words, "--json").stdout) == {"snapshotFound": False}
+    monkeypatch.delenv("RECOLLECT_CAPTURE")
+    assert json.loads(run("explain", "--json").stdout) == {"snapshotFound": False}

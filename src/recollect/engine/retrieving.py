@@ -10,6 +10,7 @@ import numpy as np
 
 from recollect.engine.recalling import Recalling
 from recollect.errors import InvalidInput
+from recollect.model.citation import citation_to_json
 from recollect.model.ledger import Ledger
 from recollect.model.memory import Kind, Memory
 from recollect.model.recall import Recall, SearchResult
@@ -136,6 +137,7 @@ def _chunk(memory: Memory, score: float, notes: _Notes) -> RetrievalChunk:
         "conflictDetected": bool(conflict),
         "conflictSeverity": conflict.get("severity", "none"),
         "queryCoverage": said.get("queryCoverage"),
+        "citations": [citation_to_json(citation) for citation in memory.citations] or None,
     }
     if memory.kind is Kind.LESSON:
         metadata |= {"isLesson": True, "lessonKind": memory.attributes.get("lessonKind") or "lesson"}

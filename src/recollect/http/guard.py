@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 COOKIE = "recollect_token"
 LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+API = ("/v1", "/engram", "/mcp")
 OPEN_TO_ALL = frozenset(("/healthz", "/session"))
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _HINT = "`recollect token create --namespace NAME` makes one; send it as `Authorization: Bearer rcl_…`."
@@ -33,7 +34,8 @@ _HINT = "`recollect token create --namespace NAME` makes one; send it as `Author
 class Doors:
     """`hosts` are the names under which the server may be asked for; `loopback` whether only this machine reaches it.
 
-    `public` paths need no token; a browser without one is sent to `sign_in`, where there is such a page.
+    `public` paths need no token (one that ends in / stands for all below it); a browser without one is sent to
+    `sign_in`, where there is such a page.
     """
 
     hosts: frozenset[str] = LOOPBACK_NAMES
@@ -71,15 +73,20 @@ class Guard:
             return
         request = Request(scope)
         self._asked_for_us(request)
-        if request.url.path not in OPEN_TO_ALL | self.doors.public:
+        if not self._is_open(request.url.path):
             try:
                 request.state.caller = self._caller(request)
             except TokenRefused:
                 if not self._is_browsing(request):
                     raise
-                await RedirectResponse(f"{self.doors.sign_in}", 303)(scope, receive, send)
+                onward = quote(f"{request.url.path}?{request.url.query}".rstrip("?"))
+                await RedirectResponse(f"{self.doors.sign_in}?next={onward}", 303)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
+
+    def _is_open(self, path: str) -> bool:
+        below = tuple(one for one in self.doors.public if one.endswith("/"))
+        return path in OPEN_TO_ALL or path in self.doors.public or (bool(below) and path.startswith(below))
 
     # ── the host and the page ──
 
@@ -92,6 +99,12 @@ class Guard:
         origin = request.headers.get("origin")
         if origin is not None and _parts(origin) != (name, port or _DEFAULT_PORTS.get(urlsplit(origin).scheme)):
             raise NotAllowed("a page from elsewhere may not ask this server", hint="Cross-origin use is off.")
+        # An image or a form of a page elsewhere names no origin, but a browser says that it is one. Following a link
+        # to a page of ours is no harm; to the API it would be, where asking is recorded.
+        if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            followed = request.method == "GET" and request.headers.get("sec-fetch-mode") == "navigate"
+            if not followed or request.url.path.startswith(API):
+                raise NotAllowed("a page from elsewhere may not ask this server", hint="Cross-origin use is off.")
 
     def _is_browsing(self, request: Request) -> bool:
         wants_page = "text/html" in request.headers.get("accept", "")

@@ -42,7 +42,7 @@ def once(
         before = tx.kept_answer(owner, key)
         if before is not None and before.request != request:
             raise refused(
-                422, "IdempotencyKeyReused", f"this {HEADER} was sent with another request",
+                409, "IdempotencyKeyReused", f"this {HEADER} was sent with another request",
                 hint="Use a new key for a new request.",
             )  # fmt: skip
         if before is not None and before.status is not None:

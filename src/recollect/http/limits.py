@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -34,6 +34,7 @@ class Work:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.in_hand = 0
+        self._counting = threading.Lock()
         self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="recollect")
 
     async def run(self, work: Callable[[], T]) -> T:
@@ -42,15 +43,16 @@ class Work:
                 503, "Overloaded", f"{self.in_hand} requests are being worked on; no more are taken at a time",
                 hint="Try again in a moment.", Retry_After=str(RETRY_SECONDS),
             )  # fmt: skip
-        self.in_hand += 1
-        future = asyncio.get_running_loop().run_in_executor(self._threads, partial(work))
-        future.add_done_callback(self._done)
-        return await future
+        with self._counting:
+            self.in_hand += 1
+        begun = self._threads.submit(work)
+        # Counted until the thread is free again, also where nobody waits for the answer any more.
+        begun.add_done_callback(self._done)
+        return await asyncio.wrap_future(begun)
 
-    def _done(self, future: asyncio.Future[T]) -> None:
-        self.in_hand -= 1
-        if not future.cancelled():
-            future.exception()  # looked at, so that one nobody waits for any more is not complained of
+    def _done(self, _: Future[T]) -> None:
+        with self._counting:
+            self.in_hand -= 1
 
     def close(self) -> None:
         """Ends when what was begun is done; what only waited is dropped."""

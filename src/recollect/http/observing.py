@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -12,6 +13,7 @@ from recollect.http.problems import problem_of, response_of
 from recollect.http.tracing import LOGGER, given_trace_id, log_failure, new_trace_id, span
 
 UNROUTED = "(none)"
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 
 
@@ -35,15 +37,15 @@ class Observed:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                trace = (b"x-trace-id", request.state.trace_id.encode("latin-1"))
-                message = {**message, "headers": [*message.get("headers", ()), trace, *_SAFE_HEADERS]}
+                message = {**message, "headers": _with_ours(message.get("headers", ()), request.state.trace_id)}
             await send(message)
 
         started = time.perf_counter()
         self.metrics.in_flight += 1
         try:
-            with span(request.method, request, enabled=self.spans):
+            with span(request, enabled=self.spans) as finished:
                 await self.app(scope, receive, told)
+                finished(route_of(scope), status)
         except Exception as error:
             problem = problem_of(error, trace_id=request.state.trace_id)
             if problem.status == 500:
@@ -54,9 +56,19 @@ class Observed:
         finally:
             self.metrics.in_flight -= 1
             taken, route = time.perf_counter() - started, route_of(scope)
-            self.metrics.observe(method=request.method, route=route, status=status, seconds=taken)
+            # Any word can be a method; only those of HTTP are told apart.
+            method = request.method if request.method in _METHODS else "other"
+            self.metrics.observe(method=method, route=route, status=status, seconds=taken)
             if self.access_log:
                 LOGGER.info("%s %s %d %.1f ms", request.method, route, status, taken * 1000)
+
+
+def _with_ours(headers: Iterable[tuple[bytes, bytes]], trace_id: str) -> list[tuple[bytes, bytes]]:
+    """What a route has said itself stands."""
+    own = list(headers)
+    said = {name.lower() for name, _ in own}
+    ours = ((b"x-trace-id", trace_id.encode("latin-1")), *_SAFE_HEADERS)
+    return [*own, *(one for one in ours if one[0] not in said)]
 
 
 def route_of(scope: Scope) -> str:

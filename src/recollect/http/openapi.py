@@ -152,15 +152,16 @@ def _without_null(schema: Schema) -> Schema:
 
 
 def _responses(route: Route) -> dict[str, Schema]:
-    answer = {"application/json": {"schema": ANSWERS.get(route.operation.name, {"type": "object"})}}
+    told = [ANSWERS.get(name, {"type": "object"}) for name in (route.name, route.brief) if name is not None]
+    answer = {"application/json": {"schema": told[0] if len(told) == 1 else {"anyOf": told}}}
     if route.operation.arguments in (Xray, Explain, OneSnapshot):
         answer |= {kind: {"schema": {"type": "string"}} for kind in _OTHER_FORMATS}
-    told: dict[str, Schema] = {str(route.status): {"description": "Done.", "content": answer}}
+    found: dict[str, Schema] = {str(route.status): {"description": "Done.", "content": answer}}
     if route.method == "GET":
-        told["200"]["headers"] = {"ETag": {"schema": {"type": "string"}}}
-        told["304"] = {"description": "As If-None-Match has it."}
-    codes = ["400", "401", "403", "404", *(["409", "422"] if route.writes else []), "4XX", "500", "5XX"]
-    return told | {code: {"$ref": "#/components/responses/Problem"} for code in codes}
+        found["200"]["headers"] = {"ETag": {"schema": {"type": "string"}}}
+        found["304"] = {"description": "As If-None-Match has it."}
+    codes = ["400", "401", "403", "404", *(["409"] if route.writes else []), "4XX", "500", "5XX"]
+    return found | {code: {"$ref": "#/components/responses/Problem"} for code in codes}
 
 
 def _status_operation(path: str, about: str, kind: str, schema: Schema) -> Schema:

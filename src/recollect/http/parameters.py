@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from starlette.requests import Request
 
 from recollect.errors import InvalidInput
 from recollect.http.problems import refused
+from recollect.http.requests import limits_of
 from recollect.http.routes import Route
 from recollect.operations.arguments import Arguments
 
@@ -90,14 +92,18 @@ async def from_body(request: Request, route: Route) -> tuple[bytes, dict[str, An
         raise InvalidInput(
             f"{route.method} takes its arguments from the body, not from the query", hint="Send them as JSON."
         )
-    raw = await request.body()
+    try:
+        async with asyncio.timeout(limits_of(request).deadline):
+            raw = await request.body()
+    except TimeoutError as error:
+        raise refused(408, "TooSlow", "the body did not come in time", hint="Send it again.") from error
     if not raw.strip():
         return raw, {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != JSON:
         raise refused(415, "UnsupportedMediaType", f"a body is {JSON}, not {kind[:100] or 'unnamed'}")
     try:
-        found = json.loads(raw, parse_constant=_no_number)
+        found = json.loads(raw, parse_constant=_no_number, parse_float=_number)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"the body is no JSON: {str(error)[:200]}") from error
     if not isinstance(found, dict):
@@ -106,6 +112,12 @@ async def from_body(request: Request, route: Route) -> tuple[bytes, dict[str, An
         if name in found:
             raise InvalidInput(f"{name} is in the path; leave it out of the body")
     return raw, found
+
+
+def _number(text: str) -> float | int:
+    """3.0 is a whole number, in JSON and in a schema."""
+    value = float(text)
+    return int(value) if value.is_integer() and abs(value) < 1 << 53 else value
 
 
 def _no_number(name: str) -> Any:

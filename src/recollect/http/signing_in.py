@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from recollect.errors import InvalidInput, NotAllowed, TokenRefused
+from recollect.errors import InvalidInput, TokenRefused
 from recollect.http.guard import COOKIE
 from recollect.http.requests import engine_of, worked
 
@@ -18,7 +18,6 @@ _FORM = "application/x-www-form-urlencoded"
 
 async def sign_in(request: Request) -> Response:
     """From a form (`token`, and `next` to go to) or JSON (`{"token": …}`)."""
-    from_our_page(request)
     token, onward = await _said(request)
     if await worked(request, lambda: engine_of(request).token_of(token)) is None:
         raise TokenRefused("this token is not known", hint="`recollect token list` shows which are in force.")
@@ -35,16 +34,9 @@ def keep(response: Response, request: Request, token: str) -> Response:
 
 
 async def sign_out(request: Request) -> Response:
-    from_our_page(request)
     response = Response(status_code=204, headers={"Cache-Control": "no-store"})
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
     return response
-
-
-def from_our_page(request: Request) -> None:
-    """The guard has refused a foreign Origin; a browser that sends none says so in this header."""
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise NotAllowed("a page from elsewhere may not sign in here")
 
 
 async def _said(request: Request) -> tuple[str, str | None]:

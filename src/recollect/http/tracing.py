@@ -6,8 +6,9 @@ import logging
 import re
 import traceback
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 from starlette.requests import Request
@@ -44,19 +45,27 @@ def log_failure(error: BaseException, *, trace_id: str, route: str) -> None:
     LOGGER.error("trace %s: %s in %s at %s", trace_id, type(error).__name__, route, where)
 
 
+Finished = Callable[[str, int], None]
+
+
 @contextmanager
-def span(name: str, request: Request, *, enabled: bool) -> Iterator[None]:
-    """An OpenTelemetry span of this request, where that is wanted and installed; it carries no text."""
-    if not enabled:
-        yield
+def span(request: Request, *, enabled: bool) -> Iterator[Finished]:
+    """An OpenTelemetry span of this request, where that is wanted and installed. It has the route, and no text.
+
+    What is given is to be told the route and the status at the end.
+    """
+    if not enabled or find_spec("opentelemetry") is None:
+        yield lambda route, status: None
         return
-    try:
-        from opentelemetry import propagate, trace
-    except ImportError:
-        yield
-        return
+    from opentelemetry import propagate, trace
+
     context = propagate.extract(dict(request.headers))
-    with trace.get_tracer("recollect").start_as_current_span(name, context=context) as current:
-        current.set_attribute("http.request.method", request.method)
-        current.set_attribute("http.route", name)
-        yield
+    with trace.get_tracer("recollect").start_as_current_span(request.method, context=context) as current:
+
+        def finished(route: str, status: int) -> None:
+            current.update_name(f"{request.method} {route}")
+            current.set_attribute("http.request.method", request.method)
+            current.set_attribute("http.route", route)
+            current.set_attribute("http.response.status_code", status)
+
+        yield finished

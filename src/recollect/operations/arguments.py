@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from recollect.errors import InvalidInput
@@ -27,8 +27,30 @@ Names = Annotated[tuple[Name, ...], Field(max_length=MOST_ITEMS)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
 Size = Annotated[int, Field(ge=1, le=MOST_BUDGET)]
-When = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+# What a calendar has is decided when it is read: a schema knows only the forms.
+When = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=64),
+    WithJsonSchema({
+        "description": "ISO 8601, or a time ago such as 3d, 12h, 30min.",
+        "anyOf": [
+            {"type": "string", "format": "date-time"},
+            {"type": "string", "format": "date"},
+            {"type": "string", "pattern": "^(now|[0-9]{1,3}(min|[smhdw])|[1-9][0-9]{9})$"},
+        ],
+    }),
+]  # fmt: skip
 # Closed sets that are no enum: named in the schema, and judged by the engine, which lists them.
+CitationText = Annotated[
+    Name,
+    Field(json_schema_extra={
+        "pattern": r"^(commit:[0-9a-f]{7,40}|file:[^\s:#]+|symbol:[^\s@]+@[^\s@:#]+|terminal_snapshot:\S+|log:\S+)"
+    }),
+]  # fmt: skip
+Citations = Annotated[
+    tuple[CitationText, ...],
+    Field(max_length=MOST_ITEMS, description="What it rests on: commit:HASH, file:PATH:1-9, log:POINTER …"),
+]
 IntentName = Annotated[Name, Field(json_schema_extra={"enum": [*Intent, *INTENT_ALIASES]})]
 PRESET_NAMES = ("default", "fusion", "classic", "classic-001", "bm25", "dense", "rrf")
 PresetName = Annotated[Name, Field(json_schema_extra={"enum": [*PRESET_NAMES]})]

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from recollect.errors import NotFound
 from recollect.ingest.citations import parse_citation
 from recollect.operations.access import Call, Right
-from recollect.operations.arguments import MOST_ITEMS, Arguments, Limit, Name, Names, Share, Text, Words
+from recollect.operations.arguments import MOST_ITEMS, Arguments, Citations, Limit, Name, Names, Share, Text, Words
 from recollect.operations.operation import Answer, Operation
 from recollect.render.tasks import craft_record
 
@@ -48,7 +48,7 @@ class Gotchas(Arguments):
 
 
 class AddCraft(Arguments):
-    citations: Annotated[Names, Field(description="What it rests on: commit:HASH, file:PATH …")] = ()
+    citations: Citations = ()
     project: Name | None = None
     session: Name | None = None
     task: Name | None = None

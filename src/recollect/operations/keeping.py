@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, WithJsonSchema
 
 from recollect.ingest.citations import parse_citation
 from recollect.ingest.draft import Draft
@@ -12,7 +12,7 @@ from recollect.ingest.remembering import Remembered
 from recollect.ingest.validate import parse_when
 from recollect.model.memory import Kind, Sector, Tier
 from recollect.operations.access import Call, Right
-from recollect.operations.arguments import Arguments, Name, Names, Share, When
+from recollect.operations.arguments import Arguments, Citations, Name, Names, Share, When
 from recollect.operations.operation import Answer, Operation
 from recollect.render.records import Record
 
@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 MOST_CONTENT = 1_000_000
 
 
-Content = Annotated[str, StringConstraints(min_length=1, max_length=MOST_CONTENT, pattern=r"\S")]
+Content = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=MOST_CONTENT, pattern=r"\S"),
+    WithJsonSchema(
+        {"type": "string", "minLength": 1, "pattern": r"\S", "description": "At most 1,000,000 characters."}
+    ),
+]
 
 
 class Remember(Arguments):
@@ -35,7 +41,7 @@ class Remember(Arguments):
     tier: Tier | None = None
     tags: Names = ()
     scopes: Names = ()
-    citations: Annotated[Names, Field(description="What it rests on: commit:HASH, file:PATH#L1-L9, log:POINTER …")] = ()
+    citations: Citations = ()
     importance: Share | None = None
     confidence: Share | None = None
     session: Name | None = None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from recollect.errors import InvalidInput, NotAllowed
+from recollect.errors import NotAllowed
 from recollect.model.retrieval import build_context_string, build_lesson_string
 from recollect.operations.access import Call, Right
-from recollect.operations.arguments import Arguments, Name, Question, Size
+from recollect.operations.arguments import Arguments, Name, Question, Size, Text
 from recollect.operations.asking import counted
 from recollect.operations.keeping import Content
 from recollect.operations.operation import Answer, Operation
@@ -39,20 +39,34 @@ class AddDocument(Arguments):
     project: Name | None = None
 
 
+class Evidence(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    id: Name
+    content_hash: Annotated[Name, Field(alias="contentHash")]
+
+
+class Certified(BaseModel):
+    """As a search gave it; it says more, and rests on this."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    query: Text
+    evidence: Annotated[tuple[Evidence, ...], Field(max_length=1_000)]
+    digest: Name
+
+
 class Certificate(Arguments):
-    certificate: Annotated[dict[str, Any], Field(description="As a search gave it.")]
+    certificate: Certified
 
 
 def retrieve(engine: Engine, call: Call, asked: Retrieve) -> Answer:
     """As `recollect retrieve --json` prints it."""
-    if asked.context_budget is not None and asked.tokens is not None:
-        raise InvalidInput("give contextBudget or tokens, not both: they are the same budget")
     options = asked.options(engine.clock())
     limits = asked.model_dump(include={"brain_file_limit", "medium_term_limit", "include_raw"}, exclude_none=True)
-    budget = asked.context_budget or options.pop("tokens", None)
-    options.pop("tokens", None)
-    if budget is not None:
-        limits["context_budget"] = budget
+    budgets = [size for size in (asked.context_budget, options.pop("tokens", None)) if size is not None]
+    if budgets:  # two names of one budget: the tighter holds
+        limits["context_budget"] = min(budgets)
     found = engine.retrieve(asked.query, **limits, **options, **call.who())
     context, lessons = build_context_string(found), build_lesson_string(found)
     return Answer(found.to_json() | {"context": context, "lessons": lessons})
@@ -77,7 +91,8 @@ def add_document(engine: Engine, call: Call, given: AddDocument) -> Answer:
 
 
 def verify_certificate(engine: Engine, call: Call, given: Certificate) -> Answer:
-    return Answer(engine.verify_certificate(given.certificate, namespace=call.namespace).to_json())
+    certificate = given.certificate.model_dump(by_alias=True)
+    return Answer(engine.verify_certificate(certificate, namespace=call.namespace).to_json())
 
 
 RETRIEVING = (

@@ -10,6 +10,7 @@ from recollect.errors import NotFound
 from recollect.operations.access import Call, Right
 from recollect.operations.arguments import Arguments, Limit, Name, Share, Words
 from recollect.operations.cursors import PAGE, Cursor, cursor_of, offset_of
+from recollect.operations.keeping import Content
 from recollect.operations.operation import Answer, Operation, owns
 from recollect.render.records import Record, memory_record, session_record
 from recollect.render.tasks import artifact_record, outcome_record, task_record
@@ -17,7 +18,6 @@ from recollect.render.tasks import artifact_record, outcome_record, task_record
 if TYPE_CHECKING:
     from recollect.engine import Engine
 
-MOST_LOG = 1_000_000
 Title = Annotated[str, StringConstraints(max_length=500)]
 
 
@@ -50,7 +50,7 @@ class StartTask(Arguments):
 
 class LogTask(Arguments):
     id: Name
-    content: Annotated[str, StringConstraints(min_length=1, max_length=MOST_LOG, pattern=r"\S")]
+    content: Content
     kind: Literal["log", "terminal_snapshot"] = "log"
 
 

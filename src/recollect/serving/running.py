@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
 from collections.abc import Callable
@@ -21,11 +22,22 @@ if TYPE_CHECKING:
 
 # What is being answered at Ctrl-C has this long; what still waits then is dropped.
 GRACE_SECONDS = 10
-KEEP_ALIVE_SECONDS = 15
+KEEP_ALIVE_SECONDS = 75
+# More than a query may have, so that one which is too long is told so.
+LARGEST_HEAD = 256 * 1024
 
 
 class Server(uvicorn.Server):
     """Ends by itself at Ctrl-C and SIGTERM, instead of passing the signal on once all is closed."""
+
+    def __init__(self, config: uvicorn.Config, told: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._told = told
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._told()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self.should_exit and sig == signal.SIGINT:
@@ -48,7 +60,8 @@ def listening(host: str, port: int) -> socket.socket:
         return socket.create_server((host.strip("[]"), port), family=family, backlog=2048)
     except OSError as error:
         raise InvalidInput(
-            f"cannot listen on {host} port {port} ({error.strerror})", hint="Use another --port; 0 takes a free one."
+            f"cannot listen on {host} port {port} ({os.strerror(error.errno or 0)})",
+            hint="Use another --port; 0 takes a free one.",
         ) from error
 
 
@@ -60,6 +73,10 @@ def address_of(listener: socket.socket, host: str) -> str:
 
 def run(app: ASGIApp, listener: socket.socket, *, started: Callable[[], None] = lambda: None) -> None:
     """Until Ctrl-C or SIGTERM. `started` is called once the first request would be answered."""
+    serving(app, started).run(sockets=[listener])
+
+
+def serving(app: ASGIApp, started: Callable[[], None] = lambda: None) -> Server:
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -72,14 +89,6 @@ def run(app: ASGIApp, listener: socket.socket, *, started: Callable[[], None] = 
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         lifespan="on",
         ws="none",
+        h11_max_incomplete_event_size=LARGEST_HEAD,
     )
-    server = Server(config)
-    serve = server.startup
-
-    async def startup(sockets: list[socket.socket] | None = None) -> None:
-        await serve(sockets)
-        if server.started:
-            started()
-
-    server.startup = startup  # type: ignore[method-assign]
-    server.run(sockets=[listener])
+    return Server(config, started)

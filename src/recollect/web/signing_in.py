@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from recollect.http.requests import engine_of, worked
-from recollect.http.signing_in import from_our_page, keep
+from recollect.http.signing_in import keep
 from recollect.web.answering import HEADERS, templates
 
 PATH: Final = "/sign-in"
@@ -21,7 +21,6 @@ async def sign_in(request: Request) -> Response:
 
 
 async def signed_in(request: Request) -> Response:
-    from_our_page(request)
     body = await request.body()
     fields = dict(parse_qsl(body[:MOST_FORM].decode("utf-8", "replace"), max_num_fields=8))
     token = fields.get("token", "").strip()

@@ -67,13 +67,14 @@ def search(
         recall = engine.search(
             asked.text, certify=True, **asked.for_engine(engine.settings), record=False if no_record else None
         )
-        snapshot = None if format is None else engine.snapshot_of(recall)
+        snapshot = None if format is None or not engine.settings.capture else engine.snapshot_of(recall)
     if format is None:
         _answer(given, recall, why=why)
         return
+    from recollect.cli.xrays import unseen
     from recollect.render import render
 
-    click.echo(render(snapshot, format))
+    click.echo(unseen(format) if snapshot is None else render(snapshot, format))
 
 
 @click.command()

@@ -1,0 +1,51 @@
+"""Schemathesis against the application: what its own document says, and what it does not.
+
+`make fuzz-http` asks a hundred times as much. What a schema cannot tell is taken out of the requests that ought to be
+accepted, and has tests of its own: cursors, and values that name something which must belong together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+import schemathesis
+from http_scene import Scene, listening_to
+from hypothesis import HealthCheck, settings
+from schemathesis import Case
+
+from recollect.http.openapi import document
+
+SHORT = 2
+EXAMPLES = int(os.environ.get("RECOLLECT_FUZZ_HTTP", SHORT))
+# What a schema cannot tell of a value: whose page a cursor is of, what must come along, what must come later.
+UNTELLABLE = ("cursor", "scope", "validFrom", "validUntil")
+TOO_LONG = 414
+
+schema = schemathesis.openapi.from_dict(document())
+schema.config.phases.coverage.enabled = EXAMPLES > SHORT
+
+
+@pytest.fixture(scope="module")
+def address(furnished: Scene) -> Iterator[str]:
+    with listening_to(furnished.engine) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def headers(furnished: Scene) -> dict[str, str]:
+    return {"Authorization": f"Bearer {furnished.token('default')}"}
+
+
+@schema.parametrize()
+@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), deadline=None)
+def test_the_server_keeps_to_its_document(case: Case, address: str, headers: dict[str, str]) -> None:
+    if case.meta is not None and case.meta.generation.mode.is_positive:
+        for given in (case.query, case.body):
+            if isinstance(given, dict):
+                for name in UNTELLABLE:
+                    given.pop(name, None)
+    response = case.call(base_url=address, headers=headers)
+    if response.status_code != TOO_LONG:
+        case.validate_response(response, headers=headers)
