@@ -41,7 +41,7 @@ def rating(visit: Visit) -> Page:
             (one for one in rated_questions(engine, name, namespace=namespace) if one.query == visit.query), None
         )
         shown |= {"rows": recall.results, "given": dict(kept.grades) if kept else {}}
-    return Page("rate.html", shown)
+    return Page("rate.html", shown, sends=True)
 
 
 def rated(visit: Visit) -> Elsewhere:
