@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recollect.model.memory import Memory
+from recollect.render.formats import instant
 from recollect.store.protocols import Listing
 from recollect.web.answering import Page
 from recollect.web.searching import choices
@@ -52,6 +53,8 @@ def changed_params(params: dict[str, str], change: Change) -> dict[str, str]:
     kept = {known: value for known, value in params.items() if known != key}
     if change.after in (None, "", (), False, 0.0):
         return kept
+    if change.setting == "as_of":
+        return {**kept, key: instant(change.after)}
     return {**kept, key: "true" if change.after is True else str(change.after)}
 
 

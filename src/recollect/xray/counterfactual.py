@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -63,9 +64,14 @@ def _instruction(change: Change) -> str:
     if group == "weights":
         return f"weigh {name} {change.after:g} times instead of {change.before:g}"
     if change.setting == "as_of":
-        return "ask about now" if change.after is None else f"ask as of {change.after} (epoch milliseconds)"
+        return "ask about now" if change.after is None else f"ask as of {_instant(change.after)}"
     unit = {"budget": " characters", "tokens": " tokens"}.get(change.setting, "")
     return f"{change.setting} {change.after}{unit} instead of {change.before}"
+
+
+def _instant(milliseconds: int) -> str:
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def changed(query: Query, setting: str, value: Any) -> Query:
