@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect, sync_playwright
 
 from recollect.engine import Engine
 from sites import load_sample, served, site
@@ -20,6 +20,9 @@ QUIET = (
     "--disable-sync", "--no-first-run",
 )  # fmt: skip
 REQUIRED = "RECOLLECT_REQUIRE_BROWSER"
+# A busy machine is slow and not wrong.
+PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="session")
@@ -93,7 +96,7 @@ def opens(browser: Browser, watched: Watched) -> Iterator[Opens]:
         page.on("dialog", lambda dialog: (watched.dialogs.append(dialog.message), dialog.dismiss()))
         page.on("pageerror", lambda error: watched.errors.append(str(error)))
         page.on("console", lambda said: watched.errors.append(said.text) if said.type == "error" else None)
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.goto(address + path)
         return page
 

@@ -16,14 +16,21 @@ COLOURS = {**EVERYTHING, "runOnly": ["color-contrast", "link-in-text-block"]}  #
 CACHE = "Is the tracking cache invalidated by events?"
 
 
+# Every main page, by what is on it.
+PAGES = (
+    "start", "results", "nothing found", "xray", "snapshot", "why not, which", "why not", "sandbox", "diff, which",
+    "diff", "memory", "timeline", "vault", "stats", "rate", "ask",
+)  # fmt: skip
+
+
 @pytest.fixture(scope="session")
 def paths(harbor: Engine) -> dict[str, str]:
-    """Every main page, with something on it."""
+    """Where each of them is."""
     asked = urlencode({"q": CACHE})
     before = harbor.snapshot_of(harbor.search(CACHE, limit=4)).snapshotId
     after = harbor.snapshot_of(harbor.search(CACHE, limit=8)).snapshotId
     (old,) = harbor.resolve(["cache-ttl-60"]).values()
-    return {
+    found = {
         "start": "/",
         "results": f"/?{asked}&limit=6",
         "nothing found": "/?q=zyxwv&project=nowhere",
@@ -41,17 +48,17 @@ def paths(harbor: Engine) -> dict[str, str]:
         "rate": f"/rate?{asked}&limit=4",
         "ask": "/xray",
     }
+    assert tuple(found) == PAGES
+    return found
 
 
-def test_axe_finds_no_violation_on_any_page_light_or_dark(opens, address: str, paths: dict[str, str]) -> None:
-    page = opens(address)
-    for name, path in paths.items():
-        page.emulate_media(color_scheme="light")
-        page.goto(address + path)
-        for scheme, options in (("light", EVERYTHING), ("dark", COLOURS)):
-            page.emulate_media(color_scheme=scheme)
-            found = Axe().run(page, options=options)
-            assert found.violations_count == 0, f"{name}, {scheme}:\n{found.generate_report()}"
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_no_violation_light_or_dark(opens, address: str, paths: dict[str, str], name: str) -> None:
+    page = opens(address, paths[name], color_scheme="light")
+    for scheme, options in (("light", EVERYTHING), ("dark", COLOURS)):
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page, options=options)
+        assert found.violations_count == 0, f"{scheme}:\n{found.generate_report()}"
 
 
 def test_an_error_page_is_held_to_the_same(opens, address: str, watched) -> None:
