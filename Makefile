@@ -7,7 +7,7 @@ DEV_READY := $(VENV)/.dev-ready
 DEMO := .demo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check lint types layers tests fuzz fuzz-http vault-edits soak bench lock clean
+.PHONY: demo test check lint types layers tests browser screenshots fuzz fuzz-http vault-edits soak bench lock clean
 
 demo: $(READY)  ## install, load the sample, ask it questions, show why it answers as it does
 	@$(BIN)/python examples/demo.py --store $(DEMO)/harbor.db
@@ -27,7 +27,14 @@ layers: $(DEV_READY)
 	$(BIN)/lint-imports
 
 tests: $(DEV_READY)
+	-@.ci/browser
 	$(BIN)/python -m pytest -n 2
+
+browser:  ## Debian's Chromium for the tests of the page; does nothing where one is there
+	@.ci/browser
+
+screenshots: $(DEV_READY) browser  ## docs/images anew, from the sample
+	$(BIN)/python examples/screenshots.py
 
 fuzz: $(DEV_READY)  ## 100,000 arbitrary queries; `make test` runs a short version
 	RECOLLECT_FUZZ=100000 $(BIN)/python -m pytest tests/faults/test_fuzz_queries.py

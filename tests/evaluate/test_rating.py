@@ -44,6 +44,13 @@ def test_ndcg_is_the_formula_over_the_grades(store: Engine) -> None:
     assert found.mean == pytest.approx(found.ndcg["cache lookups"])
 
 
+def test_only_the_latest_questions_of_a_long_set_are_asked(store: Engine) -> None:
+    for query in ("cache lookups", "배포 요일", "Redis"):
+        rate(store, "mine", query, {ids(store, query)[0]: 2}, namespace="default")
+    found = standing(store, "mine", namespace="default", now=store.clock(), latest=2)
+    assert (list(found.ndcg), found.total) == (["배포 요일", "Redis"], 3)
+
+
 def test_eval_measures_the_same_set_alike(store: Engine) -> None:
     for query in ("cache lookups", "배포 요일"):
         rate(store, "mine", query, {ids(store, query)[0]: 2}, namespace="default")

@@ -19,6 +19,8 @@ from recollect.evaluate.golden_running import Variant, expectations, run_golden
 from recollect.text.normalize import clean
 
 SUFFIX = ".yaml"
+# A page waits for them; `recollect eval` asks all.
+LATEST = 50
 _NAME = re.compile(r"\w[\w -]{0,63}")
 # One writer at a time: a set is read, changed and written whole.
 _writing = threading.Lock()
@@ -26,10 +28,13 @@ _writing = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How well the questions of a set are answered now: nDCG@10 by question's id, and the mean."""
+    """How well questions of a set are answered now: nDCG@10 by question's id, and the mean. `total` counts all of the
+    set, of which the latest were asked.
+    """
 
     questions: tuple[GoldenQuestion, ...]
     ndcg: Mapping[str, float]
+    total: int
 
     @property
     def mean(self) -> float | None:
@@ -89,18 +94,19 @@ def rate(engine: Engine, name: str, query: str, grades: Mapping[str, int], *, na
     return question
 
 
-def standing(engine: Engine, name: str, *, namespace: str, now: int) -> Standing:
+def standing(engine: Engine, name: str, *, namespace: str, now: int, latest: int = LATEST) -> Standing:
     """Asked as `recollect eval` asks: the same path, the same formula."""
-    questions = rated_questions(engine, name, namespace=namespace)
+    every = rated_questions(engine, name, namespace=namespace)
+    questions = every[-latest:]
     if not questions:
-        return Standing((), {})
+        return Standing((), {}, 0)
     golden = GoldenSet(name, questions)
     try:
         expected = expectations(engine, golden)
     except NotFound:  # everything that was rated is gone from the store
-        return Standing(questions, dict.fromkeys((one.id for one in questions), 0.0))
+        return Standing(questions, dict.fromkeys((one.id for one in questions), 0.0), len(every))
     run = run_golden(engine, golden, expected, Variant(engine.settings.preset), now=now)
-    return Standing(questions, {one.id: one.metrics["ndcg@10"] for one in run.record.questions})
+    return Standing(questions, {one.id: one.metrics["ndcg@10"] for one in run.record.questions}, len(every))
 
 
 def _same(engine: Engine, one: GoldenQuestion, asked: str, namespace: str) -> bool:

@@ -54,9 +54,12 @@ _READ: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class Page:
+    """`sends` is a page whose form changes something: under `no-referrer` a browser would not say where it is from."""
+
     template: str
     shown: Mapping[str, Any] = field(default_factory=dict)
     status: int = 200
+    sends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,8 @@ def _answered(visit: Visit, work: Callable[[Visit], Shown]) -> Response:
 def _response(visit: Visit, shown: Shown) -> Response:
     match shown:
         case Page():
-            return HTMLResponse(rendered(visit, shown), shown.status, headers=dict(HEADERS))
+            own = {**HEADERS, "Referrer-Policy": "same-origin"} if shown.sends else dict(HEADERS)
+            return HTMLResponse(rendered(visit, shown), shown.status, headers=own)
         case Elsewhere():
             return RedirectResponse(shown.address, 303, headers=dict(HEADERS))
         case Download():

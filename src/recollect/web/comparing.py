@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from recollect.model.ids import ID_LENGTH
+from recollect.model.survey import RecordedRecall
 from recollect.web.answering import Page
 from recollect.web.visits import Visit
 from recollect.xray.diff import diff
@@ -18,6 +19,8 @@ def compare(visit: Visit) -> Page:
     kept = engine.recorded_recalls(namespace=namespace)
     before, after = visit.given.get("before", "").strip(), visit.given.get("after", "").strip()
     shown: dict[str, object] = {"kept": kept, "before": before, "after": after, "found": None}
+    if not after and not before and len(kept) > 1:
+        shown |= {"before": _earlier(kept).id, "after": kept[0].id}
     if before and after:
         old, _ = engine.recorded(before, namespace=namespace)
         new, _ = engine.recorded(after, namespace=namespace)
@@ -32,6 +35,12 @@ def compare(visit: Visit) -> Page:
             "said": _said(memories),
         }
     return Page("diff.html", shown)
+
+
+def _earlier(kept: Sequence[RecordedRecall]) -> RecordedRecall:
+    """What the latest is best compared with: the one before it that asked the same, else the one before it."""
+    latest, *others = kept
+    return next((one for one in others if one.query == latest.query), others[0])
 
 
 def _said(memories: Mapping[str, object]) -> object:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from recollect.errors import InvalidInput
 from recollect.evaluate.golden import GRADES
 from recollect.evaluate.rating import rate, rated_path, rated_questions, rated_sets, standing
@@ -18,8 +20,31 @@ WORDS = {0: "not relevant", 1: "somewhat", 2: "relevant", 3: "exactly it"}
 
 
 def rating(visit: Visit) -> Page:
+    return _page(visit, visit.given.get("set", "").strip() or DEFAULT_SET)
+
+
+def rated(visit: Visit) -> Page | Elsewhere:
+    """What cannot be kept is shown again with what was said, so that nothing is lost."""
+    call = visit.may(Right.WRITE)
+    name = visit.form.get("set", "").strip() or DEFAULT_SET
+    said = {field.removeprefix(GRADE): value for field, value in visit.form.items() if field.startswith(GRADE)}
+    if len(said) > MAX_LIMIT:
+        raise InvalidInput(f"at most {MAX_LIMIT:,} results can be rated at once")
+    wrong = [value for value in said.values() if value not in {str(grade) for grade in GRADES}]
+    if wrong:
+        raise InvalidInput(f"a grade is one of 0, 1, 2, 3, not {wrong[0]!r}")
+    rated_path(visit.engine, name)
+    known = visit.engine.memories_of(said, namespace=call.namespace)
+    grades = {id: int(value) for id, value in said.items() if id in known}
+    try:
+        rate(visit.engine, name, visit.query, grades, namespace=call.namespace)
+    except InvalidInput as error:
+        return _page(visit, name, said=grades, problem=str(error))
+    return Elsewhere(visit.link("/rate", q=visit.query, set=name, saved="yes", namespace=visit.form.get("namespace")))
+
+
+def _page(visit: Visit, name: str, *, said: Mapping[str, int] | None = None, problem: str | None = None) -> Page:
     engine, namespace = visit.engine, visit.namespace
-    name = visit.given.get("set", "").strip() or DEFAULT_SET
     shown: dict[str, object] = {
         "set": name,
         "sets": rated_sets(engine),
@@ -29,7 +54,8 @@ def rating(visit: Visit) -> Page:
         "grade": GRADE,
         "may_write": visit.caller.right is Right.WRITE and not engine.store.read_only,
         "rows": (),
-        "given": {},
+        "given": said or {},
+        "problem": problem,
         "saved": visit.given.get("saved") == "yes",
         **choices(visit),
     }
@@ -37,23 +63,7 @@ def rating(visit: Visit) -> Page:
         asked = visit.question()
         options = asked.options(engine.clock()) | {"limit": asked.limit or RATED}
         recall = engine.recall(engine.query(asked.query, **options, namespace=namespace))
-        kept = next(
-            (one for one in rated_questions(engine, name, namespace=namespace) if one.query == visit.query), None
-        )
-        shown |= {"rows": recall.results, "given": dict(kept.grades) if kept else {}}
-    return Page("rate.html", shown)
-
-
-def rated(visit: Visit) -> Elsewhere:
-    call = visit.may(Right.WRITE)
-    name = visit.form.get("set", "").strip() or DEFAULT_SET
-    said = {field.removeprefix(GRADE): value for field, value in visit.form.items() if field.startswith(GRADE)}
-    if len(said) > MAX_LIMIT:
-        raise InvalidInput(f"at most {MAX_LIMIT:,} results can be rated at once")
-    wrong = [value for value in said.values() if value not in {str(grade) for grade in GRADES}]
-    if wrong:
-        raise InvalidInput(f"a grade is one of 0, 1, 2, 3, not {wrong[0]!r}")
-    known = visit.engine.memories_of(said, namespace=call.namespace)
-    grades = {id: int(value) for id, value in said.items() if id in known}
-    rate(visit.engine, name, visit.query, grades, namespace=call.namespace)
-    return Elsewhere(visit.link("/rate", q=visit.query, set=name, saved="yes", namespace=visit.form.get("namespace")))
+        before = rated_questions(engine, name, namespace=namespace)
+        kept = next((one for one in before if one.query == visit.query), None)
+        shown |= {"rows": recall.results, "given": {**(kept.grades if kept else {}), **(said or {})}}
+    return Page("rate.html", shown, 200 if problem is None else 400, sends=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from recollect.model.memory import Memory
+from recollect.model.memory import Memory, Status
+from recollect.render.formats import instant
 from recollect.store.protocols import Listing
 from recollect.web.answering import Page
 from recollect.web.searching import choices
@@ -11,6 +12,8 @@ from recollect.xray.counterfactual import Change
 from recollect.xray.why_not import KeptOut
 
 OFFERED = 12
+# What has been forgotten or rejected is not brought up again by itself; its id still asks about it.
+ASKABLE = tuple(status for status in Status if status not in (Status.FORGOTTEN, Status.REJECTED))
 # What a filter of the query is called in an address.
 _FILTERS = {"min_salience": "minSalience", "include_superseded": "includeSuperseded", "in_session": "inSession",
             "requires_citations": "requiresCitations"}  # fmt: skip
@@ -52,6 +55,8 @@ def changed_params(params: dict[str, str], change: Change) -> dict[str, str]:
     kept = {known: value for known, value in params.items() if known != key}
     if change.after in (None, "", (), False, 0.0):
         return kept
+    if change.setting == "as_of":
+        return {**kept, key: instant(change.after)}
     return {**kept, key: "true" if change.after is True else str(change.after)}
 
 
@@ -76,6 +81,6 @@ def _picker(visit: Visit) -> Page:
 def _offered(visit: Visit, looked: str) -> list[Memory]:
     engine, namespace = visit.engine, visit.namespace
     if not looked:
-        return list(engine.browse(Listing(limit=4 * OFFERED), namespace=namespace).memories)
+        return list(engine.browse(Listing(statuses=ASKABLE, limit=4 * OFFERED), namespace=namespace).memories)
     query = engine.query(looked, limit=OFFERED, include_superseded=True, namespace=namespace)
     return [result.memory for result in engine.recall(query).results]

@@ -62,8 +62,11 @@ class Trial:
     legend: Legend
 
     @property
-    def changes(self) -> int:
-        return sum(one.way != "same" for one in self.moved) + len(self.gone)
+    def told(self) -> list[str]:
+        """What differs from the unchanged ranking, in numbers."""
+        moved, new = sum(one.way in ("up", "down") for one in self.moved), sum(one.way == "new" for one in self.moved)
+        counts = ((moved, "moved"), (new, "new"), (len(self.gone), "gone"))
+        return [f"{count} {word}" for count, word in counts if count]
 
 
 def sandbox(visit: Visit) -> Page:

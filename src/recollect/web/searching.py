@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.model.memory import Kind, Sector
+from recollect.model.memory import Kind, Sector, Status
 from recollect.model.recall import Recall
 from recollect.model.snapshot_id import snapshot_id
 from recollect.render.records import certificate_of, filters_record
@@ -48,7 +48,7 @@ def _searched(visit: Visit) -> Recall:
 
 def _start(visit: Visit) -> Page:
     engine, namespace = visit.engine, visit.namespace
-    latest = engine.browse(Listing(limit=LATEST), namespace=namespace)
+    latest = engine.browse(Listing(statuses=(Status.ACTIVE,), limit=LATEST), namespace=namespace)
     asked = {one.query: one for one in reversed(engine.recorded_recalls(namespace=namespace))}
     return Page(
         "start.html",

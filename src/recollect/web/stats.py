@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
+from recollect.engine.surveying import RECALL_DAYS
 from recollect.web.answering import Page
 from recollect.web.drawing import chart, share
 from recollect.web.visits import Visit
@@ -20,8 +23,14 @@ def stats(visit: Visit) -> Page:
             "grown": chart(survey.grown),
             "saliences": chart(tenths),
             "lengths": chart(lengths),
-            "recalls": chart(survey.recalls),
+            "recalls": chart({day: survey.recalls.get(day, 0) for day in _days(visit.engine.clock())}),
             "share": share,
             "shown": ("kind", "sector", "status", "zone"),
         },
     )
+
+
+def _days(now: int) -> list[str]:
+    """Every day of the window, so that quiet ones show."""
+    today = datetime.fromtimestamp(now / 1000, tz=UTC).date()
+    return [(today - timedelta(days=back)).isoformat() for back in range(RECALL_DAYS, -1, -1)]

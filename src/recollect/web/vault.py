@@ -30,7 +30,7 @@ def vault(visit: Visit) -> Page:
             "like": like,
             "at": at,
             "pages": max(1, -(-page.total // FILES_A_PAGE)),
-            "folders": [(name, list(files)) for name, files in groupby(page.files, key=_folder)],
+            "folders": [(name, list(files)) for name, files in groupby(sorted(page.files, key=_folder), key=_folder)],
         },
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from starlette.requests import Request
 
@@ -111,8 +111,8 @@ def visit_of(request: Request, form: Mapping[str, str] | None = None) -> Visit:
 def from_here(request: Request) -> None:
     """What changes something comes from a page of this site: a form elsewhere cannot send it."""
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-    own = f"{request.url.scheme}://{request.headers.get('host', '')}"
-    if origin == own or (origin is None and site == "same-origin"):
+    same = origin is not None and urlsplit(origin).netloc == request.headers.get("host", "")
+    if site in (None, "same-origin") and (same or (origin is None and site is not None)):
         return
     raise NotAllowed("this was sent from another site", hint="Open the page itself and send it from there.")
 

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from recollect.xray.reading import term_words
 
+FEWEST_DECIMALS, MOST_DECIMALS = 4, 12
+
 
 @dataclass(frozen=True, slots=True)
 class TermChanged:
@@ -20,7 +22,8 @@ class TermChanged:
         return {"type": "term", "term": self.term, "before": self.before, "after": self.after}
 
     def __str__(self) -> str:
-        return f"{term_words(self.term)} counts {_number(self.after)} and not {_number(self.before)}"
+        digits = _telling(self.after, self.before)
+        return f"{term_words(self.term)} counts {_number(self.after, digits)} and not {_number(self.before, digits)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +118,15 @@ class Neighbour:
 Cause = OwnCause | Neighbour
 
 
-def _number(value: float | None) -> str:
-    return "nothing" if value is None else f"{value:.4f}"
+def _telling(one: float | None, other: float | None) -> int:
+    """Decimals enough to tell two numbers apart: four, or more where they are very near."""
+    if one is None or other is None:
+        return FEWEST_DECIMALS
+    return next((n for n in range(FEWEST_DECIMALS, MOST_DECIMALS) if f"{one:.{n}f}" != f"{other:.{n}f}"), MOST_DECIMALS)
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "nothing" if value is None else f"{value:.{digits}f}"
 
 
 def _value(value: Any) -> str:

@@ -16,6 +16,11 @@
     name();
   });
 
+  // An address says what was chosen and nothing else.
+  document.addEventListener("formdata", (event) => {
+    for (const [field, value] of [...event.formData]) if (value === "") event.formData.delete(field);
+  });
+
   const open = document.getElementById("keys");
   open.hidden = false;
   open.addEventListener("click", () => shown.showModal());

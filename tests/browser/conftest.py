@@ -1,0 +1,115 @@
+"""Real Chromium on a real server over the sample. Whatever a page must never do fails the test that saw it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect, sync_playwright
+
+from recollect.engine import Engine
+from sites import load_sample, served, site
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+QUIET = (
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--no-first-run",
+)  # fmt: skip
+REQUIRED = "RECOLLECT_REQUIRE_BROWSER"
+# A busy machine is slow and not wrong.
+PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    found = next((path for name in NAMES if (path := shutil.which(name)) is not None), None)
+    if found is None:
+        told = f"no Chromium here (looked for {', '.join(NAMES)}); `make browser` installs Debian's"
+        if os.environ.get(REQUIRED) == "1":
+            pytest.fail(told)
+        pytest.skip(told)
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=found, args=list(QUIET))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def harbor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """The sample store, shared by the tests of a worker: they look, or write what no other one counts."""
+    store = tmp_path_factory.mktemp("harbor") / "harbor.db"
+    load_sample(store)
+    engine = Engine.open(store)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="session")
+def address(harbor: Engine) -> Iterator[str]:
+    with served(site(harbor)) as address:
+        yield address
+
+
+@dataclass
+class Watched:
+    """What pages did that none may do."""
+
+    dialogs: list[str] = field(default_factory=list)
+    outbound: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def nothing(self) -> None:
+        assert (self.dialogs, self.outbound, self.errors) == ([], [], [])
+
+
+Opens = Callable[..., Page]
+
+
+@pytest.fixture
+def watched() -> Watched:
+    return Watched()
+
+
+@pytest.fixture
+def opens(browser: Browser, watched: Watched) -> Iterator[Opens]:
+    """Opens a tab; every request off its first site is stopped and fails the test."""
+    contexts: list[BrowserContext] = []
+
+    def opening(address: str, path: str = "/", **options: object) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        contexts.append(context)
+
+        def guard(route: Route, request: Request) -> None:
+            if request.url.startswith((address + "/", "data:")):
+                route.continue_()
+                return
+            watched.outbound.append(request.url)
+            route.abort()
+
+        context.route("**/*", guard)
+        page = context.new_page()
+        page.on("dialog", lambda dialog: (watched.dialogs.append(dialog.message), dialog.dismiss()))
+        page.on("pageerror", lambda error: watched.errors.append(str(error)))
+        page.on("console", lambda said: watched.errors.append(said.text) if said.type == "error" else None)
+        page.set_default_timeout(PATIENCE_MS)
+        page.goto(address + path)
+        return page
+
+    yield opening
+    for context in contexts:
+        context.close()
+    watched.nothing()
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[tuple[Engine, str]]:
+    """An empty store of this test's own, served."""
+    engine = Engine.open(tmp_path / "store.db", encoder="hashing")
+    with served(site(engine)) as address:
+        yield engine, address
+    engine.close()

@@ -1,0 +1,76 @@
+"""The page on a real server, with whoever comes let in as the test says."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import uvicorn
+from click.testing import CliRunner
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from recollect.cli.main import main
+from recollect.engine import Engine
+from recollect.operations import Caller
+from recollect.web.pages import routes
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+OWNER = Caller(home="default")
+
+
+class LetIn:
+    """What the guard of the server does, without tokens: every request has a caller."""
+
+    def __init__(self, app: ASGIApp, caller: Caller) -> None:
+        self._app, self._caller = app, caller
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope.setdefault("state", {})["caller"] = self._caller
+        await self._app(scope, receive, send)
+
+
+def site(engine: Engine, caller: Caller = OWNER) -> Starlette:
+    app = Starlette(routes=routes())
+    app.add_middleware(LetIn, caller=caller)
+    app.state.engine, app.state.limiter = engine, anyio.CapacityLimiter(4)
+    return app
+
+
+@contextmanager
+def served(app: Starlette) -> Iterator[str]:
+    """On a port of its own; gives the address."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="none", lifespan="off"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+def load_sample(store: Path, *, vault: bool = True, encoder: str = "hashing") -> None:
+    """As `make demo` does."""
+    steps = [("remember", "--jsonl", EXAMPLES / "memories.jsonl"), ("remember", "--jsonl", EXAMPLES / "tasks.jsonl")]
+    if vault:
+        steps.append(("vault", "add", EXAMPLES / "vault", "--name", "harbor"))
+    for step in steps:
+        done = CliRunner().invoke(main, ["--store", str(store), *map(str, step)], env={"RECOLLECT_ENCODER": encoder})
+        assert done.exit_code == 0, done.output
+
+
+def written(engine: Engine, namespace: str = "default") -> tuple[int, int, int]:
+    """What grows with every write: the namespace's number, the audit chain, the kept recalls."""
+    with engine.store.read() as reader:
+        state = reader.namespace(namespace)
+        assert state is not None
+        return state.number, reader.audit_head(state.key)[0], len(reader.latest_ledgers(state.key, 10_000))

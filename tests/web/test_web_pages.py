@@ -1,0 +1,214 @@
+"""The page over HTTP, without a browser: what it lets whom see, what it writes down, and the headers it stands on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+
+import pytest
+from starlette.testclient import TestClient
+
+from payloads import PAYLOADS
+from recollect.engine import Engine
+from recollect.evaluate.rating import rated_questions
+from recollect.operations import Caller, Right
+from recollect.web.answering import POLICY
+from recollect.web.pages import routes
+from sites import OWNER, site, written
+
+HERE = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+READER = Caller(right=Right.READ, namespaces=frozenset(("default",)), home="default")
+
+
+@pytest.fixture
+def store(engine: Engine) -> Engine:
+    for text in ("Lookups are cached for 60 seconds.", "The cache is on Redis.", "배포는 화요일에 한다."):
+        engine.remember(text)
+    engine.remember("The secret plans of team two.", namespace="two")
+    return engine
+
+
+@pytest.fixture
+def owner(store: Engine) -> Iterator[TestClient]:
+    with TestClient(site(store)) as client:
+        yield client
+
+
+def client(engine: Engine, caller: Caller) -> TestClient:
+    return TestClient(site(engine, caller))
+
+
+class Tags(HTMLParser):
+    """The tags of a page, and what of them could run."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.running: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            leads = name in ("href", "src", "action", "formaction", "xlink:href")
+            if name.startswith("on") or name == "style" or (leads and not (value or "").startswith(("/", "#"))):
+                self.running.append(f"{tag} {name}={value}")
+
+
+def test_every_page_carries_the_policy_and_stands_by_it(owner: TestClient, store: Engine) -> None:
+    one = store.recall(store.query("cache")).results[0].memory.id
+    paths = ("/", "/?q=cache", "/xray?q=cache", "/why-not?q=cache", f"/why-not?q=cache&memory={one}",
+             "/sandbox?q=cache", "/sandbox/ranking?q=cache", "/diff", f"/memories/{one}", f"/timeline/{one}", "/vault",
+             "/stats", "/rate?q=cache", "/memories/none", "/?q=x&kind=none")  # fmt: skip
+    for path in paths:
+        answer = owner.get(path)
+        assert answer.headers["content-security-policy"] == POLICY, path
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == ("same-origin" if path.startswith("/rate") else "no-referrer")
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+        assert answer.headers["cache-control"] == "private, no-store"
+        found = Tags(answer.text)
+        assert found.running == []
+        assert "style" not in found.tags
+        assert not re.search(r"<script(?![^>]*\ssrc=\"/static/)", answer.text)
+
+
+def test_assets_are_named_by_their_hash_and_kept_for_good(owner: TestClient) -> None:
+    page = owner.get("/").text
+    names = re.findall(r"\"(/static/[^\"]+)\"", page)
+    assert len(names) >= 4
+    for name in names:
+        answer = owner.get(name)
+        assert answer.status_code == 200
+        assert "immutable" in answer.headers["cache-control"]
+    assert owner.get("/static/0000000000000000/page.css").status_code == 404
+    assert owner.get(names[0].rpartition("/")[0] + "/..%2fpages.py").status_code == 404
+
+
+def test_looking_writes_nothing_and_only_a_search_is_recorded(owner: TestClient, store: Engine) -> None:
+    one = store.recall(store.query("cache")).results[0].memory.id
+    before = written(store)
+    for path in ("/", "/xray?q=cache", "/why-not?q=cache", f"/why-not?q=cache&memory={one}",
+                 "/sandbox?q=cache&w.bm25=2", "/sandbox/ranking?q=cache&limit=1", "/diff", f"/memories/{one}", "/vault",
+                 "/stats", "/rate?q=cache", "/xray/download?q=cache&format=json"):  # fmt: skip
+        assert owner.get(path).status_code == 200, path
+    assert written(store) == before
+    assert owner.get("/?q=cache").status_code == 200
+    assert written(store) > before
+
+
+@pytest.mark.parametrize("header", [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Purpose": "prefetch"}])
+def test_a_search_that_another_site_or_a_prefetch_opened_is_not_recorded(
+    owner: TestClient, store: Engine, header: dict[str, str]
+) -> None:
+    before = written(store)
+    assert "60 seconds" in owner.get("/?q=cached lookups", headers=header).text
+    assert written(store) == before
+
+
+def test_who_only_reads_sees_and_writes_nothing(store: Engine) -> None:
+    before = written(store)
+    reader = client(store, READER)
+    assert "60 seconds" in reader.get("/?q=cached lookups").text
+    assert "cannot be kept" in reader.get("/rate?q=cached lookups").text
+    one = store.recall(store.query("cache")).results[0].memory.id
+    sent = reader.post("/rate", data={"q": "cache", f"grade.{one}": "3"}, headers=HERE)
+    assert (sent.status_code, "may read and not write" in sent.text) == (403, True)
+    assert written(store) == before
+    assert rated_questions(store, "rated", namespace="default") == ()
+
+
+def test_a_namespace_that_is_not_granted_is_as_one_that_does_not_exist(store: Engine) -> None:
+    reader = client(store, READER)
+    foreign = store.recall(store.query("secret plans", namespace="two")).results[0].memory.id
+    for path in ("/?q=secret plans", "/stats?x=1", "/vault?x=1", "/diff?x=1", "/rate?q=secret plans", "/xray?q=secret"):
+        with_two, with_none = (reader.get(f"{path}&namespace={name}") for name in ("two", "nowhere"))
+        assert with_two.status_code == with_none.status_code == 404
+        assert with_two.text.replace("two", "X") == with_none.text.replace("nowhere", "X")
+    assert "secret plans of" not in reader.get("/?q=secret plans").text
+    for path in (f"/memories/{foreign}", f"/timeline/{foreign}", f"/why-not?q=plans&memory={foreign}"):
+        answer, none = reader.get(path), reader.get(path.replace(foreign, "0" * 26))
+        assert answer.status_code == none.status_code == 404
+        assert answer.text.replace(foreign, "X") == none.text.replace("0" * 26, "X")
+    assert "<option" not in reader.get("/").text.split("</form>")[0].split("filters")[0]
+
+
+def test_several_namespaces_can_be_chosen_from(store: Engine) -> None:
+    both = client(store, Caller(namespaces=frozenset(("default", "two"))))
+    start = both.get("/").text
+    assert ">default</option>" in start
+    assert ">two</option>" in start
+    found = both.get("/?q=secret plans&namespace=two").text
+    assert "secret plans of team two" in re.sub(r"</?mark>", "", found)
+    assert "namespace=two" in found
+
+
+def test_a_rating_from_another_site_is_refused(owner: TestClient, store: Engine) -> None:
+    one = store.recall(store.query("cache")).results[0].memory.id
+    data = {"q": "cache", "set": "rated", f"grade.{one}": "3"}
+    for headers in (
+        {}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
+        {"Origin": "http://testserver", "Sec-Fetch-Site": "cross-site"}, {"Origin": "http://testserver.evil.example"},
+    ):  # fmt: skip
+        assert owner.post("/rate", data=data, headers=headers).status_code == 403, headers
+    assert rated_questions(store, "rated", namespace="default") == ()
+    kept = owner.post("/rate", data=data, headers=HERE, follow_redirects=False)
+    assert kept.status_code == 303
+    assert kept.headers["location"].startswith("/rate?q=cache")
+    assert [dict(one.grades) for one in rated_questions(store, "rated", namespace="default")] == [{one: 3}]
+
+
+def test_a_rating_that_cannot_be_kept_is_told_and_nothing_is_written(owner: TestClient, store: Engine) -> None:
+    one = store.recall(store.query("cache")).results[0].memory.id
+    foreign = store.recall(store.query("secret plans", namespace="two")).results[0].memory.id
+    for data, words in (
+        ({"q": "cache", f"grade.{one}": "7"}, "one of 0, 1, 2, 3"),
+        ({"q": "cache", f"grade.{one}": "0"}, "nothing is rated above 0"),
+        ({"q": "cache", f"grade.{foreign}": "3"}, "nothing is rated above 0"),
+        ({"q": "", f"grade.{one}": "3"}, "is empty"),
+        ({"q": "cache", "set": "../x", f"grade.{one}": "3"}, "no name for a set"),
+    ):
+        answer = owner.post("/rate", data=data, headers=HERE)
+        assert answer.status_code == 400
+        assert words in answer.text.lower()
+    assert rated_questions(store, "rated", namespace="default") == ()
+
+
+@pytest.mark.parametrize("path", ["/xray?q={}", "/rate?q={}", "/?q=x&namespace={}"])
+def test_no_payload_adds_a_tag_to_a_page(owner: TestClient, path: str) -> None:
+    from urllib.parse import quote
+
+    for payload in PAYLOADS:
+        found = Tags(owner.get(path.format(quote(payload, safe=""))).text)
+        assert found.running == [], payload
+        assert not {"img", "iframe", "object", "embed", "base", "math", "style"} & set(found.tags), payload
+
+
+def test_what_is_wrong_is_told_with_what_would_be_right(owner: TestClient) -> None:
+    for path, status, words in (
+        ("/?q=x&kind=nonsense", 400, "use one of: fact, decision"),
+        ("/?q=x&limit=0", 400, "greater than or equal to 1"),
+        ("/sandbox?q=x&preset=none", 400, "use one of: default"),
+        ("/memories/nowhere", 404, "no memory"),
+        ("/snapshots/nowhere", 404, "no recorded recall"),
+        ("/vault?vault=none", 404, "no vault"),
+        ("/xray/download?q=x&format=pdf", 400, "use one of"),
+    ):
+        answer = owner.get(path)
+        assert answer.status_code == status, path
+        assert words in answer.text.lower(), path
+
+
+def test_a_backend_fault_is_told_without_its_inside(store: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("password of the database")
+
+    monkeypatch.setattr(store, "survey", broken)
+    answer = client(store, OWNER).get("/stats")
+    assert answer.status_code == 500
+    assert "password" not in answer.text
+
+
+def test_every_route_but_the_rating_is_read_only() -> None:
+    assert [(route.path, route.methods) for route in routes() if "POST" in route.methods] == [("/rate", {"POST"})]
