@@ -1,6 +1,6 @@
 """How long a client waits for `recollect mcp`, from its start to the answers of initialize and tools/list.
 
-    python bench/mcp_start.py [--runs 7]
+    python bench/mcp_start.py [--runs 7] [--list-only]
 
 The yardstick is a Python that only imports the SDK, started in turn with the server. The aim is at most 0.7 s more.
 Also what the list of tools costs in tokens, and how long the first search and the second take.
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,8 @@ def importing(folder: str) -> float:
         return time.perf_counter() - began
 
 
-def starting(folder: str) -> tuple[float, float, float]:
-    """Seconds to the answer of tools/list, then for the first search and for the second."""
+def starting(folder: str, searches: int) -> list[float]:
+    """Seconds to the answer of tools/list, then for each search."""
     environment = {**os.environ, "RECOLLECT_STORE": str(Path(folder) / "store.db")}
     began = time.perf_counter()
     with subprocess.Popen(
@@ -71,38 +72,37 @@ def starting(folder: str) -> tuple[float, float, float]:
             ask(message)
         times = [time.perf_counter()]
         search = {"name": "search_memory", "arguments": {"query": "how do we roll back the gateway"}}
-        for number in (3, 4):
+        for number in range(3, 3 + searches):
             ask({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": search})
             times.append(time.perf_counter())
         server.stdin.close()
-    return times[0] - began, times[1] - times[0], times[2] - times[1]
+    return [after - before for before, after in pairwise([began, *times])]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=7)
-    runs = parser.parse_args().runs
+    parser.add_argument("--list-only", action="store_true", help="without the searches")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        pairs = [(importing(folder), *starting(folder)) for _ in range(runs)]
-    sdk, listed, first, second = (list(column) for column in zip(*pairs, strict=True))
+        rows = [(importing(folder), *starting(folder, 0 if given.list_only else 2)) for _ in range(given.runs)]
+    sdk, listed, *searches = (list(column) for column in zip(*rows, strict=True))
     listing = json.dumps({"tools": [tool.listed(recorded=True) for tool in TOOLS]}, separators=(",", ":"))
-    print(
-        json.dumps(
-            {
-                "runs": runs,
-                "sdkSeconds": round(statistics.median(sdk), 3),
-                "listedSeconds": round(statistics.median(listed), 3),
-                # The least of each: what the machine was busy with besides only adds.
-                "overSeconds": round(min(listed) - min(sdk), 3),
-                "aimSeconds": AIM_SECONDS,
-                "ratio": round(min(listed) / min(sdk), 3),
-                "firstSearchSeconds": round(statistics.median(first), 3),
-                "secondSearchSeconds": round(statistics.median(second), 3),
-                "toolsTokens": count_tokens(listing),
-            },
-            indent=2,
-        )
-    )
+    found: dict[str, float] = {
+        "runs": given.runs,
+        "sdkSeconds": statistics.median(sdk),
+        "listedSeconds": statistics.median(listed),
+        # The least of each: what the machine was busy with besides only adds.
+        "overSeconds": min(listed) - min(sdk),
+        "aimSeconds": AIM_SECONDS,
+        "ratio": min(listed) / min(sdk),
+        **{
+            name: statistics.median(times)
+            for name, times in zip(("firstSearchSeconds", "secondSearchSeconds"), searches, strict=False)
+        },
+        "toolsTokens": count_tokens(listing),
+    }
+    print(json.dumps({name: round(value, 3) for name, value in found.items()}, indent=2))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -75,17 +74,18 @@ def over_http(store: Path, *options: str, mode: str = "auto") -> Iterator[Desk]:
 def serving(store: Path, *options: str) -> Iterator[str]:
     process = subprocess.Popen(
         [*RECOLLECT, "mcp", "--http", "--port", "0", *options],
-        env=environment(store), stderr=subprocess.PIPE, text=True,
+        env=environment(store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
+        assert process.stdout is not None
         assert process.stderr is not None
-        said = process.stderr.readline()
-        found = re.search(r"http://\S+", said)
-        assert found, said + process.stderr.read()
-        yield found[0]
+        said = process.stdout.readline().strip()
+        assert said.startswith("http://"), process.stderr.read()
+        yield said
     finally:
         process.terminate()
         rest = process.communicate(timeout=20)[1]
+    assert process.returncode == 0
     assert "Traceback" not in rest, rest
 
 

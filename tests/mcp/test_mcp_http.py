@@ -1,14 +1,24 @@
-"""Streamable HTTP on this machine: who may reach it, and how wrong requests are answered."""
+"""Streamable HTTP: who may reach it, what a token grants, and how wrong requests are answered."""
 
 from __future__ import annotations
 
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
-from mcp_scene import RECOLLECT, environment, serving
+import uvicorn
+from mcp_scene import RECOLLECT, environment, over_stdio, serving
+
+from recollect import Engine
+from recollect.mcp.http import endpoint
+from recollect.serving.app import build
+from recollect.serving.running import listening
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 ACCEPTS = {"Accept": "application/json, text/event-stream"}
@@ -57,4 +67,113 @@ def test_a_port_that_is_taken_is_named(url: str, tmp_path: Path) -> None:
         text=True,
     )
     assert ended.returncode == 2
-    assert f"cannot listen at 127.0.0.1 port {port}: Address already in use" in ended.stderr
+    assert f"cannot listen on 127.0.0.1 port {port}" in ended.stderr
+
+
+def test_it_is_not_opened_to_others_without_a_token(tmp_path: Path) -> None:
+    command = [*RECOLLECT, "mcp", "--http", "--host", "0.0.0.0"]
+    ended = subprocess.run(command, env=environment(tmp_path / "s.db"), capture_output=True, text=True, timeout=30)
+    assert ended.returncode == 6
+    assert "without a token the server answers this machine alone" in ended.stderr
+
+
+# ── tokens ──
+
+
+@dataclass(frozen=True)
+class Team:
+    store: Path
+    secret: str
+    reader: str
+    writer: str
+    both: str
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Team:
+    store = tmp_path / "team.db"
+    with Engine.open(store, encoder="hashing:64") as engine:
+        engine.remember("The vault code is 4711.", namespace="private")
+        engine.remember("The team meets on Monday.", namespace="team")
+        secret = engine.search("vault code", namespace="private", record=False).results[0].memory.id
+        tokens = [
+            engine.token_create(names, right=right)[1]
+            for names, right in ((["team"], "read"), (["team"], "write"), (["team", "private"], "read"))
+        ]
+    return Team(store, secret, *tokens)
+
+
+def call(url: str, token: str | None, method: str, **params: Any) -> httpx.Response:
+    headers = {**ACCEPTS, **({"Authorization": f"Bearer {token}"} if token else {})}
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return httpx.post(url, json=body, headers=headers, timeout=30)
+
+
+def tool(url: str, token: str, name: str, **arguments: Any) -> tuple[bool, str]:
+    result = call(url, token, "tools/call", name=name, arguments=arguments).json()["result"]
+    return result.get("isError", False), result["content"][0]["text"]
+
+
+def check_the_grants(url: str, team: Team) -> None:
+    for token in (None, "rcl_nobody"):
+        refused = call(url, token, "tools/list")
+        assert (refused.status_code, refused.headers["www-authenticate"]) == (401, 'Bearer realm="recollect"')
+    assert "Monday" in tool(url, team.reader, "search_memory", query="when does the team meet")[1]
+    assert tool(url, team.reader, "remember", content="x") == (
+        True, "this token may read and not write. `recollect token create --right write` makes one that may.",
+    )  # fmt: skip
+    assert tool(url, team.writer, "remember", content="The team meets in room 4.")[0] is False
+    # Another's namespace and another's memory are as those that do not exist.
+    for name in ("private", "nowhere"):
+        failed, said = tool(url, team.reader, "search_memory", query="vault code", namespace=name)
+        assert (failed, said) == (True, f"no namespace '{name}'")
+    for id in (team.secret, "01M00000000000000000000000"):
+        failed, said = tool(url, team.reader, "get_timeline", observation_id=id)
+        assert (failed, said.replace(id, "ID")) == (
+            True,
+            "no memory 'ID' in this namespace. `recollect list` shows ids.",
+        )
+        gone = call(url, team.reader, "resources/read", uri=f"recollect://memories/{id}").json()
+        assert "no memory" in gone["error"]["message"]
+    # Several namespaces: one has to be named, also in the address of a resource.
+    assert (
+        "several namespaces are granted; name one of: private, team" in tool(url, team.both, "get_skill", topic="x")[1]
+    )
+    listed = call(url, team.both, "resources/list").json()["result"]["resources"]
+    assert {one["uri"].partition("?")[2] for one in listed} == {"namespace=private", "namespace=team"}
+    held = call(url, team.both, "resources/read", uri=f"recollect://memories/{team.secret}?namespace=private").json()
+    assert "4711" in held["result"]["contents"][0]["text"]
+
+
+def test_a_token_grants_what_it_grants_and_no_more(team: Team) -> None:
+    with serving(team.store) as url:
+        check_the_grants(url, team)
+
+
+def test_the_same_endpoint_beside_the_rest_of_the_server(team: Team) -> None:
+    with Engine.open(team.store, encoder="hashing:64") as engine:
+        made = endpoint(engine)
+        app = build(engine, routes=[made.route], lifespans=[made.running])
+        with listening("127.0.0.1", 0) as listener:
+            server = uvicorn.Server(uvicorn.Config(app, log_config=None))
+            thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+            thread.start()
+            try:
+                address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+                while not server.started:
+                    time.sleep(0.01)
+                check_the_grants(address + "/mcp", team)
+                assert httpx.get(address + "/healthz").status_code == 200
+            finally:
+                server.should_exit = True
+                thread.join(30)
+
+
+def test_over_stdio_a_token_limits_the_process_until_it_is_revoked(team: Team) -> None:
+    with over_stdio(team.store, env={"RECOLLECT_TOKEN": team.reader}) as desk:
+        assert desk.ask("search_memory", query="Monday")["results"]
+        assert "may read and not write" in desk.refused("remember", content="x")
+        assert "no namespace 'private'" in desk.refused("search_memory", query="x", namespace="private")
+        with Engine.open(team.store, encoder="hashing:64") as engine:
+            engine.token_revoke(engine.tokens()[0].id)
+        assert "this token is not known, or holds no longer" in desk.refused("search_memory", query="Monday")

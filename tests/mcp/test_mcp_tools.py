@@ -7,16 +7,22 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 from mcp import MCPError
 from mcp_scene import Desk, over_stdio
 
+from recollect import Engine
+from recollect.cli.commands.mcp import COMPATS
+from recollect.cli.main import main
+from recollect.config import load
+from recollect.mcp.callers import local_caller
 from recollect.mcp.calling import Asked, Offer, called
-from recollect.mcp.full import full_tools
-from recollect.mcp.tools import TOOLS, aliased
+from recollect.mcp.full import ADDING, LEFT_OUT, RECORDING, WITHHELD, full_tools
+from recollect.mcp.tools import COMPATIBLE, DESTROYS, TOOLS, aliased
 from recollect.model.memory import Kind
 from recollect.model.plan import INTENT_ALIASES, Intent
-from recollect.operations import OPERATIONS, Right
+from recollect.operations import OPERATIONS, Right, perform
 from recollect.text.counting import count_tokens
 
 NAMES = [
@@ -83,6 +89,11 @@ def test_the_full_list_holds_every_operation_that_an_agent_can_use() -> None:
     assert [tool.name for tool in tools][: len(NAMES)] == NAMES
     names = {tool.name for tool in tools}
     assert {"search", "why_not", "replay", "diff", "recall_explain", "get_context", "get_memory"} <= names
+    assert {"relate", "supersede", "forget", "feedback", "start_task", "log_task", "end_task"} <= names
+    assert not {"review", "add_vault", "run_set"} & names  # for the person at the machine
+    assert RECORDING | ADDING | LEFT_OUT | WITHHELD.keys() <= OPERATIONS.keys()
+    (forget,) = (tool for tool in tools if tool.name == "forget")
+    assert (set(forget.takes), forget.effect) == ({"id", "namespace"}, DESTROYS)
     for tool in tools:
         assert OPERATIONS[tool.operation].needs in (Right.READ, Right.WRITE)
         Draft202012Validator.check_schema(tool.listed(recorded=True)["inputSchema"])
@@ -158,6 +169,33 @@ def test_what_is_read_only_writes_nothing_and_the_rest_does(filled: Path, record
         watch.connection.close()
 
 
+def test_the_reads_of_the_full_list_write_down_only_what_they_say(filled: Path) -> None:
+    settings = load({"store": str(filled), "encoder": "hashing:64"})
+    with Engine.open(settings=settings) as engine:
+        id = engine.search("gateway", session="full").results[0].memory.id
+        engine.search("rollback", session="full")
+        (second, _, _), (first, _, _) = engine.latest_snapshots(2)
+        reads: dict[str, dict[str, object]] = {
+            "search": {"query": "gateway"}, "retrieve": {"query": "gateway"}, "search_documents": {"query": "gateway"},
+            "get_context": {"task": "gateway"}, "recall_explain": {"session": "full"}, "get_snapshot": {"id": first},
+            "why_not": {"query": "cluster", "memory": id}, "replay": {"id": first},
+            "diff": {"before": first, "after": second}, "timeline": {"id": id}, "list_memories": {},
+            "get_memory": {"id": id}, "relations": {"id": id},
+            "list_reviews": {}, "list_sessions": {}, "get_session": {"id": "full"}, "list_tasks": {},
+            "get_task": {"id": "earlier"}, "stats": {}, "namespaces": {}, "list_vaults": {},
+        }  # fmt: skip
+        assert reads.keys() >= RECORDING
+        effects = {tool.name: tool.effect for tool in full_tools()}
+        watch = Watch(filled)
+        for name, given in reads.items():
+            perform(OPERATIONS[name], engine, local_caller(settings), given)
+            if name == "search_documents":  # there are none here, and what finds nothing records nothing
+                assert effects[name].recording
+                continue
+            assert watch.changed() is effects[name].recording, name
+        watch.connection.close()
+
+
 # ── errors ──
 
 
@@ -215,3 +253,17 @@ def test_the_unexpected_has_a_trace_id_that_is_in_the_log(caplog: pytest.LogCapt
     trace = said.rpartition("trace ")[2].rstrip(".")
     assert trace in caplog.text
     assert "a secret path" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--tools", "all"], "unknown set of tools 'all'; use one of: default, full"),
+        (["--compat", "mem0"], "unknown compat 'mem0'; use one of: remnic"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_is_served(options: list[str], said: str) -> None:
+    result = CliRunner().invoke(main, ["mcp", *options])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert set(COMPATS) == set(COMPATIBLE)

@@ -169,14 +169,3 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def test_wrong_options_are_told_before_anything_is_served(tmp_path: Path) -> None:
-    for options, said in (
-        (["--tools", "all"], "unknown set of tools 'all'; use one of: default, full"),
-        (["--compat", "mem0"], "unknown compat 'mem0'; use one of: remnic"),
-        (["--http", "--host", "0.0.0.0"], "use one of: 127.0.0.1, localhost, ::1"),
-    ):
-        code, out, err = Wire(tmp_path / "store.db", *options).end()
-        assert (code, out) == (2, b""), options
-        assert said in err.decode()

@@ -61,6 +61,7 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
     "Connect": {
         "mcp": Entry("mcp", "mcp", "Serve an agent over MCP, on stdin and stdout or HTTP."),
         "install": Entry("install", "install", "Write the MCP server into a client's configuration."),
+        "serve": Entry("serve", "serve", "Answer over HTTP: the API, the page and MCP, until Ctrl-C."),
     },
     "Curate": {
         "edit": Entry("edit", "edit", "Give a memory a new text; the old one stays as history."),
@@ -72,9 +73,6 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
         "restore": Entry("forget", "restore", "Bring forgotten memories back."),
         "cite": Entry("cite", "cite", "Check whether what memories cite is still there."),
         "review": Entry("review", "review", "Decide on memories that wait for a decision."),
-    },
-    "Serve": {
-        "serve": Entry("serve", "serve", "Answer over HTTP: the API, the page and MCP, until Ctrl-C."),
     },
     "Look after": {
         "stats": Entry("stats", "stats", "What the store holds."),

@@ -1,13 +1,15 @@
-"""Who calls a tool: the person whose process it is, or whoever holds the token of a request."""
+"""Who calls a tool over stdio: the person whose process it is, or whoever's token it was started with."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recollect.errors import TokenRefused
 from recollect.text.normalize import clean
 
 if TYPE_CHECKING:
     from recollect.config import Settings
+    from recollect.engine import Engine
     from recollect.operations import Caller
 
 SOURCE = "mcp"
@@ -21,6 +23,16 @@ def local_caller(settings: Settings) -> Caller:
     from recollect.operations import Caller
 
     return Caller(home=settings.namespace, zone=Zone.WORKING, source=SOURCE)
+
+
+def token_caller(engine: Engine, token: str) -> Caller:
+    """What the token grants now: one that is revoked ends with the next call."""
+    from recollect.http.guard import caller_with
+
+    found = engine.token_of(token)
+    if found is None:
+        raise TokenRefused("this token is not known, or holds no longer", hint="`recollect token create` makes one.")
+    return caller_with(found)
 
 
 def source_of(client: str | None) -> str:

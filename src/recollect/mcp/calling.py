@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("recollect.mcp")
 
-_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+_TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,13 @@ class Asked:
     trace_id: str | None = None
 
 
-def trace_of(meta: Mapping[str, Any] | None) -> str | None:
-    """The trace id of a W3C traceparent in the call's metadata."""
+def trace_of(meta: Mapping[str, Any] | None, request: Any) -> str | None:
+    """The trace id of a W3C traceparent in the call's metadata, else the one that the HTTP request gave."""
     parent = (meta or {}).get("traceparent")
     match = _TRACEPARENT.fullmatch(parent) if isinstance(parent, str) else None
-    return match[1] if match else None
+    if match is not None:
+        return match[1]
+    return getattr(request.state, "given_trace_id", None) if request is not None else None
 
 
 def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: Asked) -> CallToolResult:

@@ -1,53 +1,70 @@
-"""Over HTTP: one endpoint at /mcp. Each request stands alone, so that any of several servers can answer it."""
+"""Over HTTP: one endpoint at /mcp. Each request stands alone, so that any of several servers can answer it.
+
+Who calls is decided before it gets here, by the same guard as for every other route.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from recollect.http.guard import Guard, doors
+from recollect.http.limits import Bounded, Limits
+from recollect.http.metrics import Metrics
+from recollect.http.observing import Observed
+from recollect.http.requests import caller_of
+from recollect.mcp.calling import Offer
+from recollect.mcp.server import build
+from recollect.mcp.tools import TOOLS, Tool
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+
 PATH: Final = "/mcp"
-LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
-MOST_BODY: Final = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A route for a Starlette application, and what has to run around it (its lifespan)."""
+    """A route for a Starlette application, and what has to run around it: its lifespan, once."""
 
     route: Route
-    running: Callable[[], AbstractAsyncContextManager[None]]
+    running: Callable[[Starlette], AbstractAsyncContextManager[None]]
 
 
-def endpoint(server: Server[Any], *, security: TransportSecuritySettings | None = None) -> Endpoint:
-    """`security` checks Host and Origin; None leaves that to whatever stands before the route."""
+def endpoint(engine: Engine, *, tools: tuple[Tool, ...] = TOOLS, limits: Limits | None = None) -> Endpoint:
+    """For an application whose guard sets `request.state.caller`, as that of `recollect serve` does."""
+    offer = Offer(
+        engine=lambda: engine,
+        caller=lambda engine, request: caller_of(request),
+        tools=tools,
+        records=engine.settings.record,
+    )
     manager = StreamableHTTPSessionManager(
-        app=server,
+        app=build(offer),
         json_response=True,
         stateless=True,
-        security_settings=security,
-        max_request_body_size=MOST_BODY,
+        max_request_body_size=(limits or Limits()).body_bytes,
     )
-    return Endpoint(Route(PATH, endpoint=StreamableHTTPASGIApp(manager), methods=["POST"]), manager.run)
+    return Endpoint(Route(PATH, endpoint=StreamableHTTPASGIApp(manager), methods=["POST"]), lambda app: manager.run())
 
 
-def local_app(server: Server[Any]) -> Starlette:
-    """For this machine alone: a page of another site cannot reach it by a name of its own."""
-    made = endpoint(server, security=loopback_only())
-    return Starlette(routes=[made.route], lifespan=lambda app: made.running())
-
-
-def loopback_only() -> TransportSecuritySettings:
-    hosts = ["127.0.0.1", "localhost", "[::1]"]
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=[*hosts, *(f"{host}:*" for host in hosts)],
-        allowed_origins=[f"http://{host}:*" for host in hosts],
+def alone(engine: Engine, *, host: str, tools: tuple[Tool, ...] = TOOLS) -> Starlette:
+    """The endpoint and nothing beside it, behind the same guard."""
+    limits = Limits()
+    made = endpoint(engine, tools=tools, limits=limits)
+    return Starlette(
+        routes=[made.route],
+        middleware=[
+            Middleware(Observed, metrics=Metrics()),
+            Middleware(Guard, engine=engine, doors=doors(host)),
+            Middleware(Bounded, limits=limits),
+        ],
+        lifespan=made.running,
     )

@@ -14,7 +14,7 @@ class Opening:
     """Opens the store once, whoever asks first. A failure is told to whoever asked, and tried again by the next."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
         self._engine: Engine | None = None
         self._lock = threading.Lock()
 
@@ -23,7 +23,7 @@ class Opening:
             if self._engine is None:
                 from recollect.engine import Engine
 
-                self._engine = Engine.open(settings=self._settings, create=True)
+                self._engine = Engine.open(settings=self.settings, create=True)
             return self._engine
 
     def close(self) -> None:

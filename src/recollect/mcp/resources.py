@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qs, unquote, urlencode
 
 from mcp_types import Resource, ResourceTemplate
 
 from recollect.errors import NotFound
 from recollect.mcp.calling import Asked, Offer, performed
+
+if TYPE_CHECKING:
+    from recollect.operations import Caller
 
 JSON: Final = "application/json"
 # The list is a way in, not a copy of the store.
@@ -37,37 +40,48 @@ TEMPLATES: Final = (
 
 
 def read(offer: Offer, asked: Asked, uri: str) -> str:
+    """`?namespace=` chooses among several, as the argument of a tool does."""
     for place, operation in OPERATION.items():
-        if uri.startswith(place) and len(uri) > len(place):
-            return performed(offer, operation, {"id": unquote(uri.removeprefix(place))}, asked).text
+        id, _, query = uri.removeprefix(place).partition("?")
+        if uri.startswith(place) and id:
+            named = parse_qs(query).get("namespace")
+            where = {"namespace": named[-1]} if named else {}
+            return performed(offer, operation, {"id": unquote(id), **where}, asked).text
     known = ", ".join(template.uri_template for template in TEMPLATES)
     raise NotFound(f"no resource {uri!r}", hint=f"The resources are: {known}.")
 
 
 def listed(offer: Offer, asked: Asked) -> list[Resource]:
     """The latest of each, newest first."""
+    caller = offer.caller(offer.engine(), asked.request)
+    if caller.home is not None or caller.namespaces is None or len(caller.namespaces) == 1:
+        return _latest(offer, asked, None, LATEST) + _snapshots(offer, caller)
+    share = max(1, LATEST // len(caller.namespaces))
+    return [one for name in sorted(caller.namespaces) for one in _latest(offer, asked, name, share)]
+
+
+def _latest(offer: Offer, asked: Asked, namespace: str | None, limit: int) -> list[Resource]:
     from recollect.operations import Answer
 
-    found = performed(offer, "list_memories", {"limit": LATEST}, asked)
+    where = {"namespace": namespace} if namespace is not None else {}
+    found = performed(offer, "list_memories", {"limit": limit, **where}, asked)
     assert isinstance(found, Answer)
-    return [_memory(record) for record in found.record["memories"]] + _snapshots(offer, asked)
+    return [_memory(record, f"?{urlencode(where)}" if where else "") for record in found.record["memories"]]
 
 
-def _memory(record: Mapping[str, Any]) -> Resource:
+def _memory(record: Mapping[str, Any], where: str) -> Resource:
     words = " ".join(str(record.get("title") or record["content"]).split())
     name = words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
     return Resource(
-        uri=MEMORIES + record["id"],
+        uri=MEMORIES + record["id"] + where,
         name=name,
         description=f"{record['kind']}, {_day(record['createdAt'])}",
         mime_type=JSON,
     )
 
 
-def _snapshots(offer: Offer, asked: Asked) -> list[Resource]:
-    """What others have asked is nobody else's: only the local person is shown the list."""
-    engine = offer.engine()
-    caller = offer.caller(engine, asked.request)
+def _snapshots(offer: Offer, caller: Caller) -> list[Resource]:
+    """What others have asked is nobody else's: only the person at the machine is shown the list."""
     if caller.owner is not None:
         return []
     return [
@@ -77,7 +91,7 @@ def _snapshots(offer: Offer, asked: Asked) -> list[Resource]:
             description=f"in session {session}" if session else "without a session",
             mime_type=JSON,
         )
-        for id, session, at in engine.latest_snapshots(LATEST, namespace=caller.home)
+        for id, session, at in offer.engine().latest_snapshots(LATEST, namespace=caller.home)
     ]
 
 

@@ -88,7 +88,7 @@ def asked_of(ctx: Context) -> Asked:
     return Asked(
         request=ctx.request,
         client=known.client_info.name if known is not None else None,
-        trace_id=trace_of(ctx.meta),
+        trace_id=trace_of(ctx.meta, ctx.request),
     )
 
 

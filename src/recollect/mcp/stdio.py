@@ -12,10 +12,13 @@ import os
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from typing import Any, Final, cast
 
 import anyio
 import anyio.to_thread
+
+from recollect.errors import InvalidInput
 
 PARENT_CHECK_SECONDS: Final = 1.0
 # A call that does not come back must not keep a process alive whose client is gone.
@@ -25,11 +28,17 @@ _CHUNK: Final = 1 << 16
 
 def claim_wire() -> tuple[int, int]:
     """Descriptors of our own for the wire. From here on stdin is empty and stdout is stderr, for libraries in C too."""
-    wire_in, wire_out = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
+    try:
+        wire_in, wire_out = os.dup(0), os.dup(1)
+    except OSError as error:
+        raise InvalidInput("standard input or output is closed", hint="A client starts it with both.") from error
+    nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # no stderr either
+        os.dup2(nothing, 1)
     os.close(nothing)
-    os.dup2(2, 1)
     return wire_in, wire_out
 
 
@@ -51,7 +60,8 @@ async def _serve(make: Callable[[], Any], wire: tuple[int, int], parent: int) ->
         stop = ending.cancel_scope.cancel
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, _stopper(stop))
+            with suppress(NotImplementedError):  # Windows ends a process without asking
+                loop.add_signal_handler(number, _stopper(stop))
         ending.start_soon(_watch_parent, parent, _stopper(stop))
         # The transport only iterates over lines and awaits write and flush, which ours do without its worker threads:
         # one of those would wait for a line that never comes.
@@ -109,6 +119,7 @@ class _Lines:
                     yield message
                 else:
                     await self._out.write(json.dumps(message) + "\n")
+        _end_at_last()
 
     def _split(self) -> Iterator[str]:
         rest = b""

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 
 from recollect.http.limits import Limits
-from recollect.http.requests import caller_of
 from recollect.serving.app import Lifespan, build
 from recollect.web import pages
 from recollect.web.signing_in import PATH as SIGN_IN
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
-    from recollect.mcp.http import Endpoint
 
 
 def whole(
@@ -28,11 +26,14 @@ def whole(
     spans: bool = False,
     access_log: bool = False,
 ) -> Starlette:
+    limits = limits or Limits()
     routes, lifespans = pages.routes(), list[Lifespan]()
     if find_spec("mcp") is not None:
-        agents = _agents(engine)
+        from recollect.mcp.http import endpoint
+
+        agents = endpoint(engine, limits=limits)
         routes.append(agents.route)
-        lifespans.append(lambda app: agents.running())
+        lifespans.append(agents.running)
     return build(
         engine,
         host=host,
@@ -45,19 +46,3 @@ def whole(
         spans=spans,
         access_log=access_log,
     )
-
-
-def _agents(engine: Engine) -> Endpoint:
-    """Behind the same guard as everything else: who calls a tool is whoever the request was let in as."""
-    from recollect.mcp.calling import Offer
-    from recollect.mcp.http import endpoint
-    from recollect.mcp.server import build as server
-    from recollect.mcp.tools import TOOLS
-
-    offer = Offer(
-        engine=lambda: engine,
-        caller=lambda engine, request: caller_of(request),
-        tools=TOOLS,
-        records=engine.settings.record,
-    )
-    return endpoint(server(offer))
