@@ -200,6 +200,13 @@ def test_what_is_wrong_is_told_with_what_would_be_right(owner: TestClient) -> No
         assert words in answer.text.lower(), path
 
 
+@pytest.mark.parametrize("number", ["", "0", "-1", "x", "1e9", "9" * 6_000, "٣"])
+def test_an_odd_number_in_the_address_is_no_fault(owner: TestClient, store: Engine, number: str) -> None:
+    one = store.recall(store.query("cache")).results[0].memory.id
+    for path in (f"/timeline/{one}?around={number}", f"/vault?page={number}"):
+        assert owner.get(path).status_code == 200
+
+
 def test_a_backend_fault_is_told_without_its_inside(store: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("password of the database")
