@@ -7,28 +7,18 @@ import io
 import subprocess
 import sys
 import tempfile
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 from urllib.parse import urlencode
 
-import anyio
 import numpy as np
-import uvicorn
 from PIL import Image
 from playwright.sync_api import sync_playwright
-from starlette.applications import Starlette
-from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
-from starlette.requests import Request
-from starlette.responses import Response
 
 from recollect.engine import Engine
-from recollect.operations import Caller
-from recollect.web.pages import routes
+from recollect.serving.running import running
+from recollect.serving.whole import whole
 
 HERE = Path(__file__).parent
 IMAGES = HERE.parent / "docs" / "images"
@@ -95,7 +85,7 @@ def main() -> int:
     given.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         store = given.store or loaded(Path(folder) / "harbor.db")
-        with Engine.open(store) as engine, served(engine) as address:
+        with Engine.open(store) as engine, running(whole(engine)) as address:
             lived_in(engine)
             wanted = [one for one in shots(engine) if not given.only or one.name in given.only]
             take(wanted, address, browser, given.out)
@@ -124,25 +114,6 @@ def lived_in(engine: Engine) -> None:
     for question in questions[:4]:
         best = [one.memory.id for one in engine.recall(engine.query(question, limit=10)).results]
         rate(engine, "rated", question, {best[0]: 3, best[1]: 1, best[3]: 2}, namespace="default")
-
-
-@contextmanager
-def served(engine: Engine) -> Iterator[str]:
-    async def let_in(request: Request, call_next: RequestResponseEndpoint) -> Response:
-        request.state.caller = Caller(home="default", namespaces=frozenset(("default",)))
-        return await call_next(request)
-
-    app = Starlette(routes=routes())
-    app.add_middleware(BaseHTTPMiddleware, dispatch=let_in)
-    app.state.engine, app.state.limiter = engine, anyio.CapacityLimiter(4)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="none", lifespan="off"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
 
 
 def take(wanted: list[Shot], address: str, browser: str, out: Path) -> None:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import anyio
-import uvicorn
 from click.testing import CliRunner
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.cli.main import main
 from recollect.engine import Engine
+from recollect.http.limits import Limits, Work
 from recollect.operations import Caller
+from recollect.serving.whole import whole
 from recollect.web.pages import routes
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-OWNER = Caller(home="default")
 
 
 class LetIn:
@@ -35,27 +30,15 @@ class LetIn:
         await self._app(scope, receive, send)
 
 
-def site(engine: Engine, caller: Caller = OWNER) -> Starlette:
+def site(engine: Engine, caller: Caller | None = None) -> Starlette:
+    """All that `recollect serve` serves; for a caller of the test's own, the page alone."""
+    if caller is None:
+        return whole(engine, allow_hosts=("testserver",))
     app = Starlette(routes=routes())
     app.add_middleware(LetIn, caller=caller)
-    app.state.engine, app.state.limiter = engine, anyio.CapacityLimiter(4)
+    limits = Limits()
+    app.state.engine, app.state.limits, app.state.work = engine, limits, Work(limits)
     return app
-
-
-@contextmanager
-def served(app: Starlette) -> Iterator[str]:
-    """On a port of its own; gives the address."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="none", lifespan="off"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
 
 
 def load_sample(store: Path, *, vault: bool = True, encoder: str = "hashing") -> None:
@@ -73,4 +56,4 @@ def written(engine: Engine, namespace: str = "default") -> tuple[int, int, int]:
     with engine.store.read() as reader:
         state = reader.namespace(namespace)
         assert state is not None
-        return state.number, reader.audit_head(state.key)[0], len(reader.latest_ledgers(state.key, 10_000))
+        return state.number, reader.audit_head(state.key)[0], len(reader.kept_ledgers(state.key, 10_000))

@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect, sync_playwright
 
 from recollect.engine import Engine
-from sites import load_sample, served, site
+from recollect.serving.running import running
+from sites import load_sample, site
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = (
@@ -51,7 +52,7 @@ def harbor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 @pytest.fixture(scope="session")
 def address(harbor: Engine) -> Iterator[str]:
-    with served(site(harbor)) as address:
+    with running(site(harbor)) as address:
         yield address
 
 
@@ -108,8 +109,8 @@ def opens(browser: Browser, watched: Watched) -> Iterator[Opens]:
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[tuple[Engine, str]]:
-    """An empty store of this test's own, served."""
+    """An empty store of this test's own."""
     engine = Engine.open(tmp_path / "store.db", encoder="hashing")
-    with served(site(engine)) as address:
+    with running(site(engine)) as address:
         yield engine, address
     engine.close()

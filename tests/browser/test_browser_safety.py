@@ -13,7 +13,8 @@ from payloads import PAYLOADS
 from recollect.engine import Engine
 from recollect.ingest.draft import Draft
 from recollect.model.memory import FileCitation, LogCitation
-from sites import served, site
+from recollect.serving.running import running
+from sites import site
 
 CHUNK = 34
 LONGEST_NAME = 120
@@ -49,7 +50,7 @@ def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine,
     engine.vault_sync()
     for payload in PAYLOADS[:40]:
         engine.search(f"poison {payload}", session=payload[:80])
-    with served(site(engine)) as address:
+    with running(site(engine)) as address:
         yield engine, address
     engine.close()
 

@@ -178,7 +178,7 @@ def test_a_recorded_search_does_not_undo_what_happened_meanwhile(engine: Engine,
     recall = engine.recall(engine.query("valve"))
     opened().confirm(id)
     confirmed = engine.get(id)
-    engine._record(recall)
+    engine._record(recall, None)
     after = engine.get(id)
     assert (after.reinforcement, after.reinforced_at, after.uses) == (
         confirmed.reinforcement, confirmed.reinforced_at, 1,

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,7 +21,7 @@ from mcp import Client
 from recollect.cli.main import main
 from recollect.engine import Engine
 from recollect.render.formats import instant
-from recollect.serving.running import Server, listening
+from recollect.serving.running import running
 from recollect.serving.whole import whole
 from standing import FixedClock
 
@@ -64,22 +62,6 @@ class Surfaces:
         return text
 
 
-@contextmanager
-def listened(engine: Engine) -> Iterator[str]:
-    import uvicorn
-
-    listener = listening("127.0.0.1", 0)
-    server = Server(uvicorn.Config(whole(engine), log_level="warning", lifespan="on", ws="none"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(timeout=20)
-        listener.close()
-
-
 @pytest.fixture(scope="module")
 def surfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surfaces]:
     store, clock = tmp_path_factory.mktemp("parity") / "store.db", FixedClock()
@@ -95,7 +77,7 @@ def surfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surfaces]:
             engine.vault_sync()
             engine.drain()
             with (
-                listened(engine) as address,
+                running(whole(engine)) as address,
                 httpx.Client(base_url=address, timeout=60) as http,
                 start_blocking_portal() as portal,
                 portal.wrap_async_context_manager(Client(f"{address}/mcp", read_timeout_seconds=60)) as mcp,

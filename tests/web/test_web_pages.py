@@ -15,7 +15,7 @@ from recollect.evaluate.rating import rated_questions
 from recollect.operations import Caller, Right
 from recollect.web.answering import POLICY
 from recollect.web.pages import routes
-from sites import OWNER, site, written
+from sites import site, written
 
 HERE = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
 READER = Caller(right=Right.READ, namespaces=frozenset(("default",)), home="default")
@@ -98,7 +98,9 @@ def test_looking_writes_nothing_and_only_a_search_is_recorded(owner: TestClient,
     assert written(store) > before
 
 
-@pytest.mark.parametrize("header", [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Purpose": "prefetch"}])
+@pytest.mark.parametrize(
+    "header", [{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, {"Sec-Purpose": "prefetch"}]
+)
 def test_a_search_that_another_site_or_a_prefetch_opened_is_not_recorded(
     owner: TestClient, store: Engine, header: dict[str, str]
 ) -> None:
@@ -200,15 +202,22 @@ def test_what_is_wrong_is_told_with_what_would_be_right(owner: TestClient) -> No
         assert words in answer.text.lower(), path
 
 
+@pytest.mark.parametrize("number", ["", "0", "-1", "x", "1e9", "9" * 6_000, "٣"])
+def test_an_odd_number_in_the_address_is_no_fault(owner: TestClient, store: Engine, number: str) -> None:
+    one = store.recall(store.query("cache")).results[0].memory.id
+    for path in (f"/timeline/{one}?around={number}", f"/vault?page={number}"):
+        assert owner.get(path).status_code == 200
+
+
 def test_a_backend_fault_is_told_without_its_inside(store: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("password of the database")
 
     monkeypatch.setattr(store, "survey", broken)
-    answer = client(store, OWNER).get("/stats")
+    answer = client(store, Caller(home="default")).get("/stats")
     assert answer.status_code == 500
     assert "password" not in answer.text
 
 
-def test_every_route_but_the_rating_is_read_only() -> None:
-    assert [(route.path, route.methods) for route in routes() if "POST" in route.methods] == [("/rate", {"POST"})]
+def test_every_route_but_the_rating_and_the_way_in_is_read_only() -> None:
+    assert [route.path for route in routes() if "POST" in route.methods] == ["/rate", "/sign-in"]

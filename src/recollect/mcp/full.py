@@ -64,6 +64,11 @@ def _plain(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, An
         rest = {name: value for name, value in schema.items() if name != "anyOf"}
         return _plain({**choices[0], **rest}, shared)
     kept = {name: value for name, value in schema.items() if name not in ("title", "default", "pattern")}
-    if isinstance(items := kept.get("items"), Mapping):
-        kept["items"] = _plain(items, shared)
+    if isinstance(inner := kept.get("properties"), Mapping):
+        kept["properties"] = {name: _plain(one, shared) for name, one in inner.items()}
+    for place in ("items", "additionalProperties"):
+        if isinstance(inner := kept.get(place), Mapping):
+            kept[place] = _plain(inner, shared)
+    if choices:
+        kept["anyOf"] = [_plain(one, shared) for one in choices]
     return kept

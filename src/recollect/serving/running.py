@@ -6,7 +6,9 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -71,13 +73,31 @@ def address_of(listener: socket.socket, host: str) -> str:
     return f"http://{name}:{port}"
 
 
+@contextmanager
+def running(app: ASGIApp, *, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+    """In a thread, for a program of its own; gives the address."""
+    with listening(host, port) as listener:
+        server = serving(app)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="recollect-serve")
+        thread.start()
+        try:
+            yield address_of(listener, host)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
 def run(app: ASGIApp, listener: socket.socket, *, started: Callable[[], None] = lambda: None) -> None:
     """Until Ctrl-C or SIGTERM. `started` is called once the first request would be answered."""
     serving(app, started).run(sockets=[listener])
 
 
 def serving(app: ASGIApp, started: Callable[[], None] = lambda: None) -> Server:
-    config = uvicorn.Config(
+    return Server(_config(app), started)
+
+
+def _config(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         log_config=None,
         log_level=logging.WARNING,
@@ -91,4 +111,3 @@ def serving(app: ASGIApp, started: Callable[[], None] = lambda: None) -> Server:
         ws="none",
         h11_max_incomplete_event_size=LARGEST_HEAD,
     )
-    return Server(config, started)

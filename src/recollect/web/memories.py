@@ -8,7 +8,6 @@ from recollect.web.visits import Visit
 
 MOST_AROUND = 50
 AROUND = 6
-_NUMBERS = "0123456789"
 
 
 def memory(visit: Visit) -> Page:
@@ -57,8 +56,7 @@ def warnings(memory: Memory) -> list[str]:
 
 
 def timeline(visit: Visit) -> Page:
-    around = visit.given.get("around", "")
-    depth = min(int(around), MOST_AROUND) if around and set(around) <= set(_NUMBERS) else AROUND
+    depth = visit.whole("around", AROUND, MOST_AROUND)
     found = visit.engine.timeline(visit.named["id"], depth, depth, namespace=visit.namespace)
     return Page("timeline.html", {"timeline": found, "depth": depth, "most": MOST_AROUND})
 

@@ -9,6 +9,8 @@ from recollect.model.survey import FiledSections
 from recollect.web.answering import Page
 from recollect.web.visits import Visit
 
+MOST_PAGES = 10_000
+
 
 def vault(visit: Visit) -> Page:
     engine, namespace = visit.engine, visit.namespace
@@ -18,8 +20,7 @@ def vault(visit: Visit) -> Page:
     like = visit.given.get("file", "").strip()
     if not chosen:
         return Page("vault.html", {"vaults": known, "counts": counts, "page": None})
-    number = visit.given.get("page", "1")
-    at = max(int(number), 1) if number.isdecimal() and len(number) < 7 else 1
+    at = visit.whole("page", 1, MOST_PAGES)
     page = engine.vault_files_page(chosen, like=like, offset=(at - 1) * FILES_A_PAGE, namespace=namespace)
     return Page(
         "vault.html",

@@ -22,6 +22,7 @@ ASKED = (
 )  # fmt: skip
 WEIGHT = "w."
 NEUTRAL = 1.0
+_DIGITS = 7
 # A page that the browser opened by itself, or that another site led to, is looked at and not written down.
 _OTHERS = frozenset(("cross-site", "same-site"))
 
@@ -90,6 +91,11 @@ class Visit:
         for name, value in self.given.items():
             if name.startswith(WEIGHT) and (weight := _number(value)) is not None and weight != NEUTRAL:
                 yield name.removeprefix(WEIGHT), weight
+
+    def whole(self, name: str, default: int, most: int) -> int:
+        """A number that the address says, within 1 and `most`; anything else is the default."""
+        said = self.given.get(name, "")
+        return min(max(int(said), 1), most) if said.isdecimal() and len(said) < _DIGITS else default
 
     def link(self, path: str, /, **params: object) -> str:
         """An address on this site in the same namespace; what is empty is left out."""
