@@ -9,7 +9,7 @@ BENCH = Path(__file__).parents[2] / "bench"
 
 SHORT = """
 import json, load
-found = load.run(None, rows=1500, seconds=1.5, clients=16)
+found = load.run(None, rows=600, seconds=1.0, clients=16)
 print(json.dumps([[name, value, holds] for name, value, _, holds in load.judged(*found)]))
 """
 

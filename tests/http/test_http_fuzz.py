@@ -17,7 +17,7 @@ from schemathesis import Case
 
 from recollect.http.openapi import document
 
-SHORT = 2
+SHORT = 1
 EXAMPLES = int(os.environ.get("RECOLLECT_FUZZ_HTTP", SHORT))
 # What a schema cannot tell of a value: whose page a cursor is of, what must come along, what must come later.
 UNTELLABLE = ("cursor", "scope", "validFrom", "validUntil")

@@ -60,6 +60,15 @@ def test_what_failed_may_be_tried_again_with_its_key(scene: Scene, monkeypatch: 
         assert keep(client, "k-1").status_code == 201
 
 
+def test_who_may_not_write_leaves_no_key_behind(scene: Scene) -> None:
+    with scene.client(scene.token("default", right="read")) as client:
+        assert keep(client, "k-1").status_code == 403
+        assert keep(client, "k-1", SAID | {"namespace": "elsewhere"}).status_code == 403
+    with scene.engine.store.write() as tx:
+        owners = [token.id for token in tx.tokens()]
+        assert [tx.kept_answer(owner, "k-1") for owner in owners] == [None]
+
+
 @pytest.mark.parametrize("key", ["", " ", "가".encode(), "a" * 256, "a b"])
 def test_a_key_that_is_none(scene: Scene, key: str | bytes) -> None:
     with scene.client() as client:

@@ -20,6 +20,7 @@ from recollect.http.problems import problem_of, response_of
 from recollect.http.requests import caller_of, engine_of, metrics_of, worked
 from recollect.http.routes import ROUTES, Route
 from recollect.operations import OPERATIONS, Answer, Operation, Written, perform
+from recollect.operations.access import allowed
 
 CONTENT_TYPES = {
     "json": "application/json",
@@ -66,10 +67,10 @@ async def answered(request: Request, route: Route) -> Response:
     given |= {name: request.path_params[name] for name in route.in_path}
     if route.writes and (key := checked_key(request.headers.get(HEADER))) is not None:
         return await _once(request, route, operation, given, raw, key)
-    found = await worked(request, partial(_performed, request, operation, given))
+    found, text = await worked(request, partial(_performed, request, operation, given))
     if isinstance(found, Answer):
         metrics_of(request).recalled(found.tiers, found.degraded)
-    return _response(request, route.status, found.text, found.format if isinstance(found, Written) else "json")
+    return _response(request, route.status, text, found.format if isinstance(found, Written) else "json")
 
 
 def chosen(route: Route, brief: object) -> Operation:
@@ -79,20 +80,23 @@ def chosen(route: Route, brief: object) -> Operation:
     return OPERATIONS[route.brief] if brief and route.brief is not None else route.operation
 
 
-def _performed(request: Request, operation: Operation, given: Mapping[str, Any]) -> Answer | Written:
+def _performed(request: Request, operation: Operation, given: Mapping[str, Any]) -> tuple[Answer | Written, str]:
+    """The answer and its text, which is written in the thread too: the loop has others to answer."""
     trace_id = request.state.given_trace_id
-    return perform(operation, engine_of(request), caller_of(request), given, trace_id=trace_id, strict=True)
+    found = perform(operation, engine_of(request), caller_of(request), given, trace_id=trace_id, strict=True)
+    return found, found.text
 
 
 async def _once(
     request: Request, route: Route, operation: Operation, given: Mapping[str, Any], raw: bytes, key: str
 ) -> Response:
-    caller = caller_of(request)
-    named = given.get("namespace") or caller.home or (min(caller.namespaces) if caller.namespaces else None)
+    caller, named = caller_of(request), given.get("namespace")
+    # Before a key is kept: who may not do it leaves nothing behind.
+    namespace = allowed(caller, operation.needs, named if isinstance(named, str) else None).namespace
     target = f"{request.url.path}?{request.url.query}"
 
     def work() -> tuple[int, str]:
-        return route.status, _performed(request, operation, given).text
+        return route.status, _performed(request, operation, given)[1]
 
     status, body, again = await worked(
         request,
@@ -102,7 +106,7 @@ async def _once(
             owner=caller.owner or "",
             key=key,
             request=request_digest(route.method, target, raw),
-            namespace=named if isinstance(named, str) else None,
+            namespace=namespace,
             work=work,
         ),
     )

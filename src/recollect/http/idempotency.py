@@ -33,7 +33,7 @@ def checked_key(key: str | None) -> str | None:
 
 
 def once(
-    engine: Engine, *, owner: str, key: str, request: str, namespace: str | None, work: Callable[[], tuple[int, str]]
+    engine: Engine, *, owner: str, key: str, request: str, namespace: str, work: Callable[[], tuple[int, str]]
 ) -> tuple[int, str, bool]:
     """Status and body, and whether they are those of an earlier request."""
     now = engine.clock()
