@@ -30,9 +30,10 @@ def browser(engine: Engine, token: str) -> Iterator[TestClient]:
 
 def test_who_has_no_token_is_sent_to_the_way_in_and_sees_nothing_else(browser: TestClient) -> None:
     sent = browser.get("/?q=lookups", headers=BROWSING)
-    assert (sent.status_code, sent.headers["location"]) == (303, "/sign-in")
-    page = browser.get("/sign-in")
+    assert (sent.status_code, sent.headers["location"]) == (303, "/sign-in?next=/%3Fq%3Dlookups")
+    page = browser.get(sent.headers["location"])
     assert page.status_code == 200
+    assert 'name="next" value="/?q=lookups"' in page.text
     assert "60 seconds" not in page.text
     assert all(browser.get(address).status_code == 200 for address in addresses())
     assert browser.get("/v1/search?q=lookups").status_code == 401
@@ -47,8 +48,8 @@ def test_a_wrong_token_is_told_and_kept_nowhere(browser: TestClient) -> None:
 
 
 def test_a_token_opens_the_page_with_what_it_grants(browser: TestClient, token: str) -> None:
-    entered = browser.post("/sign-in", data={"token": token}, headers=FROM_HERE)
-    assert (entered.status_code, entered.headers["location"]) == (303, "/")
+    entered = browser.post("/sign-in", data={"token": token, "next": "/?q=lookups"}, headers=FROM_HERE)
+    assert (entered.status_code, entered.headers["location"]) == (303, "/?q=lookups")
     kept = entered.headers["set-cookie"].lower()
     assert "httponly" in kept
     assert "samesite=strict" in kept
@@ -61,3 +62,9 @@ def test_a_token_opens_the_page_with_what_it_grants(browser: TestClient, token: 
 def test_a_page_elsewhere_cannot_sign_anyone_in(browser: TestClient, token: str) -> None:
     elsewhere = {"Origin": "http://elsewhere.example"}
     assert browser.post("/sign-in", data={"token": token}, headers=elsewhere).status_code == 403
+
+
+@pytest.mark.parametrize("onward", ["//elsewhere.example", "/\\elsewhere.example", "http://elsewhere.example", ""])
+def test_nobody_is_led_elsewhere(browser: TestClient, token: str, onward: str) -> None:
+    entered = browser.post("/sign-in", data={"token": token, "next": onward}, headers=FROM_HERE)
+    assert entered.headers["location"] == "/"

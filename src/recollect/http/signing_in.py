@@ -49,9 +49,12 @@ async def _said(request: Request) -> tuple[str, str | None]:
             raise TypeError
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInput("give the token, as a form or as JSON", hint='{"token": "rcl_…"}') from error
-    # Only a path of our own: `//elsewhere` and a backslash are other sites to a browser.
-    own = onward is not None and onward.startswith("/") and not onward.startswith(("//", "/\\"))
-    return token.strip(), onward if own else None if onward is None else "/"
+    return token.strip(), None if onward is None else own_path(onward)
+
+
+def own_path(onward: str) -> str:
+    """Only a path of our own: `//elsewhere` and a backslash are other sites to a browser."""
+    return onward if onward.startswith("/") and not onward.startswith(("//", "/\\")) else "/"
 
 
 def routes() -> list[BaseRoute]:

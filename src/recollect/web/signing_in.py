@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from recollect.http.requests import engine_of, worked
-from recollect.http.signing_in import keep
+from recollect.http.signing_in import keep, own_path
 from recollect.web.answering import HEADERS, templates
 
 PATH: Final = "/sign-in"
@@ -17,18 +17,18 @@ MOST_FORM: Final = 4_096
 
 
 async def sign_in(request: Request) -> Response:
-    return _shown(refused=False)
+    return _shown(request.query_params.get("next", "/"), refused=False)
 
 
 async def signed_in(request: Request) -> Response:
     body = await request.body()
     fields = dict(parse_qsl(body[:MOST_FORM].decode("utf-8", "replace"), max_num_fields=8))
-    token = fields.get("token", "").strip()
+    token, onward = fields.get("token", "").strip(), own_path(fields.get("next", "/"))
     if await worked(request, lambda: engine_of(request).token_of(token)) is None:
-        return _shown(refused=True)
-    return keep(RedirectResponse("/", 303, headers=dict(HEADERS)), request, token)
+        return _shown(onward, refused=True)
+    return keep(RedirectResponse(onward, 303, headers=dict(HEADERS)), request, token)
 
 
-def _shown(*, refused: bool) -> Response:
-    text = templates().get_template("sign_in.html").render(refused=refused)
+def _shown(onward: str, *, refused: bool) -> Response:
+    text = templates().get_template("sign_in.html").render(refused=refused, onward=own_path(onward))
     return HTMLResponse(text, 401 if refused else 200, headers=dict(HEADERS))
