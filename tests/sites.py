@@ -56,4 +56,4 @@ def written(engine: Engine, namespace: str = "default") -> tuple[int, int, int]:
     with engine.store.read() as reader:
         state = reader.namespace(namespace)
         assert state is not None
-        return state.number, reader.audit_head(state.key)[0], len(reader.kept_ledgers(state.key, 10_000))
+        return state.number, reader.audit_head(state.key)[0], len(reader.kept_ledgers(state.key, 10_000, None))

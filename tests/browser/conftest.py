@@ -26,8 +26,9 @@ PATIENCE_MS = 30_000
 expect.set_options(timeout=PATIENCE_MS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """No longer than the tests of one file: while it is there, its loop runs in the thread that other tests need."""
     found = next((path for name in NAMES if (path := shutil.which(name)) is not None), None)
     if found is None:
         told = f"no Chromium here (looked for {', '.join(NAMES)}); `make browser` installs Debian's"

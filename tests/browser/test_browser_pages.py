@@ -184,7 +184,7 @@ def test_rating_writes_a_golden_set_and_shows_its_ndcg(opens, address: str, harb
     rows.nth(1).get_by_text("not relevant").click()
     page.get_by_role("button", name="Keep the ratings").click()
     expect(page.locator(".notice.good")).to_contain_text("Kept")
-    (question,) = read_golden(rated_path(harbor, "by hand")).questions
+    (question,) = read_golden(rated_path(harbor, "by hand", namespace="default")).questions
     assert (question.query, sorted(question.grades.values())) == (KOREAN, [0, 1, 3])
     best = 3 + 1 / math.log2(3)
     ndcg = (3 + 1 / math.log2(4)) / best

@@ -28,11 +28,11 @@ def ids(engine: Engine, query: str) -> list[str]:
 def test_a_rating_is_kept_as_a_golden_question_with_grades(store: Engine) -> None:
     first, second, *_ = ids(store, "cache lookups")
     rate(store, "mine", "cache lookups", {first: 1, second: 3}, namespace="default")
-    kept = read_golden(rated_path(store, "mine")).questions
+    kept = read_golden(rated_path(store, "mine", namespace="default")).questions
     assert [(one.query, one.expect, dict(one.grades)) for one in kept] == [
         ("cache lookups", (first, second), {first: 1, second: 3})
     ]
-    assert rated_sets(store) == ["mine"]
+    assert rated_sets(store, namespace="default") == ["mine"]
 
 
 def test_ndcg_is_the_formula_over_the_grades(store: Engine) -> None:
@@ -54,7 +54,7 @@ def test_only_the_latest_questions_of_a_long_set_are_asked(store: Engine) -> Non
 def test_eval_measures_the_same_set_alike(store: Engine) -> None:
     for query in ("cache lookups", "배포 요일"):
         rate(store, "mine", query, {ids(store, query)[0]: 2}, namespace="default")
-    golden = read_golden(rated_path(store, "mine"))
+    golden = read_golden(rated_path(store, "mine", namespace="default"))
     run = run_golden(store, golden, expectations(store, golden), Variant("default"), now=store.clock())
     found = standing(store, "mine", namespace="default", now=store.clock())
     assert found.ndcg == {one.id: one.metrics["ndcg@10"] for one in run.record.questions}
@@ -94,7 +94,7 @@ def test_what_cannot_be_kept_is_refused_and_nothing_is_written(store: Engine) ->
     ):
         with pytest.raises(InvalidInput, match=words):
             rate(store, "mine", query, grades, namespace="default")
-    assert rated_sets(store) == []
+    assert rated_sets(store, namespace="default") == []
 
 
 def test_grades_by_hand_and_wrong_ones(tmp_path: Path) -> None:

@@ -59,6 +59,17 @@ def test_a_token_opens_the_page_with_what_it_grants(browser: TestClient, token: 
     assert browser.get("/?q=plans&namespace=two", headers=BROWSING).status_code == 404
 
 
+def test_what_another_token_asked_is_not_there(engine: Engine, browser: TestClient, token: str) -> None:
+    other = engine.token_create(["default"], right="write", name="other")[0]
+    theirs = engine.search("lookups of the other", owner=other.id)
+    id = engine.snapshot_of(theirs).snapshotId
+    browser.post("/sign-in", data={"token": token}, headers=FROM_HERE)
+    for path in ("/", "/diff"):
+        assert "lookups of the other" not in browser.get(path, headers=BROWSING).text
+    for path in (f"/snapshots/{id}", f"/snapshots/{id}/download?format=json", f"/diff?before={id}&after={id}"):
+        assert browser.get(path, headers=BROWSING).status_code == 404, path
+
+
 def test_a_page_elsewhere_cannot_sign_anyone_in(browser: TestClient, token: str) -> None:
     elsewhere = {"Origin": "http://elsewhere.example"}
     assert browser.post("/sign-in", data={"token": token}, headers=elsewhere).status_code == 403

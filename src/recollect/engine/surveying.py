@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +15,11 @@ from recollect.index.columns import Columns
 from recollect.model.ledger import Ledger
 from recollect.model.memory import Memory, RelationType
 from recollect.model.salience import DAY_MS, salience
-from recollect.model.survey import FiledSections, RecordedRecall, Survey, VaultPage
 from recollect.model.verdict import BoolArray, FloatArray
 from recollect.text.normalize import clean, nfc
+
+if TYPE_CHECKING:
+    from recollect.model.survey import RecordedRecall, Survey, VaultPage
 
 RECALLS_SHOWN = 50
 RECALL_DAYS = 60
@@ -28,18 +31,22 @@ _LENGTHS: tuple[int | None, ...] = (25, 50, 100, 200, 400, None)
 
 class Surveying(Core):
     def recorded_recalls(
-        self, *, limit: int = RECALLS_SHOWN, namespace: str | None = None
+        self, *, limit: int = RECALLS_SHOWN, namespace: str | None = None, owner: str | None = None
     ) -> tuple[RecordedRecall, ...]:
-        """The recalls that can still be explained, replayed and compared, the latest first."""
+        """The recalls that can still be explained, replayed and compared, the latest first; no other owner's."""
+        from recollect.model.survey import RecordedRecall
+
         with self.store.read() as reader:
             state = reader.namespace(self.namespace(namespace))
-            kept = reader.kept_ledgers(state.key, limit) if state is not None else []
+            kept = reader.kept_ledgers(state.key, limit, owner) if state is not None else []
         found = []
         for id, at, session, packed in kept:
             found.append(RecordedRecall(id, at, Ledger.unpacked(packed).query["text"], session or None))
         return tuple(found)
 
     def survey(self, *, namespace: str | None = None) -> Survey:
+        from recollect.model.survey import Survey
+
         now = self.clock()
         with self.snapshot(self.namespace(namespace)) as snapshot:
             if snapshot is None:
@@ -89,6 +96,8 @@ class Surveying(Core):
         self, name: str, *, like: str = "", offset: int = 0, limit: int = FILES_A_PAGE, namespace: str | None = None
     ) -> VaultPage:
         """The files of a vault whose paths hold `like`, with their sections."""
+        from recollect.model.survey import FiledSections, VaultPage
+
         if offset < 0 or not 1 <= limit <= FILES_A_PAGE:
             raise InvalidInput(f"a page has 1 to {FILES_A_PAGE} files and starts at 0 or later")
         with self.store.read() as reader:

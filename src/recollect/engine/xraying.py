@@ -118,12 +118,6 @@ class Xraying(Recalling):
         ledger, audit = self.recorded(id, namespace=namespace)
         return explain(ledger, audit=audit)
 
-    def latest_snapshots(self, limit: int = 20, *, namespace: str | None = None) -> list[tuple[str, str, int]]:
-        """The ids of recorded recalls with their session and time, newest first."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            return reader.latest_ledgers(state.key, limit) if state is not None else []
-
     def replay(self, name: str, *, namespace: str | None = None) -> tuple[Replayed, list[Difference]]:
         """The recorded result again from its decisions, and what would differ if it were asked now."""
         from recollect.xray.replay import compare_live, replay

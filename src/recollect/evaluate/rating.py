@@ -16,6 +16,7 @@ from recollect.engine import Engine
 from recollect.errors import InvalidInput, NotFound, StoreReadOnly
 from recollect.evaluate.golden import GRADES, GoldenQuestion, GoldenSet, read_golden
 from recollect.evaluate.golden_running import Variant, expectations, run_golden
+from recollect.evaluate.shelf import folder_of
 from recollect.text.normalize import clean
 
 SUFFIX = ".yaml"
@@ -41,28 +42,23 @@ class Standing:
         return sum(self.ndcg.values()) / len(self.ndcg) if self.ndcg else None
 
 
-def rated_folder(engine: Engine) -> Path:
-    return Path(f"{engine.store.location}.golden")
-
-
-def rated_sets(engine: Engine) -> list[str]:
-    folder = rated_folder(engine)
+def rated_sets(engine: Engine, *, namespace: str) -> list[str]:
+    folder = folder_of(str(engine.store.location), namespace)
     return sorted(path.stem for path in folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
 
 
-def rated_path(engine: Engine, name: str) -> Path:
+def rated_path(engine: Engine, name: str, *, namespace: str) -> Path:
     wanted = clean(name).strip()
     if not _NAME.fullmatch(wanted):
         raise InvalidInput(f"{name!r} is no name for a set; use up to 64 letters, digits, blanks and - _")
-    return rated_folder(engine) / f"{wanted}{SUFFIX}"
+    return folder_of(str(engine.store.location), namespace) / f"{wanted}{SUFFIX}"
 
 
 def rated_questions(engine: Engine, name: str, *, namespace: str) -> tuple[GoldenQuestion, ...]:
-    """Those of one namespace: another's are as if they were not there."""
-    path = rated_path(engine, name)
+    path = rated_path(engine, name, namespace=namespace)
     if not path.is_file():
         return ()
-    return tuple(one for one in read_golden(path).questions if engine.namespace(one.namespace) == namespace)
+    return read_golden(path).questions
 
 
 def rate(engine: Engine, name: str, query: str, grades: Mapping[str, int], *, namespace: str) -> GoldenQuestion:
@@ -75,18 +71,17 @@ def rate(engine: Engine, name: str, query: str, grades: Mapping[str, int], *, na
     asked = clean(query).strip()
     if not asked:
         raise InvalidInput("the question is empty: there is nothing to rate")
-    path = rated_path(engine, name)
+    path = rated_path(engine, name, namespace=namespace)
     with _writing:
         kept = list(read_golden(path).questions) if path.is_file() else []
-        at = next((at for at, one in enumerate(kept) if _same(engine, one, asked, namespace)), None)
+        at = next((at for at, one in enumerate(kept) if one.query == asked), None)
         before = kept[at].grades if at is not None else {}
         whole = {**before, **grades}
         expect = tuple(id for id, grade in whole.items() if grade > 0)
         if not expect:
             raise InvalidInput("nothing is rated above 0", hint="A question counts once one result is rated 1 or more.")
         if at is None:
-            own = _unused(asked, namespace, {one.id for one in kept})
-            question = GoldenQuestion(own, asked, expect, namespace=namespace, grades=whole)
+            question = GoldenQuestion(asked, asked, expect, namespace=namespace, grades=whole)
             kept.append(question)
         else:
             question = kept[at] = replace(kept[at], expect=expect, grades=whole)
@@ -109,24 +104,11 @@ def standing(engine: Engine, name: str, *, namespace: str, now: int, latest: int
     return Standing(questions, {one.id: one.metrics["ndcg@10"] for one in run.record.questions}, len(every))
 
 
-def _same(engine: Engine, one: GoldenQuestion, asked: str, namespace: str) -> bool:
-    return one.query == asked and engine.namespace(one.namespace) == namespace
-
-
-def _unused(asked: str, namespace: str, taken: set[str]) -> str:
-    """The question itself names it; two namespaces may ask the same."""
-    names = (
-        asked,
-        f"{namespace}: {asked}",
-        *(f"{namespace}: {asked} ({number})" for number in range(2, len(taken) + 3)),
-    )
-    return next(name for name in names if name not in taken)
-
-
 def _write(path: Path, questions: list[GoldenQuestion]) -> None:
     """All of it or nothing: the old set stands until the new one is on the disk."""
     head = f"# Rated on the page. recollect eval '{path.name}' measures it.\n"
     text = head + yaml.safe_dump([_record(one) for one in questions], allow_unicode=True, sort_keys=False, width=120)
+    path.parent.parent.mkdir(mode=0o700, exist_ok=True)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

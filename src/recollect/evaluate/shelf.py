@@ -16,7 +16,7 @@ from recollect.evaluate.golden import LINES_SUFFIXES, YAML_SUFFIXES, GoldenSet, 
 from recollect.evaluate.records import SUFFIX, Record, read_records, write_records
 
 MOST_RUNS = 100
-_NAME = re.compile(r"\w[\w.-]{0,199}")
+_NAME = re.compile(r"\w[\w. -]{0,199}")
 
 
 def folder_of(store: str, namespace: str) -> Path:

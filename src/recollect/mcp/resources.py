@@ -86,12 +86,12 @@ def _snapshots(offer: Offer, caller: Caller) -> list[Resource]:
         return []
     return [
         Resource(
-            uri=SNAPSHOTS + id,
-            name=f"search of {_day(at)}",
-            description=f"in session {session}" if session else "without a session",
+            uri=SNAPSHOTS + one.id,
+            name=f"search of {_day(one.at)}",
+            description=f"in session {one.session}" if one.session else "without a session",
             mime_type=JSON,
         )
-        for id, session, at in offer.engine().latest_snapshots(LATEST, namespace=caller.home)
+        for one in offer.engine().recorded_recalls(limit=LATEST, namespace=caller.home)
     ]
 
 

@@ -16,14 +16,14 @@ _ID = re.compile(rf"\b[0-9A-HJKMNP-TV-Z]{{{ID_LENGTH}}}\b")
 
 def compare(visit: Visit) -> Page:
     engine, namespace = visit.engine, visit.namespace
-    kept = engine.recorded_recalls(namespace=namespace)
+    kept = engine.recorded_recalls(namespace=namespace, owner=visit.caller.owner)
     before, after = visit.given.get("before", "").strip(), visit.given.get("after", "").strip()
     shown: dict[str, object] = {"kept": kept, "before": before, "after": after, "found": None}
     if not after and not before and len(kept) > 1:
         shown |= {"before": _earlier(kept).id, "after": kept[0].id}
     if before and after:
-        old, _ = engine.recorded(before, namespace=namespace)
-        new, _ = engine.recorded(after, namespace=namespace)
+        old, _ = visit.recorded(before)
+        new, _ = visit.recorded(after)
         found = diff(old, new)
         said = " ".join(str(change.sentence) for change in found.changes)
         memories = engine.memories_of(_ID.findall(said), namespace=namespace)

@@ -33,7 +33,7 @@ def rated(visit: Visit) -> Page | Elsewhere:
     wrong = [value for value in said.values() if value not in {str(grade) for grade in GRADES}]
     if wrong:
         raise InvalidInput(f"a grade is one of 0, 1, 2, 3, not {wrong[0]!r}")
-    rated_path(visit.engine, name)
+    rated_path(visit.engine, name, namespace=visit.namespace)
     known = visit.engine.memories_of(said, namespace=call.namespace)
     grades = {id: int(value) for id, value in said.items() if id in known}
     try:
@@ -47,8 +47,8 @@ def _page(visit: Visit, name: str, *, said: Mapping[str, int] | None = None, pro
     engine, namespace = visit.engine, visit.namespace
     shown: dict[str, object] = {
         "set": name,
-        "sets": rated_sets(engine),
-        "path": rated_path(engine, name),
+        "sets": rated_sets(engine, namespace=visit.namespace),
+        "path": rated_path(engine, name, namespace=visit.namespace),
         "standing": standing(engine, name, namespace=namespace, now=engine.clock()),
         "words": {grade: WORDS[grade] for grade in GRADES},
         "grade": GRADE,

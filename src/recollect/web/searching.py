@@ -43,13 +43,14 @@ def _searched(visit: Visit) -> Recall:
     """As the operation `search` does it; the page needs the recall itself, for its decisions."""
     engine, asked = visit.engine, visit.question()
     options = asked.options(engine.clock())
-    return engine.search(asked.query, **options, certify=True, namespace=visit.namespace, record=visit.records)
+    who = {"namespace": visit.namespace, "record": visit.records, "owner": visit.caller.owner}
+    return engine.search(asked.query, **options, certify=True, **who)
 
 
 def _start(visit: Visit) -> Page:
     engine, namespace = visit.engine, visit.namespace
     latest = engine.browse(Listing(statuses=(Status.ACTIVE,), limit=LATEST), namespace=namespace)
-    asked = {one.query: one for one in reversed(engine.recorded_recalls(namespace=namespace))}
+    asked = {one.query: one for one in reversed(engine.recorded_recalls(namespace=namespace, owner=visit.caller.owner))}
     return Page(
         "start.html",
         {

@@ -9,11 +9,13 @@ from urllib.parse import urlencode, urlsplit
 from starlette.requests import Request
 
 from recollect.engine import Engine
-from recollect.errors import NotAllowed
+from recollect.errors import NotAllowed, NotFound
 from recollect.http.requests import caller_of, engine_of
+from recollect.model.ledger import Ledger
 from recollect.operations import Call, Caller, Right
 from recollect.operations.access import allowed
 from recollect.operations.arguments import Question, checked
+from recollect.operations.asking import seen
 
 # What of a question an address can say, by the operations' own names; `q` is the question and `w.NAME` a weight.
 ASKED = (
@@ -73,6 +75,16 @@ class Visit:
     def records(self) -> bool | None:
         """Whether a search is written down: as for everyone, unless another site or a prefetch led here."""
         return False if self.led_here else self.call.caller.records
+
+    def captured(self) -> None:
+        if not self.engine.settings.capture:
+            raise NotFound("there is no X-ray to see: the setting `capture` is off")
+
+    def recorded(self, id: str) -> tuple[Ledger, Mapping[str, str]]:
+        """A recorded recall that the caller may look into; one that another token made is not there."""
+        self.captured()
+        seen(self.engine, self.call, id)
+        return self.engine.recorded(id, namespace=self.namespace)
 
     def params(self) -> dict[str, str]:
         """The question with all that is said beside it, for links that lead on with the same."""

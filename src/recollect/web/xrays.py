@@ -28,6 +28,7 @@ def fresh(visit: Visit) -> Page:
     """Asked now, and recorded nowhere."""
     if not visit.query:
         return Page("ask.html", {"title": "X-ray", "about": ABOUT_XRAY, "action": "/xray", **choices(visit)})
+    visit.captured()
     engine, asked = visit.engine, visit.question()
     query = engine.question(asked.query, **asked.options(engine.clock()), namespace=visit.namespace)
     ledger = engine.ledger(query)
@@ -35,7 +36,7 @@ def fresh(visit: Visit) -> Page:
 
 
 def recorded(visit: Visit) -> Page:
-    ledger, audit = visit.engine.recorded(visit.named["id"], namespace=visit.namespace)
+    ledger, audit = visit.recorded(visit.named["id"])
     return _xray(visit, ledger, explain(ledger, audit=audit), recorded=True)
 
 

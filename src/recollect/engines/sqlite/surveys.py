@@ -7,11 +7,16 @@ from recollect.model.salience import DAY_MS
 
 
 class SqliteSurveys(SqliteTrails):
-    def kept_ledgers(self, ns: int, limit: int) -> list[tuple[str, int, str, bytes]]:
-        """Id, time, session and ledger of the recalls that are still kept, the latest first."""
+    def kept_ledgers(self, ns: int, limit: int, owner: str | None) -> list[tuple[str, int, str, bytes]]:
+        """Id, time, session and ledger of the recalls that are still kept, the latest first.
+
+        An owner sees their own and those of nobody, as with a single one.
+        """
         rows = self._all(
-            "SELECT id, at, session, ledger FROM snapshots WHERE ns = ? ORDER BY number DESC LIMIT ?", ns, limit
-        )
+            "SELECT id, at, session, ledger FROM snapshots WHERE ns = ?1"
+            " AND (?3 IS NULL OR owner IS NULL OR owner = ?3) ORDER BY number DESC LIMIT ?2",
+            ns, limit, owner,
+        )  # fmt: skip
         return [(id, at, session, ledger) for id, at, session, ledger in rows]
 
     def recalls_by_day(self, ns: int, since: int) -> dict[int, int]:

@@ -110,11 +110,6 @@ class SqliteTrails:
         )
         return (row[0], json.loads(row[1])) if row else None
 
-    def latest_ledgers(self, ns: int, limit: int) -> list[tuple[str, str, int]]:
-        """Snapshot ids with their session and time, newest first."""
-        rows = self._all("SELECT id, session, at FROM snapshots WHERE ns = ? ORDER BY number DESC LIMIT ?", ns, limit)
-        return [(id, session, at) for id, session, at in rows]
-
 
 def packed(values: Sequence[Any]) -> str:
     """A list as one parameter, so that no query is made per row."""
