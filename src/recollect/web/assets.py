@@ -31,6 +31,11 @@ def asset(name: str) -> str:
     return f"/static/{_held(name)[1]}/{name}"
 
 
+async def serve_icon(request: Request) -> Response:
+    """Where browsers look by themselves."""
+    return Response(_held("icon.svg")[0], media_type=TYPES[".svg"], headers={"X-Content-Type-Options": "nosniff"})
+
+
 async def serve_asset(request: Request) -> Response:
     name, digest = request.path_params["name"], request.path_params["digest"]
     if name not in _names() or _held(name)[1] != digest:

@@ -6,7 +6,7 @@ from starlette.routing import BaseRoute, Route
 
 from recollect.web import comparing, memories, rating, reasons, sandbox, searching, stats, vault, xrays
 from recollect.web.answering import page, sent
-from recollect.web.assets import serve_asset
+from recollect.web.assets import serve_asset, serve_icon
 
 
 def routes() -> list[BaseRoute]:
@@ -27,4 +27,5 @@ def routes() -> list[BaseRoute]:
         Route("/rate", page(rating.rating)),
         Route("/rate", sent(rating.rated), methods=["POST"]),
         Route("/static/{digest}/{name}", serve_asset),
+        Route("/favicon.ico", serve_icon),
     ]
