@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from recollect.engine import Engine
 
-WIDTHS = (320, 768, 1920)
+WIDTHS = (320, 768)
 EVERYTHING = {"resultTypes": ["violations"]}
 COLOURS = {**EVERYTHING, "runOnly": ["color-contrast", "link-in-text-block"]}  # all that dark changes
 CACHE = "Is the tracking cache invalidated by events?"

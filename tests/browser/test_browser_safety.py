@@ -67,15 +67,15 @@ def test_a_hundred_payloads_stay_text_on_every_page(opens, poisoned: tuple[Engin
     one = engine.recall(engine.query("poison", limit=60)).results
     deep = [result.memory.id for result in one][:4]
     for path in (
-        "/xray?" + urlencode({"q": "poison", "limit": 120, "budget": 900_000, "tokens": 900_000}),
+        "/xray?" + urlencode({"q": "poison", "limit": 60, "budget": 900_000, "tokens": 900_000}),
         f"/snapshots/{kept[0].id}",
         "/why-not?q=poison",
         "/why-not?" + urlencode({"q": "poison", "find": PAYLOADS[0], "memory": ""}),
         "/why-not?" + urlencode({"q": "poison cache", "limit": 1, "memory": deep[-1]}),
-        "/sandbox?" + urlencode({"q": "poison", "limit": 120}),
-        "/sandbox/ranking?" + urlencode({"q": "poison", "limit": 120}),
+        "/sandbox?" + urlencode({"q": "poison", "limit": 60}),
+        "/sandbox/ranking?" + urlencode({"q": "poison", "limit": 60}),
         f"/diff?before={kept[1].id}&after={kept[0].id}",
-        "/vault", "/vault?page=2", "/stats", "/rate?" + urlencode({"q": "poison", "limit": 120}),
+        "/vault", "/vault?page=2", "/stats", "/rate?" + urlencode({"q": "poison", "limit": 60}),
         *(f"/memories/{id}" for id in deep), f"/timeline/{deep[0]}?around=50",
     ):  # fmt: skip
         answer = page.goto(address + path)

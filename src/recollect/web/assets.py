@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 FOLDER: Final = Path(__file__).parent / "static"
 TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+ICON: Final = "/favicon.ico"
 _KEPT: Final = "public, max-age=31536000, immutable"
 
 
@@ -32,7 +33,12 @@ def asset(name: str) -> str:
 
 
 def addresses() -> list[str]:
-    return [asset(name) for name in sorted(_names())]
+    return [asset(name) for name in sorted(_names())] + [ICON]
+
+
+async def serve_icon(request: Request) -> Response:
+    """Where browsers look by themselves."""
+    return Response(_held("icon.svg")[0], media_type=TYPES[".svg"], headers={"X-Content-Type-Options": "nosniff"})
 
 
 async def serve_asset(request: Request) -> Response:

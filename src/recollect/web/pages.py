@@ -6,7 +6,7 @@ from starlette.routing import BaseRoute, Route
 
 from recollect.web import comparing, memories, rating, reasons, sandbox, searching, stats, vault, xrays
 from recollect.web.answering import page, sent
-from recollect.web.assets import addresses, serve_asset
+from recollect.web.assets import ICON, addresses, serve_asset, serve_icon
 from recollect.web.signing_in import PATH as SIGN_IN
 from recollect.web.signing_in import sign_in, signed_in
 
@@ -31,6 +31,7 @@ def routes() -> list[BaseRoute]:
         Route(SIGN_IN, sign_in),
         Route(SIGN_IN, signed_in, methods=["POST"]),
         Route("/static/{digest}/{name}", serve_asset),
+        Route(ICON, serve_icon),
     ]
 
 
