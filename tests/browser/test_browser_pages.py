@@ -8,6 +8,7 @@ from itertools import pairwise
 from urllib.parse import urlencode
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from recollect.engine import Engine
@@ -272,3 +273,19 @@ def test_an_empty_store_says_how_to_begin(opens, fresh: tuple[Engine, str]) -> N
 
 def _number(text: str) -> float:
     return float(text.replace("−", "-"))
+
+
+def test_a_token_is_asked_for_and_leads_on(opens, watched, fresh: tuple[Engine, str]) -> None:
+    engine, address = fresh
+    engine.remember("Lookups are cached for 60 seconds.")
+    token = engine.token_create(["default"], right="read")[1]
+    page = opens(address, at("/", q="lookups"))
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert Axe().run(page).violations_count == 0
+    page.get_by_label("Token").fill("rcl_wrong")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("not known")
+    page.get_by_label("Token").fill(token)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator("[data-result]")).to_contain_text("60 seconds")
+    watched.errors.clear()  # the browser tells of the refused token, which is what 401 is for

@@ -31,4 +31,5 @@ async def signed_in(request: Request) -> Response:
 
 def _shown(onward: str, *, refused: bool) -> Response:
     text = templates().get_template("sign_in.html").render(refused=refused, onward=own_path(onward))
-    return HTMLResponse(text, 401 if refused else 200, headers=dict(HEADERS))
+    # A page that sends a form must let the browser say which page it was.
+    return HTMLResponse(text, 401 if refused else 200, headers={**HEADERS, "Referrer-Policy": "same-origin"})
