@@ -63,6 +63,10 @@ STEPS: tuple[Step, ...] = (
         ("context", "flush the tracking cache for one customer", "--tokens", "500"),
     ),
     (
+        "How an agent gets to it: this is what would be written into the client's configuration, and nothing is.",
+        ("install", "--client", "claude-code", "--dry-run"),
+    ),
+    (
         "The X-ray of a recall: who served each result, how its score adds up, each filter's verdict, the near misses.",
         ("xray", "How long do we cache tracking lookups now?", "-k", "2"),
     ),
@@ -81,7 +85,11 @@ def main() -> int:
         finished = subprocess.run(command, check=False)
         if finished.returncode:
             return finished.returncode
-    print(f'\nThe store is {store}. Try your own: .venv/bin/recollect --store {store} search "…"')
+    ours = f".venv/bin/recollect --store {store}"
+    print(f"""
+The store is {store}. Try your own:
+  {ours} search "…"
+  {ours} serve --open    # the same to look at, in a browser""")
     return 0
 
 

@@ -59,7 +59,10 @@ def refuse_open_doors(engine: Engine, host: str) -> None:
 def listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host.strip("[]"), port), family=family, backlog=2048)
+        listener = socket.create_server((host.strip("[]"), port), family=family, backlog=2048)
+        # Connections inherit it. Without it the body of an answer waits until its head is acknowledged: 40 ms.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listener
     except OSError as error:
         raise InvalidInput(
             f"cannot listen on {host} port {port} ({os.strerror(error.errno or 0)})",
