@@ -16,7 +16,7 @@ from recollect.errors import EncoderError
 from recollect.ingest.citations import parse_citation
 from recollect.ingest.draft import Draft
 from recollect.ingest.prepare import check
-from recollect.ingest.remembering import Outcome, Remembered
+from recollect.ingest.remembering import Outcome
 from recollect.ingest.validate import text_content
 
 _SAID = {
@@ -38,7 +38,7 @@ def keep_one(given: Given, content: str, said: Mapping[str, Any], *, dedupe: boo
             ((remembered,),) = engine.remember_many([draft], dedupe=dedupe)
         has_encoder = engine.encoding.key is not None
     if given.json:
-        given.emit(_record(remembered))
+        given.emit(remembered.to_json())
         return
     click.echo(f"{_SAID[remembered.outcome]} {remembered.id}")
     if remembered.redacted:
@@ -50,15 +50,6 @@ def keep_one(given: Given, content: str, said: Mapping[str, Any], *, dedupe: boo
 def _attributes(said: Mapping[str, Any]) -> dict[str, Any]:
     cited = {"citations": tuple(parse_citation(text) for text in said["citations"])} if "citations" in said else {}
     return {**said, **cited}
-
-
-def _record(remembered: Remembered) -> dict[str, Any]:
-    return {
-        "id": remembered.id,
-        "outcome": remembered.outcome,
-        "redacted": list(remembered.redacted),
-        "embedded": remembered.embedded,
-    }
 
 
 def keep_document(given: Given, text: str, *, path: str, title: str | None, project: str | None) -> None:

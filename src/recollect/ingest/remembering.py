@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,14 @@ class Remembered:
     outcome: Outcome
     redacted: tuple[str, ...] = ()
     embedded: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "outcome": self.outcome,
+            "redacted": list(self.redacted),
+            "embedded": self.embedded,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,11 @@ from pydantic import Field, StringConstraints, WithJsonSchema
 
 from recollect.ingest.citations import parse_citation
 from recollect.ingest.draft import Draft
-from recollect.ingest.remembering import Remembered
 from recollect.ingest.validate import parse_when
 from recollect.model.memory import Kind, Sector, Tier
 from recollect.operations.access import Call, Right
 from recollect.operations.arguments import Arguments, Citations, Name, Names, Share, When
 from recollect.operations.operation import Answer, Operation
-from recollect.render.records import Record
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
@@ -74,16 +72,7 @@ def remember(engine: Engine, call: Call, given: Remember) -> Answer:
     )
     # What replaces a memory may well say nearly the same as it.
     dedupe = False if given.supersedes is not None or not given.dedupe else None
-    return Answer(remembered_record(engine.remember(draft, dedupe=dedupe, namespace=call.namespace)))
-
-
-def remembered_record(remembered: Remembered) -> Record:
-    return {
-        "id": remembered.id,
-        "outcome": remembered.outcome,
-        "redacted": list(remembered.redacted),
-        "embedded": remembered.embedded,
-    }
+    return Answer(engine.remember(draft, dedupe=dedupe, namespace=call.namespace).to_json())
 
 
 KEEPING = (

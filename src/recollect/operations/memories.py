@@ -10,7 +10,7 @@ from recollect.model.memory import Kind, RelationType, Sector, Status, Tier
 from recollect.operations.access import Call, Right, local_only
 from recollect.operations.arguments import Arguments, Limit, Name, Names
 from recollect.operations.cursors import PAGE, Cursor, cursor_of, place_of
-from recollect.operations.keeping import Content, remembered_record
+from recollect.operations.keeping import Content
 from recollect.operations.operation import Answer, Operation
 from recollect.render.records import Record, memory_record, relation_record
 from recollect.render.showing import shown_record
@@ -118,7 +118,7 @@ def get_memory(engine: Engine, call: Call, asked: OneMemory) -> Answer:
 
 def edit_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
     zone = call.caller.zone
-    return Answer(remembered_record(engine.edit(asked.id, asked.content, zone=zone, namespace=call.namespace)))
+    return Answer(engine.edit(asked.id, asked.content, zone=zone, namespace=call.namespace).to_json())
 
 
 def supersede(engine: Engine, call: Call, asked: Supersede) -> Answer:
