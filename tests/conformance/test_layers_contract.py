@@ -5,7 +5,7 @@ from __future__ import annotations
 from test_store_contract import key, store, written
 
 from recollect.model.checking import Checked, CitationCheck, Standing
-from recollect.model.memory import CommitCitation, Event, EventKind, FileCitation, Heading, Kind, Session
+from recollect.model.memory import CommitCitation, Event, EventKind, FileCitation, Session
 from recollect.store.protocols import Store
 from standing import START_MS
 
@@ -70,16 +70,3 @@ def test_what_is_cited_and_what_was_found_out(store: Store) -> None:
         tx.delete(ns, [num])
     with store.read() as reader:
         assert reader.citation_checks([num]) == {}
-
-
-def test_a_heading_is_what_a_memory_is_called(store: Store) -> None:
-    plain, titled = (
-        written(store, "first line\nsecond"),
-        written(store, "body", first=1, title="A title", kind=Kind.LESSON),
-    )
-    with store.read() as reader:
-        found = reader.headings([*plain, *titled, 999])
-        whole = reader.memories([*plain, *titled])
-    assert set(found) == set(whole)
-    for num, memory in whole.items():
-        assert found[num] == Heading(memory.id, memory.kind, memory.title, memory.content, None)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.model.ledger import Entry, Ledger
-from recollect.model.pool import Pool, tally
+from recollect.model.pool import Pool
 from recollect.model.verdict import ID_DTYPE, Found, Gate, Note, Pick, Term, Verdict
 
 FLOATS = st.floats(-10, 10, allow_nan=False)
@@ -53,7 +53,7 @@ def recalls(draw: st.DrawFn) -> Ledger:
 
     def say(stage: str, verdict: Verdict) -> None:
         nonlocal pool
-        considered, admitted = tally(pool, verdict)
+        _, considered, admitted = pool.step(verdict)
         entries.append(Entry(stage, verdict, considered, admitted, draw(st.integers(0, 9))))
         pool = pool.apply(verdict)
 
@@ -158,7 +158,7 @@ def test_an_absent_term_is_not_a_zero() -> None:
 def test_an_exempt_row_is_admitted_beside_those_that_pass() -> None:
     pool = Pool().apply(Found("lexical", ids([1, 2, 3]), np.ones(3), np.arange(3)))
     gate = Gate("g", np.array([1, 1, 1], bool), np.array([1, 1, 0], bool), np.array([1, 0, 0], bool))
-    assert tally(pool, gate) == (3, 2)
+    assert pool.step(gate)[1:] == (3, 2)
     assert pool.apply(gate).live.tolist() == [True, False, True]
 
 

@@ -10,7 +10,16 @@ import pytest
 
 from recollect.engine import Engine
 from recollect.index.bm25 import Bm25
-from recollect.index.pairs import CODE_WORDS, MOSTLY, READ_TERMS, Pair, Reading, code_share, pair_scores, read
+from recollect.index.pairs import (
+    CODE_WORDS,
+    MOSTLY,
+    READ_TERMS,
+    Reading,
+    code_rows,
+    code_share,
+    pair_scores,
+    read,
+)
 from recollect.index.segments import Segment, build
 from recollect.ingest.draft import Draft
 from recollect.model.query import ALPHA
@@ -56,7 +65,7 @@ def test_a_long_row_is_read_by_its_beginning() -> None:
 
 def test_a_pair_counts_side_by_side_and_in_order_only() -> None:
     rows = [terms(7, 1, 2, 9, 1, 2), terms(2, 1), terms(1, 9, 2), terms(1), terms(2), terms()]
-    scores = pair_scores(reading(*rows), [Pair(1, 2, 3.0)], np.ones(6), Bm25(k1=1.5))
+    scores = pair_scores(reading(*rows), {(1, 2): 3.0}, np.ones(6), Bm25(k1=1.5))
     # Twice in the first row: 3 · 2·2.5 / (2 + 1). The end of one row and the beginning of the next are no neighbours.
     assert scores == pytest.approx([5.0, 0, 0, 0, 0, 0])
 
@@ -95,12 +104,24 @@ def test_what_is_code_is_known_by_its_words() -> None:
     program = terms(*([prose] * 30), numbers["def"], numbers["return"], numbers["return"])
     one_word_often = terms(prose, *([numbers["return"]] * 5))
     rarely = terms(*([prose] * 100), numbers["def"], numbers["return"])
-    four, live = reading(program, one_word_often, rarely, terms()), np.ones(4, dtype=np.bool_)
-    assert code_share(four, live, code) == pytest.approx(0.25 / MOSTLY)
-    assert code_share(four, np.array([True, False, False, False]), code) == 1.0
-    assert code_share(four, np.array([False, True, True, True]), code) == 0.0
-    assert code_share(reading(program, program, program, terms()), live, code) == 1.0
-    assert code_share(four, live, []) == 0.0
+    four = segment(7, [program, one_word_often, rarely, terms()])
+    assert code_rows(four, code).tolist() == [True, False, False, False]
+    assert code_rows(segment(0, [program]), []).tolist() == [False]
+
+
+def test_a_long_row_is_code_if_its_beginning_is() -> None:
+    prose, program = [len(CODE_WORDS)] * READ_TERMS, [*([0, 1] * (READ_TERMS // 2))]
+    rows = segment(0, [terms(*program, *prose), terms(*prose, *program)])
+    assert code_rows(rows, range(len(CODE_WORDS))).tolist() == [True, False]
+
+
+def test_a_list_that_is_mostly_code_is_all_code() -> None:
+    code = np.array([True, False, False, False])
+    assert code_share(code, np.ones(4, dtype=np.bool_)) == pytest.approx(0.25 / MOSTLY)
+    assert code_share(code, code) == 1.0
+    assert code_share(code, ~code) == 0.0
+    assert code_share(np.array([True, True, True, False]), np.ones(4, dtype=np.bool_)) == 1.0
+    assert code_share(code, np.zeros(4, dtype=np.bool_)) == 0.0
 
 
 def test_meaning_weighs_more_among_code(engine: Engine) -> None:

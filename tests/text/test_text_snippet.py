@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from recollect.text.snippet import beginning, snippet
+from recollect.text.snippet import SCANNED_CHARACTERS, beginning, snippet
 from recollect.text.stem import stem
 from recollect.text.stopwords import query_weights
 from recollect.text.tokenizer import tokenize, tokens_of
@@ -67,3 +70,24 @@ def test_no_word_is_missed() -> None:
         runs = text.replace("_", " ").replace("/", " ").replace(".", " ").replace("'", " ").split()
         held = any(wanted & set(tokens_of(run)) for run in runs)
         assert not held or "<mark>" in snippet(text, asked), (text, asked)
+
+
+ASCII_TEXT = st.text(alphabet="abcUSERHTv02 ._-/'+#(<", max_size=40)
+ASCII_WORDS = st.sampled_from([word for word in _WORDS.split() if word.isascii()])
+
+
+@given(
+    st.lists(st.sampled_from([word for word in _WORDS.split() if word.isascii()]), max_size=12), ASCII_TEXT, ASCII_TEXT
+)
+@example(["use", ".net", "and"], "C++ or c#", ".NET c++ __init__ use")
+def test_plain_text_and_any_other_are_looked_through_alike(words: list[str], more: str, asked: str) -> None:
+    """Plain ASCII is looked through from the words that were asked for; a text with an accent, from its own words."""
+    text, wanted = " ".join([*words, more]), tokenize(f"{asked} {' '.join(words[:3])}")
+    assert snippet(f"{text} é", wanted).removesuffix(" é") == snippet(text, wanted)
+
+
+def test_one_long_run_is_looked_through_once() -> None:
+    text = "e" * SCANNED_CHARACTERS
+    started = time.process_time()
+    assert snippet(text, ["e", "ee", "x"]) == ""
+    assert time.process_time() - started < 0.5

@@ -12,7 +12,7 @@ import pytest
 
 from recollect.errors import InvalidInput
 from recollect.model.ledger import Entry, Ledger
-from recollect.model.pool import Pool, tally
+from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.snapshot import Budget, FilterTrace, NearMiss, Snapshot, StageTime, ViewTrace
 from recollect.model.verdict import ID_DTYPE, Found, Gate, Note, Pick, Term, Verdict
@@ -38,7 +38,7 @@ class Scribe:
             self.say("plan", Note("plan", plan))
 
     def say(self, stage: str, verdict: Verdict) -> None:
-        self.entries.append(Entry(stage, verdict, *tally(self.pool, verdict), nanos=1_000_000))
+        self.entries.append(Entry(stage, verdict, *self.pool.step(verdict)[1:], nanos=1_000_000))
         self.pool = self.pool.apply(verdict)
 
     def found(self, view: str, names: Iterable[str], *, stage: str | None = None, **given: Any) -> None:

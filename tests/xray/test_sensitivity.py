@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from recollect.engine import Engine
 from recollect.model.ledger import Entry, Ledger
-from recollect.model.pool import Pool, tally
+from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.verdict import ID_DTYPE, Found, Pick, Term, Verdict
 from recollect.xray.sensitivity import sensitivity
@@ -28,7 +28,7 @@ def told(limit: int, **terms: list[float]) -> Ledger:
 
     def say(stage: str, verdict: Verdict) -> None:
         nonlocal pool
-        entries.append(Entry(stage, verdict, *tally(pool, verdict), nanos=0))
+        entries.append(Entry(stage, verdict, *pool.step(verdict)[1:], nanos=0))
         pool = pool.apply(verdict)
 
     say("gather:lexical", Found("lexical", ids, np.ones(size), np.arange(size)))

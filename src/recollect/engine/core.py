@@ -153,6 +153,7 @@ class Core:
         """
         while True:
             with self.store.read() as reader:
+                self.refresh_encoding()  # inside the transaction, where a look costs half
                 state = reader.namespace(namespace)
                 if state is None:
                     yield None

@@ -149,15 +149,14 @@ class Recalling(Core):
 
     def recall(self, query: Query) -> Recall:
         """The answer and the ledger that caused it. Writes nothing."""
-        self.refresh_encoding()
         preset = preset_named(query.preset)
         if not query.text.strip():
             return _nothing(query, self._versions(preset), "the query is empty: nothing was searched")
-        if query.mode is Mode.SEMANTIC:
-            # Nothing else could answer, so a missing encoder is an error here and not a degradation.
-            self.encoding.available()
         meant = query.text if "semantic" in views_for(preset, query.mode) else None
         with self.snapshot(query.namespace, meant=meant) as snapshot:
+            if query.mode is Mode.SEMANTIC:
+                # Nothing else could answer, so a missing encoder is an error here and not a degradation.
+                self.encoding.available()
             if snapshot is None:
                 return _nothing(query, self._versions(preset), f"namespace {query.namespace!r} holds nothing yet")
             reader, state, version = snapshot

@@ -99,7 +99,6 @@ def set_scene(
         neighbours=_neighbours(reader, ns, query.at) if preset.tiers or preset.by_strategy else None,
         likeness=_likeness(version.vectors if fluency > 0 else None, version.lexical),
         known=_known(reader),
-        headings=reader.headings,
         notes={**notes, "encoder": encoding.key, "fluency": fluency, **(plan.to_json() if plan is not None else {})},
         plan=plan,
         noticed=noticed if preset.planned else None,
@@ -273,7 +272,8 @@ def _likeness(vectors: VectorIndex | None, lexical: LexicalIndex) -> Likeness:
         has = places >= 0
         everywhere = bool(has.all())
         if everywhere:
-            matrix = vectors.gather(places).astype(np.float32)
+            # By way of double precision: numpy widens half precision to that in half the time.
+            matrix = vectors.gather(places).astype(np.float64).astype(np.float32)
         else:
             matrix = np.zeros((len(rows), vectors.base.shape[1]), dtype=np.float32)
             matrix[has] = vectors.gather(places[has])
@@ -281,9 +281,7 @@ def _likeness(vectors: VectorIndex | None, lexical: LexicalIndex) -> Likeness:
         def to(at: int) -> FloatArray:
             if not has[at]:
                 return by_words(at)
-            cosine = (matrix @ matrix[at]).astype(np.float64)
-            np.maximum(cosine, 0.0, out=cosine)
-            np.minimum(cosine, 1.0, out=cosine)
+            cosine: FloatArray = (matrix @ matrix[at]).astype(np.float64)
             return cosine if everywhere else np.where(has, cosine, by_words(at))
 
         return to
@@ -321,7 +319,8 @@ def _known(reader: Reader) -> Callable[[Sequence[int]], Known]:
             found = reader.memories(missing)
             memories.update(found)
             relations.update(reader.relations_of(missing))
-            checks.update(reader.citation_checks(missing))
+            if cited := [num for num, memory in found.items() if memory.citations]:
+                checks.update(reader.citation_checks(cited))
             documents = sorted({memory.document for memory in found.values() if memory.document is not None})
             if documents:
                 paths.update(reader.document_paths(documents))

@@ -58,6 +58,13 @@ def code_of(option: StrEnum) -> int:
     return _PLACES[type(option)][option]
 
 
+def table_of(options: Sequence[StrEnum]) -> BoolArray:
+    """Which numbers of their column these options have, by number: a look-up takes a tenth of a search."""
+    table = np.zeros(len(_PLACES[type(options[0])]), dtype=np.bool_)
+    table[[code_of(option) for option in options]] = True
+    return table
+
+
 @dataclass(slots=True)
 class Names:
     """Texts by number. It only grows, so versions share it."""
@@ -94,13 +101,14 @@ class _Buffer:
 class Columns:
     """One version of a namespace's rows. A row's place, once given, stays its place in every later version."""
 
-    __slots__ = ("_buffers", "_sorter", "_views", "names", "size")
+    __slots__ = ("_buffers", "_plain", "_sorter", "_views", "names", "size")
 
     def __init__(self, buffers: dict[str, _Buffer], names: dict[str, Names], size: int) -> None:
         self._buffers = buffers
         self.names = names
         self.size = size
         self._sorter: IntArray | None = None
+        self._plain: BoolArray | None = None
         # A recall asks for a column over a hundred times: the part of the buffer that is this version's is cut once.
         self._views: dict[str, Array] = {}
 
@@ -197,6 +205,14 @@ class Columns:
                 values = [missing if value is None else value for value in values]
             parsed[name] = np.array(values, dtype=_DTYPES[name])
         return parsed
+
+    @property
+    def plain(self) -> BoolArray:
+        """The rows of which nothing special is said: active, trusted or from outside, and valid whenever one asks."""
+        if self._plain is None:
+            timeless = (self["valid_from"] == ALWAYS) & (self["valid_until"] == NEVER)
+            self._plain = timeless & self.active & (self["zone"] != code_of(Zone.QUARANTINE))
+        return self._plain
 
     @property
     def active(self) -> BoolArray:

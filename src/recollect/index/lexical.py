@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from recollect.index.bm25 import Bm25, idf, length_norm, saturation, weighted_frequency
 from recollect.index.columns import Columns
-from recollect.index.pairs import CODE_WORDS, Pair, Reading, code_share, pair_scores, read
+from recollect.index.pairs import CODE_WORDS, code_rows, code_share, pair_scores, read
 from recollect.index.scored import Scored, added_up
 from recollect.index.segments import Postings, Segment
 from recollect.index.top import best
 from recollect.index.views import Proposals
+from recollect.model.masks import all_true, places
+from recollect.model.quick import quick
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 from recollect.store.protocols import Reader
 from recollect.text.snippet import PREFIX_QUERY_WORDS, PREFIX_SHORTEST
@@ -33,6 +35,7 @@ EVERY_PREFIX_CAP = 1024
 Prefixes = Literal["short", "every", "none"]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
     """One word of the query as term numbers: itself, or everything that it is a prefix of, counted as one term.
@@ -76,6 +79,14 @@ class LexicalIndex:
             self._code = list(reader.terms(ns, CODE_WORDS).values())
         return self._code
 
+    def code_rows(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
+        """Which of the rows are source code."""
+        code = np.zeros(len(rows), dtype=np.bool_)
+        for segment in self.segments:
+            inside = (rows >= segment.first) & (rows < segment.first + len(segment))
+            code[inside] = code_rows(segment, numbers)[rows[inside] - segment.first]
+        return code
+
     def frequencies(self, rows: IntArray, sizes: Sequence[int]) -> Sequence[int]:
         """How many active rows hold each of some terms, of whose rows the sizes are those of the parts."""
         if self.documents == self.columns.size:
@@ -113,7 +124,6 @@ class BoundLexical:
         self._words = words
         self._worth: dict[str, tuple[int, float]] = {}
         self._code: Sequence[int] = ()
-        self._reading: tuple[IntArray, Reading] | None = None
         self._share: tuple[IntArray, BoolArray, float] | None = None
         self._weights = weights
         self._index = index
@@ -153,7 +163,7 @@ class BoundLexical:
 
     def propose(self, k: int, mask: BoolArray | None = None) -> Proposals:
         rows = self.matching
-        return self.best_of(np.ones(len(rows), dtype=np.bool_) if mask is None else mask[rows], k)
+        return self.best_of(all_true(len(rows)) if mask is None else mask[rows], k)
 
     def best_of(self, among: BoolArray, k: int) -> Proposals:
         """The k best of the matching rows that `among` says."""
@@ -204,14 +214,18 @@ class BoundLexical:
         _ = self._found
         worth = self._worth
         found = {
-            (one, other): Pair(worth[one][0], worth[other][0], (worth[one][1] + worth[other][1]) / 2.0)
+            (worth[one][0], worth[other][0]): (worth[one][1] + worth[other][1]) / 2.0
             for one, other in pairwise(self._words)
             if one in worth and other in worth and one != other
         }
         if not found:
             return np.zeros(len(rows))
-        norm = self._index.norm(self._formula)[rows]
-        return pair_scores(self._read(rows), list(found.values()), norm, self._formula)
+        scores = np.zeros(len(rows))
+        holding = places(self.coverage(rows) > 0)  # the others hold no word, let alone two
+        those = rows[holding]
+        norm = self._index.norm(self._formula)[those]
+        scores[holding] = pair_scores(read(self._index.segments, those), found, norm, self._formula)
+        return scores
 
     def code_share(self, rows: IntArray, live: BoolArray) -> float:
         """How far those of the rows that are live are source code, from 0 to 1."""
@@ -219,18 +233,12 @@ class BoundLexical:
         if not self._code:
             return 0.0
         if self._share is None or self._share[0] is not rows or self._share[1] is not live:
-            self._share = rows, live, code_share(self._read(rows), live, self._code)
+            self._share = rows, live, code_share(self._index.code_rows(self._code, rows), live)
         return self._share[2]
-
-    def _read(self, rows: IntArray) -> Reading:
-        """Several terms ask about the same rows: they are read once."""
-        if self._reading is None or self._reading[0] is not rows:
-            self._reading = rows, read(self._index.segments, rows)
-        return self._reading[1]
 
     def holds(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
         """Which rows hold every one of these terms."""
-        held = np.ones(len(rows), dtype=np.bool_)
+        held = all_true(len(rows))
         wanted = rows.astype(np.int32)
         for number in numbers:
             with_it = np.zeros(len(rows), dtype=np.bool_)

@@ -5,7 +5,7 @@ Word pairs: Metzler and Croft, "A Markov Random Field Model for Term Dependencie
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from recollect.index.bm25 import Bm25, saturation
 from recollect.index.scored import distinct
 from recollect.index.segments import Segment, Terms
+from recollect.model.masks import places
+from recollect.model.quick import quick
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
 # A long document's beginning says what it is; the rest would only cost time.
@@ -33,15 +35,7 @@ CODE_KINDS = 2
 MOSTLY = 0.75
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two words that stand side by side in the query, by number, and what the pair is worth."""
-
-    first: int
-    second: int
-    worth: float
-
-
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """The terms of some rows in text order, one after the other, and the place of the row that each belongs to."""
@@ -53,55 +47,75 @@ class Reading:
 
 def read(segments: Sequence[Segment], rows: IntArray) -> Reading:
     """The beginnings of these rows, from whichever segment holds each."""
-    terms, owners = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
+    terms, owners = [], []
     for segment in segments:
-        places = np.flatnonzero((rows >= segment.first) & (rows < segment.first + len(segment)))
-        if len(places):
-            at = rows[places] - segment.first
+        inside = (rows >= segment.first) & (rows < segment.first + len(segment))
+        held = places(inside)
+        if len(held):
+            at = rows[held] - segment.first
             starts = segment.offsets[at]
             lengths = np.minimum(segment.offsets[at + 1] - starts, READ_TERMS)
-            ends = np.cumsum(lengths)
-            terms.append(segment.forward[np.arange(ends[-1]) + np.repeat(starts - ends + lengths, lengths)])
-            owners.append(np.repeat(places, lengths))
-    return Reading(np.concatenate(terms), np.concatenate(owners), len(rows))
+            ends = lengths.cumsum()
+            terms.append(segment.forward[np.arange(ends[-1]) + (starts - ends + lengths).repeat(lengths)])
+            owners.append(held.repeat(lengths))
+    if len(terms) == 1:
+        return Reading(terms[0], owners[0], len(rows))
+    return Reading(
+        np.concatenate([np.empty(0, dtype=np.uint32), *terms]),
+        np.concatenate([np.empty(0, dtype=np.int64), *owners]),
+        len(rows),
+    )
 
 
-def pair_scores(reading: Reading, pairs: Sequence[Pair], norm: FloatArray, formula: Bm25) -> FloatArray:
+# Two words that stand side by side in the query, by number, and what the pair is worth.
+Pairs = Mapping[tuple[int, int], float]
+
+
+def pair_scores(reading: Reading, pairs: Pairs, norm: FloatArray, formula: Bm25) -> FloatArray:
     """BM25 of the pairs as if each were one term, for each row."""
-    terms, owner = reading.terms, reading.owner
-    total = np.zeros(reading.size)
-    if not pairs or not len(terms):
-        return total
-    at = np.flatnonzero(_marked(terms, [pair.first for pair in pairs])[:-1])
-    at = at[owner[at] == owner[at + 1]]
-    first, second, rows = terms[at], terms[at + 1], owner[at]
-    for pair in pairs:
-        held = rows[(first == pair.first) & (second == pair.second)]
-        if len(held):
-            frequencies = np.bincount(held, minlength=reading.size).astype(np.float64)
-            total += pair.worth * saturation(formula, frequencies, norm)
+    terms, owner, size = reading.terms, reading.owner, reading.size
+    if not pairs or len(terms) < 2:
+        return np.zeros(size)
+    asked = np.array([(first << 32) | second for first, second in pairs])
+    order = asked.argsort()
+    wanted = asked[order]
+    beside = (terms[:-1].astype(np.int64) << 32) | terms[1:]
+    place = np.minimum(wanted.searchsorted(beside), len(wanted) - 1)
+    at = places((wanted[place] == beside) & (owner[:-1] == owner[1:]))
+    if not len(at):
+        return np.zeros(size)
+    held = order[place[at]] * size + owner[at]
+    counts = np.bincount(held, minlength=len(pairs) * size).reshape(len(pairs), size)
+    worth = np.array(list(pairs.values()))[:, None]
+    total: FloatArray = np.add.reduce(worth * saturation(formula, counts.astype(np.float64), norm), axis=0)
     return total
 
 
-def code_share(reading: Reading, live: BoolArray, code: Sequence[int]) -> float:
-    """How far the live rows are source code, from 0 to 1."""
-    if not code or not live.any():
-        return 0.0
-    terms, owner, size = reading.terms, reading.owner, reading.size
-    at = np.flatnonzero(_marked(terms, code))
-    if not len(at):
-        return 0.0
-    counts = np.bincount(owner[at], minlength=size)
-    lengths = np.bincount(owner, minlength=size)
-    likely = (counts > CODE_SHARE * lengths) & (counts >= CODE_KINDS) & live
-    if not np.count_nonzero(likely):
-        return 0.0
-    kinds = np.bincount(distinct((owner[at] << 32) | terms[at]) >> 32, minlength=size)
-    return min(1.0, float((likely & (kinds >= CODE_KINDS))[live].mean()) / MOSTLY)
+def code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:
+    """Which rows of a segment are source code, by the numbers of the words that programs hold."""
+    if "code" not in segment.told:
+        segment.told["code"] = _code_rows(segment, numbers)
+    return segment.told["code"]
 
 
-def _marked(terms: Terms, numbers: Sequence[int]) -> BoolArray:
-    """Which of the terms are among these: by a table of all numbers, which is quicker here than any search."""
-    table = np.zeros(int(max(terms.max(initial=0), max(numbers))) + 1, dtype=np.bool_)
-    table[list(numbers)] = True
-    return table[terms]
+def _code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:
+    found = [postings for number in numbers if (postings := segment.postings(number)) is not None]
+    rows = np.concatenate([np.empty(0, dtype=np.int32), *(postings.rows for postings in found)]) - segment.first
+    counts = np.concatenate([np.empty(0), *(postings.counts for postings in found)])
+    lengths = np.diff(segment.offsets)
+    kinds = np.bincount(rows, minlength=len(segment))
+    held = np.bincount(rows, weights=counts, minlength=len(segment))
+    several = kinds >= CODE_KINDS
+    code: BoolArray = several & (held > CODE_SHARE * lengths)
+    for at in places(several & (lengths > READ_TERMS)).tolist():
+        start = int(segment.offsets[at])
+        words = segment.forward[start : start + READ_TERMS]
+        among = words[np.isin(words, numbers)]
+        code[at] = len(among) > CODE_SHARE * READ_TERMS and len(distinct(among)) >= CODE_KINDS
+    return code
+
+
+def code_share(code: BoolArray, live: BoolArray) -> float:
+    """How far the live rows are source code, from 0 to 1; `code` says which are."""
+    count = int(np.count_nonzero(live))
+    return min(1.0, int(np.count_nonzero(code & live)) / count / MOSTLY) if count else 0.0

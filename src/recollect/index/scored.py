@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.model.masks import all_true
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
 
@@ -52,6 +53,6 @@ def added_up(size: int, rows: NDArray[Any], *columns: FloatArray) -> tuple[IntAr
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
     """Each value once, in order; a tenth of the time of `np.unique`, which hashes."""
     ordered = np.sort(values)
-    keep = np.ones(len(ordered), dtype=np.bool_)
+    keep = all_true(len(ordered))
     np.not_equal(ordered[1:], ordered[:-1], out=keep[1:])
     return ordered[keep]

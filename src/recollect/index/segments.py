@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.model.verdict import IntArray
+from recollect.model.quick import quick
+from recollect.model.verdict import BoolArray, IntArray
 from recollect.store.protocols import Entry
 
 Terms = NDArray[np.uint32]
@@ -18,6 +19,7 @@ Places = NDArray[np.int32]
 _MOST = np.iinfo(np.uint16).max
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Postings:
     """The rows that hold one term, how often, and how often in title and tags."""
@@ -29,7 +31,10 @@ class Postings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segment:
-    """`forward` holds each row's terms in text order; the other arrays are that, turned around."""
+    """`forward` holds each row's terms in text order; the other arrays are that, turned around.
+
+    `told` keeps what was once worked out of its rows: they never change.
+    """
 
     first: int
     offsets: IntArray
@@ -40,6 +45,7 @@ class Segment:
     rows: Places
     counts: Counts
     head_counts: Counts
+    told: dict[str, BoolArray] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self.heads)

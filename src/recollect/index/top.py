@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.index.columns import Columns
+from recollect.model.masks import places
 from recollect.model.verdict import FloatArray, IntArray
 
 
@@ -27,10 +28,10 @@ def best(columns: Columns, rows: IntArray, scores: NDArray[Any], k: int) -> IntA
     if len(rows) > k:
         cut = np.partition(scores, len(scores) - k)[len(scores) - k]
         above = scores > cut
-        level = np.flatnonzero(scores == cut)
+        level = places(scores == cut)
         wanted = k - int(above.sum())
         if len(level) > wanted:
             level = level[ordered(columns, rows[level], scores[level])[:wanted]]
-        keep = np.concatenate([np.flatnonzero(above), level])
+        keep = np.concatenate([places(above), level])
         rows, scores = rows[keep], scores[keep]
     return rows[ordered(columns, rows, scores)]

@@ -16,6 +16,7 @@ from recollect.index.columns import Columns
 from recollect.index.scored import distinct
 from recollect.index.top import best
 from recollect.index.views import Proposals
+from recollect.model.masks import places
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
 Half = NDArray[np.float16]
@@ -94,7 +95,7 @@ class VectorIndex:
 
     def compacted(self, size: int) -> VectorIndex:
         """Everything that is still some row's vector, in the order of rows, with a scan where that pays."""
-        rows = np.flatnonzero(self.where[:size] >= 0).astype(np.int32)
+        rows = places(self.where[:size] >= 0).astype(np.int32)
         base = self.gather(self.where[rows])
         return VectorIndex.of(base, rows, size, build_scan(base) if len(rows) > EXACT_ROWS else None)
 
@@ -149,23 +150,30 @@ class BoundSemantic:
         if self._weighed is None or not len(self._weighed[0]):
             return self._weigh(rows)
         known, weights = self._weighed
-        at = np.minimum(np.searchsorted(known, rows), len(known) - 1)
+        at = np.minimum(known.searchsorted(rows), len(known) - 1)
         scores = weights[at]
-        fresh = np.flatnonzero(known[at] != rows)
+        fresh = places(known[at] != rows)
         if len(fresh):
             scores[fresh] = self._weigh(rows[fresh])
         return scores
 
     def _weigh(self, rows: IntArray) -> FloatArray:
         index = self._index
-        scores = np.full(len(rows), np.nan)
         places = index.where[rows]
         known = places >= 0
-        if known.any():
-            vectors = index.gather(places[known]).astype(np.float64)
-            vectors *= self._double
-            scores[known] = vectors.sum(axis=1)
+        count = np.count_nonzero(known)
+        if count == len(rows):
+            return self._products(places)
+        scores = np.full(len(rows), np.nan)
+        if count:
+            scores[known] = self._products(places[known])
         return scores
+
+    def _products(self, places: NDArray[Any]) -> FloatArray:
+        vectors = self._index.gather(places).astype(np.float64)
+        vectors *= self._double
+        products: FloatArray = np.add.reduce(vectors, axis=1)
+        return products
 
     def _available(self, allowed: BoolArray) -> int:
         return int((allowed[: len(self._index.where)] & (self._index.where >= 0)).sum())
@@ -194,7 +202,7 @@ class BoundSemantic:
     def _exact(self, rows: NDArray[np.int32], vectors: Single | None, k: int, allowed: BoolArray) -> IntArray:
         if vectors is None or not len(rows):
             return np.empty(0, dtype=np.int64)
-        eligible = np.flatnonzero(allowed[rows])
+        eligible = places(allowed[rows])
         wanted = k + EXACT_SLACK
         if len(eligible) <= wanted:
             return rows[eligible].astype(np.int64)

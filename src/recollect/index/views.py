@@ -7,9 +7,11 @@ from typing import Protocol
 
 import numpy as np
 
+from recollect.model.quick import quick
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposals:
     """Rows, best first, with the view's raw scores. `more` says whether asking for more rows could give any."""

@@ -28,6 +28,7 @@ _BACKTICKED: Final = re.compile(r"(?<!`)`([^`\n]{2,120})`(?!`)")
 _CALL: Final = re.compile(r"(?<![\w.])([A-Za-z_][\w]*+(?:(?:\.|::)[A-Za-z_]\w*+){0,8})\(\)")
 _SNAKE: Final = re.compile(r"(?<![\w./\\@$-])_{0,2}[A-Za-z][A-Za-z0-9]*+(?:_+[A-Za-z0-9]++)+_{0,2}(?![\w/\\])")
 _CAMEL: Final = re.compile(r"(?<![\w./\\@$-])(?:[a-z]++|[A-Z]+[a-z0-9]++)(?:[A-Z]+[a-z0-9]*+)+(?![\w/\\])")
+_HUMP: Final = re.compile(r"[a-z0-9][A-Z]")
 _DOTTED: Final = re.compile(r"(?<![\w./\\@$-])[A-Za-z_]\w++(?:\.[A-Za-z_]\w++)+(?![\w/\\@])")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_$@][\w$]*+(?:(?:\.|::|#|->)[A-Za-z_]\w*+)*")
 _PLAIN_ACRONYM: Final = re.compile(r"[A-Z]{2,}s?")
@@ -47,6 +48,9 @@ _ERROR: Final = re.compile(
     r"|[A-Z][A-Za-z0-9]{1,60}(?:Error|Exception)"
     r")(?![\w-])"
 )
+# One look that rules most texts out: every error but these is in capitals, or has digits.
+_ERROR_SIGN: Final = re.compile(r"[A-Z][A-Z0-9-]|0x8|Error|Exception")
+_DIGIT: Final = re.compile(r"\d")
 _DIGITS: Final = re.compile(r"\d\d\d")
 _HTTP: Final = re.compile(r"\b(?:HTTP(?:/[\d.]{1,3})?|status(?: code)?)[ :]{1,2}([1-5]\d\d)\b", re.IGNORECASE)
 _SQLSTATE: Final = re.compile(r"\bSQLSTATE[ :=]{0,3}\[?([0-9A-Z]{5})\b", re.IGNORECASE)
@@ -64,7 +68,7 @@ def annotate(text: str, tags: Iterable[str] = ()) -> Annotations:
     paths = file_paths(plain)
     errors = _errors(plain)
     return Annotations(
-        entities=entities(_ERROR.sub(", ", prose)),
+        entities=entities(_ERROR.sub(", ", prose) if errors else prose),
         paths=_distinct(paths),
         symbols=_symbols(plain, {path for _, path in paths} | {error for _, error in errors}),
         commits=_commits(plain),
@@ -90,7 +94,8 @@ def _symbols(text: str, taken: set[str]) -> tuple[str, ...]:
     found = [(match.start(1), match[1]) for match in _CALL.finditer(text)] if "()" in text else []
     if "_" in text:
         found += [(match.start(), match.group()) for match in _SNAKE.finditer(text)]
-    found += [(match.start(), match.group()) for match in _CAMEL.finditer(text)]
+    if _HUMP.search(text):
+        found += [(match.start(), match.group()) for match in _CAMEL.finditer(text)]
     if "." in text:
         found += [(match.start(), match.group()) for match in _DOTTED.finditer(text) if _is_dotted_name(match.group())]
     if "`" in text:
@@ -108,6 +113,8 @@ def _is_dotted_name(name: str) -> bool:
 
 
 def _commits(text: str) -> tuple[str, ...]:
+    if _DIGIT.search(text) is None and "ommit" not in text and "OMMIT" not in text:
+        return ()
     found = [
         (match.start(), match.group())
         for match in _COMMIT.finditer(text)
@@ -119,7 +126,7 @@ def _commits(text: str) -> tuple[str, ...]:
 
 
 def _errors(text: str) -> list[tuple[int, str]]:
-    found = [(match.start(), match.group()) for match in _ERROR.finditer(text)]
+    found = [(match.start(), match.group()) for match in _ERROR.finditer(text)] if _ERROR_SIGN.search(text) else []
     if _DIGITS.search(text) is None:
         return found
     found += [(match.start(), f"HTTP {match[1]}") for match in _HTTP.finditer(text)]

@@ -8,12 +8,12 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import compress
 from typing import Any, assert_never
 
 import numpy as np
 
 from recollect.model.pool import Pool
+from recollect.model.quick import quick
 from recollect.model.verdict import (
     ID_DTYPE,
     BoolArray,
@@ -32,6 +32,7 @@ from recollect.model.verdict import (
 LEDGER_FORMAT = 1
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """One verdict as it was applied. `nanos` is measured and so is outside the digest and every equality."""
@@ -43,6 +44,7 @@ class Entry:
     nanos: int
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Ledger:
     """Everything that one recall decided, in order, with the query it decided for.
@@ -77,13 +79,15 @@ class Ledger:
 
     def parts_of(self, positions: IntArray) -> list[dict[str, float]]:
         """The parts of several rows."""
-        terms = list(self.terms())
-        if not terms:
-            return [{} for _ in positions]
-        names = [term.name for term in terms]
-        deltas = np.array([term.delta for term in terms])[:, positions].T.tolist()
-        computed = np.array([term.computed for term in terms])[:, positions].T.tolist()
-        return [dict(compress(zip(names, row, strict=True), has)) for row, has in zip(deltas, computed, strict=True)]
+        parts: list[dict[str, float]] = [{} for _ in positions]
+        for term in self.terms():
+            if np.count_nonzero(term.computed):
+                for part, delta, has in zip(
+                    parts, term.delta[positions].tolist(), term.computed[positions].tolist(), strict=True
+                ):
+                    if has:
+                        part[term.name] = delta
+        return parts
 
     def notes(self, name: str) -> list[Mapping[str, Any]]:
         return [e.verdict.data for e in self.entries if isinstance(e.verdict, Note) and e.verdict.name == name]

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from recollect.model.quick import quick
+
 
 class Sector(StrEnum):
     EPISODIC = "episodic"
@@ -123,6 +125,7 @@ class LogCitation:
 Citation = CommitCitation | FileCitation | SymbolCitation | TerminalCitation | LogCitation
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Annotations:
     """What a rule read in the text. The symbolic view serves these exactly; nothing here is guessed."""
@@ -136,6 +139,7 @@ class Annotations:
     tags: tuple[str, ...] = ()
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Memory:
     """One canonical unit of text. Times are epoch milliseconds, UTC."""
@@ -180,17 +184,7 @@ class Memory:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """What a memory is called where it is only named: `path` is its document's, if it is a section of one."""
-
-    id: str
-    kind: str
-    title: str | None
-    content: str
-    path: str | None
-
-
+@quick
 @dataclass(frozen=True, slots=True)
 class Relation:
     source: str

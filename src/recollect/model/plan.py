@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from recollect.model.quick import quick
+
 
 class Intent(StrEnum):
     HOW_TO_DO = "how_to_do"
@@ -40,6 +42,7 @@ class Level(StrEnum):
     IMPLEMENTATION = "implementation"
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Factors:
     """Seed 001's factors; `length` and `entity_count` are shares of what counts as many, within 0 and 1."""
@@ -60,6 +63,7 @@ class Factors:
         }
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Complexity:
     score: float
@@ -82,6 +86,7 @@ def _day(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, tz=UTC).date().isoformat()
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Plan:
     complexity: Complexity

@@ -8,6 +8,8 @@ from typing import assert_never
 
 import numpy as np
 
+from recollect.model.masks import all_true, places
+from recollect.model.quick import quick
 from recollect.model.verdict import (
     ID_DTYPE,
     BoolArray,
@@ -32,6 +34,7 @@ def _empty_ints() -> IntArray:
     return np.empty(0, dtype=np.int64)
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposal:
     """What one view said of the pool: which positions, and the raw score of each."""
@@ -40,6 +43,7 @@ class Proposal:
     raw: FloatArray
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
     """An immutable version of the candidates; `apply` gives the next one. `places` are the positions by id."""
@@ -83,29 +87,49 @@ class Pool:
 
     def ranked(self) -> IntArray:
         """The positions in result order: the last pick's, or every live row as it stands."""
-        return self.order if self.order is not None else np.flatnonzero(self.live)
+        return self.order if self.order is not None else places(self.live)
 
     def apply(self, verdict: Verdict) -> Pool:
+        return self.step(verdict)[0]
+
+    def step(self, verdict: Verdict) -> tuple[Pool, int, int]:
+        """The pool after a verdict, how many rows the verdict considered, and how many it admitted."""
         match verdict:
+            case Term():
+                return self._with_term(verdict)
+            case Gate():
+                return self._behind(verdict)
+            case Note():
+                return self, 0, 0
             case Found():
                 return self._with_rows(verdict)
-            case Gate():
-                masked = verdict.masked()
-                if masked is None:
-                    return self
-                return self._with(live=self.live & ~masked, passed=self.passed & ~masked)
-            case Term():
-                return self._with(score=self.score + np.where(verdict.computed, verdict.delta, 0.0))
             case Pick():
                 live = np.zeros(len(self), dtype=np.bool_)
                 live[verdict.chosen] = True
-                return self._with(live=live & self.live, order=verdict.chosen)
-            case Note():
-                return self
+                return self._with(live=live & self.live, order=verdict.chosen), _count(self.live), len(verdict.chosen)
             case Round():
                 fresh = np.zeros(len(self))
-                return replace(self, live=self.passed, score=fresh, order=None, round=verdict.number)
+                again = replace(self, live=self.passed, score=fresh, order=None, round=verdict.number)
+                return again, _count(self.live), _count(self.passed)
         assert_never(verdict)
+
+    def _with_term(self, term: Term) -> tuple[Pool, int, int]:
+        """Most terms speak of every row or of none, and then there is less to do."""
+        considered, computed = _count(self.live), _count(term.computed)
+        if not computed:
+            return self, considered, 0
+        if computed == len(self):
+            return self._with(score=self.score + term.delta), considered, considered
+        score = self.score + np.where(term.computed, term.delta, 0.0)
+        return self._with(score=score), considered, _count(self.live & term.computed)
+
+    def _behind(self, gate: Gate) -> tuple[Pool, int, int]:
+        considered, masked = self.live & gate.applies, gate.masked()
+        count = _count(considered)
+        if masked is None:
+            return self, count, count
+        kept = ~masked
+        return self._with(live=self.live & kept, passed=self.passed & kept), count, _count(considered & kept)
 
     def _with(
         self,
@@ -130,59 +154,47 @@ class Pool:
             self.places,
         )
 
-    def _with_rows(self, found: Found) -> Pool:
+    def _with_rows(self, found: Found) -> tuple[Pool, int, int]:
+        size, considered = len(self), len(found.ids)
         positions = self.locate(found.ids)
         fresh = positions < 0
         count = _count(fresh)
-        positions[fresh] = np.arange(len(self), len(self) + count)
+        positions[fresh] = np.arange(size, size + count)
         before = self.found.get(found.view)
         proposal = Proposal(positions, found.raw)
         if before is not None:
-            new = ~np.isin(positions, before.positions)
+            told = set(before.positions.tolist())
+            new = np.array([position not in told for position in positions.tolist()], dtype=np.bool_)
             proposal = Proposal(
                 np.concatenate([before.positions, positions[new]]),
                 np.concatenate([before.raw, found.raw[new]]),
             )
         known = {**self.found, found.view: proposal}
         if not count:
-            return self._with(found=known)
-        return Pool(
-            np.concatenate([self.ids, found.ids[fresh]]),
-            np.concatenate([self.rows, found.rows[fresh]]),
+            return self._with(found=known), considered, 0
+        everyone = all_true(count)
+        ids, rows = (found.ids, found.rows) if count == considered else (found.ids[fresh], found.rows[fresh])
+        grown = Pool(
+            np.concatenate([self.ids, ids]),
+            np.concatenate([self.rows, rows]),
             np.concatenate([self.batch, np.full(count, found.batch, dtype=np.int64)]),
-            np.concatenate([self.live, np.ones(count, dtype=np.bool_)]),
+            np.concatenate([self.live, everyone]),
             np.concatenate([self.score, np.zeros(count)]),
             known,
             self.order,
-            np.concatenate([self.passed, np.ones(count, dtype=np.bool_)]),
+            np.concatenate([self.passed, everyone]),
             self.round,
-            {**self.places, **dict(zip(found.ids[fresh].tolist(), range(len(self), len(self) + count), strict=True))},
+            {**self.places, **dict(zip(ids.tolist(), range(size, size + count), strict=True))},
         )
+        return grown, considered, count
 
     def locate(self, ids: IdArray) -> IntArray:
         """The position of each id in the pool, -1 where it is not in it."""
         return np.array([self.places.get(id, -1) for id in ids.tolist()], dtype=np.int64)
 
 
+NOBODY = Pool()
+
+
 def _count(mask: BoolArray) -> int:
     return int(np.count_nonzero(mask))  # a tenth of the time that a sum takes
-
-
-def tally(pool: Pool, verdict: Verdict) -> tuple[int, int]:
-    """How many rows a verdict considered and how many it admitted, seen from the pool before it."""
-    match verdict:
-        case Found():
-            return len(verdict.ids), sum(id not in pool.places for id in verdict.ids.tolist())
-        case Gate():
-            considered, masked = pool.live & verdict.applies, verdict.masked()
-            count = _count(considered)
-            return count, count if masked is None else count - _count(considered & masked)
-        case Term():
-            return _count(pool.live), _count(pool.live & verdict.computed)
-        case Pick():
-            return _count(pool.live), len(verdict.chosen)
-        case Note():
-            return 0, 0
-        case Round():
-            return _count(pool.live), _count(pool.passed)
-    assert_never(verdict)

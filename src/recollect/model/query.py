@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from operator import attrgetter
+from typing import Any, Final
 
 from recollect.model.memory import Kind, Sector, Tier
 from recollect.model.plan import Intent, Scope
@@ -140,4 +141,8 @@ class Query:
 
 def _fields_of(record: Query | Filters | Situation) -> dict[str, Any]:
     """One level of `asdict`, which copies every value as if it could change."""
-    return {name: getattr(record, name) for name in type(record).__match_args__}
+    names, values = _FIELDS[type(record)]
+    return dict(zip(names, values(record), strict=True))
+
+
+_FIELDS: Final = {kind: (kind.__match_args__, attrgetter(*kind.__match_args__)) for kind in (Query, Filters, Situation)}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from recollect.model.ledger import Ledger
 from recollect.model.memory import Memory, Session, Usage
 from recollect.model.query import Query
+from recollect.model.quick import quick
 
 
 class MatchType(StrEnum):
@@ -26,8 +27,11 @@ class Successor:
     created: int
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class SearchResult:
+    """`mark` marks the query's words in a text, where words had a part in finding it."""
+
     rank: int
     memory: Memory
     score: float
@@ -35,13 +39,20 @@ class SearchResult:
     match_type: MatchType | None
     views: tuple[str, ...]
     parts: Mapping[str, float]
-    highlights: tuple[str, ...] = ()
     source_session: Session | None = None
     is_superseded: bool = False
     superseded_by: Successor | None = None
     related_count: int = 0
+    mark: Callable[[str], str] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def highlights(self) -> tuple[str, ...]:
+        """The text around the words that were asked for, marked; for who shows results, and made when they ask."""
+        excerpt = self.mark(self.memory.content) if self.mark is not None else ""
+        return (excerpt,) if excerpt else ()
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Recall:
     """`degraded` names each view that failed and why; `recorded` is false where nothing could be written.

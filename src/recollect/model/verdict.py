@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.model.quick import quick
+
 IdArray = NDArray[np.bytes_]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -17,6 +19,7 @@ FloatArray = NDArray[np.float64]
 ID_DTYPE = np.dtype("S26")
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
     """A view proposes these rows, best first, with these raw scores; or it failed with this error.
@@ -35,6 +38,7 @@ class Found:
     error: str | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Gate:
     """Of the rows it applies to, those in `fails` are masked, unless they are in `exempt`.
@@ -57,6 +61,7 @@ class Gate:
         return self.applies & self.fails & ~self.exempt
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
     """Add `delta` to each row's score. Where `computed` is false the term is absent, which is not the same as 0."""
@@ -67,6 +72,7 @@ class Term:
     stats: Mapping[str, float] = field(default_factory=dict)
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Pick:
     """These pool positions, in this order, at this cost each; every other live row is cut."""
@@ -77,6 +83,7 @@ class Pick:
     reason: str = ""
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Note:
     """A fact that changes no row."""
@@ -85,6 +92,7 @@ class Note:
     data: Mapping[str, Any]
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
     """Begin again on the same rows: what the gates masked stays masked, scores and picks so far count no more."""

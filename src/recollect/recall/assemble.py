@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import lru_cache
 
 from recollect.model.ledger import Ledger
+from recollect.model.memory import Memory, Relation, RelationType
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.recall import MatchType, SearchResult
@@ -24,8 +24,13 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     assert scene.known is not None
     known = scene.known(nums)
     sessions = reader.source_sessions(nums) if scene.columns.names["session"].texts else {}
-    successors = reader.successors(nums, scene.at)
-    saliences = scene.salience(rows).tolist()
+    replaced = [
+        num
+        for num in nums
+        if num in known.relations and any(_replaces(one, known.memories[num]) for one in known.relations[num])
+    ]
+    successors = reader.successors(replaced, scene.at) if replaced else {}
+    saliences = scene.salience(pool.rows)[positions].tolist()
     superseded = scene.superseded(rows).tolist()
     proposers = pool.proposers(positions)
     parts = ledger.parts_of(positions)
@@ -43,14 +48,18 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
                 match_type=match_type(views),
                 views=views,
                 parts=parts[rank],
-                highlights=_highlights(memory.content, mark, views),
                 source_session=sessions.get(num),
                 is_superseded=superseded[rank],
                 superseded_by=successors.get(num),
                 related_count=len(known.relations.get(num, ())),
+                mark=None if _KEYWORD_VIEWS.isdisjoint(views) else mark,
             )
         )
     return tuple(found)
+
+
+def _replaces(relation: Relation, memory: Memory) -> bool:
+    return relation.type is RelationType.SUPERSEDES and relation.target == memory.id
 
 
 def apart(found: tuple[SearchResult, ...], limit: int) -> tuple[tuple[SearchResult, ...], tuple[SearchResult, ...]]:
@@ -68,10 +77,3 @@ def match_type(views: tuple[str, ...]) -> MatchType | None:
     if meaning:
         return MatchType.SEMANTIC
     return MatchType.KEYWORD if words else None
-
-
-def _highlights(content: str, mark: Snippets, views: Collection[str]) -> tuple[str, ...]:
-    if _KEYWORD_VIEWS.isdisjoint(views):
-        return ()
-    excerpt = mark(content)
-    return (excerpt,) if excerpt else ()

@@ -14,6 +14,7 @@ import numpy as np
 from recollect.model.memory import Memory, Relation, RelationType
 from recollect.model.pool import Pool
 from recollect.model.query import Query
+from recollect.model.quick import quick
 from recollect.model.verdict import IntArray, Note, Term, Verdict
 from recollect.recall.fusion import followed, head_of, texts_of
 from recollect.recall.runner import Decide
@@ -57,6 +58,7 @@ _TRACES: Final = (
     "모순", "상충", "더 이상", "사용 중단", "지원 중단", "폐기", "구버전", "오래된 정보",
 )  # fmt: skip
 _DIGIT: Final = re.compile(r"\d")
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)*")
 _VALUE: Final = re.compile(
     r"(?P<number>v?\d+(?:\.\d+)*)\s*(?P<unit>%|ms|s|sec(?:onds?)?|min(?:utes?)?|h(?:ours?)?|days?|weeks?|months?|years?|kb|mb|gb"
     r"|tb|개|초|분|시간|일|주|달|개월|년|명|번|회|원)?(?![A-Za-z0-9_]|\.\d)",
@@ -77,6 +79,7 @@ class Conflict:
         return {"severity": str(self.severity), "reasons": list(self.reasons), "memories": list(self.memories)}
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Value:
     """A number with its unit, and the rest of the clause that states it."""
@@ -95,12 +98,15 @@ class Claim:
     unit: str
 
 
+def traces_in(texts: Iterable[str]) -> bool:
+    """Whether any of the texts may be marked: one look at all of them, since hardly any is."""
+    lowered = "\n".join(text[:READ_CHARACTERS] for text in texts).lower()
+    return any(trace in lowered for trace in _TRACES)
+
+
 def marked(text: str) -> list[tuple[Severity, str]]:
     """What the text itself says is wrong with it. Two light marks weigh as a middling one."""
     text = text[:READ_CHARACTERS]
-    lowered = text.lower()
-    if not any(trace in lowered for trace in _TRACES):
-        return []
     found = [(severity, told) for severity, told, pattern in _MARKS if pattern.search(text)]
     light = [one for one in found if one[0] is Severity.LOW]
     return [(Severity.MEDIUM, told) if severity is Severity.LOW and len(light) > 1 else (severity, told)
@@ -114,11 +120,22 @@ def values_in(text: str) -> list[Value]:
         return []
     stated = []
     for clause in _CLAUSE.split(text):
-        values = list(_VALUE.finditer(clause))
+        values = _values(clause)
         if len(values) == 1:  # of several numbers it is not plain which is meant
             number, unit = values[0]["number"].lower().removeprefix("v"), (values[0]["unit"] or "").lower()
             stated.append(Value(f"{clause[: values[0].start()]} {clause[values[0].end() :]}", number, unit[:3]))
     return stated
+
+
+def _values(clause: str) -> list[re.Match[str]]:
+    """As the pattern finds them, but looked for by their digits, which is quicker than by what may be a letter."""
+    found = []
+    for number in _NUMBER.finditer(clause):
+        start = number.start()
+        value = _VALUE.match(clause, start - 1 if start and clause[start - 1] in "vV" else start)
+        if value is not None:
+            found.append(value)
+    return found
 
 
 def claims_of(text: str) -> list[Claim]:
@@ -136,7 +153,7 @@ def _claims(values: Iterable[Value]) -> list[Claim]:
     return claims
 
 
-def contested_claims(texts: Iterable[str]) -> list[list[Claim]]:
+def contested_claims(texts: Sequence[str]) -> list[list[Claim]]:
     """The claims of each text, of those units of which there are several numbers: no other can be disagreed with."""
     stated = [values_in(text) for text in texts]
     numbers: dict[str, set[str]] = {}
@@ -160,10 +177,16 @@ def conflicts_among(
     memories: Sequence[Memory], relations: Mapping[str, Sequence[Relation]], at: int
 ) -> dict[str, Conflict]:
     """The conflicts of some memories by id; those without any are left out."""
-    claims = contested_claims(memory.content for memory in memories)
+    texts = [memory.content for memory in memories]
+    claims, traced = contested_claims(texts), traces_in(texts)
+    if not (traced or relations or any(claims)):
+        return {}
     found: dict[str, Conflict] = {}
     for place, memory in enumerate(memories):
-        reasons = [*marked(memory.content), *_contradicted(relations.get(memory.id, ()), at)]
+        reasons = [
+            *(marked(memory.content) if traced else ()),
+            *_contradicted(relations.get(memory.id, ()), at),
+        ]
         others = [
             other.id
             for there, other in enumerate(memories if claims[place] else ())
@@ -202,7 +225,7 @@ def find_conflicts(scene: Scene, pool: Pool, positions: IntArray) -> dict[str, C
         return {}
     nums = scene.columns["num"][pool.rows[positions]].tolist()
     relations = scene.known(nums).relations
-    by_id = {memory.id: relations.get(num, ()) for num, memory in zip(nums, memories, strict=True)}
+    by_id = {memory.id: relations[num] for num, memory in zip(nums, memories, strict=True) if num in relations}
     return conflicts_among(memories, by_id, scene.at)
 
 

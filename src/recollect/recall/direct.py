@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from recollect.index.columns import code_of
+from recollect.index.columns import code_of, table_of
 from recollect.index.lexical import BoundLexical
 from recollect.index.top import best
+from recollect.model.masks import all_true, places
 from recollect.model.memory import FileCitation, Kind, Status, Zone
 from recollect.model.pool import Pool
 from recollect.model.query import Query
+from recollect.model.quick import quick
 from recollect.model.verdict import BoolArray, Found, Gate, IntArray, Note, Verdict
 from recollect.recall.runner import Decide
 from recollect.recall.scene import Scene
@@ -25,10 +27,12 @@ OVERLAP_FLOOR = 0.55
 AMBIGUITY = 0.15
 BELOW_OVERLAP = "below-token-overlap-floor"
 ELIGIBLE_KINDS = (Kind.DECISION, Kind.FACT, Kind.PRINCIPLE, Kind.PREFERENCE)
+_ELIGIBLE = table_of(ELIGIBLE_KINDS)
 GATE_PREFIX = "direct-answer:"
 CANDIDATE_VIEW = "direct-answer:candidates"
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One of the tier's own gates, with the word the X-ray uses for a rejection."""
@@ -40,11 +44,10 @@ class Rule:
 
 def rules(scene: Scene, words: BoundLexical, names: Sequence[Sequence[int]]) -> tuple[Rule, ...]:
     columns = scene.columns
-    eligible = [code_of(kind) for kind in ELIGIBLE_KINDS]
     return (
         Rule("active", "not-active", lambda rows: columns["status"][rows] != code_of(Status.ACTIVE)),
         Rule("trusted-zone", "not-trusted", lambda rows: columns["zone"][rows] != code_of(Zone.TRUSTED)),
-        Rule("eligible-kind", "ineligible-kind", lambda rows: ~np.isin(columns["kind"][rows], eligible)),
+        Rule("eligible-kind", "ineligible-kind", lambda rows: ~_ELIGIBLE[columns["kind"][rows]]),
         Rule(
             "importance",
             "below-importance-floor",
@@ -77,10 +80,10 @@ def judge_answers(scene: Scene, words: BoundLexical, *, batch: int) -> Decide:
         considered, filtered = int(standing.sum()), []
         for rule in rules(scene, words, scene.names):
             fails = rule.fails(pool.rows)
-            if (standing & fails).any():
+            if np.count_nonzero(standing & fails):
                 filtered.append(rule.word)
             standing &= ~fails
-            reason = rule.word if (applies & fails).any() else ""
+            reason = rule.word if np.count_nonzero(applies & fails) else ""
             yield Gate(f"{GATE_PREFIX}{rule.name}", applies, fails, others, reason)
         explained, answer = _verdict(scene, words, pool, standing, considered, filtered)
         yield Note("tierExplain", explained)
@@ -94,7 +97,7 @@ def _verdict(
     scene: Scene, words: BoundLexical, pool: Pool, standing: BoolArray, considered: int, filtered: list[str]
 ) -> tuple[dict[str, Any], int | None]:
     """The block that the X-ray carries, and the position of the answer, if there is one."""
-    rows = np.flatnonzero(standing)
+    rows = places(standing)
     overlap = words.coverage(pool.rows)[rows]
     order = np.argsort(-overlap, kind="stable")
     answer: int | None = None
@@ -147,10 +150,10 @@ def overlap_gate(words: BoundLexical) -> Decide:
     """Enforced for what only direct-answer proposed, recorded for the others as what would have rejected them."""
 
     def decide(pool: Pool, query: Query) -> Iterable[Gate]:
-        everywhere = np.ones(len(pool), dtype=np.bool_)
+        everywhere = all_true(len(pool))
         exempt = proposed_otherwise(pool)
         fails = words.coverage(pool.rows) < OVERLAP_FLOOR
-        reason = BELOW_OVERLAP if (fails & pool.live).any() else ""
+        reason = BELOW_OVERLAP if np.count_nonzero(fails & pool.live) else ""
         yield Gate("token-overlap", everywhere, fails, exempt, reason)
 
     return decide

@@ -11,6 +11,7 @@ import numpy as np
 
 from recollect.index.columns import code_of
 from recollect.index.top import ordered
+from recollect.model.masks import all_true, places
 from recollect.model.memory import Kind
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -28,7 +29,10 @@ LESSON_SHARE = 0.5
 
 
 def by_score(scene: Scene, pool: Pool) -> IntArray:
-    live = np.flatnonzero(pool.live)
+    """The live rows, best first. One pick after another finds them in that order: no term comes between."""
+    if pool.order is not None:
+        return pool.order
+    live = places(pool.live)
     return live[ordered(scene.columns, pool.rows[live], pool.score[live])]
 
 
@@ -42,11 +46,11 @@ def per_document_cap(scene: Scene) -> Decide:
     def decide(pool: Pool, query: Query) -> Iterable[Pick]:
         order = by_score(scene, pool)
         documents = scene.columns["document"][pool.rows[order]]
-        if (documents < 0).all():
+        if not np.count_nonzero(documents >= 0):
             yield Pick("per-document-cap", order, tokens_of(scene, pool, order))
             return
         seen: dict[int, int] = {}
-        keep = np.ones(len(order), dtype=np.bool_)
+        keep = all_true(len(order))
         for at, document in enumerate(documents.tolist()):
             if document >= 0:
                 seen[document] = seen.get(document, 0) + 1
@@ -76,23 +80,24 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
             return
         unit = (1.0 - balance) / balance * _deviation(pool.score[order])
         likeness_to = likeness(pool.rows)
-        price = np.zeros(len(pool))  # of each row: what its likeness to the rows chosen before it costs
-        worth = pool.score[order]
+        price = np.zeros(len(pool))  # of each row: what its likeness to the rows chosen before it costs, up to a unit
+        worth = np.full(len(pool), -np.inf)
+        worth[order] = pool.score[order]
         picks: list[int] = []
         paid: list[float] = []
         while len(picks) < min(query.limit + LESSON_EXTRA, len(order)):
             if len(picks) == query.limit:
-                worth[~_worthy_lessons(scene, pool, order, best=float(pool.score[picks[0]]))] = -np.inf
-            first = int((worth - price[order]).argmax())
-            if worth[first] == -np.inf:
+                worth[order[~_worthy_lessons(scene, pool, order, best=float(pool.score[picks[0]]))]] = -np.inf
+            pick = int(order[(worth - price)[order].argmax()])
+            if worth[pick] == -np.inf:
                 break
-            pick = int(order[first])
             picks.append(pick)
             paid.append(price[pick])
-            worth[first] = -np.inf
+            worth[pick] = -np.inf
             np.maximum(price, unit * likeness_to(pick), out=price)
+            np.minimum(price, unit, out=price)
         price[picks] = paid
-        computed = np.ones(len(pool), dtype=np.bool_)
+        computed = all_true(len(pool))
         computed[picks[0]] = False
         if balance < 1.0:
             yield Term("mmrPenalty", np.where(computed, -price, 0.0), computed, {"lambda": balance, "unit": unit})

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from recollect.ingest.dedupe import hamming, is_near_duplicate, max_distance
+from recollect.model.masks import all_true, places
 from recollect.model.memory import Memory
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -37,7 +38,7 @@ def followed(pool: Pool) -> IntArray:
     for view in pool.found:
         if view != WATCH:
             others |= pool.proposed_by(view)
-    return np.flatnonzero(pool.proposed_by(WATCH) & ~others)
+    return places(pool.proposed_by(WATCH) & ~others)
 
 
 def texts_of(scene: Scene, pool: Pool, positions: IntArray) -> list[Memory]:
@@ -118,7 +119,7 @@ def one_of_each_text(scene: Scene) -> Decide:
     def decide(pool: Pool, query: Query) -> Iterable[Pick]:
         order = by_score(scene, pool)
         head = order[:HEAD]
-        keep = np.ones(len(order), dtype=np.bool_)
+        keep = all_true(len(order))
         keep[: len(head)] = ~repeated(scene, pool, head)
         chosen = order[keep]
         reason = "" if keep.all() else "says the same as a better one"
@@ -135,7 +136,7 @@ def repeated(scene: Scene, pool: Pool, order: IntArray) -> BoolArray:
     texts = texts_of(scene, pool, order)
     for at in range(1, len(order)):
         near = hamming(int(prints[at]), prints[:at]) <= max_distance(int(lengths[at]))
-        before = np.flatnonzero(near & ~out[:at])
+        before = places(near & ~out[:at])
         out[at] = any(_same(texts[at], texts[other]) for other in before.tolist())
     return out
 

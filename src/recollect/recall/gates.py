@@ -13,18 +13,22 @@ from recollect.model.memory import Status, Zone
 from recollect.model.plan import Scope
 from recollect.model.pool import Pool
 from recollect.model.query import Documents, Filters, Query
+from recollect.model.quick import quick
 from recollect.model.verdict import BoolArray, Gate, IntArray
 from recollect.recall.runner import Decide
 from recollect.recall.scene import EVERY, Rows, Scene
 from recollect.recall.sessions import recaps
 
+Fails = Callable[[Rows], BoolArray]
 
+
+@quick
 @dataclass(frozen=True, slots=True)
 class Rung:
     """`fails` says which of the given rows it rejects, `why` sums up a rejection in words; `asked` = by the caller."""
 
     name: str
-    fails: Callable[[Rows], BoolArray]
+    fails: Fails
     why: Callable[[IntArray], str]
     asked: bool = False
 
@@ -32,17 +36,18 @@ class Rung:
 def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
     """The rungs of this recall, in the order in which the X-ray lists them."""
     columns, filters = scene.columns, query.filters
+    plain = _Plain(columns)
     rungs = [
         Rung("namespace-scope", lambda rows: np.zeros_like(columns["alive"][rows]), lambda _: ""),
         Rung(
             "status-active",
-            lambda rows: _not_active(scene, query, rows),
+            plain.or_else(lambda rows: _not_active(scene, query, rows)),
             lambda rows: _statuses(columns, rows),
         ),
-        Rung("validity", lambda rows: _not_valid(scene, query, rows), lambda _: "outside its validity"),
+        Rung("validity", _validity(scene, query, plain), lambda _: "outside its validity"),
         Rung(
             "trust-zone",
-            lambda rows: columns["zone"][rows] == code_of(Zone.QUARANTINE),
+            plain.or_else(lambda rows: columns["zone"][rows] == code_of(Zone.QUARANTINE)),
             lambda _: "rejected quarantine",
         ),
     ]
@@ -97,6 +102,29 @@ def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
         case Documents.INCLUDE:
             pass
     return tuple(rungs)
+
+
+class _Plain:
+    """Whether all of some rows are plain: then no rung that every recall has rejects any, and none need look."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._asked: Rows | None = None
+        self._none: BoolArray | None = None
+
+    def or_else(self, fails: Fails) -> Fails:
+        def judged(rows: Rows) -> BoolArray:
+            none = self._rejected(rows)
+            return fails(rows) if none is None else none
+
+        return judged
+
+    def _rejected(self, rows: Rows) -> BoolArray | None:
+        if self._asked is not rows:
+            plain = self._columns.plain[rows]
+            self._none = ~plain if np.count_nonzero(plain) == len(plain) else None
+            self._asked = rows
+        return self._none
 
 
 def judge(rungs: Sequence[Rung], *, batch: int, pushed: Sequence[tuple[int, int]] | None = None) -> Decide:
@@ -161,6 +189,13 @@ def _not_active(scene: Scene, query: Query, rows: Rows) -> BoolArray:
     replaced = status == code_of(Status.SUPERSEDED)
     active |= replaced if query.filters.include_superseded else replaced & ~scene.superseded(rows)
     return ~active
+
+
+def _validity(scene: Scene, query: Query, plain: _Plain) -> Fails:
+    def fails(rows: Rows) -> BoolArray:
+        return _not_valid(scene, query, rows)
+
+    return fails if query.as_of is not None else plain.or_else(fails)
 
 
 def _not_valid(scene: Scene, query: Query, rows: Rows) -> BoolArray:

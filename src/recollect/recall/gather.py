@@ -59,7 +59,7 @@ def refill(scene: Scene, views: Iterable[str], depth: int, mask: Mask) -> Decide
     """
 
     def decide(pool: Pool, query: Query) -> Iterable[Found]:
-        if pool.live.all():
+        if np.count_nonzero(pool.live) == len(pool):
             return
         for view in views:
             proposed = pool.proposed_by(view)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recollect.model.masks import places
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.verdict import FloatArray, Found, Note, Verdict
@@ -153,6 +154,6 @@ def _seeds(scene: Scene, pool: Pool) -> list[int]:
     worth = np.zeros(len(pool))
     for proposal in pool.found.values():
         worth[proposal.positions] += 1.0 / (1.0 + np.arange(len(proposal.positions)))
-    live = np.flatnonzero(pool.live & (worth > 0))
+    live = places(pool.live & (worth > 0))
     order = live[np.lexsort((pool.ids[live], -worth[live]))][:SEEDS]
     return [int(num) for num in scene.columns["num"][pool.rows[order]]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recollect.index.columns import code_of
+from recollect.index.columns import code_of, table_of
 from recollect.model.memory import Kind, Sector
 from recollect.model.plan import Intent
 from recollect.model.pool import Pool
@@ -21,9 +21,9 @@ GUESSED = 0.5
 SLACK_DAYS = 7.0
 LEAST_MATCH = 0.01
 
-_HOW_KINDS = (Kind.SKILL, Kind.PATTERN, Kind.LESSON)
-_ISSUE_KINDS = (Kind.GOTCHA, Kind.LESSON)
-_EVENT_KINDS = (Kind.EPISODE, Kind.OBSERVATION, Kind.DECISION)
+_HOW_KINDS = table_of((Kind.SKILL, Kind.PATTERN, Kind.LESSON))
+_ISSUE_KINDS = table_of((Kind.GOTCHA, Kind.LESSON))
+_EVENT_KINDS = table_of((Kind.EPISODE, Kind.OBSERVATION, Kind.DECISION))
 
 
 def intent_match(weight: float) -> TermStage:
@@ -41,8 +41,9 @@ def intent_match(weight: float) -> TermStage:
     return term
 
 
-def _of_kind(scene: Scene, pool: Pool, kinds: tuple[Kind, ...]) -> BoolArray:
-    return np.isin(scene.columns["kind"][pool.rows], [code_of(kind) for kind in kinds])
+def _of_kind(scene: Scene, pool: Pool, kinds: BoolArray) -> BoolArray:
+    of_them: BoolArray = kinds[scene.columns["kind"][pool.rows]]
+    return of_them
 
 
 def _of_sector(scene: Scene, pool: Pool, sector: Sector) -> BoolArray:

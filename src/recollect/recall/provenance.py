@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from recollect.model.checking import CitationCheck
-from recollect.model.memory import Heading, Memory, Relation, RelationType, Status
+from recollect.model.masks import all_true, places
+from recollect.model.memory import Memory, Relation, RelationType, Status
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.verdict import IntArray, Note
@@ -23,6 +24,7 @@ from recollect.recall.watch import WATCH
 LOW_CONFIDENCE = 0.3
 ONLY_HERE = "do-not-use-outside-this-context"
 NEAR_MISSES = 5
+TITLE_CHARACTERS = 80
 HYBRID_VIEWS = ("lexical", "semantic", "symbolic")
 _BLOCKING = (Status.FORGOTTEN, Status.REJECTED, Status.QUARANTINED)
 
@@ -32,6 +34,8 @@ def correction_state(memory: Memory, relations: Sequence[Relation], at: int) -> 
         return "forgotten"
     if memory.status is Status.SUPERSEDED and (memory.valid_until is None or memory.valid_until <= at):
         return "superseded"
+    if not relations:
+        return "none"
     current = [r for r in relations if r.valid_until is None or r.valid_until > at]
     if any(r.type is RelationType.CONTRADICTS for r in current):
         return "disputed"
@@ -112,11 +116,12 @@ def describe(scene: Scene) -> Decide:
     """The last stage: what each result is, who served it and how far it may be trusted; the near misses by name."""
 
     def decide(pool: Pool, query: Query) -> Iterable[Note]:
-        if scene.known is None or scene.headings is None or not len(pool):
+        if scene.known is None or not len(pool):
             return
         chosen = pool.ranked()
         nums = scene.columns["num"][pool.rows[chosen]].tolist()
-        known = scene.known(nums)
+        missed = scene.columns["num"][pool.rows[near_misses(pool, chosen)]].tolist()
+        known = scene.known([*nums, *missed])
         identity, served, origins = {}, {}, {}
         coverage = scene.coverage(pool.rows)[chosen].tolist()
         for num, views, covered in zip(nums, pool.proposers(chosen), coverage, strict=True):
@@ -127,10 +132,8 @@ def describe(scene: Scene) -> Decide:
             origins[memory.id] = provenance(
                 memory, known.relations.get(num, ()), query=query, served_by=by, check=known.checks.get(num)
             )
-        missed = scene.columns["num"][pool.rows[near_misses(pool, chosen)]].tolist()
-        headings = scene.headings(missed)
-        for heading in (headings[num] for num in missed):
-            identity[heading.id] = {"title": title_of(heading), "path": heading.path or f"{heading.kind}/{heading.id}"}
+        for memory in (known.memories[num] for num in missed):
+            identity[memory.id] = {"title": title_of(memory), "path": path_of(memory, known.paths)}
         yield Note("identity", {"rows": identity})
         yield Note("served", {"rows": served})
         yield Note("provenance", {"rows": origins})
@@ -140,10 +143,10 @@ def describe(scene: Scene) -> Decide:
 
 def near_misses(pool: Pool, chosen: IntArray) -> IntArray:
     """In the order in which the X-ray looks for them; a row that is only followed takes the place of none."""
-    left = np.ones(len(pool), dtype=np.bool_)
+    left = all_true(len(pool))
     left[chosen] = False
-    rest = np.flatnonzero(left)
-    most = NEAR_MISSES + np.count_nonzero(pool.proposed_by(WATCH))
+    rest = places(left)
+    most = NEAR_MISSES + (len(pool.found[WATCH].positions) if WATCH in pool.found else 0)
     order = np.argsort(-pool.score[rest], kind="stable")
     ranked = pool.score[rest[order[: most + 1]]]
     if np.count_nonzero(ranked[1:] == ranked[:-1]):  # ties are settled by id
@@ -159,6 +162,8 @@ def path_of(memory: Memory, documents: Mapping[str, str]) -> str:
     return f"{memory.kind}/{memory.id}"
 
 
-def title_of(memory: Memory | Heading) -> str:
-    first = memory.content.strip().splitlines()[0]
-    return memory.title or (first if len(first) <= 80 else f"{first[:79]}…")
+def title_of(memory: Memory) -> str:
+    if memory.title:
+        return memory.title
+    first = memory.content.strip()[: TITLE_CHARACTERS + 1].splitlines()[0]
+    return first if len(first) <= TITLE_CHARACTERS else f"{first[: TITLE_CHARACTERS - 1]}…"

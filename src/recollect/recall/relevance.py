@@ -5,9 +5,13 @@ Each weight's ablation is in docs/benchmarks.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.index.columns import Columns
+from recollect.model.masks import places
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.verdict import BoolArray, FloatArray, IntArray, Term
@@ -32,7 +36,7 @@ def word_pairs(weight: float) -> TermStage:
             return None
         raw = scene.words.pairs(pool.rows)
         computed = raw > 0
-        if not computed.any():
+        if not np.count_nonzero(computed):
             return None
         _, deviation = floor_and_deviation(scene.words.score(pool.rows)[pool.live])
         worth = weight * (1.0 - scene.words.code_share(pool.rows, pool.live))
@@ -48,7 +52,7 @@ def meaning_of_code(weight: float) -> TermStage:
     """
 
     def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
-        if scene.words is None or "semantic" not in scene.views or not pool.live.any():
+        if scene.words is None or "semantic" not in scene.views or not np.count_nonzero(pool.live):
             return None
         share = scene.words.code_share(pool.rows, pool.live)
         if not share:
@@ -85,7 +89,15 @@ def own_words(weight: float) -> TermStage:
 
 def _said_by(columns: Columns, rows: IntArray, roles: tuple[str, ...]) -> BoolArray:
     codes = [code for role in roles if (code := columns.names["author"].find(role)) >= 0]
-    return np.isin(columns["author"][rows], codes) if codes else np.zeros(len(rows), dtype=np.bool_)
+    return _among(columns["author"][rows], codes)
+
+
+def _among(values: NDArray[np.int32], codes: Sequence[int]) -> BoolArray:
+    """Which values are one of a few numbers; `np.isin` sorts first, for many."""
+    found = np.zeros(len(values), dtype=np.bool_)
+    for code in codes:
+        found |= values == code
+    return found
 
 
 def named_speaker(weight: float) -> TermStage:
@@ -94,7 +106,7 @@ def named_speaker(weight: float) -> TermStage:
     def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
         if not scene.speakers:
             return None
-        by_them = np.isin(scene.columns["author"][pool.rows], list(scene.speakers))
+        by_them = _among(scene.columns["author"][pool.rows], scene.speakers)
         return Term("namedSpeaker", np.where(by_them, weight, 0.0), by_them, {"weight": weight})
 
     return term
@@ -109,12 +121,12 @@ def session_support(weight: float) -> TermStage:
     def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
         sessions = scene.columns["session"][pool.rows]
         computed = sessions >= 0
-        live = np.flatnonzero(computed & pool.live)
+        live = places(computed & pool.live)
         if not len(live):
             return None
         order = live[np.lexsort((-pool.score[live], sessions[live]))]
         among = sessions[order]
-        begins = np.flatnonzero(np.r_[True, among[1:] != among[:-1]])
+        begins = places(np.r_[True, among[1:] != among[:-1]])
         place = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))
         best = order[place < SESSION_ROWS]
         known, session = np.unique(sessions, return_inverse=True)

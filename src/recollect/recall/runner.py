@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from time import perf_counter_ns
 
 from recollect.model.ledger import Entry, Ledger
-from recollect.model.pool import Pool, tally
+from recollect.model.pool import NOBODY, Pool
 from recollect.model.query import Query
+from recollect.model.quick import quick
 from recollect.model.verdict import Verdict
 
 Decide = Callable[[Pool, Query], Iterable[Verdict]]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Stage:
     """A named decision. It reads the pool and the query, returns verdicts, and changes nothing."""
@@ -23,14 +25,13 @@ class Stage:
 
 
 def run(stages: Iterable[Stage], query: Query) -> tuple[Ledger, Pool]:
-    pool = Pool()
+    pool = NOBODY
     entries: list[Entry] = []
     silent: dict[str, int] = {}
     for stage in stages:
         started = perf_counter_ns()
         for verdict in stage.decide(pool, query):
-            considered, admitted = tally(pool, verdict)
-            pool = pool.apply(verdict)
+            pool, considered, admitted = pool.step(verdict)
             now = perf_counter_ns()
             entries.append(Entry(stage.name, verdict, considered, admitted, now - started))
             started = now

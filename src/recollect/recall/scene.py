@@ -12,8 +12,9 @@ from recollect.index.columns import NEVER, Columns, code_of
 from recollect.index.lexical import BoundLexical
 from recollect.index.views import BoundView
 from recollect.model.checking import CitationCheck
-from recollect.model.memory import Annotations, EventKind, Heading, Memory, Relation, Status
+from recollect.model.memory import Annotations, EventKind, Memory, Relation, Status
 from recollect.model.plan import Plan
+from recollect.model.quick import quick
 from recollect.model.salience import SECTOR_ORDER, own_salience, reinforced, salience
 from recollect.model.uplift import Trials
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
@@ -21,12 +22,13 @@ from recollect.model.verdict import BoolArray, FloatArray, IntArray
 Rows = IntArray | slice
 EVERY = slice(None)
 
-# Given rows, a function from one of them (by its place) to its likeness with each, from 0 to 1.
+# Given rows, a function from one of them (by its place) to its likeness with each: 1 if the same, 0 or less if unlike.
 Likeness = Callable[[IntArray], Callable[[int], FloatArray]]
 
 UsageEvents = Sequence[tuple[int, str, int, float | None]]
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Usage:
     """What salience needs to know of each row's history, as it stood at the judging time."""
@@ -37,6 +39,7 @@ class Usage:
     reinforced_at: NDArray[np.int64]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Edge:
     """Two memories by number, tied either way round, and how sure the tie is."""
@@ -47,6 +50,7 @@ class Edge:
     confidence: float
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Known:
     """What the store says of some rows, fetched once for all of them.
@@ -72,6 +76,7 @@ class Work:
     commands: Sequence[Sequence[int]]
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
     """`linked`, `tagged` and `affected` are rows that the caller's session, tag and file filters admit, None where not
@@ -81,8 +86,8 @@ class Scene:
     the query's words and the names in it, `touched` the rows about the files under review, `held` the rows whose
     contexts the caller holds, `speakers` the authors whom the query names. `plan` and `noticed` are what was read out
     of the question, `wider` the scene of a second round. `in_folders` and `not_raw` are rows that the caller's limits
-    on files admit, `work` what the asker is at. The callables reach the store: along relations, for likeness, for the
-    rows in full or by their headings, for the paths of documents.
+    on files admit, `work` what the asker is at, `told` what was last worked out of some rows. The callables reach the
+    store: along relations, for likeness, for the rows in full, for the paths of documents.
     """
 
     columns: Columns
@@ -104,7 +109,6 @@ class Scene:
     neighbours: Callable[[Sequence[int]], Iterable[Edge]] | None = None
     likeness: Likeness | None = None
     known: Callable[[Sequence[int]], Known] | None = None
-    headings: Callable[[Sequence[int]], Mapping[int, Heading]] | None = None
     notes: Mapping[str, object] = field(default_factory=dict)
     plan: Plan | None = None
     noticed: Annotations | None = None
@@ -113,6 +117,7 @@ class Scene:
     in_folders: BoolArray | None = None
     not_raw: BoolArray | None = None
     work: Work | None = None
+    told: dict[str, tuple[Rows, FloatArray]] = field(default_factory=dict)
 
     def coverage(self, rows: IntArray) -> FloatArray:
         """The share of the query's words that each row holds; nothing where words were not asked for."""
@@ -120,8 +125,11 @@ class Scene:
 
     def own_salience(self, rows: Rows) -> FloatArray:
         """Salience without what recalls and confirmations have added to it."""
+        known = self.told.get("own salience")
+        if known is not None and known[0] is rows:  # asked for by terms and for the results
+            return known[1]
         columns, usage = self.columns, self.usage
-        return own_salience(
+        found = own_salience(
             base=columns["base_salience"][rows],
             sector=columns["sector"][rows],
             importance=columns["importance"][rows],
@@ -129,9 +137,13 @@ class Scene:
             uses=usage.uses[rows],
             at=self.at,
         )
+        self.told["own salience"] = rows, found
+        return found
 
     def salience(self, rows: Rows) -> FloatArray:
         columns, usage = self.columns, self.usage
+        if not np.count_nonzero(usage.reinforcement[rows]):  # nothing was added to any
+            return self.own_salience(rows)
         return salience(
             base=columns["base_salience"][rows],
             sector=columns["sector"][rows],

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from recollect.index.top import ordered
+from recollect.model.masks import places
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.verdict import Pick
@@ -16,7 +17,7 @@ from recollect.recall.scene import Scene
 
 def limit(scene: Scene) -> Decide:
     def decide(pool: Pool, query: Query) -> Iterable[Pick]:
-        live = np.flatnonzero(pool.live)
+        live = places(pool.live)
         order = live[ordered(scene.columns, pool.rows[live], pool.score[live])]
         chosen = order[: query.limit]
         cost = scene.columns["tokens"][pool.rows[chosen]].astype(np.float64)

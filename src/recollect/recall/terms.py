@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 import numpy as np
 
+from recollect.model.masks import all_true
 from recollect.model.memory import Sector
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -17,7 +18,7 @@ TermStage = Callable[[Scene, Pool, Query], Term | None]
 
 
 def every(pool: Pool) -> BoolArray:
-    return np.ones(len(pool), dtype=np.bool_)
+    return all_true(len(pool))
 
 
 def spread(name: str, view: str, weight: float) -> TermStage:
@@ -31,9 +32,11 @@ def spread(name: str, view: str, weight: float) -> TermStage:
         trust = weight * scene.fluency if view == "semantic" else weight
         raw = scene.score(view, pool.rows)
         computed = ~np.isnan(raw)
-        sample = raw[computed & pool.live]
-        floor, deviation = floor_and_deviation(sample)
-        delta = np.where(computed, trust * (raw - floor) / deviation, 0.0)
+        everywhere = np.count_nonzero(computed) == len(pool)
+        floor, deviation = floor_and_deviation(raw[pool.live if everywhere else computed & pool.live])
+        delta = trust * (raw - floor) / deviation
+        if not everywhere:
+            delta = np.where(computed, delta, 0.0)
         return Term(name, delta, computed, {"floor": floor, "deviation": deviation, "weight": trust})
 
     return term
@@ -110,7 +113,7 @@ def own_salience(weight: float) -> TermStage:
 def reinforcement_boost(weight: float) -> TermStage:
     def term(scene: Scene, pool: Pool, query: Query) -> Term:
         computed = scene.usage.reinforcement[pool.rows] > 0
-        if not computed.any():
+        if not np.count_nonzero(computed):
             return Term("reinforcementBoost", np.zeros(len(pool)), computed, {"weight": weight})
         gained = scene.salience(pool.rows) - scene.own_salience(pool.rows)
         return Term("reinforcementBoost", np.where(computed, weight * gained, 0.0), computed, {"weight": weight})
@@ -184,11 +187,14 @@ def as_stage(scene: Scene, term: TermStage, relevance: Collection[str] = ()) -> 
         found = term(scene, pool, query)
         if found is None:
             return
-        factor, stats = 1.0, dict(found.stats)
+        factor, told = 1.0, {}
         if found.name in relevance:
-            factor, stats["alpha"] = query.alpha, query.alpha
+            factor = told["alpha"] = query.alpha
         if found.name in query.weights:
-            factor, stats["factor"] = factor * query.weights[found.name], query.weights[found.name]
-        yield found if factor == 1.0 else Term(found.name, found.delta * factor, found.computed, stats)
+            told["factor"] = query.weights[found.name]
+            factor *= told["factor"]
+        if factor != 1.0:
+            found = Term(found.name, found.delta * factor, found.computed, {**found.stats, **told})
+        yield found
 
     return decide

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from recollect.index.columns import code_of
+from recollect.index.columns import code_of, table_of
 from recollect.index.lexical import BoundLexical
 from recollect.index.top import best
 from recollect.model.memory import Kind, Sector
@@ -29,7 +29,7 @@ _TASK_START = re.compile(
     r"|어떻게|방법|하려면|절차|순서|따라 하기",
     re.IGNORECASE,
 )
-_RUNBOOK_KINDS = (Kind.SKILL, Kind.PATTERN)
+_RUNBOOKS = table_of((Kind.SKILL, Kind.PATTERN))
 
 
 def starts_a_task(text: str) -> bool:
@@ -47,7 +47,7 @@ def procedural(scene: Scene, words: BoundLexical, depth: int, *, batch: int) -> 
         if not starts_a_task(query.text):
             return
         columns, rows = scene.columns, words.matching
-        kinds = np.isin(columns["kind"][rows], [code_of(kind) for kind in _RUNBOOK_KINDS])
+        kinds = _RUNBOOKS[columns["kind"][rows]]
         runbooks = kinds | (columns["sector"][rows] == code_of(Sector.PROCEDURAL))
         chosen = words.best_of(runbooks, depth)
         yield found(scene, PROCEDURAL, chosen.rows, chosen.raw, batch)

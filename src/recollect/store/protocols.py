@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from recollect.model.checking import CitationCheck
-from recollect.model.memory import AuditEntry, Citation, Document, Event, Heading, Memory, Relation, Session, Usage
+from recollect.model.memory import AuditEntry, Citation, Document, Event, Memory, Relation, Session, Usage
+from recollect.model.quick import quick
 from recollect.model.recall import SessionContext, Successor
 from recollect.store.surveys import SurveyReads
 from recollect.store.tasks import TaskReader, TaskWriter
@@ -29,6 +30,7 @@ Provenance = tuple[str, str, str | None, str]
 """Where a text came from: source, source id, project, content hash."""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class NamespaceState:
     """`number` grows with every write to the namespace; a reader that has seen it has seen everything."""
@@ -133,7 +135,6 @@ class Reader(TaskReader, VaultReads, SurveyReads, TokenReads, Protocol):
     def in_session(self, ns: int, session: str) -> list[int]: ...
     def usage_until(self, ns: int, at: int) -> list[tuple[int, str, int, float | None]]: ...
     def memories(self, nums: Sequence[int]) -> dict[int, Memory]: ...
-    def headings(self, nums: Sequence[int]) -> dict[int, Heading]: ...
     def numbers(self, ns: int) -> list[int]: ...
     def with_status(self, ns: int, statuses: Sequence[str]) -> list[int]: ...
     def awaiting_review(self, ns: int) -> list[int]: ...

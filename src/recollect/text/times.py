@@ -13,6 +13,7 @@ from functools import cache
 from typing import Final
 
 from recollect.text.calendar import Span, day, month, months_after, week, weekend, year
+from recollect.text.phrases import Phrases
 
 Reference = tuple[str, date, date]
 Rule = tuple[str, Callable[[re.Match[str], date], Span | None]]
@@ -249,18 +250,19 @@ def _half(today: date, first: bool, known: int | None) -> Span:
 
 
 # One look that rules most questions out: every rule needs one of these.
-_SIGN: Final = re.compile(
-    r"(?:19|20)\d\d|[1-4]분기|\d\s?[월일주달년개]|[한두세네몇수]\s?(?:개월|주|달|해|년)|최근|지난|저번|이번|어제|오늘|작년|올해|재작년|그제|그저께|"
-    r"며칠|어젯|전날|이달|금[주년]|전[월년]|당월|반기|요즘|근래|"
-    r"\b(?:ago|yesterday|today|tonight|last|this|past|previous|recent(?:ly)?|lately|before|Q[1-4]|\w+day|spring|summer|fall|"
-    r"autumn|winter|jan\w*|feb\w*|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep\w*|oct(?:ober)?|nov\w*|dec(?:ember)?)\b",
-    re.IGNORECASE,
+_SIGN: Final = Phrases(
+    r"(?:19|20)\d\d|\b(?:ago|yesterday|today|tonight|last|this|past|previous|recent(?:ly)?|lately|before|q[1-4]|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"spring|summer|fall|autumn|winter|jan\w*|feb\w*|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep\w*|"
+    r"oct(?:ober)?|nov\w*|dec(?:ember)?)\b",
+    r"[1-4]분기|\d\s?[월일주달년개]|[한두세네몇수]\s?(?:개월|주|달|해|년)|최근|지난|저번|이번|어제|오늘|작년|올해|재작년|그제|그저께|"
+    r"며칠|어젯|전날|이달|금[주년]|전[월년]|당월|반기|요즘|근래",
 )
 
 
 def time_references(text: str, today: date) -> list[Reference]:
     """Each reference as written, its first day, and the day after its last; in text order, none inside another."""
-    if _SIGN.search(text) is None:
+    if not _SIGN.within(text.lower()):
         return []
     taken: list[tuple[int, int]] = []
     found: list[tuple[int, Reference]] = []

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from recollect.model.ledger import Entry, Ledger
-from recollect.model.pool import Pool, tally
+from recollect.model.pool import Pool
 from recollect.model.verdict import Found, Gate, Note, Pick, Round, Term
 from recollect.xray.counterfactual import Rerun
 from recollect.xray.diff import Difference, diff
@@ -93,7 +93,7 @@ def _check(pool: Pool, entry: Entry, at: int) -> None:
             lengths = {len(pool)}
     if lengths != {len(pool)}:
         raise _altered(at, entry, f"judges {max(lengths)} rows where there were {len(pool)}")
-    considered, admitted = tally(pool, verdict)
+    _, considered, admitted = pool.step(verdict)
     if (entry.considered, entry.admitted) != (considered, admitted):
         raise _altered(
             at,

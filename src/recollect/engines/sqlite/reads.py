@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from recollect.engines.sqlite.checks import SqliteChecks
@@ -16,7 +18,6 @@ from recollect.engines.sqlite.vaults import SqliteVaultReads
 from recollect.model.memory import (
     Citation,
     Document,
-    Heading,
     Memory,
     Origin,
     Relation,
@@ -124,28 +125,26 @@ class SqliteReader(SqliteTasks, SqliteChecks, SqliteLayers, SqliteSurveys, Sqlit
     # ── memories ──
 
     def memories(self, nums: Sequence[int]) -> dict[int, Memory]:
-        wanted = packed(nums)
-        cited: dict[int, list[Citation]] = {}
-        for num, kind, data in self._all(
-            "SELECT c.num, c.kind, c.data FROM json_each(?) j CROSS JOIN citations c ON c.num = j.value"
-            " ORDER BY c.num, c.position",
-            wanted,
-        ):
-            cited.setdefault(num, []).append(citation_of(kind, data))
         rows = self._all(
-            f"SELECT {MEMORY_SELECT}, n.name FROM json_each(?) j CROSS JOIN memories m ON m.num = j.value"
+            f"SELECT {MEMORY_SELECT} FROM json_each(?) j CROSS JOIN memories m ON m.num = j.value"
             " JOIN namespaces n ON n.id = m.ns",
-            wanted,
-        )
-        return {row[0]: memory_of(row[:-1], row[-1], tuple(cited.get(row[0], ()))) for row in rows}
-
-    def headings(self, nums: Sequence[int]) -> dict[int, Heading]:
-        rows = self._all(
-            "SELECT m.num, m.id, m.kind, m.title, m.content, d.path FROM json_each(?) j"
-            " CROSS JOIN memories m ON m.num = j.value LEFT JOIN documents d ON d.id = m.document",
             packed(nums),
         )
-        return {num: Heading(*row) for num, *row in rows}
+        cited = self._citations([row[-1] for row in rows if row[-2]])
+        return {row[-1]: memory_of(row, cited.get(row[-1], ())) for row in rows}
+
+    def _citations(self, nums: Sequence[int]) -> dict[int, tuple[Citation, ...]]:
+        if not nums:
+            return {}
+        rows = self._all(
+            "SELECT c.num, c.kind, c.data FROM json_each(?) j CROSS JOIN citations c ON c.num = j.value"
+            " ORDER BY c.num, c.position",
+            packed(nums),
+        )
+        return {
+            num: tuple(citation_of(kind, data) for _, kind, data in found)
+            for num, found in groupby(rows, key=itemgetter(0))
+        }
 
     def numbers(self, ns: int) -> list[int]:
         return [row[0] for row in self._all("SELECT num FROM memories WHERE ns = ? ORDER BY num", ns)]

@@ -1,0 +1,17 @@
+"""Masks over a few rows. numpy's own functions for these serve every kind of array, in three times the time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recollect.model.verdict import BoolArray, IntArray
+
+
+def places(mask: BoolArray) -> IntArray:
+    """Where it is true; as `np.flatnonzero`."""
+    return mask.nonzero()[0]
+
+
+def all_true(count: int) -> BoolArray:
+    """As `np.ones`."""
+    return ~np.zeros(count, dtype=np.bool_)
