@@ -48,7 +48,7 @@ def reading(*rows: np.ndarray) -> Reading:
     segments = [segment(0, rows[:half]), segment(half, rows[half:])]
     order = np.arange(len(rows))[::-1]
     found = read(segments, order)
-    return Reading(found.terms, order[found.owner], found.size)
+    return Reading(found.terms, found.ends, order[found.places], found.size)
 
 
 def segment(first: int, rows: Sequence[np.ndarray]) -> Segment:
@@ -60,7 +60,7 @@ def test_a_long_row_is_read_by_its_beginning() -> None:
     found = read([segment(5, [terms(1), terms(*range(2 * READ_TERMS))])], np.array([6, 5]))
     assert len(found.terms) == READ_TERMS + 1
     assert found.terms[:3].tolist() == [0, 1, 2]
-    assert found.owner[[0, -1]].tolist() == [0, 1]
+    assert (found.ends.tolist(), found.places.tolist()) == ([READ_TERMS, READ_TERMS + 1], [0, 1])
 
 
 def test_a_pair_counts_side_by_side_and_in_order_only() -> None:

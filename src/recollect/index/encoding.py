@@ -83,8 +83,8 @@ class LazySemantic:
             self._bound = BoundSemantic(self._index, self._columns, np.asarray(query))
         return self._bound
 
-    def propose(self, k: int, mask: BoolArray | None = None) -> Proposals:
-        return self.prepare().propose(k, mask)
+    def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:
+        return self.prepare().propose(k, mask, beside)
 
     def score(self, rows: IntArray) -> FloatArray:
         return self.prepare().score(rows)

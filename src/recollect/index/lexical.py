@@ -161,7 +161,7 @@ class BoundLexical:
         """The rows that hold anything of the query, in their order."""
         return self._found.rows
 
-    def propose(self, k: int, mask: BoolArray | None = None) -> Proposals:
+    def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:
         rows = self.matching
         return self.best_of(all_true(len(rows)) if mask is None else mask[rows], k)
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recollect.index.bm25 import Bm25, saturation
 from recollect.index.scored import distinct
@@ -38,31 +37,34 @@ MOSTLY = 0.75
 @quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """The terms of some rows in text order, one after the other, and the place of the row that each belongs to."""
+    """The terms of some rows in text order, one after the other; where each row ends, and its place among the rows."""
 
     terms: Terms
-    owner: NDArray[np.int64]
+    ends: IntArray
+    places: IntArray
     size: int
 
 
 def read(segments: Sequence[Segment], rows: IntArray) -> Reading:
     """The beginnings of these rows, from whichever segment holds each."""
-    terms, owners = [], []
+    terms, lengths, found = [], [], []
     for segment in segments:
-        inside = (rows >= segment.first) & (rows < segment.first + len(segment))
-        held = places(inside)
-        if len(held):
-            at = rows[held] - segment.first
+        inside = places((rows >= segment.first) & (rows < segment.first + len(segment)))
+        if len(inside):
+            at = rows[inside] - segment.first
             starts = segment.offsets[at]
-            lengths = np.minimum(segment.offsets[at + 1] - starts, READ_TERMS)
-            ends = lengths.cumsum()
-            terms.append(segment.forward[np.arange(ends[-1]) + (starts - ends + lengths).repeat(lengths)])
-            owners.append(held.repeat(lengths))
+            sizes = np.minimum(segment.offsets[at + 1] - starts, READ_TERMS)
+            ends = sizes.cumsum()
+            terms.append(segment.forward[np.arange(ends[-1]) + (starts - ends + sizes).repeat(sizes)])
+            lengths.append(sizes)
+            found.append(inside)
     if len(terms) == 1:
-        return Reading(terms[0], owners[0], len(rows))
+        return Reading(terms[0], ends, found[0], len(rows))
+    nothing = np.empty(0, dtype=np.int64)
     return Reading(
         np.concatenate([np.empty(0, dtype=np.uint32), *terms]),
-        np.concatenate([np.empty(0, dtype=np.int64), *owners]),
+        np.concatenate([nothing, *lengths]).cumsum(),
+        np.concatenate([nothing, *found]),
         len(rows),
     )
 
@@ -73,7 +75,7 @@ Pairs = Mapping[tuple[int, int], float]
 
 def pair_scores(reading: Reading, pairs: Pairs, norm: FloatArray, formula: Bm25) -> FloatArray:
     """BM25 of the pairs as if each were one term, for each row."""
-    terms, owner, size = reading.terms, reading.owner, reading.size
+    terms, ends, size = reading.terms, reading.ends, reading.size
     if not pairs or len(terms) < 2:
         return np.zeros(size)
     asked = np.array([(first << 32) | second for first, second in pairs])
@@ -81,10 +83,12 @@ def pair_scores(reading: Reading, pairs: Pairs, norm: FloatArray, formula: Bm25)
     wanted = asked[order]
     beside = (terms[:-1].astype(np.int64) << 32) | terms[1:]
     place = np.minimum(wanted.searchsorted(beside), len(wanted) - 1)
-    at = places((wanted[place] == beside) & (owner[:-1] == owner[1:]))
-    if not len(at):
+    at = places(wanted[place] == beside)
+    row = ends.searchsorted(at, side="right")
+    within = at + 1 < ends[row]  # the end of one row and the beginning of the next are no neighbours
+    if not np.count_nonzero(within):
         return np.zeros(size)
-    held = order[place[at]] * size + owner[at]
+    held = order[place[at[within]]] * size + reading.places[row[within]]
     counts = np.bincount(held, minlength=len(pairs) * size).reshape(len(pairs), size)
     worth = np.array(list(pairs.values()))[:, None]
     total: FloatArray = np.add.reduce(worth * saturation(formula, counts.astype(np.float64), norm), axis=0)

@@ -26,7 +26,7 @@ class BoundSymbolic:
         # A query that names nothing exactly is the usual one: it costs no array over the namespace.
         self._scores = _shares(columns, labels, hits) if hits else None
 
-    def propose(self, k: int, mask: BoolArray | None = None) -> Proposals:
+    def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:
         if self._scores is None:
             return Proposals.none()
         eligible = (self._scores > 0) & self._columns["alive"]

@@ -134,15 +134,17 @@ class BoundSemantic:
         self._head: IntArray | None = None
         self._weighed: tuple[IntArray, FloatArray] | None = None  # rows in order, with the score that each has
 
-    def propose(self, k: int, mask: BoolArray | None = None) -> Proposals:
+    def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:
+        """What others proposed is weighed in the same pass."""
         index = self._index
         if not len(index):
             return Proposals.none()
         allowed = self._columns["alive"] if mask is None else mask & self._columns["alive"]
         rows = self._candidates(k, allowed, masked=mask is not None)
-        scores = self.score(rows)
-        self._weighed = rows, scores
-        chosen = best(self._columns, rows, scores, k)
+        weighed = rows if beside is None or not len(beside) else _distinct(rows, beside)
+        scores = self.score(weighed)
+        self._weighed = weighed, scores
+        chosen = best(self._columns, rows, scores if weighed is rows else scores[weighed.searchsorted(rows)], k)
         return Proposals(chosen, self.score(chosen), more=len(rows) > k or self._available(allowed) > k)
 
     def score(self, rows: IntArray) -> FloatArray:

@@ -30,8 +30,8 @@ class BoundView(Protocol):
 
     name: str
 
-    def propose(self, k: int, mask: BoolArray | None = None) -> Proposals:
-        """The k best rows, of those in the mask."""
+    def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:
+        """The k best rows, of those in the mask. `beside` are rows of others, of which it will be asked too."""
         ...
 
     def score(self, rows: IntArray) -> FloatArray:

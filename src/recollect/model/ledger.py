@@ -8,6 +8,7 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, assert_never
 
 import numpy as np
@@ -79,15 +80,13 @@ class Ledger:
 
     def parts_of(self, positions: IntArray) -> list[dict[str, float]]:
         """The parts of several rows."""
-        parts: list[dict[str, float]] = [{} for _ in positions]
-        for term in self.terms():
-            if np.count_nonzero(term.computed):
-                for part, delta, has in zip(
-                    parts, term.delta[positions].tolist(), term.computed[positions].tolist(), strict=True
-                ):
-                    if has:
-                        part[term.name] = delta
-        return parts
+        terms = [term for term in self.terms() if np.count_nonzero(term.computed)]
+        if not terms:
+            return [{} for _ in positions]
+        shape, names = (len(terms), -1), [term.name for term in terms]
+        deltas = np.concatenate([term.delta for term in terms]).reshape(shape)[:, positions].T.tolist()
+        computed = np.concatenate([term.computed for term in terms]).reshape(shape)[:, positions].T.tolist()
+        return [dict(compress(zip(names, row, strict=True), has)) for row, has in zip(deltas, computed, strict=True)]
 
     def notes(self, name: str) -> list[Mapping[str, Any]]:
         return [e.verdict.data for e in self.entries if isinstance(e.verdict, Note) and e.verdict.name == name]

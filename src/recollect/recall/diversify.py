@@ -85,8 +85,8 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
         worth[order] = pool.score[order]
         picks: list[int] = []
         paid: list[float] = []
-        while len(picks) < min(query.limit + LESSON_EXTRA, len(order)):
-            if len(picks) == query.limit:
+        for count in range(min(query.limit + LESSON_EXTRA, len(order))):
+            if count == query.limit:
                 worth[order[~_worthy_lessons(scene, pool, order, best=float(pool.score[picks[0]]))]] = -np.inf
             pick = int(order[(worth - price)[order].argmax()])
             if worth[pick] == -np.inf:

@@ -10,7 +10,7 @@ import numpy as np
 from recollect.index.views import Proposals
 from recollect.model.pool import Pool
 from recollect.model.query import Query
-from recollect.model.verdict import ID_DTYPE, BoolArray, Found, Note
+from recollect.model.verdict import ID_DTYPE, BoolArray, Found, IntArray, Note
 from recollect.recall.runner import Decide
 from recollect.recall.scene import Scene
 
@@ -38,7 +38,7 @@ def encode(scene: Scene) -> Decide:
 
 def propose(scene: Scene, view: str, depth: int, mask: BoolArray | None) -> Decide:
     def decide(pool: Pool, query: Query) -> Iterable[Found]:
-        yield _ask(scene, view, depth, mask, batch=FIRST, pushed=mask is not None)
+        yield _ask(scene, view, depth, mask, batch=FIRST, pushed=mask is not None, beside=pool.rows)
 
     return decide
 
@@ -79,10 +79,11 @@ def _ask(
     batch: int,
     pushed: bool = False,
     refill: bool = False,
+    beside: IntArray | None = None,
 ) -> Found:
     error = None
     try:
-        proposals = scene.views[view].propose(depth, mask)
+        proposals = scene.views[view].propose(depth, mask, beside)
     except Exception as failure:  # a view that fails is a fact of this recall: the others still answer
         proposals, error = Proposals.none(), f"{type(failure).__name__}: {failure}"
     ids = scene.columns["id"][proposals.rows] if len(proposals.rows) else np.empty(0, dtype=ID_DTYPE)
