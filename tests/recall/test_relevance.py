@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -230,3 +231,15 @@ def test_scores_are_still_the_sum_of_their_parts(engine: Engine) -> None:
     for result in recall.results:
         assert result.score == pytest.approx(sum(result.parts.values()), abs=1e-9)
     assert all(one.score >= other.score for one, other in pairwise(recall.results))
+
+
+def test_pairs_of_a_whole_document_take_no_table_of_all_pairs_and_rows() -> None:
+    document = terms(*range(1, 18_001))
+    pairs = {(at, at + 1): 1.0 for at in range(1, 18_000)}
+    found = read([segment(0, [document[at : at + 6] for at in range(0, 18_000, 6)])], np.arange(3_000))
+    tracemalloc.start()
+    scores = pair_scores(found, pairs, np.ones(3_000), Bm25(k1=1.5))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert scores == pytest.approx(np.full(3_000, 5 * 2.5 / 2))
+    assert peak < len(pairs) * 3_000  # a byte for each pair and row

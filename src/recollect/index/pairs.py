@@ -13,7 +13,7 @@ import numpy as np
 from recollect.index.bm25 import Bm25, saturation
 from recollect.index.scored import distinct
 from recollect.index.segments import Segment, Terms
-from recollect.model.masks import places
+from recollect.model.masks import all_true, places
 from recollect.model.quick import quick
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
@@ -88,15 +88,21 @@ def pair_scores(reading: Reading, pairs: Pairs, norm: FloatArray, formula: Bm25)
     within = at + 1 < ends[row]  # the end of one row and the beginning of the next are no neighbours
     if not np.count_nonzero(within):
         return np.zeros(size)
-    held = order[place[at[within]]] * size + reading.places[row[within]]
-    counts = np.bincount(held, minlength=len(pairs) * size).reshape(len(pairs), size)
-    worth = np.array(list(pairs.values()))[:, None]
-    total: FloatArray = np.add.reduce(worth * saturation(formula, counts.astype(np.float64), norm), axis=0)
-    return total
+    # By pair and row, each once: a table of all pairs and rows would be large where the query is a document.
+    held = np.sort(order[place[at[within]]] * size + reading.places[row[within]])
+    first = places(np.concatenate([all_true(1), held[1:] != held[:-1]]))
+    counts = np.diff(first, append=len(held)).astype(np.float64)
+    pair, of = np.divmod(held[first], size)
+    worth = np.array(list(pairs.values()))[pair]
+    scores = worth * saturation(formula, counts, norm[of])
+    return np.bincount(of, weights=scores, minlength=size).astype(np.float64, copy=False)
 
 
 def code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:
-    """Which rows of a segment are source code, by the numbers of the words that programs hold."""
+    """Which rows of a segment are source code, by the numbers of the words that programs hold.
+
+    A word that gets its number later is in no row of a segment that is there already, so what was told stays true.
+    """
     if "code" not in segment.told:
         segment.told["code"] = _code_rows(segment, numbers)
     return segment.told["code"]
