@@ -214,6 +214,10 @@ class Columns:
             self._plain = timeless & self.active & (self["zone"] != code_of(Zone.QUARANTINE))
         return self._plain
 
+    def all_plain(self, rows: IntArray | slice) -> bool:
+        plain = self.plain[rows]
+        return int(np.count_nonzero(plain)) == len(plain)
+
     @property
     def active(self) -> BoolArray:
         """The rows that statistics are taken over."""

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from recollect.ingest.dates import iso_dates
-from recollect.ingest.entities import entities
+from recollect.ingest.entities import HUMP, entities
 from recollect.ingest.paths import DOMAINS, EXTENSIONS, file_paths
 from recollect.ingest.validate import MAX_TAG, MAX_TAGS, tag_name
 from recollect.model.memory import Annotations
@@ -28,7 +28,6 @@ _BACKTICKED: Final = re.compile(r"(?<!`)`([^`\n]{2,120})`(?!`)")
 _CALL: Final = re.compile(r"(?<![\w.])([A-Za-z_][\w]*+(?:(?:\.|::)[A-Za-z_]\w*+){0,8})\(\)")
 _SNAKE: Final = re.compile(r"(?<![\w./\\@$-])_{0,2}[A-Za-z][A-Za-z0-9]*+(?:_+[A-Za-z0-9]++)+_{0,2}(?![\w/\\])")
 _CAMEL: Final = re.compile(r"(?<![\w./\\@$-])(?:[a-z]++|[A-Z]+[a-z0-9]++)(?:[A-Z]+[a-z0-9]*+)+(?![\w/\\])")
-_HUMP: Final = re.compile(r"[a-z0-9][A-Z]")
 _DOTTED: Final = re.compile(r"(?<![\w./\\@$-])[A-Za-z_]\w++(?:\.[A-Za-z_]\w++)+(?![\w/\\@])")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_$@][\w$]*+(?:(?:\.|::|#|->)[A-Za-z_]\w*+)*")
 _PLAIN_ACRONYM: Final = re.compile(r"[A-Z]{2,}s?")
@@ -94,7 +93,7 @@ def _symbols(text: str, taken: set[str]) -> tuple[str, ...]:
     found = [(match.start(1), match[1]) for match in _CALL.finditer(text)] if "()" in text else []
     if "_" in text:
         found += [(match.start(), match.group()) for match in _SNAKE.finditer(text)]
-    if _HUMP.search(text):
+    if HUMP.search(text):
         found += [(match.start(), match.group()) for match in _CAMEL.finditer(text)]
     if "." in text:
         found += [(match.start(), match.group()) for match in _DOTTED.finditer(text) if _is_dotted_name(match.group())]

@@ -20,7 +20,8 @@ _MOST_WORDS: Final = 5
 _WORD: Final = r"[A-Z][A-Za-z0-9À-ɏ]*+(?:['’&-][A-Za-zÀ-ɏ0-9]++){0,2}"
 _NAME: Final = re.compile(rf"(?<![\w.@#/'’-]){_WORD}(?:[ ](?:(?:of|de|van|von|da|del|la|y)[ ])?{_WORD})+")
 _CAMEL: Final = re.compile(r"(?<![\w./\\@#-])(?:[A-Z][a-z0-9]++|[a-z])(?:[A-Z]+[a-z0-9]*+)+(?![\w(/\\]|\.\w)")
-_HUMP: Final = re.compile(r"[a-z0-9][A-Z]")
+# No name in camel case is without one.
+HUMP: Final = re.compile(r"[a-z0-9][A-Z]")
 _HANDLE: Final = re.compile(r"(?<![\w.@/])@[A-Za-z0-9_][\w-]{1,38}(?![\w/.-])")
 _QUOTED: Final = re.compile(r"[\"“「『]([^\"“”「」『』\n]{2,48})[\"”」』]")
 _KOREAN_NAME: Final = re.compile(r"[가-힣A-Za-z0-9]+(?: [가-힣A-Za-z0-9]+){0,3}")
@@ -44,7 +45,7 @@ _LOOK_BACK: Final = 8
 
 def entities(prose: str) -> tuple[str, ...]:
     """The distinct names in text order."""
-    found = [(match.start(), match.group()) for match in _CAMEL.finditer(prose)] if _HUMP.search(prose) else []
+    found = [(match.start(), match.group()) for match in _CAMEL.finditer(prose)] if HUMP.search(prose) else []
     found += [named for match in _NAME.finditer(prose) if (named := _name(prose, match))]
     if "@" in prose:
         found += [(match.start(), match.group()) for match in _HANDLE.finditer(prose)]

@@ -121,8 +121,8 @@ class _Plain:
 
     def _rejected(self, rows: Rows) -> BoolArray | None:
         if self._asked is not rows:
-            plain = self._columns.plain[rows]
-            self._none = ~plain if np.count_nonzero(plain) == len(plain) else None
+            found = self._columns.all_plain(rows)
+            self._none = np.zeros(len(self._columns["alive"][rows]), dtype=np.bool_) if found else None
             self._asked = rows
         return self._none
 

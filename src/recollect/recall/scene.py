@@ -164,10 +164,9 @@ class Scene:
 
     def superseded(self, rows: Rows) -> BoolArray:
         """Closed at the judging time: an end that is still to come does not count, none at all counts as passed."""
-        plain = self.columns.plain[rows]
-        if np.count_nonzero(plain) == len(plain):
-            return ~plain
         end = self.columns["valid_until"][rows]
+        if self.columns.all_plain(rows):
+            return np.zeros(len(end), dtype=np.bool_)
         replaced = self.columns["status"][rows] == code_of(Status.SUPERSEDED)
         closed: BoolArray = (end <= self.at) | (replaced & (end == NEVER))
         return closed
