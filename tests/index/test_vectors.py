@@ -11,7 +11,7 @@ from test_columns import row
 from recollect.index import vectors
 from recollect.index.columns import Columns
 from recollect.index.top import best, ordered
-from recollect.index.vectors import VECTOR_DTYPE, BoundSemantic, VectorIndex, to_blob
+from recollect.index.vectors import VECTOR_DTYPE, BoundSemantic, VectorIndex, to_blob, to_single
 
 DIMENSION = 64
 
@@ -128,3 +128,19 @@ def test_ties_go_to_the_newer_then_to_the_lower_id() -> None:
     columns = columns_of(6)  # created is num % 3: rows 1 and 4 (nums 2 and 5) are the newest
     assert best(columns, np.arange(6), np.zeros(6), 6).tolist() == [1, 4, 0, 3, 2, 5]
     assert best(columns, np.array([5, 3, 4]), np.array([1.0, 1.0, 0.0]), 1).tolist() == [3]
+
+
+def test_every_finite_half_is_the_same_number_in_single_precision() -> None:
+    every = np.arange(2**16, dtype=np.uint16).view(VECTOR_DTYPE)
+    finite = every[np.isfinite(every)]
+    assert to_single(finite).view(np.uint32).tolist() == finite.astype(np.float32).view(np.uint32).tolist()
+
+
+def test_vectors_are_the_stored_ones_whether_or_not_they_were_read_for_the_proposals() -> None:
+    matrix = unit(40, 5)
+    stored = matrix.astype(VECTOR_DTYPE).astype(np.float32)
+    bound = BoundSemantic(index_of(matrix, folded=True), columns_of(40), matrix[0])
+    wanted = np.array([31, 0, 7, 39])
+    assert (bound.vectors(wanted) == stored[wanted]).all()
+    bound.propose(3, beside=np.array([7]))
+    assert (bound.vectors(wanted) == stored[wanted]).all()

@@ -5,9 +5,12 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Sequence
 from itertools import pairwise
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollect.engine import Engine
 from recollect.index.bm25 import Bm25
@@ -243,3 +246,38 @@ def test_pairs_of_a_whole_document_take_no_table_of_all_pairs_and_rows() -> None
     tracemalloc.stop()
     assert scores == pytest.approx(np.full(3_000, 5 * 2.5 / 2))
     assert peak < len(pairs) * 3_000  # a byte for each pair and row
+
+
+@given(
+    rows=st.lists(st.lists(st.integers(1, 4), max_size=8), min_size=1, max_size=6),
+    asked=st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=6, unique=True),
+)
+def test_a_long_query_is_read_another_way_to_the_same_end(rows: list[list[int]], asked: list[tuple[int, int]]) -> None:
+    found, worth = reading(*(terms(*row) for row in rows)), {pair: 1.0 + at for at, pair in enumerate(asked)}
+    by_comparing = pair_scores(found, worth, np.ones(len(rows)), Bm25(k1=1.5))
+    with patch("recollect.index.pairs.FEW_PAIRS", 0):
+        by_looking_up = pair_scores(found, worth, np.ones(len(rows)), Bm25(k1=1.5))
+    assert by_comparing.tolist() == by_looking_up.tolist()
+    held = [any(pair in worth for pair in pairwise(row)) for row in rows]
+    assert (by_comparing > 0).tolist() == held
+
+
+@pytest.mark.parametrize(
+    "asked", ["rate limit of the gateway", "사용자 인증 오류와 rate limit", "게이트웨이의 인증", "limit"]
+)
+def test_rows_that_are_not_read_hold_no_pair(engine: Engine, asked: str) -> None:
+    """Rows are left out that hold too little of the question to hold two neighbours of it."""
+    texts = (
+        "rate limit",
+        "the gateway has a limit",
+        "인증 오류",
+        "사용자인증 오류와 limit",
+        "게이트웨이의 인증",
+        "rate",
+        "인증",
+    )
+    keep(engine, *map(Draft, texts))
+    recall = engine.recall(engine.query(asked, now=1))
+    with patch("recollect.index.lexical.EPSILON", 2.0):  # now every row is read
+        thorough = engine.recall(engine.query(asked, now=1))
+    assert recall.ledger.digest() == thorough.ledger.digest()

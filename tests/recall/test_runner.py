@@ -9,7 +9,7 @@ from recollect.model.ledger import Ledger
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.verdict import Note, Verdict
-from recollect.recall.runner import Stage, run
+from recollect.recall.runner import run
 
 PAUSE_NS = 2_000_000
 
@@ -32,9 +32,7 @@ def a_note_and_more_work(pool: Pool, query: Query) -> Iterable[Verdict]:
 
 
 def test_time_without_a_verdict_is_its_stages() -> None:
-    ledger, _ = run(
-        [Stage("walk", nothing), Stage("plan", a_note_and_more_work), Stage("walk", nothing)], Query("q", 0)
-    )
+    ledger, _ = run([("walk", nothing), ("plan", a_note_and_more_work), ("walk", nothing)], Query("q", 0))
     assert [entry.stage for entry in ledger.entries] == ["plan"]
     assert ledger.entries[0].nanos >= PAUSE_NS
     assert ledger.silent["walk"] >= 2 * PAUSE_NS
@@ -42,7 +40,7 @@ def test_time_without_a_verdict_is_its_stages() -> None:
 
 
 def test_it_is_kept_with_the_ledger_and_makes_no_difference_to_it() -> None:
-    ledger, _ = run([Stage("walk", nothing)], Query("q", 0))
+    ledger, _ = run([("walk", nothing)], Query("q", 0))
     again = Ledger.unpacked(ledger.packed())
     assert again.silent == ledger.silent
     assert again.canonical() == Ledger(ledger.query, ledger.entries).canonical()

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from recollect.engine.core import GIVEN_ENCODER, META_ENCODER_SPEC
+from recollect.engine.core import GIVEN_ENCODER
 from recollect.engine.tending import Progress, Tending
 from recollect.errors import StoreReadOnly
+from recollect.store.protocols import META_ENCODER_SPEC
 from recollect.text.language import hangul_share
 
 if TYPE_CHECKING:

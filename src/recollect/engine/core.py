@@ -21,7 +21,7 @@ from recollect.index.resident import Resident, Version
 from recollect.ingest.validate import namespace_name
 from recollect.model.ids import Clock, IdSource
 from recollect.model.memory import Memory, Session
-from recollect.store.protocols import NamespaceState, Reader, Store, Writer
+from recollect.store.protocols import META_ENCODER_KEY, META_ENCODER_SPEC, NamespaceState, Reader, Store, Writer
 from recollect.text.normalize import clean
 
 # Namespaces whose derived state is kept in memory; the least recently used makes room.
@@ -30,8 +30,6 @@ RESIDENT_NAMESPACES = 16
 # The spec of a store whose encoder is an object of the calling program's, which no setting can open.
 GIVEN_ENCODER = "given"
 _GIVE_IT_AGAIN = "Open it with the same encoder, or run `recollect reindex --encoder minilm`."
-
-META_ENCODER_SPEC, META_ENCODER_KEY = "encoder-spec", "encoder-key"
 
 
 def wall_clock() -> int:
@@ -97,10 +95,10 @@ class Core:
                 raise
             return Encoding(spec, key, missing=error)
 
-    def refresh_encoding(self) -> None:
-        """Another process may have settled or changed the store's encoder since this one looked."""
+    def refresh_encoding(self, key: str | None) -> None:
+        """Another process may have settled or changed the store's encoder, now `key`, since this one looked."""
         known = self._encoding
-        if known is None or self.store.meta(META_ENCODER_KEY) == known.key:
+        if known is None or key == known.key:
             return
         if self.store.meta(META_ENCODER_SPEC) is not None:
             self._encoding = None
@@ -117,7 +115,7 @@ class Core:
 
     def settle_encoding(self, tx: Writer) -> None:
         """From the first write on, the store says itself which encoder it uses."""
-        self.refresh_encoding()
+        self.refresh_encoding(self.store.meta(META_ENCODER_KEY))
         if self.store.meta(META_ENCODER_SPEC) is None:
             tx.set_meta(META_ENCODER_SPEC, self.encoding.spec)
             if self.encoding.key is not None:
@@ -153,8 +151,8 @@ class Core:
         """
         while True:
             with self.store.read() as reader:
-                self.refresh_encoding()  # inside the transaction, where a look costs half
                 state = reader.namespace(namespace)
+                self.refresh_encoding(self.store.meta(META_ENCODER_KEY) if state is None else state.encoder)
                 if state is None:
                     yield None
                     return

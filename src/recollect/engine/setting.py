@@ -15,7 +15,7 @@ from recollect.index.encoding import Encoding, LazySemantic
 from recollect.index.lexical import BoundLexical, LexicalIndex, bind_lexical
 from recollect.index.resident import Version
 from recollect.index.symbolic import bind_symbolic
-from recollect.index.vectors import VectorIndex
+from recollect.index.vectors import Single, VectorIndex, to_single
 from recollect.index.views import BoundView
 from recollect.ingest.prepare import ROLES, labels
 from recollect.model.checking import CitationCheck
@@ -39,6 +39,8 @@ from recollect.text.tokenizer import tokenize
 
 # Ties by a shared name that one walk follows: the nearest are enough, and a crowd says nothing.
 MOST_SHARED_TIES = 200
+# Rows whose likeness to the others is worked out at once: about as many as a search returns.
+ASKED_FIRST = 12
 
 
 def set_scene(
@@ -97,7 +99,7 @@ def set_scene(
         watched=watched,
         unknown=unknown,
         neighbours=_neighbours(reader, ns, query.at) if preset.tiers or preset.by_strategy else None,
-        likeness=_likeness(version.vectors if fluency > 0 else None, version.lexical),
+        likeness=_likeness(version.vectors if fluency > 0 else None, views.get("semantic"), version.lexical),
         known=_known(reader),
         notes={**notes, "encoder": encoding.key, "fluency": fluency, **(plan.to_json() if plan is not None else {})},
         plan=plan,
@@ -254,7 +256,7 @@ def _neighbours(reader: Reader, ns: int, at: int) -> Callable[[Sequence[int]], I
     return around
 
 
-def _likeness(vectors: VectorIndex | None, lexical: LexicalIndex) -> Likeness:
+def _likeness(vectors: VectorIndex | None, semantic: BoundView | None, lexical: LexicalIndex) -> Likeness:
     """How alike rows are: cosine where both have a vector that the encoder meant, else the share of words in common."""
 
     def among(rows: IntArray) -> Callable[[int], FloatArray]:
@@ -268,25 +270,35 @@ def _likeness(vectors: VectorIndex | None, lexical: LexicalIndex) -> Likeness:
 
         if vectors is None or not len(vectors):
             return by_words
-        places = vectors.where[rows]
-        has = places >= 0
-        everywhere = bool(has.all())
-        if everywhere:
-            # By way of double precision: numpy widens half precision to that in half the time.
-            matrix = vectors.gather(places).astype(np.float64).astype(np.float32)
+        has = vectors.where[rows] >= 0
+        everywhere = np.count_nonzero(has) == len(rows)
+        with_vector = rows if everywhere else rows[has]
+        if isinstance(semantic, LazySemantic):
+            matrix = semantic.vectors(with_vector)
         else:
-            matrix = np.zeros((len(rows), vectors.base.shape[1]), dtype=np.float32)
-            matrix[has] = vectors.gather(places[has])
+            matrix = to_single(vectors.gather(vectors.where[with_vector]))
+        if not everywhere:
+            matrix = _at(has, matrix)
+        # The first rows are those that will be asked about, so theirs are worked out in one product.
+        ahead = np.minimum(matrix @ matrix[:ASKED_FIRST].T, 1.0).T.astype(np.float64, order="C")
 
         def to(at: int) -> FloatArray:
             if not has[at]:
                 return by_words(at)
-            cosine: FloatArray = (matrix @ matrix[at]).astype(np.float64)
+            cosine: FloatArray
+            cosine = ahead[at] if at < len(ahead) else np.minimum(matrix @ matrix[at], 1.0).astype(np.float64)
             return cosine if everywhere else np.where(has, cosine, by_words(at))
 
         return to
 
     return among
+
+
+def _at(has: BoolArray, vectors: Single) -> Single:
+    """Zeros where there is no vector."""
+    matrix = np.zeros((len(has), vectors.shape[1]), dtype=np.float32)
+    matrix[has] = vectors
+    return matrix
 
 
 def _shared_words(sequences: Sequence[NDArray[np.uint32]]) -> Callable[[int], FloatArray]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recollect.engine.core import META_ENCODER_KEY, META_ENCODER_SPEC, Core
+from recollect.engine.core import Core
 from recollect.errors import EncoderError, InvalidInput, NotFound, StoreReadOnly
 from recollect.index.encoding import Encoding
 from recollect.index.resident import verify_images
@@ -16,7 +16,7 @@ from recollect.ingest import curate
 from recollect.ingest.prepare import reannotated
 from recollect.model.memory import Memory, Relation, Session, Status, Usage
 from recollect.model.salience import SECTOR_ORDER, salience
-from recollect.store.protocols import Health, Listing, Page, Reader
+from recollect.store.protocols import META_ENCODER_KEY, META_ENCODER_SPEC, Health, Listing, Page, Reader
 
 # Memories read at a time while the lexical view is written anew.
 REBUILD_ROWS = 1_000

@@ -31,6 +31,9 @@ PREFIX_WEIGHT = 0.5
 PREFIX_CAP = 64
 EVERY_PREFIX_CAP = 1024
 
+# Shares of weights are added up in another order here than there.
+EPSILON = 1e-9
+
 # "none" is plain BM25, for comparison: words as written, function words left out, all others alike.
 Prefixes = Literal["short", "every", "none"]
 
@@ -122,7 +125,7 @@ class BoundLexical:
     ) -> None:
         self._look_up = look_up
         self._words = words
-        self._worth: dict[str, tuple[int, float]] = {}
+        self._worth: dict[str, tuple[int, float, float]] = {}  # of a word: its number, its factor, its weight
         self._code: Sequence[int] = ()
         self._share: tuple[IntArray, BoolArray, float] | None = None
         self._weights = weights
@@ -213,15 +216,19 @@ class BoundLexical:
         """BM25 of the query's neighbouring words where a row holds them side by side."""
         _ = self._found
         worth = self._worth
-        found = {
-            (worth[one][0], worth[other][0]): (worth[one][1] + worth[other][1]) / 2.0
+        neighbours = [
+            (worth[one], worth[other])
             for one, other in pairwise(self._words)
             if one in worth and other in worth and one != other
-        }
-        if not found:
+        ]
+        if not neighbours:
             return np.zeros(len(rows))
+        found = {(one[0], other[0]): (one[1] + other[1]) / 2.0 for one, other in neighbours}
+        # A row that holds less of the question than the lightest two neighbours weigh holds no two of them.
+        lightest = min(one[2] + other[2] for one, other in neighbours)
+        least = min(lightest / sum(self._weights.values()), 1.0)
         scores = np.zeros(len(rows))
-        holding = places(self.coverage(rows) > 0)  # the others hold no word, let alone two
+        holding = places(self.coverage(rows) >= least * (1.0 - EPSILON))
         those = rows[holding]
         norm = self._index.norm(self._formula)[those]
         scores[holding] = pair_scores(read(self._index.segments, those), found, norm, self._formula)
@@ -267,7 +274,7 @@ class BoundLexical:
         ]
         for (term, _, _), factor in zip(occurring, factors, strict=True):
             if term.word == term.of:
-                self._worth[term.word] = (term.numbers[0], factor)
+                self._worth[term.word] = (term.numbers[0], factor, term.weight)
             if not term.expands:
                 self._ideal += factor * (formula.k1 + 1.0)
         scores = np.repeat(factors, sizes) * saturation(formula, counts, index.norm(formula)[rows])

@@ -73,29 +73,48 @@ def read(segments: Sequence[Segment], rows: IntArray) -> Reading:
 Pairs = Mapping[tuple[int, int], float]
 
 
+# Up to here, comparing all words with each pair takes less time than looking each word up among the pairs.
+FEW_PAIRS = 16
+
+
 def pair_scores(reading: Reading, pairs: Pairs, norm: FloatArray, formula: Bm25) -> FloatArray:
     """BM25 of the pairs as if each were one term, for each row."""
-    terms, ends, size = reading.terms, reading.ends, reading.size
-    if not pairs or len(terms) < 2:
+    ends, size = reading.ends, reading.size
+    if not pairs or len(reading.terms) < 2:
         return np.zeros(size)
+    pair, at = (_compared if len(pairs) <= FEW_PAIRS else _looked_up)(reading.terms, list(pairs))
+    row = ends.searchsorted(at, side="right")
+    within = at + 1 < ends[row]  # the end of one row and the beginning of the next are no neighbours
+    # By pair and row, each once: a table of all pairs and rows would be large where the query is a document.
+    held = (pair * size + reading.places[row])[within]
+    if not len(held):
+        return np.zeros(size)
+    held.sort()
+    begins = all_true(len(held) + 1)
+    np.not_equal(held[1:], held[:-1], out=begins[1:-1])
+    first = places(begins)
+    counts = (first[1:] - first[:-1]).astype(np.float64)
+    pair, of = np.divmod(held[first[:-1]], size)
+    worth = np.array(list(pairs.values()))[pair]
+    scores = worth * saturation(formula, counts, norm[of])
+    return np.bincount(of, weights=scores, minlength=size).astype(np.float64, copy=False)
+
+
+def _compared(terms: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
+    """Which pair stands where."""
+    one, next_one = terms[:-1], terms[1:]
+    found = [places((one == first) & (next_one == second)) for first, second in pairs]
+    return np.arange(len(found)).repeat([len(at) for at in found]), np.concatenate(found)
+
+
+def _looked_up(terms: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
     asked = np.array([(first << 32) | second for first, second in pairs])
     order = asked.argsort()
     wanted = asked[order]
     beside = (terms[:-1].astype(np.int64) << 32) | terms[1:]
     place = np.minimum(wanted.searchsorted(beside), len(wanted) - 1)
     at = places(wanted[place] == beside)
-    row = ends.searchsorted(at, side="right")
-    within = at + 1 < ends[row]  # the end of one row and the beginning of the next are no neighbours
-    if not np.count_nonzero(within):
-        return np.zeros(size)
-    # By pair and row, each once: a table of all pairs and rows would be large where the query is a document.
-    held = np.sort(order[place[at[within]]] * size + reading.places[row[within]])
-    first = places(np.concatenate([all_true(1), held[1:] != held[:-1]]))
-    counts = np.diff(first, append=len(held)).astype(np.float64)
-    pair, of = np.divmod(held[first], size)
-    worth = np.array(list(pairs.values()))[pair]
-    scores = worth * saturation(formula, counts, norm[of])
-    return np.bincount(of, weights=scores, minlength=size).astype(np.float64, copy=False)
+    return order[place[at]], at
 
 
 def code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:

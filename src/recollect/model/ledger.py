@@ -83,9 +83,9 @@ class Ledger:
         terms = [term for term in self.terms() if np.count_nonzero(term.computed)]
         if not terms:
             return [{} for _ in positions]
-        shape, names = (len(terms), -1), [term.name for term in terms]
-        deltas = np.concatenate([term.delta for term in terms]).reshape(shape)[:, positions].T.tolist()
-        computed = np.concatenate([term.computed for term in terms]).reshape(shape)[:, positions].T.tolist()
+        names = [term.name for term in terms]
+        deltas = zip(*(term.delta[positions].tolist() for term in terms), strict=True)
+        computed = zip(*(term.computed[positions].tolist() for term in terms), strict=True)
         return [dict(compress(zip(names, row, strict=True), has)) for row, has in zip(deltas, computed, strict=True)]
 
     def notes(self, name: str) -> list[Mapping[str, Any]]:

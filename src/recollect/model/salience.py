@@ -48,8 +48,9 @@ def own_salience(
 ) -> FloatArray:
     """S(t) before any reinforcement."""
     faded = base * decay(sector=sector, importance=importance, since=last_used, at=at)
-    used = np.minimum(USE_CEILING, USE_WEIGHT * np.log1p(uses))
-    return np.minimum(np.maximum(faded + used, FLOOR), CEILING)
+    if np.count_nonzero(uses):
+        faded += np.minimum(USE_CEILING, USE_WEIGHT * np.log1p(uses))
+    return np.minimum(np.maximum(faded, FLOOR), CEILING)
 
 
 def salience(

@@ -31,8 +31,8 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     ]
     successors = reader.successors(replaced, scene.at) if replaced else {}
     saliences = scene.salience(pool.rows)[positions].tolist()
-    superseded = scene.superseded(rows).tolist()
-    proposers = pool.proposers(positions)
+    superseded = scene.superseded(pool.rows)[positions].tolist()
+    proposers = scene.once("proposers", positions, lambda: pool.proposers(positions))
     parts = ledger.parts_of(positions)
     mark = Snippets(scene.words.words if scene.words is not None else counting(tokenize(query.text)))
     found = []

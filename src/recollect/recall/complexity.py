@@ -26,18 +26,22 @@ _CAPITALISED: Final = re.compile(
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b)[A-Z][a-z]+\b"
 )
 _MULTI_HOP: Final = Phrases(
-    r"\b(?:why|compare[ds]?|comparison|differ\w*|relat(?:e[ds]?|ion\w*) (?:to|between)|between .+ and|both|versus|vs|"
-    r"caus(?:e[ds]?|ing)|because|affect\w*|impact\w*|depend\w*|led to|result(?:ed|s)? (?:in|of)|as well as|"
-    r"history|evol\w+|(?:what|who|when|where|which|how)\b.+\band (?:what|who|when|where|which|how|why))\b",
+    r"""
+    why|compare[ds]?|comparison|differ\w*|relat(?:e[ds]?|ion\w*) (?:to|between)|between .+ and|both|versus|vs
+    caus(?:e[ds]?|ing)|because|affect\w*|impact\w*|depend\w*|led to|result(?:ed|s)? (?:in|of)|as well as|history|evol\w+
+    what\b.+\band @|who\b.+\band @|when\b.+\band @|where\b.+\band @|which\b.+\band @|how\b.+\band @
+    """.replace("@", "(?:what|who|when|where|which|how|why)"),
     r"왜|비교|차이|관계|영향|원인|때문|결과|이력|변천|의존|그리고|및",
 )
 _TEMPORAL: Final = Phrases(
-    r"\b(?:when|before|after|since|until|during|ago|first|latest|earliest|history|over time|how long)\b",
+    "when|before|after|since|until|during|ago|first|latest|earliest|history|over time|how long",
     r"언제|이전|이후|부터|까지|동안|이력|순서대로|처음|마지막",
 )
 _BROAD: Final = Phrases(
-    r"\b(?:all|every|everything|entire|whole|overall|overview|architecture|summar\w+|in general|throughout|across|"
-    r"end[- ]to[- ]end|list of)\b",
+    r"""
+    all|every|everything|entire|whole|overall|overview|architecture|summar\w+|in general|throughout|across
+    end[- ]to[- ]end|list of
+    """,
     r"전체|모든|모두|전반|개요|요약|아키텍처|총정리|목록",
 )
 
@@ -54,13 +58,12 @@ def mentions(text: str, noticed: Annotations) -> tuple[str, ...]:
 
 def complexity_of(text: str, entities: int, *, dated: bool) -> Complexity:
     """0.2·length + 0.25·entities + 0.2·temporal + 0.25·multi-hop + 0.1·broad."""
-    lowered = text.lower()
     factors = Factors(
         length=min(len(text.split()) / MANY_WORDS, 1.0),
         entity_count=min(entities / MANY_ENTITIES, 1.0),
-        temporal=dated or _TEMPORAL.within(lowered),
-        multi_hop=_MULTI_HOP.within(lowered) or (is_korean(text) and joins_two(text)),
-        broad=_BROAD.within(lowered),
+        temporal=dated or _TEMPORAL.within(text),
+        multi_hop=_MULTI_HOP.within(text) or (is_korean(text) and joins_two(text)),
+        broad=_BROAD.within(text),
     )
     return Complexity(weighted(factors), factors)
 

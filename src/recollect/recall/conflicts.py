@@ -58,13 +58,14 @@ _TRACES: Final = (
     "모순", "상충", "더 이상", "사용 중단", "지원 중단", "폐기", "구버전", "오래된 정보",
 )  # fmt: skip
 _DIGIT: Final = re.compile(r"\d")
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)*")
+_NUMBER: Final = re.compile(r"\d\d*(?:\.\d+)*")
 _VALUE: Final = re.compile(
     r"(?P<number>v?\d+(?:\.\d+)*)\s*(?P<unit>%|ms|s|sec(?:onds?)?|min(?:utes?)?|h(?:ours?)?|days?|weeks?|months?|years?|kb|mb|gb"
     r"|tb|개|초|분|시간|일|주|달|개월|년|명|번|회|원)?(?![A-Za-z0-9_]|\.\d)",
     re.IGNORECASE,
 )
-_CLAUSE: Final = re.compile(r"[.!?。\n;]+(?=\s|$)|\n")
+# Within a line. Where a pattern begins with one of a few characters, the others are passed over at once.
+_CLAUSE: Final = re.compile(r"[.!?。;][.!?。;]*(?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,9 @@ def values_in(text: str) -> list[Value]:
     if _DIGIT.search(text) is None:
         return []
     stated = []
-    for clause in _CLAUSE.split(text):
+    lines = (line for line in text.split("\n") if _DIGIT.search(line) is not None)
+    clauses = (clause for line in lines for clause in _CLAUSE.split(line) if _DIGIT.search(clause) is not None)
+    for clause in clauses:
         values = _values(clause)
         if len(values) == 1:  # of several numbers it is not plain which is meant
             number, unit = values[0]["number"].lower().removeprefix("v"), (values[0]["unit"] or "").lower()

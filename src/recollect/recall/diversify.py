@@ -45,8 +45,8 @@ def per_document_cap(scene: Scene) -> Decide:
 
     def decide(pool: Pool, query: Query) -> Iterable[Pick]:
         order = by_score(scene, pool)
-        documents = scene.columns["document"][pool.rows[order]]
-        if not np.count_nonzero(documents >= 0):
+        documents = scene.columns["document"][pool.rows[order]] if scene.columns.names["document"].texts else None
+        if documents is None or not np.count_nonzero(documents >= 0):
             yield Pick("per-document-cap", order, tokens_of(scene, pool, order))
             return
         seen: dict[int, int] = {}
@@ -78,35 +78,50 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
         if not len(order):
             yield Pick("mmr-diversify", order, np.empty(0))
             return
-        unit = (1.0 - balance) / balance * _deviation(pool.score[order])
-        likeness_to = likeness(pool.rows)
+        # All rows pay, whether or not they can be chosen: those that can come first, in their order.
+        row_order = order if len(order) == len(pool) else np.concatenate([order, _others(pool, order)])
+        scores = pool.score[order]
+        unit = (1.0 - balance) / balance * _deviation(scores)
+        likeness_to = likeness(pool.rows[row_order])
+        worth = np.full(len(pool), -np.inf)  # -inf for what cannot be chosen, or is
+        worth[: len(order)] = scores
         price = np.zeros(len(pool))  # of each row: what its likeness to the rows chosen before it costs, up to a unit
-        worth = np.full(len(pool), -np.inf)
-        worth[order] = pool.score[order]
+        left = worth.copy()
         picks: list[int] = []
         paid: list[float] = []
         for count in range(min(query.limit + LESSON_EXTRA, len(order))):
             if count == query.limit:
-                worth[order[~_worthy_lessons(scene, pool, order, best=float(pool.score[picks[0]]))]] = -np.inf
-            pick = int(order[(worth - price)[order].argmax()])
+                others = ~_worthy_lessons(scene, pool, order, best=float(scores[picks[0]]))
+                worth[: len(order)][others] = -np.inf
+                left = worth - price
+            pick = int(left.argmax())
             if worth[pick] == -np.inf:
                 break
             picks.append(pick)
             paid.append(price[pick])
             worth[pick] = -np.inf
             np.maximum(price, unit * likeness_to(pick), out=price)
-            np.minimum(price, unit, out=price)
+            np.subtract(worth, price, out=left)
         price[picks] = paid
+        cost = np.empty(len(pool))
+        cost[row_order] = -price
+        chosen = row_order[picks]
         computed = all_true(len(pool))
-        computed[picks[0]] = False
+        computed[chosen[0]] = False
+        cost[chosen[0]] = 0.0
         if balance < 1.0:
-            yield Term("mmrPenalty", np.where(computed, -price, 0.0), computed, {"lambda": balance, "unit": unit})
-        chosen = np.array(picks, dtype=np.int64)
+            yield Term("mmrPenalty", cost, computed, {"lambda": balance, "unit": unit})
         beside = f", and {len(picks) - query.limit} more lessons" if len(picks) > query.limit else ""
         reason = f"first {query.limit} by score and novelty{beside}" if len(order) > len(picks) else ""
         yield Pick("mmr-diversify", chosen, tokens_of(scene, pool, chosen), reason)
 
     return decide
+
+
+def _others(pool: Pool, order: IntArray) -> IntArray:
+    left = all_true(len(pool))
+    left[order] = False
+    return places(left)
 
 
 def _worthy_lessons(scene: Scene, pool: Pool, order: IntArray, *, best: float) -> BoolArray:

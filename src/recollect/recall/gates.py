@@ -36,9 +36,9 @@ class Rung:
 def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
     """The rungs of this recall, in the order in which the X-ray lists them."""
     columns, filters = scene.columns, query.filters
-    plain = _Plain(columns)
+    plain = _Plain(scene)
     rungs = [
-        Rung("namespace-scope", lambda rows: np.zeros_like(columns["alive"][rows]), lambda _: ""),
+        Rung("namespace-scope", plain.or_else(scene.none_of), lambda _: ""),
         Rung(
             "status-active",
             plain.or_else(lambda rows: _not_active(scene, query, rows)),
@@ -107,8 +107,8 @@ def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
 class _Plain:
     """Whether all of some rows are plain: then no rung that every recall has rejects any, and none need look."""
 
-    def __init__(self, columns: Columns) -> None:
-        self._columns = columns
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
         self._asked: Rows | None = None
         self._none: BoolArray | None = None
 
@@ -121,8 +121,8 @@ class _Plain:
 
     def _rejected(self, rows: Rows) -> BoolArray | None:
         if self._asked is not rows:
-            found = self._columns.all_plain(rows)
-            self._none = np.zeros(len(self._columns["alive"][rows]), dtype=np.bool_) if found else None
+            found = self._scene.all_plain(rows)
+            self._none = self._scene.none_of(rows) if found else None
             self._asked = rows
         return self._none
 

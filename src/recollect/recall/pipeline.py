@@ -46,13 +46,13 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
         return mask if mask is not None else passing(scene, rungs)[0]
 
     return [
-        Stage("plan", lambda pool, query: plan(scene, preset, query)),
-        Stage("encode", encode(scene)),
-        *(Stage(f"gather:{view}", propose(scene, view, depth, pushed)) for view in views),
+        ("plan", lambda pool, query: plan(scene, preset, query)),
+        ("encode", encode(scene)),
+        *((f"gather:{view}", propose(scene, view, depth, pushed)) for view in views),
         *(tier_proposals(scene, depth) if tiered else ()),
-        Stage("gates", judge(rungs, batch=FIRST, pushed=counts if narrow else None)),
-        Stage("refill", refill(scene, views, depth, admitted)),
-        Stage("gates", judge(rungs, batch=REFILL)),
+        ("gates", judge(rungs, batch=FIRST, pushed=counts if narrow else None)),
+        ("refill", refill(scene, views, depth, admitted)),
+        ("gates", judge(rungs, batch=REFILL)),
         *(tier_expansion(scene, rungs, query, admitted) if tiered else ()),
         *(along_relations(scene, rungs, query) if preset.by_strategy and is_complex(scene) else ()),
         *(watching(scene, rungs, depth) if scene.watched is not None else ()),
@@ -66,20 +66,20 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
 def ranking(scene: Scene, preset: Preset, views: Sequence[str]) -> Iterable[Stage]:
     """From candidates to results: every term, the picks, and what each result is."""
     for term in preset.terms_for(tuple(views)):
-        yield Stage("terms", as_stage(scene, term, preset.relevance))
+        yield "terms", as_stage(scene, term, preset.relevance)
     if preset.fused:
-        yield Stage("terms", conflict_penalty(scene))
-    yield from selection(scene, preset) if preset.tiers else [Stage("select", limit(scene))]
-    yield Stage("select", budget_fit(scene))
-    yield Stage("describe", describe(scene))
+        yield "terms", conflict_penalty(scene)
+    yield from selection(scene, preset) if preset.tiers else [("select", limit(scene))]
+    yield "select", budget_fit(scene)
+    yield "describe", describe(scene)
     if preset.tiers:
-        yield Stage("describe", tell_conflicts(scene))
+        yield "describe", tell_conflicts(scene)
     if preset.fused:
-        yield Stage("describe", tell_sources(scene))
+        yield "describe", tell_sources(scene)
 
 
 def certificate(scene: Scene, *, may_widen: bool) -> Iterable[Stage]:
-    yield Stage("certificate", certify(scene, may_widen=may_widen))
+    yield "certificate", certify(scene, may_widen=may_widen)
 
 
 def widening(
@@ -92,19 +92,19 @@ def widening(
     wide = widened_query(query)
     depth = preset.depth_for(wide.limit)
     views = tuple(scene.views)
-    stages = [
-        Stage("plan", lambda pool, query: plan(scene, preset, query)),
-        *(Stage(f"gather:{view}", propose_more(scene, view, depth, admitted, batch=WIDENED)) for view in views),
-        Stage("gates", judge(rungs, batch=WIDENED)),
+    stages: list[Stage] = [
+        ("plan", lambda pool, query: plan(scene, preset, query)),
+        *((f"gather:{view}", propose_more(scene, view, depth, admitted, batch=WIDENED)) for view in views),
+        ("gates", judge(rungs, batch=WIDENED)),
     ]
     if preset.tiers and scene.neighbours is not None and query.mode is Mode.HYBRID:
         through = may_lead_on(scene, query)
         stages += [
-            Stage("graph", walk(scene, scene.neighbours, wide.limit, batch=WIDENED_GRAPH, through=through)),
-            Stage("gates", judge(rungs, batch=WIDENED_GRAPH)),
+            ("graph", walk(scene, scene.neighbours, wide.limit, batch=WIDENED_GRAPH, through=through)),
+            ("gates", judge(rungs, batch=WIDENED_GRAPH)),
         ]
     stages += [*ranking(scene, preset, views), *certificate(scene, may_widen=False)]
-    return [Stage(stage.name, _in_second_round(stage.decide, wide)) for stage in stages]
+    return [(name, _in_second_round(decide, wide)) for name, decide in stages]
 
 
 def widened_query(query: Query) -> Query:
@@ -123,25 +123,25 @@ def _in_second_round(decide: Decide, query: Query) -> Decide:
 def tier_proposals(scene: Scene, depth: int) -> Iterable[Stage]:
     """The tiers that look at the whole namespace, beside the views."""
     if scene.words is not None:
-        yield Stage("direct-answer", propose_answers(scene, scene.words, batch=FIRST))
-        yield Stage("procedural", tiers.procedural(scene, scene.words, depth, batch=FIRST))
-        yield Stage("sessions", recent_sessions(scene, scene.words, batch=FIRST))
+        yield "direct-answer", propose_answers(scene, scene.words, batch=FIRST)
+        yield "procedural", tiers.procedural(scene, scene.words, depth, batch=FIRST)
+        yield "sessions", recent_sessions(scene, scene.words, batch=FIRST)
     if scene.touched is not None:
-        yield Stage("review-context", tiers.review_context(scene, scene.touched, depth, batch=FIRST))
+        yield "review-context", tiers.review_context(scene, scene.touched, depth, batch=FIRST)
 
 
 def tier_expansion(scene: Scene, rungs: Sequence[Rung], query: Query, admitted: tiers.Admitted) -> Iterable[Stage]:
     """The tiers that start from what is live: along relations, or, where nothing is, from the newest."""
     yield from along_relations(scene, rungs, query)
-    yield Stage("recent-scan", tiers.recent_scan(scene, admitted, query.limit, batch=RECENT))
-    yield Stage("gates", judge(rungs, batch=RECENT))
+    yield "recent-scan", tiers.recent_scan(scene, admitted, query.limit, batch=RECENT)
+    yield "gates", judge(rungs, batch=RECENT)
 
 
 def along_relations(scene: Scene, rungs: Sequence[Rung], query: Query) -> Iterable[Stage]:
     if scene.neighbours is not None:
         through = may_lead_on(scene, query)
-        yield Stage("graph", walk(scene, scene.neighbours, query.limit, batch=GRAPH, through=through))
-        yield Stage("gates", judge(rungs, batch=GRAPH))
+        yield "graph", walk(scene, scene.neighbours, query.limit, batch=GRAPH, through=through)
+        yield "gates", judge(rungs, batch=GRAPH)
 
 
 def is_complex(scene: Scene) -> bool:
@@ -150,27 +150,27 @@ def is_complex(scene: Scene) -> bool:
 
 def direct_answer(scene: Scene) -> Iterable[Stage]:
     if scene.words is not None:
-        yield Stage("direct-answer", judge_answers(scene, scene.words, batch=FIRST))
-        yield Stage("gates", overlap_gate(scene.words))
+        yield "direct-answer", judge_answers(scene, scene.words, batch=FIRST)
+        yield "gates", overlap_gate(scene.words)
 
 
 def watching(scene: Scene, rungs: Sequence[Rung], depth: int) -> Iterable[Stage]:
     assert scene.watched is not None
-    yield Stage("watch", follow(scene, scene.watched, list(scene.unknown), depth, batch=WATCHED))
-    yield Stage("watch", mask_unproposed())
-    yield Stage("gates", judge(rungs, batch=WATCHED))
+    yield "watch", follow(scene, scene.watched, list(scene.unknown), depth, batch=WATCHED)
+    yield "watch", mask_unproposed()
+    yield "gates", judge(rungs, batch=WATCHED)
 
 
 def selection(scene: Scene, preset: Preset) -> Iterable[Stage]:
     if preset.fused:
-        yield Stage("select", relevant_only(scene))
-        yield Stage("select", one_of_each_text(scene))
-    yield Stage("select", per_document_cap(scene))
-    yield Stage("select", at_most(scene))
+        yield "select", relevant_only(scene)
+        yield "select", one_of_each_text(scene)
+    yield "select", per_document_cap(scene)
+    yield "select", at_most(scene)
     if scene.likeness is not None:
-        yield Stage("select", mmr_diversify(scene, scene.likeness, preset.balance))
+        yield "select", mmr_diversify(scene, scene.likeness, preset.balance)
     else:
-        yield Stage("select", limit(scene))
+        yield "select", limit(scene)
 
 
 def plan(scene: Scene, preset: Preset, query: Query) -> Iterable[Note]:

@@ -124,7 +124,8 @@ def describe(scene: Scene) -> Decide:
         known = scene.known([*nums, *missed])
         identity, served, origins = {}, {}, {}
         coverage = scene.coverage(pool.rows)[chosen].tolist()
-        for num, views, covered in zip(nums, pool.proposers(chosen), coverage, strict=True):
+        proposers = scene.once("proposers", chosen, lambda: pool.proposers(chosen))
+        for num, views, covered in zip(nums, proposers, coverage, strict=True):
             memory = known.memories[num]
             by = served_by(views, covered)
             identity[memory.id] = {"title": title_of(memory), "path": path_of(memory, known.paths)}

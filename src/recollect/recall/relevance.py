@@ -14,9 +14,9 @@ from recollect.index.columns import Columns
 from recollect.model.masks import places
 from recollect.model.pool import Pool
 from recollect.model.query import Query
-from recollect.model.verdict import BoolArray, FloatArray, IntArray, Term
+from recollect.model.verdict import BoolArray, FloatArray, Term
 from recollect.recall.scene import Scene
-from recollect.recall.terms import TermStage, floor_and_deviation
+from recollect.recall.terms import TermStage, floor_and_deviation, of_live
 
 USER_ROLES = ("user", "human")
 ASSISTANT_ROLES = ("assistant", "agent", "model", "bot", "system", "tool")
@@ -38,7 +38,7 @@ def word_pairs(weight: float) -> TermStage:
         computed = raw > 0
         if not np.count_nonzero(computed):
             return None
-        _, deviation = floor_and_deviation(scene.words.score(pool.rows)[pool.live])
+        _, deviation = floor_and_deviation(of_live(scene.words.score(pool.rows), pool))
         worth = weight * (1.0 - scene.words.code_share(pool.rows, pool.live))
         return Term("pairs", worth * raw / deviation, computed, {"weight": worth, "deviation": deviation})
 
@@ -75,21 +75,21 @@ def own_words(weight: float) -> TermStage:
     """weight for what the user said, where an assistant spoke too: its turns are long, and rarely what is asked for."""
 
     def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
-        by_user = _said_by(scene.columns, pool.rows, USER_ROLES)
-        both = (
-            np.count_nonzero(by_user & pool.live)
-            and (_said_by(scene.columns, pool.rows, ASSISTANT_ROLES) & pool.live).any()
-        )
-        if not both:
+        user, assistant = (_codes(scene.columns, roles) for roles in (USER_ROLES, ASSISTANT_ROLES))
+        if not (user and assistant):
+            return None
+        authors = scene.columns["author"][pool.rows]
+        by_user = _among(authors, user)
+        if not np.count_nonzero(by_user & pool.live) or not np.count_nonzero(_among(authors, assistant) & pool.live):
             return None
         return Term("userTurn", np.where(by_user, weight, 0.0), by_user, {"weight": weight})
 
     return term
 
 
-def _said_by(columns: Columns, rows: IntArray, roles: tuple[str, ...]) -> BoolArray:
-    codes = [code for role in roles if (code := columns.names["author"].find(role)) >= 0]
-    return _among(columns["author"][rows], codes)
+def _codes(columns: Columns, roles: tuple[str, ...]) -> list[int]:
+    """Of the roles, those that anybody has."""
+    return [code for role in roles if (code := columns.names["author"].find(role)) >= 0]
 
 
 def _among(values: NDArray[np.int32], codes: Sequence[int]) -> BoolArray:
@@ -119,6 +119,8 @@ def session_support(weight: float) -> TermStage:
     """
 
     def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
+        if not scene.columns.names["session"].texts:
+            return None
         sessions = scene.columns["session"][pool.rows]
         computed = sessions >= 0
         live = places(computed & pool.live)

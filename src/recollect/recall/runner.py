@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from time import perf_counter_ns
 
 from recollect.model.ledger import Entry, Ledger
 from recollect.model.pool import NOBODY, Pool
 from recollect.model.query import Query
-from recollect.model.quick import quick
 from recollect.model.verdict import Verdict
 
 Decide = Callable[[Pool, Query], Iterable[Verdict]]
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """A named decision. It reads the pool and the query, returns verdicts, and changes nothing."""
-
-    name: str
-    decide: Decide
+# A named decision. It reads the pool and the query, returns verdicts, and changes nothing.
+Stage = tuple[str, Decide]
 
 
 def run(stages: Iterable[Stage], query: Query) -> tuple[Ledger, Pool]:
     pool = NOBODY
     entries: list[Entry] = []
     silent: dict[str, int] = {}
-    for stage in stages:
+    for name, decide in stages:
         started = perf_counter_ns()
-        for verdict in stage.decide(pool, query):
+        for verdict in decide(pool, query):
             pool, considered, admitted = pool.step(verdict)
             now = perf_counter_ns()
-            entries.append(Entry(stage.name, verdict, considered, admitted, now - started))
+            entries.append(Entry(name, verdict, considered, admitted, now - started))
             started = now
-        silent[stage.name] = silent.get(stage.name, 0) + perf_counter_ns() - started
+        silent[name] = silent.get(name, 0) + perf_counter_ns() - started
     return Ledger(query.to_json(), tuple(entries), silent), pool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +21,11 @@ from recollect.model.uplift import Trials
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
 Rows = IntArray | slice
+Told = TypeVar("Told")
 EVERY = slice(None)
 
-# Given rows, a function from one of them (by its place) to its likeness with each: 1 if the same, 0 or less if unlike.
+# Given rows, the likeliest to be asked about first: a function from one of them, by its place, to its likeness with
+# each, which is 1 if they are the same and 0 or less if unlike.
 Likeness = Callable[[IntArray], Callable[[int], FloatArray]]
 
 UsageEvents = Sequence[tuple[int, str, int, float | None]]
@@ -117,19 +120,35 @@ class Scene:
     in_folders: BoolArray | None = None
     not_raw: BoolArray | None = None
     work: Work | None = None
-    told: dict[str, tuple[Rows, FloatArray]] = field(default_factory=dict)
+    told: dict[str, tuple[Rows, Any]] = field(default_factory=dict)
 
     def coverage(self, rows: IntArray) -> FloatArray:
         """The share of the query's words that each row holds; nothing where words were not asked for."""
         return self.words.coverage(rows) if self.words is not None else np.zeros(len(rows))
 
+    def once(self, name: str, rows: Rows, work_out: Callable[[], Told]) -> Told:
+        """What several stages ask about the same rows, worked out for the first of them."""
+        known = self.told.get(name)
+        if known is not None and known[0] is rows:
+            found: Told = known[1]
+            return found
+        found = work_out()
+        self.told[name] = rows, found
+        return found
+
+    def none_of(self, rows: Rows) -> BoolArray:
+        return np.zeros(self.columns.size if isinstance(rows, slice) else len(rows), dtype=np.bool_)
+
+    def all_plain(self, rows: Rows) -> bool:
+        return self.once("plain", rows, lambda: self.columns.all_plain(rows))
+
     def own_salience(self, rows: Rows) -> FloatArray:
         """Salience without what recalls and confirmations have added to it."""
-        known = self.told.get("own salience")
-        if known is not None and known[0] is rows:  # asked for by terms and for the results
-            return known[1]
+        return self.once("own salience", rows, lambda: self._own_salience(rows))
+
+    def _own_salience(self, rows: Rows) -> FloatArray:
         columns, usage = self.columns, self.usage
-        found = own_salience(
+        return own_salience(
             base=columns["base_salience"][rows],
             sector=columns["sector"][rows],
             importance=columns["importance"][rows],
@@ -137,8 +156,6 @@ class Scene:
             uses=usage.uses[rows],
             at=self.at,
         )
-        self.told["own salience"] = rows, found
-        return found
 
     def salience(self, rows: Rows) -> FloatArray:
         columns, usage = self.columns, self.usage
@@ -164,9 +181,9 @@ class Scene:
 
     def superseded(self, rows: Rows) -> BoolArray:
         """Closed at the judging time: an end that is still to come does not count, none at all counts as passed."""
+        if self.all_plain(rows):
+            return self.none_of(rows)
         end = self.columns["valid_until"][rows]
-        if self.columns.all_plain(rows):
-            return np.zeros(len(end), dtype=np.bool_)
         replaced = self.columns["status"][rows] == code_of(Status.SUPERSEDED)
         closed: BoolArray = (end <= self.at) | (replaced & (end == NEVER))
         return closed

@@ -135,11 +135,11 @@ def lesson_boost(factor: float, *, cards: bool = False) -> TermStage:
     """
 
     def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
+        if cards and not scene.columns.names["document"].texts:
+            return None
         computed = scene.columns["kind"][pool.rows] == code_of(Kind.LESSON)
         if cards:
             computed = computed & (scene.columns["document"][pool.rows] >= 0)
-        if not computed.any():
-            return None
         return Term("lessonBoost", np.where(computed, pool.score * (factor - 1.0), 0.0), computed, {"factor": factor})
 
     return term

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 import numpy as np
@@ -33,7 +34,7 @@ def spread(name: str, view: str, weight: float) -> TermStage:
         raw = scene.score(view, pool.rows)
         computed = ~np.isnan(raw)
         everywhere = np.count_nonzero(computed) == len(pool)
-        floor, deviation = floor_and_deviation(raw[pool.live if everywhere else computed & pool.live])
+        floor, deviation = floor_and_deviation(of_live(raw, pool) if everywhere else raw[computed & pool.live])
         delta = trust * (raw - floor) / deviation
         if not everywhere:
             delta = np.where(computed, delta, 0.0)
@@ -47,14 +48,18 @@ def floor_and_deviation(sample: FloatArray) -> tuple[float, float]:
         return 0.0, 1.0
     deviation = deviation_of(sample)
     # Candidates that are all alike have nothing to tell apart: dividing by almost nothing would tell them apart anyway.
-    return float(sample.min()), deviation if deviation > 1e-9 else 1.0
+    return float(np.minimum.reduce(sample)), deviation if deviation > 1e-9 else 1.0
+
+
+def of_live(values: FloatArray, pool: Pool) -> FloatArray:
+    return values if np.count_nonzero(pool.live) == len(pool) else values[pool.live]
 
 
 def deviation_of(sample: FloatArray) -> float:
     """As `sample.std()` computes it, to the last bit, without what it does to serve every shape and kind of array."""
     off = sample - np.add.reduce(sample) / len(sample)
     off *= off
-    return float(np.sqrt(np.add.reduce(off) / len(sample)))
+    return math.sqrt(np.add.reduce(off) / len(sample))
 
 
 def proposed_cosine(name: str, weight: float) -> TermStage:
@@ -86,9 +91,11 @@ def proposed_keyword(name: str, weight: float) -> TermStage:
 def share(name: str, view: str, weight: float) -> TermStage:
     """weight · raw, for a view whose raw score is already a share between 0 and 1; absent where it is 0."""
 
-    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+    def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
         raw = scene.score(view, pool.rows)
         computed = raw > 0
+        if not np.count_nonzero(computed):
+            return None
         return Term(name, np.where(computed, weight * raw, 0.0), computed, {"weight": weight})
 
     return term
@@ -111,10 +118,10 @@ def own_salience(weight: float) -> TermStage:
 
 
 def reinforcement_boost(weight: float) -> TermStage:
-    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+    def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
         computed = scene.usage.reinforcement[pool.rows] > 0
         if not np.count_nonzero(computed):
-            return Term("reinforcementBoost", np.zeros(len(pool)), computed, {"weight": weight})
+            return None
         gained = scene.salience(pool.rows) - scene.own_salience(pool.rows)
         return Term("reinforcementBoost", np.where(computed, weight * gained, 0.0), computed, {"weight": weight})
 
@@ -124,7 +131,9 @@ def reinforcement_boost(weight: float) -> TermStage:
 def graph(weight: float) -> TermStage:
     """weight · strength, where the walk along relations reached the row."""
 
-    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+    def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
+        if "graph" not in pool.found:
+            return None
         raw = pool.raw("graph")
         computed = ~np.isnan(raw)
         return Term("graph", np.where(computed, weight * raw, 0.0), computed, {"weight": weight})
@@ -163,7 +172,9 @@ def sector_boost(factors: Mapping[Sector, float]) -> TermStage:
 
 
 def superseded(factor: float) -> TermStage:
-    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+    def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
+        if scene.all_plain(pool.rows):
+            return None
         computed = scene.superseded(pool.rows)
         return Term("superseded", np.where(computed, pool.score * (factor - 1.0), 0.0), computed, {"factor": factor})
 
@@ -181,11 +192,14 @@ def clamp(low: float, high: float) -> TermStage:
 
 
 def as_stage(scene: Scene, term: TermStage, relevance: Collection[str] = ()) -> Callable[[Pool, Query], Iterable[Term]]:
-    """The term as the query weighs it: alpha for what says how well a row fits, and the caller's own factor."""
+    """The term as the query weighs it: alpha for what says how well a row fits, and the caller's own factor.
+
+    One that is absent everywhere is left out: it says nothing of any row.
+    """
 
     def decide(pool: Pool, query: Query) -> Iterable[Term]:
         found = term(scene, pool, query)
-        if found is None:
+        if found is None or not np.count_nonzero(found.computed):
             return
         factor, told = 1.0, {}
         if found.name in relevance:

@@ -18,12 +18,11 @@ from recollect.recall.terms import TermStage
 def uplift(weight: float) -> TermStage:
     """weight · β · uplift, absent for a memory that no ended task has had."""
 
-    def term(scene: Scene, pool: Pool, query: Query) -> Term:
+    def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
         trials = scene.trials
         stats = {"weight": weight, "beta": query.beta}
         if trials is None or not trials.ended:
-            nowhere = np.zeros(len(pool), dtype=np.bool_)
-            return Term("uplift", np.zeros(len(pool)), nowhere, {**stats, "tasks": 0.0})
+            return None
         tasks, rewards = trials.tasks[pool.rows], trials.rewards[pool.rows]
         computed = tasks > 0
         value = uplifts(tasks, rewards, trials.ended, trials.total)

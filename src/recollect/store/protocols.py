@@ -30,10 +30,16 @@ Provenance = tuple[str, str, str | None, str]
 """Where a text came from: source, source id, project, content hash."""
 
 
+META_ENCODER_SPEC, META_ENCODER_KEY = "encoder-spec", "encoder-key"
+
+
 @quick
 @dataclass(frozen=True, slots=True)
 class NamespaceState:
-    """`number` grows with every write to the namespace; a reader that has seen it has seen everything."""
+    """`number` grows with every write to the namespace; a reader that has seen it has seen everything.
+
+    `encoder` is the store's own, by its key: every recall asks for both.
+    """
 
     key: int
     name: str
@@ -41,6 +47,7 @@ class NamespaceState:
     epoch: int
     tasks_ended: int = 0
     reward_total: float = 0.0
+    encoder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -251,18 +251,20 @@ def _half(today: date, first: bool, known: int | None) -> Span:
 
 # One look that rules most questions out: every rule needs one of these.
 _SIGN: Final = Phrases(
-    r"(?:19|20)\d\d|\b(?:ago|yesterday|today|tonight|last|this|past|previous|recent(?:ly)?|lately|before|q[1-4]|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
-    r"spring|summer|fall|autumn|winter|jan\w*|feb\w*|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep\w*|"
-    r"oct(?:ober)?|nov\w*|dec(?:ember)?)\b",
+    r"""
+    ago|yesterday|today|tonight|last|this|past|previous|recent(?:ly)?|lately|before|q1|q2|q3|q4
+    monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|fall|autumn|winter
+    jan\w*|feb\w*|mar(?:ch)?|apr(?:il)?|may|jun|june|jul|july|aug(?:ust)?|sep\w*|oct(?:ober)?|nov\w*|dec(?:ember)?
+    """,
     r"[1-4]분기|\d\s?[월일주달년개]|[한두세네몇수]\s?(?:개월|주|달|해|년)|최근|지난|저번|이번|어제|오늘|작년|올해|재작년|그제|그저께|"
     r"며칠|어젯|전날|이달|금[주년]|전[월년]|당월|반기|요즘|근래",
+    anywhere=r"[12][09](?<=19|20)\d\d",
 )
 
 
 def time_references(text: str, today: date) -> list[Reference]:
     """Each reference as written, its first day, and the day after its last; in text order, none inside another."""
-    if not _SIGN.within(text.lower()):
+    if not _SIGN.within(text):
         return []
     taken: list[tuple[int, int]] = []
     found: list[tuple[int, Reference]] = []

@@ -26,7 +26,17 @@ from recollect.model.memory import (
     Usage,
 )
 from recollect.model.recall import SessionContext, Successor
-from recollect.store.protocols import COLUMN_FIELDS, Changes, Entry, Listing, NamespaceState, Page, Provenance, Waiting
+from recollect.store.protocols import (
+    COLUMN_FIELDS,
+    META_ENCODER_KEY,
+    Changes,
+    Entry,
+    Listing,
+    NamespaceState,
+    Page,
+    Provenance,
+    Waiting,
+)
 
 SUCCESSOR_EXCERPT = 200
 # The highest code point: no term that starts with a prefix sorts above prefix + this.
@@ -40,16 +50,20 @@ class SqliteReader(SqliteTasks, SqliteChecks, SqliteLayers, SqliteSurveys, Sqlit
 
     def namespace(self, name: str) -> NamespaceState | None:
         row = self._one(
-            "SELECT id, name, number, epoch, tasks_ended, reward_total FROM namespaces WHERE name = ?", name
-        )
+            "SELECT id, name, number, epoch, tasks_ended, reward_total, (SELECT value FROM meta WHERE key = ?)"
+            " FROM namespaces WHERE name = ?",
+            META_ENCODER_KEY, name,
+        )  # fmt: skip
         return NamespaceState(*row) if row else None
 
     def namespaces(self) -> list[tuple[NamespaceState, int]]:
         rows = self._all(
             "SELECT n.id, n.name, n.number, n.epoch, n.tasks_ended, n.reward_total,"
-            " (SELECT count(*) FROM memories m WHERE m.ns = n.id) FROM namespaces n ORDER BY n.name"
+            " (SELECT value FROM meta WHERE key = ?), (SELECT count(*) FROM memories m WHERE m.ns = n.id)"
+            " FROM namespaces n ORDER BY n.name",
+            META_ENCODER_KEY,
         )
-        return [(NamespaceState(*row[:6]), row[6]) for row in rows]
+        return [(NamespaceState(*row[:-1]), row[-1]) for row in rows]
 
     def changes(self, ns: int, since: int) -> Changes:
         rows = self._all(

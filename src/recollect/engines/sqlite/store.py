@@ -13,7 +13,7 @@ from pathlib import Path
 
 import apsw
 
-from recollect.engines.sqlite.connection import connect, immediate, open_store, snapshot, translated
+from recollect.engines.sqlite.connection import InOurWords, Snapshot, connect, immediate, open_store
 from recollect.engines.sqlite.reads import SqliteReader
 from recollect.engines.sqlite.tasks import MISCOUNTED_TRIALS
 from recollect.engines.sqlite.writes import SqliteWriter, TermCache
@@ -52,7 +52,7 @@ class SqliteStore:
     @contextmanager
     def read(self) -> Iterator[SqliteReader]:
         connection = self.connection
-        with translated(self.location), snapshot(connection):
+        with InOurWords(self.location), Snapshot(connection):
             yield SqliteReader(connection)
 
     @contextmanager
@@ -64,7 +64,7 @@ class SqliteStore:
             )
         connection = self.connection
         # One writer a process at a time: threads queue here instead of polling the file's lock.
-        with self._writing, translated(self.location):
+        with self._writing, InOurWords(self.location):
             try:
                 with immediate(connection):
                     yield SqliteWriter(connection, self._terms)
@@ -73,7 +73,7 @@ class SqliteStore:
                 raise
 
     def meta(self, key: str) -> str | None:
-        with translated(self.location):
+        with InOurWords(self.location):
             row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
@@ -107,9 +107,9 @@ class SqliteStore:
             raise InvalidInput(f"{path} already exists", hint="Name a new file: a backup never overwrites.")
         if not path.parent.is_dir():
             raise InvalidInput(f"the folder {path.parent} does not exist", hint="Make it first.")
-        with translated(str(path)):
+        with InOurWords(str(path)):
             copy = apsw.Connection(str(path))
-            with translated(self.location), copy.backup("main", self.connection, "main") as job:
+            with InOurWords(self.location), copy.backup("main", self.connection, "main") as job:
                 while not job.done:
                     job.step(1024)
             # A copy goes its own way from here: index files of the original must never fit it, even put in its place.
@@ -118,7 +118,7 @@ class SqliteStore:
 
     def compact(self) -> None:
         """Give the space of deleted rows back, so that no old page of them stays in the file or the log."""
-        with self._writing, translated(self.location):
+        with self._writing, InOurWords(self.location):
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self.connection.execute("VACUUM")
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
