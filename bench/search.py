@@ -31,7 +31,7 @@ from recollect.index.encoders.registry import open_encoder
 
 HERE = Path(__file__).parent
 EMBED_SAMPLE = 1_000
-QUERIES = 200
+QUERIES = 500
 WARM_UP = 200
 LIMIT = 10
 

@@ -19,6 +19,7 @@ from recollect.index.vectors import Single, VectorIndex, to_single
 from recollect.index.views import BoundView
 from recollect.ingest.prepare import ROLES, labels
 from recollect.model.checking import CitationCheck
+from recollect.model.masks import everywhere
 from recollect.model.memory import Annotations, Memory, Relation
 from recollect.model.plan import Plan
 from recollect.model.query import Mode, Query, Situation
@@ -114,7 +115,8 @@ def set_scene(
     wide = widened(plan, query)
     words = _bind_words(reader, ns, version, preset=preset, query=query, plan=wide)
     again = {name: words if name == "lexical" else view for name, view in views.items()}
-    return replace(scene, wider=replace(scene, plan=wide, views=again, words=words if lexical is not None else None))
+    words = words if lexical is not None else None
+    return replace(scene, wider=replace(scene, plan=wide, views=again, words=words, told={}))
 
 
 def _bind_words(
@@ -271,13 +273,13 @@ def _likeness(vectors: VectorIndex | None, semantic: BoundView | None, lexical: 
         if vectors is None or not len(vectors):
             return by_words
         has = vectors.where[rows] >= 0
-        everywhere = np.count_nonzero(has) == len(rows)
-        with_vector = rows if everywhere else rows[has]
+        of_all = everywhere(has)
+        with_vector = rows if of_all else rows[has]
         if isinstance(semantic, LazySemantic):
             matrix = semantic.vectors(with_vector)
         else:
             matrix = to_single(vectors.gather(vectors.where[with_vector]))
-        if not everywhere:
+        if not of_all:
             matrix = _at(has, matrix)
         # The first rows are those that will be asked about, so theirs are worked out in one product.
         ahead = np.minimum(matrix @ matrix[:ASKED_FIRST].T, 1.0).T.astype(np.float64, order="C")
@@ -287,7 +289,7 @@ def _likeness(vectors: VectorIndex | None, semantic: BoundView | None, lexical: 
                 return by_words(at)
             cosine: FloatArray
             cosine = ahead[at] if at < len(ahead) else np.minimum(matrix @ matrix[at], 1.0).astype(np.float64)
-            return cosine if everywhere else np.where(has, cosine, by_words(at))
+            return cosine if of_all else np.where(has, cosine, by_words(at))
 
         return to
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.model.masks import everywhere
 from recollect.model.memory import Kind, Sector, Status, Tier, Zone
 from recollect.model.verdict import BoolArray, IntArray
 from recollect.store.protocols import COLUMN_FIELDS, ColumnRow
@@ -216,7 +217,7 @@ class Columns:
 
     def all_plain(self, rows: IntArray | slice) -> bool:
         plain = self.plain[rows]
-        return int(np.count_nonzero(plain)) == len(plain)
+        return everywhere(plain)
 
     @property
     def active(self) -> BoolArray:

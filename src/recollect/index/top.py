@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.index.columns import Columns
-from recollect.model.masks import places
+from recollect.model.masks import anywhere, places
 from recollect.model.verdict import FloatArray, IntArray
 
 
@@ -16,7 +16,7 @@ def ordered(columns: Columns, rows: IntArray, scores: FloatArray) -> IntArray:
     """The order of `rows` by score, newest, id."""
     order: IntArray = np.argsort(-scores, kind="stable")
     ranked = scores[order]
-    if np.count_nonzero(ranked[1:] == ranked[:-1]) == 0 and not np.isnan(ranked[-1:]).any():
+    if not anywhere(ranked[1:] == ranked[:-1]) and not np.isnan(ranked[-1:]).any():
         return order  # no ties to settle, which is usual and saves reading dates and ids
     return np.lexsort((columns["id"][rows], -columns["created"][rows], -scores))
 

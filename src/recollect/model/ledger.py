@@ -13,6 +13,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from recollect.model.masks import anywhere
 from recollect.model.pool import Pool
 from recollect.model.quick import quick
 from recollect.model.verdict import (
@@ -80,7 +81,7 @@ class Ledger:
 
     def parts_of(self, positions: IntArray) -> list[dict[str, float]]:
         """The parts of several rows."""
-        terms = [term for term in self.terms() if np.count_nonzero(term.computed)]
+        terms = [term for term in self.terms() if anywhere(term.computed)]
         if not terms:
             return [{} for _ in positions]
         names = [term.name for term in terms]

@@ -12,6 +12,16 @@ def places(mask: BoolArray) -> IntArray:
     return mask.nonzero()[0]
 
 
+def anywhere(mask: BoolArray) -> bool:
+    """As `mask.any()`."""
+    return 1 in mask.tobytes()
+
+
+def everywhere(mask: BoolArray) -> bool:
+    """As `mask.all()`."""
+    return 0 not in mask.tobytes()
+
+
 def all_true(count: int) -> BoolArray:
     """As `np.ones`."""
     return ~np.zeros(count, dtype=np.bool_)

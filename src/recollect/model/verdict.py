@@ -56,7 +56,7 @@ class Gate:
 
     def masked(self) -> BoolArray | None:
         """The rows that it takes out, None where it takes out none, as most gates do."""
-        if not np.count_nonzero(self.fails):
+        if 1 not in self.fails.tobytes():
             return None
         return self.applies & self.fails & ~self.exempt
 

@@ -11,7 +11,7 @@ import numpy as np
 from recollect.index.columns import code_of, table_of
 from recollect.index.lexical import BoundLexical
 from recollect.index.top import best
-from recollect.model.masks import all_true, places
+from recollect.model.masks import all_true, anywhere, places
 from recollect.model.memory import FileCitation, Kind, Status, Zone
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -80,10 +80,10 @@ def judge_answers(scene: Scene, words: BoundLexical, *, batch: int) -> Decide:
         considered, filtered = int(standing.sum()), []
         for rule in rules(scene, words, scene.names):
             fails = rule.fails(pool.rows)
-            if np.count_nonzero(standing & fails):
+            if anywhere(standing & fails):
                 filtered.append(rule.word)
             standing &= ~fails
-            reason = rule.word if np.count_nonzero(applies & fails) else ""
+            reason = rule.word if anywhere(applies & fails) else ""
             yield Gate(f"{GATE_PREFIX}{rule.name}", applies, fails, others, reason)
         explained, answer = _verdict(scene, words, pool, standing, considered, filtered)
         yield Note("tierExplain", explained)
@@ -153,7 +153,7 @@ def overlap_gate(words: BoundLexical) -> Decide:
         everywhere = all_true(len(pool))
         exempt = proposed_otherwise(pool)
         fails = words.coverage(pool.rows) < OVERLAP_FLOOR
-        reason = BELOW_OVERLAP if np.count_nonzero(fails & pool.live) else ""
+        reason = BELOW_OVERLAP if anywhere(fails & pool.live) else ""
         yield Gate("token-overlap", everywhere, fails, exempt, reason)
 
     return decide

@@ -11,7 +11,7 @@ import numpy as np
 
 from recollect.index.columns import code_of
 from recollect.index.top import ordered
-from recollect.model.masks import all_true, places
+from recollect.model.masks import all_true, anywhere, everywhere, places
 from recollect.model.memory import Kind
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -46,7 +46,7 @@ def per_document_cap(scene: Scene) -> Decide:
     def decide(pool: Pool, query: Query) -> Iterable[Pick]:
         order = by_score(scene, pool)
         documents = scene.columns["document"][pool.rows[order]] if scene.columns.names["document"].texts else None
-        if documents is None or not np.count_nonzero(documents >= 0):
+        if documents is None or not anywhere(documents >= 0):
             yield Pick("per-document-cap", order, tokens_of(scene, pool, order))
             return
         seen: dict[int, int] = {}
@@ -56,7 +56,7 @@ def per_document_cap(scene: Scene) -> Decide:
                 seen[document] = seen.get(document, 0) + 1
                 keep[at] = seen[document] <= PER_DOCUMENT
         chosen = order[keep]
-        reason = "" if keep.all() else f"more than {PER_DOCUMENT} of one document"
+        reason = "" if everywhere(keep) else f"more than {PER_DOCUMENT} of one document"
         yield Pick("per-document-cap", chosen, tokens_of(scene, pool, chosen), reason)
 
     return decide
@@ -127,7 +127,7 @@ def _others(pool: Pool, order: IntArray) -> IntArray:
 def _worthy_lessons(scene: Scene, pool: Pool, order: IntArray, *, best: float) -> BoolArray:
     rows = pool.rows[order]
     lessons: BoolArray = scene.columns["kind"][rows] == code_of(Kind.LESSON)
-    if not np.count_nonzero(lessons):
+    if not anywhere(lessons):
         return lessons
     near = pool.score[order] >= LESSON_SHARE * best
     return lessons & (near | (scene.coverage(rows) >= LESSON_SHARE))

@@ -9,6 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from recollect.index.columns import Columns, code_of
+from recollect.model.masks import anywhere, everywhere
 from recollect.model.memory import Status, Zone
 from recollect.model.plan import Scope
 from recollect.model.pool import Pool
@@ -132,15 +133,15 @@ def judge(rungs: Sequence[Rung], *, batch: int, pushed: Sequence[tuple[int, int]
 
     def decide(pool: Pool, query: Query) -> Iterable[Gate]:
         applies = pool.batch == batch
-        if batch and not np.count_nonzero(applies):
+        if batch and not anywhere(applies):
             return
         exempt = np.zeros(len(pool), dtype=np.bool_)
         live = pool.live
         for at, rung in enumerate(rungs):
             fails, reason = rung.fails(pool.rows), ""
-            if np.count_nonzero(fails):
+            if anywhere(fails):
                 rejected = live & applies & fails
-                reason = rung.why(pool.rows[rejected]) if np.count_nonzero(rejected) else ""
+                reason = rung.why(pool.rows[rejected]) if anywhere(rejected) else ""
                 live = live & ~rejected
             yield Gate(rung.name, applies, fails, exempt, reason, pushed[at] if pushed else None)
 
@@ -184,7 +185,7 @@ def may_lead_on(scene: Scene, query: Query) -> Callable[[Sequence[int]], list[in
 def _not_active(scene: Scene, query: Query, rows: Rows) -> BoolArray:
     status = scene.columns["status"][rows]
     active: BoolArray = status == code_of(Status.ACTIVE)
-    if np.count_nonzero(active) == len(active):
+    if everywhere(active):
         return ~active
     replaced = status == code_of(Status.SUPERSEDED)
     active |= replaced if query.filters.include_superseded else replaced & ~scene.superseded(rows)

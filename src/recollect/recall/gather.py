@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from recollect.index.views import Proposals
+from recollect.model.masks import anywhere, everywhere
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.verdict import ID_DTYPE, BoolArray, Found, IntArray, Note
@@ -59,11 +60,11 @@ def refill(scene: Scene, views: Iterable[str], depth: int, mask: Mask) -> Decide
     """
 
     def decide(pool: Pool, query: Query) -> Iterable[Found]:
-        if np.count_nonzero(pool.live) == len(pool):
+        if everywhere(pool.live):
             return
         for view in views:
             proposed = pool.proposed_by(view)
-            if not (proposed & ~pool.live).any():
+            if not anywhere(proposed & ~pool.live):
                 continue
             yield _ask(scene, view, depth, mask(), batch=REFILL, refill=True)
 

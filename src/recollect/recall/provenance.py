@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recollect.model.checking import CitationCheck
-from recollect.model.masks import all_true, places
+from recollect.model.masks import all_true, anywhere, places
 from recollect.model.memory import Memory, Relation, RelationType, Status
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -52,6 +52,45 @@ def provenance(
     served_by: str,
     check: CitationCheck | None = None,
 ) -> dict[str, Any]:
+    said = _NOTHING if _speaks_for_itself(memory, relations, check) else _judged(memory, relations, query, check)
+    state, stale, blocked, review = said
+    safety = "blocked" if blocked else "requires-review" if review else "safe"
+    return {
+        "source": memory.source,
+        "created": iso(memory.created),
+        "updated": iso(memory.updated),
+        "namespace": memory.namespace,
+        "scope": f"namespace:{memory.namespace}",
+        "userContextScopes": list(memory.scopes),
+        "retrievalReason": f"served-by={served_by}",
+        "confidence": memory.confidence,
+        "stale": stale,
+        "corrected": state != "none",
+        "correctionState": state,
+        "safeToUse": safety == "safe",
+        "safety": safety,
+        "safetyReasons": [*blocked, *review],
+    }
+
+
+def _speaks_for_itself(memory: Memory, relations: Sequence[Relation], check: CitationCheck | None) -> bool:
+    """Nothing is said of it that could make it unsafe, as nothing is of most."""
+    return (
+        memory.status is Status.ACTIVE
+        and not relations
+        and check is None
+        and memory.valid_until is None
+        and not memory.scopes
+        and memory.confidence >= LOW_CONFIDENCE
+    )
+
+
+# Its state of correction, whether it is stale, what blocks it, and what is to be reviewed.
+_Judgement = tuple[str, bool, Sequence[str], Sequence[str]]
+_NOTHING: _Judgement = ("none", False, (), ())
+
+
+def _judged(memory: Memory, relations: Sequence[Relation], query: Query, check: CitationCheck | None) -> _Judgement:
     at = query.at
     if query.as_of is not None:  # what has been said since then was not known
         relations = [relation for relation in relations if relation.created <= at]
@@ -73,23 +112,7 @@ def provenance(
         review += [f"stale-citation: {each.reason}" for each in gone]
     if memory.confidence < LOW_CONFIDENCE:
         review.append(f"confidence<{LOW_CONFIDENCE}")
-    safety = "blocked" if blocked else "requires-review" if review else "safe"
-    return {
-        "source": memory.source,
-        "created": iso(memory.created),
-        "updated": iso(memory.updated),
-        "namespace": memory.namespace,
-        "scope": f"namespace:{memory.namespace}",
-        "userContextScopes": list(memory.scopes),
-        "retrievalReason": f"served-by={served_by}",
-        "confidence": memory.confidence,
-        "stale": stale,
-        "corrected": state != "none",
-        "correctionState": state,
-        "safeToUse": safety == "safe",
-        "safety": safety,
-        "safetyReasons": [*blocked, *review],
-    }
+    return state, stale, blocked, review
 
 
 @lru_cache(maxsize=4096)  # most memories were never updated: both of their times are one
@@ -150,7 +173,7 @@ def near_misses(pool: Pool, chosen: IntArray) -> IntArray:
     most = NEAR_MISSES + (len(pool.found[WATCH].positions) if WATCH in pool.found else 0)
     order = np.argsort(-pool.score[rest], kind="stable")
     ranked = pool.score[rest[order[: most + 1]]]
-    if np.count_nonzero(ranked[1:] == ranked[:-1]):  # ties are settled by id
+    if anywhere(ranked[1:] == ranked[:-1]):  # ties are settled by id
         order = np.lexsort((pool.ids[rest], -pool.score[rest]))
     missed: IntArray = rest[order[:most]]
     return missed

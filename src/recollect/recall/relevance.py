@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.index.columns import Columns
-from recollect.model.masks import places
+from recollect.model.masks import anywhere, places
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.verdict import BoolArray, FloatArray, Term
@@ -36,9 +36,12 @@ def word_pairs(weight: float) -> TermStage:
             return None
         raw = scene.words.pairs(pool.rows)
         computed = raw > 0
-        if not np.count_nonzero(computed):
+        if not anywhere(computed):
             return None
-        _, deviation = floor_and_deviation(of_live(scene.words.score(pool.rows), pool))
+        score = scene.words.score
+        _, deviation = scene.once(
+            "spread of lexical", pool.live, lambda: floor_and_deviation(of_live(score(pool.rows), pool))
+        )
         worth = weight * (1.0 - scene.words.code_share(pool.rows, pool.live))
         return Term("pairs", worth * raw / deviation, computed, {"weight": worth, "deviation": deviation})
 
@@ -52,7 +55,7 @@ def meaning_of_code(weight: float) -> TermStage:
     """
 
     def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
-        if scene.words is None or "semantic" not in scene.views or not np.count_nonzero(pool.live):
+        if scene.words is None or "semantic" not in scene.views or not anywhere(pool.live):
             return None
         share = scene.words.code_share(pool.rows, pool.live)
         if not share:
@@ -80,7 +83,7 @@ def own_words(weight: float) -> TermStage:
             return None
         authors = scene.columns["author"][pool.rows]
         by_user = _among(authors, user)
-        if not np.count_nonzero(by_user & pool.live) or not np.count_nonzero(_among(authors, assistant) & pool.live):
+        if not anywhere(by_user & pool.live) or not anywhere(_among(authors, assistant) & pool.live):
             return None
         return Term("userTurn", np.where(by_user, weight, 0.0), by_user, {"weight": weight})
 

@@ -120,20 +120,20 @@ class Scene:
     in_folders: BoolArray | None = None
     not_raw: BoolArray | None = None
     work: Work | None = None
-    told: dict[str, tuple[Rows, Any]] = field(default_factory=dict)
+    told: dict[str, tuple[object, Any]] = field(default_factory=dict)
 
     def coverage(self, rows: IntArray) -> FloatArray:
         """The share of the query's words that each row holds; nothing where words were not asked for."""
         return self.words.coverage(rows) if self.words is not None else np.zeros(len(rows))
 
-    def once(self, name: str, rows: Rows, work_out: Callable[[], Told]) -> Told:
-        """What several stages ask about the same rows, worked out for the first of them."""
+    def once(self, name: str, of: object, work_out: Callable[[], Told]) -> Told:
+        """What several stages ask about the same array, worked out for the first of them."""
         known = self.told.get(name)
-        if known is not None and known[0] is rows:
+        if known is not None and known[0] is of:
             found: Told = known[1]
             return found
         found = work_out()
-        self.told[name] = rows, found
+        self.told[name] = of, found
         return found
 
     def none_of(self, rows: Rows) -> BoolArray:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 import numpy as np
 
-from recollect.model.masks import all_true
+from recollect.model.masks import all_true, anywhere, everywhere
 from recollect.model.memory import Sector
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -33,10 +33,14 @@ def spread(name: str, view: str, weight: float) -> TermStage:
         trust = weight * scene.fluency if view == "semantic" else weight
         raw = scene.score(view, pool.rows)
         computed = ~np.isnan(raw)
-        everywhere = np.count_nonzero(computed) == len(pool)
-        floor, deviation = floor_and_deviation(of_live(raw, pool) if everywhere else raw[computed & pool.live])
+        of_all = everywhere(computed)
+        floor, deviation = scene.once(
+            f"spread of {view}",
+            pool.live,
+            lambda: floor_and_deviation(of_live(raw, pool) if of_all else raw[computed & pool.live]),
+        )
         delta = trust * (raw - floor) / deviation
-        if not everywhere:
+        if not of_all:
             delta = np.where(computed, delta, 0.0)
         return Term(name, delta, computed, {"floor": floor, "deviation": deviation, "weight": trust})
 
@@ -52,7 +56,7 @@ def floor_and_deviation(sample: FloatArray) -> tuple[float, float]:
 
 
 def of_live(values: FloatArray, pool: Pool) -> FloatArray:
-    return values if np.count_nonzero(pool.live) == len(pool) else values[pool.live]
+    return values if everywhere(pool.live) else values[pool.live]
 
 
 def deviation_of(sample: FloatArray) -> float:
@@ -94,7 +98,7 @@ def share(name: str, view: str, weight: float) -> TermStage:
     def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
         raw = scene.score(view, pool.rows)
         computed = raw > 0
-        if not np.count_nonzero(computed):
+        if not anywhere(computed):
             return None
         return Term(name, np.where(computed, weight * raw, 0.0), computed, {"weight": weight})
 
@@ -120,7 +124,7 @@ def own_salience(weight: float) -> TermStage:
 def reinforcement_boost(weight: float) -> TermStage:
     def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
         computed = scene.usage.reinforcement[pool.rows] > 0
-        if not np.count_nonzero(computed):
+        if not anywhere(computed):
             return None
         gained = scene.salience(pool.rows) - scene.own_salience(pool.rows)
         return Term("reinforcementBoost", np.where(computed, weight * gained, 0.0), computed, {"weight": weight})
@@ -199,7 +203,7 @@ def as_stage(scene: Scene, term: TermStage, relevance: Collection[str] = ()) -> 
 
     def decide(pool: Pool, query: Query) -> Iterable[Term]:
         found = term(scene, pool, query)
-        if found is None or not np.count_nonzero(found.computed):
+        if found is None or not anywhere(found.computed):
             return
         factor, told = 1.0, {}
         if found.name in relevance:

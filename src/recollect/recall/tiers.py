@@ -10,6 +10,7 @@ import numpy as np
 from recollect.index.columns import code_of, table_of
 from recollect.index.lexical import BoundLexical
 from recollect.index.top import best
+from recollect.model.masks import anywhere
 from recollect.model.memory import Kind, Sector
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -71,7 +72,7 @@ def recent_scan(scene: Scene, admitted: Admitted, depth: int, *, batch: int) -> 
     """The newest memories that the filters admit, when nothing else found anything."""
 
     def decide(pool: Pool, query: Query) -> Iterable[Found]:
-        if pool.live.any():
+        if anywhere(pool.live):
             return
         rows = np.flatnonzero(admitted() & (scene.columns["created"] <= scene.at))
         newest = scene.columns["created"][rows].astype(np.float64)

@@ -43,12 +43,12 @@ class InOurWords:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is not None:
-            told = _told(error, self._path)
+            told = in_our_words(error, self._path)
             if told is not None:
                 raise told from error
 
 
-def _told(error: BaseException, path: str) -> StoreError | None:
+def in_our_words(error: BaseException, path: str) -> StoreError | None:
     match error:
         case apsw.BusyError():
             return StoreBusy(
@@ -192,21 +192,3 @@ def immediate(connection: apsw.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
-
-
-class Snapshot:
-    """A read transaction: everything inside sees one state of the store."""
-
-    __slots__ = ("_connection",)
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-
-    def __enter__(self) -> None:
-        self._connection.execute("BEGIN")
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")

@@ -10,15 +10,40 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 
 import apsw
 
-from recollect.engines.sqlite.connection import InOurWords, Snapshot, connect, immediate, open_store
+from recollect.engines.sqlite.connection import InOurWords, connect, immediate, in_our_words, open_store
 from recollect.engines.sqlite.reads import SqliteReader
 from recollect.engines.sqlite.tasks import MISCOUNTED_TRIALS
 from recollect.engines.sqlite.writes import SqliteWriter, TermCache
 from recollect.errors import InvalidInput, StoreReadOnly
 from recollect.store.protocols import Health
+
+
+class Snapshot:
+    """A read transaction: everything inside sees one state of the store."""
+
+    __slots__ = ("_connection", "_path")
+
+    def __init__(self, connection: apsw.Connection, path: str) -> None:
+        self._connection = connection
+        self._path = path
+
+    def __enter__(self) -> SqliteReader:
+        with InOurWords(self._path):
+            self._connection.execute("BEGIN")
+        return SqliteReader(self._connection)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with InOurWords(self._path):
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        if error is not None and (told := in_our_words(error, self._path)) is not None:
+            raise told from error
 
 
 class SqliteStore:
@@ -49,11 +74,8 @@ class SqliteStore:
         connection: apsw.Connection = self._local.connection
         return connection
 
-    @contextmanager
-    def read(self) -> Iterator[SqliteReader]:
-        connection = self.connection
-        with InOurWords(self.location), Snapshot(connection):
-            yield SqliteReader(connection)
+    def read(self) -> Snapshot:
+        return Snapshot(self.connection, self.location)
 
     @contextmanager
     def write(self) -> Iterator[SqliteWriter]:

@@ -112,5 +112,9 @@ class SqliteTrails:
 
 
 def packed(values: Sequence[Any]) -> str:
-    """A list as one parameter, so that no query is made per row."""
-    return json.dumps(list(values), ensure_ascii=False)
+    """A list as one parameter, so that no query is made per row. It is all of one kind, most often numbers."""
+    one_by_one = list(values)
+    return str(one_by_one) if one_by_one and type(one_by_one[0]) is int else _TO_JSON(one_by_one)
+
+
+_TO_JSON = json.JSONEncoder(ensure_ascii=False).encode
