@@ -150,6 +150,7 @@ class BoundSemantic:
         self._head: IntArray | None = None
         self._weighed: tuple[IntArray, FloatArray] | None = None  # rows in order, with the score that each has
         self._read: tuple[IntArray, Single] | None = None  # those of them that have a vector, with it
+        self._late: tuple[dict[int, int], Single] = {}, index.base[:0].astype(np.float32)  # read since, by row
 
     def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:
         """What others proposed is weighed in the same pass."""
@@ -188,7 +189,12 @@ class BoundSemantic:
         found: Single = vectors[at]
         fresh = places(known[at] != rows)
         if len(fresh):
-            found[fresh] = to_single(self._index.gather(self._index.where[rows[fresh]]))
+            place, late = self._late
+            at_hand = [place.get(row, -1) for row in rows[fresh].tolist()]
+            if -1 in at_hand:
+                found[fresh] = to_single(self._index.gather(self._index.where[rows[fresh]]))
+            else:
+                found[fresh] = late[at_hand]
         return found
 
     def _with_vectors(self, rows: IntArray) -> tuple[IntArray, Single]:
@@ -200,6 +206,7 @@ class BoundSemantic:
 
     def _weigh(self, rows: IntArray) -> FloatArray:
         known, vectors = self._with_vectors(rows)
+        self._late = dict(zip(known.tolist(), range(len(known)), strict=True)), vectors
         scores = self._products(vectors)
         return scores if len(known) == len(rows) else _spread(scores, places(self._index.where[rows] >= 0), len(rows))
 

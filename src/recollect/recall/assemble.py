@@ -35,15 +35,15 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     proposers = scene.once("proposers", positions, lambda: pool.proposers(positions))
     parts = ledger.parts_of(positions)
     mark = Snippets(scene.words.words if scene.words is not None else counting(tokenize(query.text)))
+    scores = pool.score[positions].tolist()
     found = []
-    for rank, (position, num) in enumerate(zip(positions.tolist(), nums, strict=True)):
-        memory = known.memories[num]
+    for rank, num in enumerate(nums):
         views = proposers[rank]
         found.append(
             SearchResult(
                 rank=rank + 1,
-                memory=memory,
-                score=float(pool.score[position]),
+                memory=known.memories[num],
+                score=scores[rank],
                 salience=saliences[rank],
                 match_type=match_type(views),
                 views=views,

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -157,15 +156,21 @@ def _claims(values: Iterable[Value]) -> list[Claim]:
 
 
 def contested_claims(texts: Sequence[str]) -> list[list[Claim]]:
-    """The claims of each text, of those units of which there are several numbers: no other can be disagreed with."""
+    """The claims of each text, of those units of which another has another number: no other can be disagreed with."""
     stated = [values_in(text) for text in texts]
-    numbers: dict[str, set[str]] = {}
-    for value in chain.from_iterable(stated):
-        numbers.setdefault(value.unit, set()).add(value.number)
+    numbers: dict[str, list[tuple[int, str]]] = {}
+    for place, values in enumerate(stated):
+        for value in values:
+            numbers.setdefault(value.unit, []).append((place, value.number))
     return [
         # Of more values than are read as claims, the first are: leaving some out would let others in.
-        _claims(value for value in values if len(numbers[value.unit]) > 1 or len(values) > MOST_CLAIMS)
-        for values in stated
+        _claims(
+            value
+            for value in values
+            if len(values) > MOST_CLAIMS
+            or any(there != place and number != value.number for there, number in numbers[value.unit])
+        )
+        for place, values in enumerate(stated)
     ]
 
 

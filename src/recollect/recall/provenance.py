@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +25,8 @@ LOW_CONFIDENCE = 0.3
 ONLY_HERE = "do-not-use-outside-this-context"
 NEAR_MISSES = 5
 TITLE_CHARACTERS = 80
-HYBRID_VIEWS = ("lexical", "semantic", "symbolic")
+_EPOCH = datetime(1970, 1, 1)
+HYBRID_VIEWS = frozenset(("lexical", "semantic", "symbolic"))
 _BLOCKING = (Status.FORGOTTEN, Status.REJECTED, Status.QUARANTINED)
 
 
@@ -117,22 +118,21 @@ def _judged(memory: Memory, relations: Sequence[Relation], query: Query, check: 
 
 @lru_cache(maxsize=4096)  # most memories were never updated: both of their times are one
 def iso(milliseconds: int) -> str:
-    moment = datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return f"{(_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec='milliseconds')}Z"
 
 
 def served_by(proposers: Collection[str], coverage: float) -> str:
     """The first tier, in the settled order, that proposed the row and whose own gates it passes."""
-    views = set(proposers)
-    if DIRECT in views:
+    if DIRECT in proposers:
         return DIRECT
-    if REVIEW in views and (coverage < OVERLAP_FLOOR or not views & set(HYBRID_VIEWS)):
+    hybrid = not HYBRID_VIEWS.isdisjoint(proposers)
+    if REVIEW in proposers and (coverage < OVERLAP_FLOOR or not hybrid):
         return REVIEW
-    if PROCEDURAL in views:
+    if PROCEDURAL in proposers:
         return PROCEDURAL
-    if views & set(HYBRID_VIEWS):
+    if hybrid:
         return "hybrid"
-    return GRAPH if GRAPH in views else RECENT
+    return GRAPH if GRAPH in proposers else RECENT
 
 
 def describe(scene: Scene) -> Decide:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 
 Span = tuple[date, date]
 
@@ -11,7 +11,7 @@ _DAY_MS = 86_400_000
 
 
 def day_of(milliseconds: int) -> date:
-    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC).date()
+    return date.fromordinal(_EPOCH.toordinal() + milliseconds // _DAY_MS)
 
 
 def milliseconds(day: date) -> int:
