@@ -11,6 +11,7 @@ import numpy as np
 
 from recollect.errors import InvalidInput
 from recollect.model.ledger import Entry, Ledger
+from recollect.model.masks import anywhere
 from recollect.model.pool import Pool
 from recollect.model.snapshot import (
     Budget,
@@ -25,7 +26,7 @@ from recollect.model.snapshot import (
     XrayResult,
 )
 from recollect.model.snapshot_id import snapshot_id_of
-from recollect.model.verdict import BoolArray, Found, Gate, Pick, Round
+from recollect.model.verdict import BoolArray, Found, Gate, IntArray, Pick, Round
 
 NEAR_MISSES: Final = 5
 # Rows that are followed without taking part: the view that names them and the gate that keeps them out of the race.
@@ -107,9 +108,21 @@ class _Rung:
             self.name, self.considered, self.admitted, "; ".join(reasons) or None, exempt=exempt, pushed=self.pushed
         )
 
-    def passed(self, position: int) -> bool:
-        judging = [cut for cut in self.cuts if cut.holds(position)]
-        return bool(judging) and not any(cut.failed[position] for cut in judging)
+    def passed(self, positions: IntArray) -> list[bool]:
+        """Which of the rows it judged and never failed."""
+        judged, failed = (np.zeros(len(positions), dtype=np.bool_) for _ in range(2))
+        for cut in self.cuts:
+            known = positions < len(cut.judged)  # rows that came later were not there to be judged
+            at = positions[known]
+            judged[known] |= cut.judged[at]
+            failed[known] |= cut.judged[at] & cut.failed[at]
+        passed: list[bool] = (judged & ~failed).tolist()
+        return passed
+
+    @property
+    def spares(self) -> bool:
+        """Whether any row that it would have rejected was exempt."""
+        return any(anywhere(cut.judged & cut.failed & cut.exempt) for cut in self.cuts)
 
     def spared(self, position: int) -> str | None:
         """Why it would have rejected a row that was exempt from it."""
@@ -212,19 +225,22 @@ def _results(ledger: Ledger, pool: Pool, ladder: list[_Rung], audit: Mapping[str
     graph: Rows = (_note(ledger, "graph") or {}).get("paths", {})
     items: Rows = (_note(ledger, "budget") or {}).get("items", {})
     results = []
-    proposers = pool.proposers(pool.ranked())
-    for rank, position in enumerate(pool.ranked().tolist(), start=1):
+    ranked = pool.ranked()
+    proposers, parts = pool.proposers(ranked), ledger.parts_of(ranked)
+    passed = [(rung.name, rung.passed(ranked)) for rung in ladder]
+    sparing = [rung for rung in ladder if rung.spares]
+    for rank, position in enumerate(ranked.tolist(), start=1):
         memory = pool.ids[position].decode()
         named, by = identity.get(memory, {}), served.get(memory, {})
         path = graph.get(memory, {}) if by.get("servedBy") == "graph" else {}
-        spared = (reason for rung in ladder if (reason := rung.spared(position)) is not None)
+        spared = (reason for rung in sparing if (reason := rung.spared(position)) is not None)
         results.append(
             XrayResult(
                 memoryId=memory,
                 path=named.get("path") or memory,
                 servedBy=by.get("servedBy"),
-                scoreDecomposition={**ledger.parts(position), "final": float(pool.score[position])},
-                admittedBy=tuple(rung.name for rung in ladder if rung.passed(position)),
+                scoreDecomposition={**parts[rank - 1], "final": float(pool.score[position])},
+                admittedBy=tuple(name for name, by_rank in passed if by_rank[rank - 1]),
                 rank=rank,
                 title=named.get("title") or memory,
                 views=proposers[rank - 1],
@@ -327,13 +343,15 @@ def _budget(ledger: Ledger) -> Budget:
     )
 
 
+_PROVENANCE = frozenset(field.name for field in fields(Provenance))
+
+
 def _provenance(record: Mapping[str, Any] | None, reason: str | None) -> Provenance | None:
     if record is None:
         return None
-    known = {field.name for field in fields(Provenance)}
     said: dict[str, Any] = {"retrievalReason": reason}
     for name, value in record.items():
-        if name in known:
+        if name in _PROVENANCE:
             said[name] = tuple(value) if isinstance(value, list) else value
     return Provenance(**said)
 
