@@ -9,7 +9,7 @@ from threading import Thread
 
 import numpy as np
 
-from recollect.errors import EncoderError, EncoderMismatch, EncoderMissing
+from recollect.errors import EncoderError, EncoderFailed, EncoderMismatch, EncoderMissing
 from recollect.index.columns import Columns
 from recollect.index.encoders.protocol import Encoder, EncoderKey, Loads, Vectors
 from recollect.index.vectors import BoundSemantic, Single, VectorIndex, to_single
@@ -56,7 +56,10 @@ class Encoding:
             Thread(target=_load, args=(self.encoder,), name="recollect-encoder").start()
 
     def documents(self, texts: Sequence[str]) -> Vectors:
-        return self.available().encode_documents(texts)
+        found = self.available().encode_documents(texts)
+        if not np.isfinite(found).all():  # it would be like everything, or like nothing
+            raise EncoderFailed(f"{self.key} gave a vector that holds a number without a finite value")
+        return found
 
 
 def _load(encoder: Loads) -> None:

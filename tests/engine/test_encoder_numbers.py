@@ -1,0 +1,38 @@
+"""A vector that is no direction is never stored: what it belongs to waits, and is found by its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recollect.engine import Engine
+from recollect.errors import EncoderFailed
+from recollect.index.encoders.hashing import HashingEncoder
+from recollect.index.encoders.protocol import Vectors
+from recollect.ingest.draft import Draft
+
+
+class Broken(HashingEncoder):
+    def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        found = super().encode_documents(texts)
+        found[:, 0] = self.wrong
+        return found
+
+    wrong = np.nan
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_numbers_without_a_finite_value_are_refused(tmp_path: Path, wrong: float) -> None:
+    encoder = Broken(64)
+    encoder.wrong = wrong
+    with Engine.open(tmp_path / "team.db", encoder=encoder) as engine:
+        list(engine.remember_many([Draft("the gateway listens on port 8443")]))
+        with pytest.raises(EncoderFailed, match="without a finite value"):
+            engine.drain()
+        assert [one.memory.content for one in engine.search("gateway").results] == ["the gateway listens on port 8443"]
+        assert engine.encoding.key is not None
+        with engine.store.read() as reader:
+            assert reader.backlog_size(engine.encoding.key) == 1
