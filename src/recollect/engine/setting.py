@@ -15,7 +15,7 @@ from recollect.index.encoding import Encoding, LazySemantic
 from recollect.index.lexical import BoundLexical, LexicalIndex, bind_lexical
 from recollect.index.resident import Version
 from recollect.index.symbolic import bind_symbolic
-from recollect.index.vectors import Single, VectorIndex, to_single
+from recollect.index.vectors import Single, VectorIndex
 from recollect.index.views import BoundView
 from recollect.ingest.prepare import ROLES, labels
 from recollect.model.checking import CitationCheck
@@ -275,10 +275,7 @@ def _likeness(vectors: VectorIndex | None, semantic: BoundView | None, lexical: 
         has = vectors.where[rows] >= 0
         of_all = everywhere(has)
         with_vector = rows if of_all else rows[has]
-        if isinstance(semantic, LazySemantic):
-            matrix = semantic.vectors(with_vector)
-        else:
-            matrix = to_single(vectors.gather(vectors.where[with_vector]))
+        matrix = semantic.vectors(with_vector) if isinstance(semantic, LazySemantic) else vectors.single(with_vector)
         if not of_all:
             matrix = _at(has, matrix)
         # The first rows are those that will be asked about, so theirs are worked out in one product.

@@ -12,7 +12,7 @@ import numpy as np
 from recollect.errors import EncoderError, EncoderFailed, EncoderMismatch, EncoderMissing
 from recollect.index.columns import Columns
 from recollect.index.encoders.protocol import Encoder, EncoderKey, Loads, Vectors
-from recollect.index.vectors import BoundSemantic, Single, VectorIndex, to_single
+from recollect.index.vectors import BoundSemantic, Single, VectorIndex
 from recollect.index.views import Proposals
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 from recollect.text.language import known_share
@@ -96,4 +96,4 @@ class LazySemantic:
         """The vectors of rows that have one; not one word need be encoded for that."""
         if self._bound is not None:
             return self._bound.vectors(rows)
-        return to_single(self._index.gather(self._index.where[rows]))
+        return self._index.single(rows)

@@ -16,7 +16,7 @@ from recollect.index.columns import Columns
 from recollect.index.scored import distinct
 from recollect.index.top import best
 from recollect.index.views import Proposals
-from recollect.model.masks import places
+from recollect.model.masks import everywhere, places
 from recollect.model.verdict import BoolArray, FloatArray, IntArray
 
 Half = NDArray[np.float16]
@@ -126,6 +126,10 @@ class VectorIndex:
         vectors[~in_base] = self.tail[places[~in_base] - split]
         return vectors
 
+    def single(self, rows: IntArray) -> Single:
+        """The vectors of rows that have one, in single precision."""
+        return to_single(self.gather(self.where[rows]))
+
 
 def build_scan(vectors: Half) -> Any:
     import turbovec
@@ -160,10 +164,7 @@ class BoundSemantic:
         allowed = self._columns["alive"] if mask is None else mask & self._columns["alive"]
         rows = self._candidates(k, allowed, masked=mask is not None)
         weighed = rows if beside is None or not len(beside) else _distinct(rows, beside)
-        known, vectors = self._read = self._with_vectors(weighed)
-        scores = self._products(vectors)
-        if len(known) < len(weighed):
-            scores = _spread(scores, weighed.searchsorted(known), len(weighed))
+        scores, self._read = self._weigh(weighed)
         self._weighed = weighed, scores
         chosen = best(self._columns, rows, scores if weighed is rows else scores[weighed.searchsorted(rows)], k)
         return Proposals(chosen, self.score(chosen), more=len(rows) > k or self._available(allowed) > k)
@@ -171,19 +172,20 @@ class BoundSemantic:
     def score(self, rows: IntArray) -> FloatArray:
         """What was weighed for the proposals, most of a pool, is not weighed again."""
         if self._weighed is None or not len(self._weighed[0]):
-            return self._weigh(rows)
+            return self._weigh(rows)[0]
         known, weights = self._weighed
         at = np.minimum(known.searchsorted(rows), len(known) - 1)
         scores = weights[at]
         fresh = places(known[at] != rows)
         if len(fresh):
-            scores[fresh] = self._weigh(rows[fresh])
+            scores[fresh], (late, vectors) = self._weigh(rows[fresh])
+            self._late = dict(zip(late.tolist(), range(len(late)), strict=True)), vectors
         return scores
 
     def vectors(self, rows: IntArray) -> Single:
         """The vectors of rows that have one. Most were read for the proposals, and are at hand."""
         if self._read is None or not len(self._read[0]):
-            return to_single(self._index.gather(self._index.where[rows]))
+            return self._index.single(rows)
         known, vectors = self._read
         at = np.minimum(known.searchsorted(rows), len(known) - 1)
         found: Single = vectors[at]
@@ -192,23 +194,22 @@ class BoundSemantic:
             place, late = self._late
             at_hand = [place.get(row, -1) for row in rows[fresh].tolist()]
             if -1 in at_hand:
-                found[fresh] = to_single(self._index.gather(self._index.where[rows[fresh]]))
+                found[fresh] = self._index.single(rows[fresh])
             else:
                 found[fresh] = late[at_hand]
         return found
 
-    def _with_vectors(self, rows: IntArray) -> tuple[IntArray, Single]:
-        places = self._index.where[rows]
-        has = places >= 0
-        if np.count_nonzero(has) < len(rows):
-            rows, places = rows[has], places[has]
-        return rows, to_single(self._index.gather(places))
-
-    def _weigh(self, rows: IntArray) -> FloatArray:
-        known, vectors = self._with_vectors(rows)
-        self._late = dict(zip(known.tolist(), range(len(known)), strict=True)), vectors
-        scores = self._products(vectors)
-        return scores if len(known) == len(rows) else _spread(scores, places(self._index.where[rows] >= 0), len(rows))
+    def _weigh(self, rows: IntArray) -> tuple[FloatArray, tuple[IntArray, Single]]:
+        """The score of each row, NaN without a vector; and the rows that have one, with it."""
+        has = self._index.where[rows] >= 0
+        known = rows if everywhere(has) else rows[has]
+        vectors = self._index.single(known)
+        products = self._products(vectors)
+        if len(known) == len(rows):
+            return products, (known, vectors)
+        scores = np.full(len(rows), np.nan)
+        scores[has] = products
+        return scores, (known, vectors)
 
     def _products(self, vectors: Single) -> FloatArray:
         products = vectors.astype(np.float64)
@@ -249,13 +250,6 @@ class BoundSemantic:
             return rows[eligible].astype(np.int64)
         scores = (vectors @ self._query)[eligible]
         return rows[eligible[np.argpartition(-scores, wanted)[:wanted]]].astype(np.int64)
-
-
-def _spread(scores: FloatArray, at: IntArray, size: int) -> FloatArray:
-    """Scores at their places among rows of which the others have none."""
-    among = np.full(size, np.nan)
-    among[at] = scores
-    return among
 
 
 def _distinct(base: IntArray, tail: IntArray) -> IntArray:

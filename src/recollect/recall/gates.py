@@ -37,18 +37,17 @@ class Rung:
 def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
     """The rungs of this recall, in the order in which the X-ray lists them."""
     columns, filters = scene.columns, query.filters
-    plain = _Plain(scene)
     rungs = [
-        Rung("namespace-scope", plain.or_else(scene.none_of), lambda _: ""),
+        Rung("namespace-scope", scene.none_of, lambda _: ""),
         Rung(
             "status-active",
-            plain.or_else(lambda rows: _not_active(scene, query, rows)),
+            _unless_plain(scene, lambda rows: _not_active(scene, query, rows)),
             lambda rows: _statuses(columns, rows),
         ),
-        Rung("validity", _validity(scene, query, plain), lambda _: "outside its validity"),
+        Rung("validity", _validity(scene, query), lambda _: "outside its validity"),
         Rung(
             "trust-zone",
-            plain.or_else(lambda rows: columns["zone"][rows] == code_of(Zone.QUARANTINE)),
+            _unless_plain(scene, lambda rows: columns["zone"][rows] == code_of(Zone.QUARANTINE)),
             lambda _: "rejected quarantine",
         ),
     ]
@@ -105,27 +104,9 @@ def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
     return tuple(rungs)
 
 
-class _Plain:
-    """Whether all of some rows are plain: then no rung that every recall has rejects any, and none need look."""
-
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-        self._asked: Rows | None = None
-        self._none: BoolArray | None = None
-
-    def or_else(self, fails: Fails) -> Fails:
-        def judged(rows: Rows) -> BoolArray:
-            none = self._rejected(rows)
-            return fails(rows) if none is None else none
-
-        return judged
-
-    def _rejected(self, rows: Rows) -> BoolArray | None:
-        if self._asked is not rows:
-            found = self._scene.all_plain(rows)
-            self._none = self._scene.none_of(rows) if found else None
-            self._asked = rows
-        return self._none
+def _unless_plain(scene: Scene, fails: Fails) -> Fails:
+    """No rung that every recall has rejects a plain row: where all are, it need not look."""
+    return lambda rows: scene.none_of(rows) if scene.all_plain(rows) else fails(rows)
 
 
 def judge(rungs: Sequence[Rung], *, batch: int, pushed: Sequence[tuple[int, int]] | None = None) -> Decide:
@@ -192,11 +173,11 @@ def _not_active(scene: Scene, query: Query, rows: Rows) -> BoolArray:
     return ~active
 
 
-def _validity(scene: Scene, query: Query, plain: _Plain) -> Fails:
+def _validity(scene: Scene, query: Query) -> Fails:
     def fails(rows: Rows) -> BoolArray:
         return _not_valid(scene, query, rows)
 
-    return fails if query.as_of is not None else plain.or_else(fails)
+    return fails if query.as_of is not None else _unless_plain(scene, fails)
 
 
 def _not_valid(scene: Scene, query: Query, rows: Rows) -> BoolArray:
