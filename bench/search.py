@@ -11,9 +11,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import platform
 import resource
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections import defaultdict
@@ -28,6 +30,7 @@ from recollect import Draft, Engine
 from recollect.config import load
 from recollect.index.encoders.protocol import Encoder, EncoderKey, Vectors
 from recollect.index.encoders.registry import open_encoder
+from recollect.model.verdict import Note
 
 HERE = Path(__file__).parent
 EMBED_SAMPLE = 1_000
@@ -82,7 +85,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return float(np.percentile(values, share)) if values else 0.0
 
 
-STAGES = ("encode", "lexical", "semantic", "symbolic", "tiers", "pipeline", "fetch", "total", "highlights")
+STAGES = ("encode", "lexical", "semantic", "symbolic", "tiers", "pipeline", "fetch", "total", "told", "highlights")
 TIERS = ("direct-answer", "procedural", "review-context", "graph", "recent-scan")
 
 
@@ -98,7 +101,8 @@ def stage_of(name: str) -> str:
 def measure(engine: Engine, asked: Sequence[str]) -> dict[str, list[float]]:
     """Milliseconds a query, by stage. What is outside the ledger is binding the query and fetching the results.
 
-    Highlights are no part of a recall: they are made when they are read, and so measured apart.
+    What is made when it is read is no part of a recall, and so measured apart: what its notes tell of the results, the
+    parts of each score, and the highlights.
     """
     times: dict[str, list[float]] = defaultdict(list)
     for text in asked:
@@ -113,6 +117,10 @@ def measure(engine: Engine, asked: Sequence[str]) -> dict[str, list[float]]:
             spent[stage_of(name)] += nanos
         spent["fetch"] += total - sum(spent.values())
         spent["total"] = total
+        started = time.perf_counter_ns()
+        told = [dict(entry.verdict.data) for entry in recall.ledger.entries if isinstance(entry.verdict, Note)]
+        told += [dict(recall.ledger.query), *(dict(result.parts) for result in recall.returned)]
+        spent["told"] = time.perf_counter_ns() - started
         started = time.perf_counter_ns()
         for result in recall.returned:
             _ = result.highlights
@@ -158,7 +166,7 @@ def measured(store: Path, spec: str) -> dict[str, Any]:
     with Engine.open(store, encoder=spec) as engine:
         measure(engine, before)
         times = measure(engine, asked)
-        row: dict[str, Any] = {"queries": len(asked), "memoryMiB": peak_memory()}
+        row: dict[str, Any] = {"queries": len(asked), "python": interpreter(), "memoryMiB": peak_memory()}
         yardstick = brute_force(engine, asked)
     for stage in STAGES:
         row[stage] = {"p50": percentile(times[stage], 50), "p95": percentile(times[stage], 95)}
@@ -166,6 +174,12 @@ def measured(store: Path, spec: str) -> dict[str, Any]:
     row["searchRatio"] = (row["lexical"]["p50"] + row["semantic"]["p50"]) / row["yardstick"]["p50"]
     row["pipelineRatio"] = (row["pipeline"]["p50"] + row["fetch"]["p50"]) / row["yardstick"]["p50"]
     return row
+
+
+def interpreter() -> str:
+    """Most of pipeline and fetch is Python, so it matters how that was built."""
+    optimised = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
+    return f"{platform.python_version()}, {'optimised' if optimised else 'built without optimisation'}"
 
 
 def peak_memory() -> float:
@@ -209,6 +223,7 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
     def add(label: str, cells: Sequence[str]) -> None:
         lines.append(f"| {label} | " + " | ".join(cells) + " |")
 
+    add("Python", [row["python"] for row in rows])
     add("ingest, memories/s", [f"{row['ingestPerSecond']:,.0f}" for row in rows])
     add(
         f"ingest with embedding, memories/s (first {EMBED_SAMPLE:,})",

@@ -175,5 +175,7 @@ def test_over_stdio_a_token_limits_the_process_until_it_is_revoked(team: Team) -
         assert "may read and not write" in desk.refused("remember", content="x")
         assert "no namespace 'private'" in desk.refused("search_memory", query="x", namespace="private")
         with Engine.open(team.store, encoder="hashing:64") as engine:
-            engine.token_revoke(engine.tokens()[0].id)
+            known = engine.token_of(team.reader)
+            assert known is not None
+            engine.token_revoke(known.id)
         assert "this token is not known, or holds no longer" in desk.refused("search_memory", query="Monday")

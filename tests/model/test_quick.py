@@ -1,5 +1,8 @@
-"""Records that are filled through their slots are frozen dataclasses in every other way."""
+"""Records that are filled in a quicker way are frozen dataclasses in every other."""
 
+import copy
+import pickle
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 
 import pytest
@@ -49,3 +52,11 @@ def test_a_record_with_a_filling_of_its_own_is_refused() -> None:
 
     with pytest.raises(TypeError, match="Counted"):
         quick(Counted)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda record: pickle.loads(pickle.dumps(record))])
+def test_a_copy_is_as_whole_and_as_frozen(again: Callable[[Note], Note]) -> None:
+    copied = again(Note("a", words=["b"]))
+    assert copied == Note("a", words=["b"])
+    with pytest.raises(FrozenInstanceError):
+        copied.count = 4  # type: ignore[misc]

@@ -19,6 +19,7 @@ from recollect.index.vectors import Single, VectorIndex
 from recollect.index.views import BoundView
 from recollect.ingest.prepare import ROLES, labels
 from recollect.model.checking import CitationCheck
+from recollect.model.later import Later
 from recollect.model.masks import everywhere
 from recollect.model.memory import Annotations, Memory, Relation
 from recollect.model.plan import Plan
@@ -102,7 +103,7 @@ def set_scene(
         neighbours=_neighbours(reader, ns, query.at) if preset.tiers or preset.by_strategy else None,
         likeness=_likeness(version.vectors if fluency > 0 else None, views.get("semantic"), version.lexical),
         known=_known(reader),
-        notes={**notes, "encoder": encoding.key, "fluency": fluency, **(plan.to_json() if plan is not None else {})},
+        notes=_notes(notes, encoding.key, fluency, plan),
         plan=plan,
         noticed=noticed if preset.planned else None,
         paths=_paths(reader),
@@ -117,6 +118,12 @@ def set_scene(
     again = {name: words if name == "lexical" else view for name, view in views.items()}
     words = words if lexical is not None else None
     return replace(scene, wider=replace(scene, plan=wide, views=again, words=words, told={}))
+
+
+def _notes(notes: Mapping[str, object], encoder: str | None, fluency: float, plan: Plan | None) -> Later[object]:
+    return Later(
+        lambda: {**notes, "encoder": encoder, "fluency": fluency, **(plan.to_json() if plan is not None else {})}
+    )
 
 
 def _bind_words(

@@ -126,10 +126,11 @@ class Columns:
         return Columns(buffers, {name: Names.of(names[name]) for name in INTERNED}, size)
 
     def __getitem__(self, name: str) -> Array:
-        view = self._views.get(name)
-        if view is None:
+        try:
+            return self._views[name]
+        except KeyError:
             view = self._views[name] = self._buffers[name].data[: self.size]
-        return view
+            return view
 
     def arrays(self) -> dict[str, Array]:
         return {name: self[name] for name in _DTYPES}

@@ -22,6 +22,11 @@ def everywhere(mask: BoolArray) -> bool:
     return 0 not in mask.tobytes()
 
 
+def counted(mask: BoolArray) -> int:
+    """As `np.count_nonzero`."""
+    return mask.tobytes().count(1)
+
+
 def all_true(count: int) -> BoolArray:
     """As `np.ones`."""
     return ~np.zeros(count, dtype=np.bool_)

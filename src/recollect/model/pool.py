@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import assert_never
 
 import numpy as np
 
-from recollect.model.masks import all_true, places
+from recollect.model.masks import all_true, counted, places
 from recollect.model.quick import quick
 from recollect.model.verdict import (
     ID_DTYPE,
@@ -70,12 +71,9 @@ class Pool:
 
     def proposers(self, positions: IntArray) -> list[tuple[str, ...]]:
         """The views that proposed each row. A name with a colon is a step inside a tier, and "watch" takes no part."""
-        told = [
-            (view, set(proposal.positions.tolist()))
-            for view, proposal in self.found.items()
-            if ":" not in view and view != "watch"
-        ]
-        return [tuple(view for view, proposed in told if position in proposed) for position in positions.tolist()]
+        views = [view for view in self.found if ":" not in view and view != "watch"]
+        told = zip(*(self.proposed_by(view)[positions].tolist() for view in views), strict=True)
+        return [tuple(compress(views, proposed)) for proposed in told] if views else [()] * len(positions)
 
     def raw(self, view: str) -> FloatArray:
         """The view's raw scores, NaN where it did not propose the row."""
@@ -106,30 +104,30 @@ class Pool:
             case Pick():
                 live = np.zeros(len(self), dtype=np.bool_)
                 live[verdict.chosen] = True
-                return self._with(live=live & self.live, order=verdict.chosen), _count(self.live), len(verdict.chosen)
+                return self._with(live=live & self.live, order=verdict.chosen), counted(self.live), len(verdict.chosen)
             case Round():
                 fresh = np.zeros(len(self))
                 again = replace(self, live=self.passed, score=fresh, order=None, round=verdict.number)
-                return again, _count(self.live), _count(self.passed)
+                return again, counted(self.live), counted(self.passed)
         assert_never(verdict)
 
     def _with_term(self, term: Term) -> tuple[Pool, int, int]:
         """Most terms speak of every row or of none, and then there is less to do."""
-        considered, computed = _count(self.live), _count(term.computed)
+        considered, computed = counted(self.live), counted(term.computed)
         if not computed:
             return self, considered, 0
         if computed == len(self):
             return self._with(score=self.score + term.delta), considered, considered
         score = self.score + np.where(term.computed, term.delta, 0.0)
-        return self._with(score=score), considered, _count(self.live & term.computed)
+        return self._with(score=score), considered, counted(self.live & term.computed)
 
     def _behind(self, gate: Gate) -> tuple[Pool, int, int]:
         considered, masked = self.live & gate.applies, gate.masked()
-        count = _count(considered)
+        count = counted(considered)
         if masked is None:
             return self, count, count
         kept = ~masked
-        return self._with(live=self.live & kept, passed=self.passed & kept), count, _count(considered & kept)
+        return self._with(live=self.live & kept, passed=self.passed & kept), count, counted(considered & kept)
 
     def _with(
         self,
@@ -158,7 +156,7 @@ class Pool:
         size, considered = len(self), len(found.ids)
         positions = self.locate(found.ids)
         fresh = positions < 0
-        count = _count(fresh)
+        count = counted(fresh)
         positions[fresh] = np.arange(size, size + count)
         before = self.found.get(found.view)
         proposal = Proposal(positions, found.raw)
@@ -194,7 +192,3 @@ class Pool:
 
 
 NOBODY = Pool()
-
-
-def _count(mask: BoolArray) -> int:
-    return int(np.count_nonzero(mask))  # a tenth of the time that a sum takes

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import lru_cache, partial
 
+from recollect.model.later import Later
 from recollect.model.ledger import Ledger
 from recollect.model.memory import Memory, Relation, RelationType
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.recall import MatchType, SearchResult
+from recollect.model.verdict import IntArray
 from recollect.recall.scene import Scene
 from recollect.store.protocols import Reader
 from recollect.text.snippet import Snippets, counting
@@ -33,7 +36,7 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     saliences = scene.salience(pool.rows)[positions].tolist()
     superseded = scene.superseded(pool.rows)[positions].tolist()
     proposers = scene.once("proposers", positions, lambda: pool.proposers(positions))
-    parts = ledger.parts_of(positions)
+    parts = _parts(ledger, positions)
     mark = Snippets(scene.words.words if scene.words is not None else counting(tokenize(query.text)))
     scores = pool.score[positions].tolist()
     found = []
@@ -56,6 +59,18 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
             )
         )
     return tuple(found)
+
+
+def _parts(ledger: Ledger, positions: IntArray) -> list[Later[float]]:
+    """Each result's parts, worked out for all of them when those of the first are read."""
+    told: list[dict[str, float]] = []
+
+    def of(rank: int) -> Mapping[str, float]:
+        if not told:
+            told.extend(ledger.parts_of(positions))
+        return told[rank]
+
+    return [Later(partial(of, rank)) for rank in range(len(positions))]
 
 
 def _replaces(relation: Relation, memory: Memory) -> bool:

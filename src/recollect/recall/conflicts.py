@@ -10,14 +10,15 @@ from typing import Any, Final
 
 import numpy as np
 
+from recollect.model.later import Later
 from recollect.model.memory import Memory, Relation, RelationType
 from recollect.model.pool import Pool
 from recollect.model.query import Query
 from recollect.model.quick import quick
 from recollect.model.verdict import IntArray, Note, Term, Verdict
-from recollect.recall.fusion import followed, head_of, texts_of
+from recollect.recall.fusion import followed, head_of
 from recollect.recall.runner import Decide
-from recollect.recall.scene import Scene
+from recollect.recall.scene import Known, Scene
 from recollect.text.stopwords import query_weights
 from recollect.text.tokenizer import tokenize
 
@@ -228,24 +229,34 @@ def _opponents(memory: Memory, relations: Iterable[Relation], at: int) -> list[s
 
 
 def find_conflicts(scene: Scene, pool: Pool, positions: IntArray) -> dict[str, Conflict]:
-    memories = texts_of(scene, pool, positions)
-    if not memories or scene.known is None:
+    if scene.known is None or not len(positions):
         return {}
     nums = scene.columns["num"][pool.rows[positions]].tolist()
-    relations = scene.known(nums).relations
-    by_id = {memory.id: relations[num] for num, memory in zip(nums, memories, strict=True) if num in relations}
-    return conflicts_among(memories, by_id, scene.at)
+    return _conflicts_of(scene.known(nums), nums, scene.at)
+
+
+def _conflicts_of(known: Known, nums: Sequence[int], at: int) -> dict[str, Conflict]:
+    memories = [known.memories[num] for num in nums]
+    relations = {known.memories[num].id: known.relations[num] for num in nums if num in known.relations}
+    return conflicts_among(memories, relations, at)
 
 
 def tell_conflicts(scene: Scene) -> Decide:
-    """Of the rows that were chosen; nothing is said where nothing speaks against any."""
+    """Of the rows that were chosen: those that something speaks against, and what."""
 
     def decide(pool: Pool, query: Query) -> Iterable[Note]:
-        found = find_conflicts(scene, pool, pool.ranked())
-        if found:
-            yield Note("conflicts", {"rows": {id: conflict.to_json() for id, conflict in found.items()}})
+        chosen = pool.ranked()
+        if scene.known is None or not len(chosen):
+            return
+        nums, at = scene.columns["num"][pool.rows[chosen]].tolist(), scene.at
+        known = scene.known(nums)
+        yield Note("conflicts", Later(lambda: {"rows": _told(_conflicts_of(known, nums, at))}))
 
     return decide
+
+
+def _told(conflicts: Mapping[str, Conflict]) -> dict[str, Any]:
+    return {id: conflict.to_json() for id, conflict in conflicts.items()}
 
 
 def conflict_penalty(scene: Scene) -> Decide:

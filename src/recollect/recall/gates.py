@@ -26,29 +26,43 @@ Fails = Callable[[Rows], BoolArray]
 @quick
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """`fails` says which of the given rows it rejects, `why` sums up a rejection in words; `asked` = by the caller."""
+    """`fails` says which of the given rows it rejects, `why` sums up a rejection in words; `asked` = by the caller.
+
+    One that `spares_plain` rejects no plain row: where all are, it need not look.
+    """
 
     name: str
     fails: Fails
     why: Callable[[IntArray], str]
     asked: bool = False
+    spares_plain: bool = False
+
+    def rejects(self, scene: Scene, rows: Rows) -> BoolArray:
+        return scene.none_of(rows) if self.spares_plain and scene.all_plain(rows) else self.fails(rows)
 
 
 def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
     """The rungs of this recall, in the order in which the X-ray lists them."""
     columns, filters = scene.columns, query.filters
     rungs = [
-        Rung("namespace-scope", scene.none_of, lambda _: ""),
+        Rung("namespace-scope", scene.none_of, lambda _: "", spares_plain=True),
         Rung(
             "status-active",
-            _unless_plain(scene, lambda rows: _not_active(scene, query, rows)),
+            lambda rows: _not_active(scene, query, rows),
             lambda rows: _statuses(columns, rows),
+            spares_plain=True,
         ),
-        Rung("validity", _validity(scene, query), lambda _: "outside its validity"),
+        Rung(
+            "validity",
+            lambda rows: _not_valid(scene, query, rows),
+            lambda _: "outside its validity",
+            spares_plain=query.as_of is None,
+        ),
         Rung(
             "trust-zone",
-            _unless_plain(scene, lambda rows: columns["zone"][rows] == code_of(Zone.QUARANTINE)),
+            lambda rows: columns["zone"][rows] == code_of(Zone.QUARANTINE),
             lambda _: "rejected quarantine",
+            spares_plain=True,
         ),
     ]
     if scene.held is not None:
@@ -104,27 +118,25 @@ def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
     return tuple(rungs)
 
 
-def _unless_plain(scene: Scene, fails: Fails) -> Fails:
-    """No rung that every recall has rejects a plain row: where all are, it need not look."""
-    return lambda rows: scene.none_of(rows) if scene.all_plain(rows) else fails(rows)
-
-
-def judge(rungs: Sequence[Rung], *, batch: int, pushed: Sequence[tuple[int, int]] | None = None) -> Decide:
+def judge(
+    scene: Scene, rungs: Sequence[Rung], *, batch: int, pushed: Sequence[tuple[int, int]] | None = None
+) -> Decide:
     """Every rung as a Gate over the rows of one batch."""
 
     def decide(pool: Pool, query: Query) -> Iterable[Gate]:
         applies = pool.batch == batch
         if batch and not anywhere(applies):
             return
-        exempt = np.zeros(len(pool), dtype=np.bool_)
+        nobody = scene.none_of(pool.rows)
+        plain = scene.all_plain(pool.rows)
         live = pool.live
         for at, rung in enumerate(rungs):
-            fails, reason = rung.fails(pool.rows), ""
-            if anywhere(fails):
+            fails, reason = nobody if plain and rung.spares_plain else rung.fails(pool.rows), ""
+            if fails is not nobody and anywhere(fails):
                 rejected = live & applies & fails
                 reason = rung.why(pool.rows[rejected]) if anywhere(rejected) else ""
                 live = live & ~rejected
-            yield Gate(rung.name, applies, fails, exempt, reason, pushed[at] if pushed else None)
+            yield Gate(rung.name, applies, fails, nobody, reason, pushed[at] if pushed else None)
 
     return decide
 
@@ -135,7 +147,7 @@ def passing(scene: Scene, rungs: Iterable[Rung]) -> tuple[BoolArray, list[tuple[
     counts = []
     for rung in rungs:
         considered = int(mask.sum())
-        mask &= ~rung.fails(EVERY)
+        mask &= ~rung.rejects(scene, EVERY)
         counts.append((considered, int(mask.sum())))
     return mask, counts
 
@@ -156,7 +168,7 @@ def may_lead_on(scene: Scene, query: Query) -> Callable[[Sequence[int]], list[in
         places = rows[known]
         passes = scene.columns["alive"][places]
         for rung in rungs:
-            passes = passes & ~rung.fails(places)
+            passes = passes & ~rung.rejects(scene, places)
         allowed: list[int] = np.asarray(nums, dtype=np.int64)[known][passes].tolist()
         return allowed
 
@@ -171,13 +183,6 @@ def _not_active(scene: Scene, query: Query, rows: Rows) -> BoolArray:
     replaced = status == code_of(Status.SUPERSEDED)
     active |= replaced if query.filters.include_superseded else replaced & ~scene.superseded(rows)
     return ~active
-
-
-def _validity(scene: Scene, query: Query) -> Fails:
-    def fails(rows: Rows) -> BoolArray:
-        return _not_valid(scene, query, rows)
-
-    return fails if query.as_of is not None else _unless_plain(scene, fails)
 
 
 def _not_valid(scene: Scene, query: Query, rows: Rows) -> BoolArray:

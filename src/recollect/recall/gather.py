@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from recollect.index.views import Proposals
+from recollect.model.later import Later
 from recollect.model.masks import anywhere, everywhere
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -32,7 +33,8 @@ def encode(scene: Scene) -> Decide:
             return
         with suppress(Exception):  # the view fails the same way when it is asked to propose, and is recorded then
             prepare()
-        yield Note("encode", {"encoder": scene.notes.get("encoder")})
+        notes = scene.notes
+        yield Note("encode", Later(lambda: {"encoder": notes.get("encoder")}))
 
     return decide
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from recollect.model.later import Later
 from recollect.model.plan import Strategy
 from recollect.model.pool import Pool
 from recollect.model.query import WIDE_ALPHA, WIDE_BETA, WIDE_LIMIT, Mode, Query
@@ -50,9 +51,9 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
         ("encode", encode(scene)),
         *((f"gather:{view}", propose(scene, view, depth, pushed)) for view in views),
         *(tier_proposals(scene, depth) if tiered else ()),
-        ("gates", judge(rungs, batch=FIRST, pushed=counts if narrow else None)),
+        ("gates", judge(scene, rungs, batch=FIRST, pushed=counts if narrow else None)),
         ("refill", refill(scene, views, depth, admitted)),
-        ("gates", judge(rungs, batch=REFILL)),
+        ("gates", judge(scene, rungs, batch=REFILL)),
         *(tier_expansion(scene, rungs, query, admitted) if tiered else ()),
         *(along_relations(scene, rungs, query) if preset.by_strategy and is_complex(scene) else ()),
         *(watching(scene, rungs, depth) if scene.watched is not None else ()),
@@ -95,13 +96,13 @@ def widening(
     stages: list[Stage] = [
         ("plan", lambda pool, query: plan(scene, preset, query)),
         *((f"gather:{view}", propose_more(scene, view, depth, admitted, batch=WIDENED)) for view in views),
-        ("gates", judge(rungs, batch=WIDENED)),
+        ("gates", judge(scene, rungs, batch=WIDENED)),
     ]
     if preset.tiers and scene.neighbours is not None and query.mode is Mode.HYBRID:
         through = may_lead_on(scene, query)
         stages += [
             ("graph", walk(scene, scene.neighbours, wide.limit, batch=WIDENED_GRAPH, through=through)),
-            ("gates", judge(rungs, batch=WIDENED_GRAPH)),
+            ("gates", judge(scene, rungs, batch=WIDENED_GRAPH)),
         ]
     stages += [*ranking(scene, preset, views), *certificate(scene, may_widen=False)]
     return [(name, _in_second_round(decide, wide)) for name, decide in stages]
@@ -134,14 +135,14 @@ def tier_expansion(scene: Scene, rungs: Sequence[Rung], query: Query, admitted: 
     """The tiers that start from what is live: along relations, or, where nothing is, from the newest."""
     yield from along_relations(scene, rungs, query)
     yield "recent-scan", tiers.recent_scan(scene, admitted, query.limit, batch=RECENT)
-    yield "gates", judge(rungs, batch=RECENT)
+    yield "gates", judge(scene, rungs, batch=RECENT)
 
 
 def along_relations(scene: Scene, rungs: Sequence[Rung], query: Query) -> Iterable[Stage]:
     if scene.neighbours is not None:
         through = may_lead_on(scene, query)
         yield "graph", walk(scene, scene.neighbours, query.limit, batch=GRAPH, through=through)
-        yield "gates", judge(rungs, batch=GRAPH)
+        yield "gates", judge(scene, rungs, batch=GRAPH)
 
 
 def is_complex(scene: Scene) -> bool:
@@ -158,7 +159,7 @@ def watching(scene: Scene, rungs: Sequence[Rung], depth: int) -> Iterable[Stage]
     assert scene.watched is not None
     yield "watch", follow(scene, scene.watched, list(scene.unknown), depth, batch=WATCHED)
     yield "watch", mask_unproposed()
-    yield "gates", judge(rungs, batch=WATCHED)
+    yield "gates", judge(scene, rungs, batch=WATCHED)
 
 
 def selection(scene: Scene, preset: Preset) -> Iterable[Stage]:
@@ -174,15 +175,18 @@ def selection(scene: Scene, preset: Preset) -> Iterable[Stage]:
 
 
 def plan(scene: Scene, preset: Preset, query: Query) -> Iterable[Note]:
+    views, notes = list(scene.views), scene.notes
     yield Note(
         "plan",
-        {
-            "preset": preset.name,
-            "views": list(scene.views),
-            "depth": preset.depth_for(query.limit),
-            "limit": query.limit,
-            "alpha": query.alpha,
-            "beta": query.beta,
-            **scene.notes,
-        },
+        Later(
+            lambda: {
+                "preset": preset.name,
+                "views": views,
+                "depth": preset.depth_for(query.limit),
+                "limit": query.limit,
+                "alpha": query.alpha,
+                "beta": query.beta,
+                **notes,
+            }
+        ),
     )

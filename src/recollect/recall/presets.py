@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recollect.errors import UnknownOption
 from recollect.index.bm25 import Bm25
@@ -21,7 +22,7 @@ from recollect.recall.tiers import tier_prior
 from recollect.recall.uplift import uplift
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Preset:
     """`depth` · limit rows, and no fewer than `least`, are asked of each view: the scale of a score comes from the
     candidates, so a short list must not be measured against a handful. `terms` pairs each term with the view it needs.
@@ -207,6 +208,7 @@ def preset_named(name: object) -> Preset:
     return PRESETS[name]
 
 
+@lru_cache(maxsize=64)  # asked twice a recall, and there are few presets
 def views_for(preset: Preset, mode: Mode, strategy: Strategy | None = None) -> tuple[str, ...]:
     """The seed knew two views; the symbolic one joins wherever the preset has a use for it."""
     if preset.by_strategy and strategy is Strategy.SIMPLE and mode is Mode.HYBRID:

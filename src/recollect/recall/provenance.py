@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from recollect.model.checking import CitationCheck
+from recollect.model.later import Later
 from recollect.model.masks import all_true, anywhere, places
 from recollect.model.memory import Memory, Relation, RelationType, Status
 from recollect.model.pool import Pool
@@ -17,7 +18,7 @@ from recollect.model.query import Query
 from recollect.model.verdict import IntArray, Note
 from recollect.recall.direct import OVERLAP_FLOOR
 from recollect.recall.runner import Decide
-from recollect.recall.scene import Scene
+from recollect.recall.scene import Known, Scene
 from recollect.recall.tiers import DIRECT, GRAPH, PROCEDURAL, RECENT, REVIEW
 from recollect.recall.watch import WATCH
 
@@ -145,24 +146,39 @@ def describe(scene: Scene) -> Decide:
         nums = scene.columns["num"][pool.rows[chosen]].tolist()
         missed = scene.columns["num"][pool.rows[near_misses(pool, chosen)]].tolist()
         known = scene.known([*nums, *missed])
-        identity, served, origins = {}, {}, {}
         coverage = scene.coverage(pool.rows)[chosen].tolist()
         proposers = scene.once("proposers", chosen, lambda: pool.proposers(chosen))
-        for num, views, covered in zip(nums, proposers, coverage, strict=True):
-            memory = known.memories[num]
-            by = served_by(views, covered)
-            identity[memory.id] = {"title": title_of(memory), "path": path_of(memory, known.paths)}
-            served[memory.id] = {"servedBy": by, "reason": f"served-by={by}"}
-            origins[memory.id] = provenance(
-                memory, known.relations.get(num, ()), query=query, served_by=by, check=known.checks.get(num)
-            )
-        for memory in (known.memories[num] for num in missed):
-            identity[memory.id] = {"title": title_of(memory), "path": path_of(memory, known.paths)}
-        yield Note("identity", {"rows": identity})
-        yield Note("served", {"rows": served})
-        yield Note("provenance", {"rows": origins})
+        tiers = [served_by(views, covered) for views, covered in zip(proposers, coverage, strict=True)]
+        yield Note("identity", Later(lambda: {"rows": _identities(known, [*nums, *missed])}))
+        yield Note("served", Later(lambda: {"rows": _served(known, nums, tiers)}))
+        yield Note("provenance", Later(lambda: {"rows": _origins(known, nums, tiers, query)}))
 
     return decide
+
+
+def _identities(known: Known, nums: Iterable[int]) -> dict[str, Any]:
+    memories = (known.memories[num] for num in nums)
+    return {memory.id: {"title": title_of(memory), "path": path_of(memory, known.paths)} for memory in memories}
+
+
+def _served(known: Known, nums: Sequence[int], tiers: Sequence[str]) -> dict[str, Any]:
+    return {
+        known.memories[num].id: {"servedBy": tier, "reason": f"served-by={tier}"}
+        for num, tier in zip(nums, tiers, strict=True)
+    }
+
+
+def _origins(known: Known, nums: Sequence[int], tiers: Sequence[str], query: Query) -> dict[str, Any]:
+    return {
+        known.memories[num].id: provenance(
+            known.memories[num],
+            known.relations.get(num, ()),
+            query=query,
+            served_by=tier,
+            check=known.checks.get(num),
+        )
+        for num, tier in zip(nums, tiers, strict=True)
+    }
 
 
 def near_misses(pool: Pool, chosen: IntArray) -> IntArray:

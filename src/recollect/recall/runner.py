@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from time import perf_counter_ns
 
+from recollect.model.later import Later
 from recollect.model.ledger import Entry, Ledger
 from recollect.model.pool import NOBODY, Pool
 from recollect.model.query import Query
@@ -29,4 +30,4 @@ def run(stages: Iterable[Stage], query: Query) -> tuple[Ledger, Pool]:
             entries.append(Entry(name, verdict, considered, admitted, now - started))
             started = now
         silent[name] = silent.get(name, 0) + perf_counter_ns() - started
-    return Ledger(query.to_json(), tuple(entries), silent), pool
+    return Ledger(Later(query.to_json), tuple(entries), silent), pool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import count
 from typing import Final
 
 _WORD: Final = re.compile(r"\w\w*")
@@ -12,11 +13,19 @@ BEGINNING: Final = 3
 REMEMBERED: Final = 16
 
 
+# Of each beginning of a word, the phrases that have a pattern which begins so, a bit for each.
+_BEGINS: Final[dict[str, int]] = {}
+_BITS: Final = count()
+
+
 @lru_cache(maxsize=REMEMBERED)  # a dozen rules read one question
-def _read(text: str) -> tuple[str, frozenset[str]]:
-    """The text in small letters, and how its words begin."""
+def _read(text: str) -> tuple[str, int]:
+    """The text in small letters, and the phrases that one of its words may begin."""
     lowered = text.lower()
-    return lowered, frozenset(word[:BEGINNING] for word in _WORD.findall(lowered))
+    begun = 0
+    for word in _WORD.findall(lowered):
+        begun |= _BEGINS.get(word[:BEGINNING], 0)
+    return lowered, begun
 
 
 class Phrases:
@@ -27,19 +36,22 @@ class Phrases:
     a text in ASCII is not searched for Korean.
     """
 
-    __slots__ = ("_anywhere", "_begins", "_english", "_korean")
+    __slots__ = ("_anywhere", "_bit", "_english", "_korean")
 
     def __init__(self, english: str, korean: str, *, anywhere: str | None = None) -> None:
         """`english` has a pattern on a line or several, between bars."""
         patterns = [pattern for line in english.split("\n") for pattern in _alternatives(line.strip()) if pattern]
-        self._begins = frozenset(_beginning(pattern) for pattern in patterns)
+        self._bit = 1 << next(_BITS)
+        for beginning in {_beginning(pattern) for pattern in patterns}:
+            _BEGINS[beginning] = _BEGINS.get(beginning, 0) | self._bit
+        _read.cache_clear()  # what was read before knows nothing of these
         self._english = re.compile(rf"\b(?:{'|'.join(patterns)})\b", re.DOTALL)
         self._anywhere = re.compile(anywhere, re.DOTALL) if anywhere is not None else None
         self._korean = re.compile(korean)
 
     def within(self, text: str) -> bool:
-        lowered, begins = _read(text)
-        if not self._begins.isdisjoint(begins) and self._english.search(lowered) is not None:
+        lowered, begun = _read(text)
+        if begun & self._bit and self._english.search(lowered) is not None:
             return True
         if self._anywhere is not None and self._anywhere.search(lowered) is not None:
             return True
