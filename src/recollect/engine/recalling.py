@@ -15,6 +15,7 @@ from recollect.engine.situating import situation
 from recollect.errors import InvalidInput
 from recollect.ingest.validate import epoch_ms, label, option, tags, unit_interval
 from recollect.model.audit import chained, query_digest
+from recollect.model.later import Later
 from recollect.model.ledger import Entry, Ledger
 from recollect.model.memory import Event, EventKind, Kind, Memory, Sector, Session, Tier, Usage
 from recollect.model.plan import INTENT_ALIASES, Intent, Scope
@@ -172,7 +173,9 @@ class Recalling(Core):
             ledger, pool = run(pipeline(scene, preset, query), query)
             found = results(reader, scene, ledger, pool, query)
         found, lessons = apart(found, query.limit if pool.round == 1 else widened_query(query).limit)
-        return Recall(query, found, ledger, self.encoding.key, degraded=_failures(ledger), lessons=lessons)
+        return Recall(
+            query, found, ledger, self.encoding.key, degraded=Later(lambda: _failures(ledger)), lessons=lessons
+        )
 
     def _versions(self, preset: Preset) -> dict[str, Any]:
         """What else the answer depends on beside store, query and clock."""

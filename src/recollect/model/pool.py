@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import compress
 from typing import assert_never
 
 import numpy as np
@@ -71,9 +70,12 @@ class Pool:
 
     def proposers(self, positions: IntArray) -> list[tuple[str, ...]]:
         """The views that proposed each row. A name with a colon is a step inside a tier, and "watch" takes no part."""
-        views = [view for view in self.found if ":" not in view and view != "watch"]
-        told = zip(*(self.proposed_by(view)[positions].tolist() for view in views), strict=True)
-        return [tuple(compress(views, proposed)) for proposed in told] if views else [()] * len(positions)
+        told = [
+            (view, set(proposal.positions.tolist()))
+            for view, proposal in self.found.items()
+            if ":" not in view and view != "watch"
+        ]
+        return [tuple(view for view, proposed in told if position in proposed) for position in positions.tolist()]
 
     def raw(self, view: str) -> FloatArray:
         """The view's raw scores, NaN where it did not propose the row."""

@@ -75,7 +75,7 @@ def judge_answers(scene: Scene, words: BoundLexical, *, batch: int) -> Decide:
 
     def decide(pool: Pool, query: Query) -> Iterable[Verdict]:
         applies = pool.proposed_by(CANDIDATE_VIEW)
-        others = proposed_otherwise(pool)
+        others = proposed_otherwise(scene, pool)
         standing = applies & pool.live
         considered, filtered = int(standing.sum()), []
         for rule in rules(scene, words, scene.names):
@@ -137,8 +137,12 @@ def _anchor(citation: FileCitation) -> str:
     return f"{citation.path}:{citation.start_line}" + (f"-{citation.end_line}" if citation.end_line else "")
 
 
-def proposed_otherwise(pool: Pool) -> BoolArray:
+def proposed_otherwise(scene: Scene, pool: Pool) -> BoolArray:
     """Rows that a view other than the direct-answer tier's proposed."""
+    return scene.once("proposed otherwise", pool.found, lambda: _proposed_otherwise(pool))
+
+
+def _proposed_otherwise(pool: Pool) -> BoolArray:
     others = np.zeros(len(pool), dtype=np.bool_)
     for view in pool.found:
         if view not in (CANDIDATE_VIEW, DIRECT, "watch"):
@@ -146,12 +150,12 @@ def proposed_otherwise(pool: Pool) -> BoolArray:
     return others
 
 
-def overlap_gate(words: BoundLexical) -> Decide:
+def overlap_gate(scene: Scene, words: BoundLexical) -> Decide:
     """Enforced for what only direct-answer proposed, recorded for the others as what would have rejected them."""
 
     def decide(pool: Pool, query: Query) -> Iterable[Gate]:
         everywhere = all_true(len(pool))
-        exempt = proposed_otherwise(pool)
+        exempt = proposed_otherwise(scene, pool)
         fails = words.coverage(pool.rows) < OVERLAP_FLOOR
         reason = BELOW_OVERLAP if anywhere(fails & pool.live) else ""
         yield Gate("token-overlap", everywhere, fails, exempt, reason)

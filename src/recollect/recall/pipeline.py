@@ -152,7 +152,7 @@ def is_complex(scene: Scene) -> bool:
 def direct_answer(scene: Scene) -> Iterable[Stage]:
     if scene.words is not None:
         yield "direct-answer", judge_answers(scene, scene.words, batch=FIRST)
-        yield "gates", overlap_gate(scene.words)
+        yield "gates", overlap_gate(scene, scene.words)
 
 
 def watching(scene: Scene, rungs: Sequence[Rung], depth: int) -> Iterable[Stage]:
