@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from recollect.model.ledger import Entry, Ledger
 from recollect.model.pool import Pool
-from recollect.model.verdict import ID_DTYPE, Found, Gate, Note, Pick, Term, Verdict
+from recollect.model.verdict import ID_DTYPE, Found, Gate, Note, Pick, Round, Term, Verdict
 
 FLOATS = st.floats(-10, 10, allow_nan=False)
 
@@ -121,6 +122,28 @@ def test_measured_time_is_outside_the_digest(ledger: Ledger) -> None:
     slower = tuple(Entry(e.stage, e.verdict, e.considered, e.admitted, e.nanos + 1) for e in ledger.entries)
     assert Ledger(ledger.query, slower).canonical() == ledger.canonical()
     assert Ledger(ledger.query, slower).to_json() != ledger.to_json()
+
+
+def in_order(record: dict[str, Any]) -> bytes:
+    return json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@given(recalls(), st.text(alphabet=st.characters(exclude_categories=["Cs"])), st.floats())
+def test_what_is_digested_is_the_record_with_its_keys_in_order(ledger: Ledger, text: str, number: float) -> None:
+    some, none = np.array([True, False]), np.zeros(2, dtype=np.bool_)
+    odd: list[Verdict] = [
+        Found(text, ids([1, 2]), np.array([number, np.nan]), np.array([0, 1]), 3, True, True, text),
+        Found("empty", ids([]), np.empty(0), np.empty(0, dtype=np.int64)),
+        Gate(text, some, none, some, text, (7, 3)),
+        Gate("no reason", some, none, none),
+        Term(text, np.array([number, -0.0]), some, {text: number, "a": 1.0}),
+        Pick(text, np.array([1, 0]), np.array([number, 2.0]), text),
+        Note(text, {"z": [text, {"b": number, "a": None}], "a": {text: True}, text: 5}),
+        Round(2, text),
+    ]
+    entries = (*ledger.entries, *(Entry(text, verdict, 4, 2, 1) for verdict in odd))
+    whole = Ledger({"text": text, "now": 5, "filters": {"b": 1, "a": [text]}}, entries)
+    assert whole.canonical() == in_order(whole.to_json(measured=False))
 
 
 @given(recalls())

@@ -190,6 +190,8 @@ class Pool:
 
     def locate(self, ids: IdArray) -> IntArray:
         """The position of each id in the pool, -1 where it is not in it."""
+        if not self.places:
+            return np.full(len(ids), -1, dtype=np.int64)
         return np.array([self.places.get(id, -1) for id in ids.tolist()], dtype=np.int64)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from recollect.model.quick import quick
 from recollect.model.snapshot_id import SCHEMA_VERSION
 
 ServedBy = Literal["direct-answer", "hybrid", "graph", "recent-scan", "procedural", "review-context"]
@@ -17,6 +18,7 @@ CorrectionState = Literal["none", "correction", "superseded", "disputed", "forgo
 Safety = Literal["safe", "requires-review", "blocked"]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Provenance:
     source: str
@@ -44,6 +46,7 @@ class Conflicts:
     memories: tuple[str, ...]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class XrayResult:
     """`scoreDecomposition` holds every term that was computed for the row, by name, and `final`, their sum.
@@ -74,6 +77,7 @@ class XrayResult:
     conflicts: Conflicts | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class FilterTrace:
     """`admitted` = passed + exempt. Where `pushed`, the counts are of the whole namespace, not of what was proposed."""
@@ -104,6 +108,7 @@ class Budget:
     usedTokens: int | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ViewTrace:
     """How many rows a view proposed when first asked, and how many when asked again among those that pass."""
@@ -114,6 +119,7 @@ class ViewTrace:
     error: str | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class NearMiss:
     """A row that was found and not returned: what kept it out, and by how much its score missed the last result's."""
@@ -127,6 +133,7 @@ class NearMiss:
     margin: float | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class StageTime:
     stage: str

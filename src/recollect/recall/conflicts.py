@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from recollect.model.later import Later
 from recollect.model.memory import Memory, Relation, RelationType
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -18,7 +17,7 @@ from recollect.model.quick import quick
 from recollect.model.verdict import IntArray, Note, Term, Verdict
 from recollect.recall.fusion import followed, head_of
 from recollect.recall.runner import Decide
-from recollect.recall.scene import Known, Scene
+from recollect.recall.scene import Scene
 from recollect.text.stopwords import query_weights
 from recollect.text.tokenizer import tokenize
 
@@ -120,13 +119,13 @@ def values_in(text: str) -> list[Value]:
     if _DIGIT.search(text) is None:
         return []
     stated = []
-    lines = (line for line in text.split("\n") if _DIGIT.search(line) is not None)
-    clauses = (clause for line in lines for clause in _CLAUSE.split(line) if _DIGIT.search(clause) is not None)
-    for clause in clauses:
-        values = _values(clause)
-        if len(values) == 1:  # of several numbers it is not plain which is meant
-            number, unit = values[0]["number"].lower().removeprefix("v"), (values[0]["unit"] or "").lower()
-            stated.append(Value(f"{clause[: values[0].start()]} {clause[values[0].end() :]}", number, unit[:3]))
+    lines = [line for line in text.split("\n") if _DIGIT.search(line) is not None] if "\n" in text else [text]
+    for line in lines:
+        for clause in _CLAUSE.split(line):
+            values = _values(clause)
+            if len(values) == 1:  # of several numbers it is not plain which is meant
+                number, unit = values[0]["number"].lower().removeprefix("v"), (values[0]["unit"] or "").lower()
+                stated.append(Value(f"{clause[: values[0].start()]} {clause[values[0].end() :]}", number, unit[:3]))
     return stated
 
 
@@ -232,31 +231,21 @@ def find_conflicts(scene: Scene, pool: Pool, positions: IntArray) -> dict[str, C
     if scene.known is None or not len(positions):
         return {}
     nums = scene.columns["num"][pool.rows[positions]].tolist()
-    return _conflicts_of(scene.known(nums), nums, scene.at)
-
-
-def _conflicts_of(known: Known, nums: Sequence[int], at: int) -> dict[str, Conflict]:
+    known = scene.known(nums)
     memories = [known.memories[num] for num in nums]
     relations = {known.memories[num].id: known.relations[num] for num in nums if num in known.relations}
-    return conflicts_among(memories, relations, at)
+    return conflicts_among(memories, relations, scene.at)
 
 
 def tell_conflicts(scene: Scene) -> Decide:
-    """Of the rows that were chosen: those that something speaks against, and what."""
+    """Of the rows that were chosen; nothing is said where nothing speaks against any."""
 
     def decide(pool: Pool, query: Query) -> Iterable[Note]:
-        chosen = pool.ranked()
-        if scene.known is None or not len(chosen):
-            return
-        nums, at = scene.columns["num"][pool.rows[chosen]].tolist(), scene.at
-        known = scene.known(nums)
-        yield Note("conflicts", Later(lambda: {"rows": _told(_conflicts_of(known, nums, at))}))
+        found = find_conflicts(scene, pool, pool.ranked())
+        if found:
+            yield Note("conflicts", {"rows": {id: conflict.to_json() for id, conflict in found.items()}})
 
     return decide
-
-
-def _told(conflicts: Mapping[str, Conflict]) -> dict[str, Any]:
-    return {id: conflict.to_json() for id, conflict in conflicts.items()}
 
 
 def conflict_penalty(scene: Scene) -> Decide:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import Any, Final
 
 import numpy as np
 
 from recollect.errors import InvalidInput
 from recollect.model.ledger import Entry, Ledger
-from recollect.model.masks import anywhere
+from recollect.model.masks import all_true, anywhere, counted, places
 from recollect.model.pool import Pool
+from recollect.model.quick import quick
 from recollect.model.snapshot import (
     Budget,
     Conflicts,
@@ -26,7 +27,7 @@ from recollect.model.snapshot import (
     XrayResult,
 )
 from recollect.model.snapshot_id import snapshot_id_of
-from recollect.model.verdict import BoolArray, Found, Gate, IntArray, Pick, Round
+from recollect.model.verdict import BoolArray, Found, Gate, IntArray, Note, Pick, Round
 
 NEAR_MISSES: Final = 5
 # Rows that are followed without taking part: the view that names them and the gate that keeps them out of the race.
@@ -41,11 +42,14 @@ PROPOSED: Final = "proposed"
 _NS_PER_MS: Final = 1e6
 
 Rows = Mapping[str, Mapping[str, Any]]
+# By name, in the order in which they were made.
+Notes = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def explain(ledger: Ledger, *, audit: Mapping[str, str] | None = None, trace_id: str | None = None) -> Snapshot:
     """The X-ray of a recall. `audit` gives the audit entry of each memory that was injected."""
-    plan = _note(ledger, "plan")
+    notes = _notes(ledger.entries)
+    plan = _note(notes, "plan")
     if plan is None:
         raise InvalidInput("a ledger without a plan cannot be explained", hint="Explain the ledger of a whole recall.")
     query, digest = ledger.query, ledger.digest()
@@ -55,25 +59,26 @@ def explain(ledger: Ledger, *, audit: Mapping[str, str] | None = None, trace_id:
         query=query["text"],
         snapshotId=snapshot_id_of(digest, query["now"]),
         capturedAt=query["now"],
-        results=_results(ledger, walk.pool, ladder, audit or {}),
+        results=_results(ledger, notes, walk.pool, ladder, audit or {}),
         filters=tuple(rung.trace for rung in ladder),
-        budget=_budget(ledger),
+        budget=_budget(ledger, notes),
         plan={name: value for name, value in plan.items() if name != "versions"},
         views=views,
-        nearMisses=_near_misses(ledger, walk),
+        nearMisses=_near_misses(notes, walk),
         stages=_stages(ledger.entries),
         versions=dict(plan.get("versions", {})),
         digest=digest,
-        tierExplain=_tier_explain(ledger, walk),
+        tierExplain=_tier_explain(ledger, notes, walk),
         sessionKey=query.get("session"),
         namespace=query.get("namespace"),
         traceId=trace_id,
         degraded={view.name: view.error for view in views if view.error is not None},
-        certificate=_note(ledger, "certificate"),
+        certificate=_note(notes, "certificate"),
         widening=next((entry.verdict.reason for entry in ledger.entries if isinstance(entry.verdict, Round)), None),
     )
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cut:
     """One gate or pick as it met the pool: the rows it judged, those of them it failed, and those it spared anyway."""
@@ -87,7 +92,8 @@ class _Cut:
         return position < len(self.judged) and bool(self.judged[position])
 
     def rejects(self, position: int) -> bool:
-        return self.holds(position) and bool(self.failed[position]) and not self.exempt[position]
+        known = position < len(self.judged)
+        return known and bool(self.failed[position] and self.judged[position] and not self.exempt[position])
 
 
 @dataclass(slots=True, eq=False)
@@ -102,7 +108,7 @@ class _Rung:
 
     @property
     def trace(self) -> FilterTrace:
-        exempt = sum(int((cut.judged & cut.failed & cut.exempt).sum()) for cut in self.cuts)
+        exempt = sum(counted(cut.judged & cut.failed & cut.exempt) for cut in self.cuts)
         reasons = dict.fromkeys(cut.reason for cut in self.cuts if cut.reason)
         return FilterTrace(
             self.name, self.considered, self.admitted, "; ".join(reasons) or None, exempt=exempt, pushed=self.pushed
@@ -111,7 +117,13 @@ class _Rung:
     def passed(self, positions: IntArray) -> list[bool]:
         """Which of the rows it judged and never failed."""
         judged, failed = (np.zeros(len(positions), dtype=np.bool_) for _ in range(2))
+        last = max(positions.tolist(), default=-1)
         for cut in self.cuts:
+            if last < len(cut.judged):
+                by_it = cut.judged[positions]
+                judged |= by_it
+                failed |= by_it & cut.failed[positions]
+                continue
             known = positions < len(cut.judged)  # rows that came later were not there to be judged
             at = positions[known]
             judged[known] |= cut.judged[at]
@@ -132,7 +144,10 @@ class _Rung:
         return None
 
     def rejected(self, position: int) -> _Cut | None:
-        return next((cut for cut in self.cuts if cut.rejects(position)), None)
+        for cut in self.cuts:
+            if cut.rejects(position):
+                return cut
+        return None
 
 
 @dataclass(slots=True, eq=False)
@@ -187,13 +202,13 @@ class _Walk:
     def _gate(self, entry: Entry, gate: Gate) -> None:
         cut = _Cut(self.pool.live & gate.applies, gate.fails, gate.exempt, gate.reason)
         if gate.name.startswith(f"{DIRECT_ANSWER}:"):
-            self.own.setdefault(gate.name, _Rung(gate.name)).cuts.append(cut)
+            self._among(self.own, gate.name).cuts.append(cut)
             if entry.considered == entry.admitted:
                 return
             masked = cut.judged & cut.failed & ~cut.exempt
-            rung, cut = self._rung(DIRECT_ANSWER), _Cut(masked, masked, ~masked, gate.reason)
+            rung, cut = self._among(self.rungs, DIRECT_ANSWER), _Cut(masked, masked, ~masked, gate.reason)
         else:
-            rung = self._rung(gate.name)
+            rung = self._among(self.rungs, gate.name)
         rung.cuts.append(cut)
         if gate.pushed is not None:
             # The mask was laid over the whole namespace, so later passes hold no row that it has not counted.
@@ -203,8 +218,11 @@ class _Walk:
             rung.considered += entry.considered
             rung.admitted += entry.admitted
 
-    def _rung(self, name: str) -> _Rung:
-        return self.rungs.setdefault(name, _Rung(name))
+    @staticmethod
+    def _among(rungs: dict[str, _Rung], name: str) -> _Rung:
+        if name not in rungs:
+            rungs[name] = _Rung(name)
+        return rungs[name]
 
     def _begin_again(self) -> None:
         """The picks so far count no more; what the gates masked stays masked."""
@@ -219,15 +237,18 @@ class _Walk:
         self.rungs[pick.name] = _Rung(pick.name, entry.considered, entry.admitted, cuts=[cut])
 
 
-def _results(ledger: Ledger, pool: Pool, ladder: list[_Rung], audit: Mapping[str, str]) -> tuple[XrayResult, ...]:
-    identity, served, provenance = (_rows(ledger, name) for name in ("identity", "served", "provenance"))
-    sources, conflicts = (_rows(ledger, name) for name in ("sources", "conflicts"))
-    graph: Rows = (_note(ledger, "graph") or {}).get("paths", {})
-    items: Rows = (_note(ledger, "budget") or {}).get("items", {})
+def _results(
+    ledger: Ledger, notes: Notes, pool: Pool, ladder: list[_Rung], audit: Mapping[str, str]
+) -> tuple[XrayResult, ...]:
+    identity, served, provenance = (_rows(notes, name) for name in ("identity", "served", "provenance"))
+    sources, conflicts = (_rows(notes, name) for name in ("sources", "conflicts"))
+    graph: Rows = (_note(notes, "graph") or {}).get("paths", {})
+    items: Rows = (_note(notes, "budget") or {}).get("items", {})
     results = []
     ranked = pool.ranked()
-    proposers, parts = pool.proposers(ranked), ledger.parts_of(ranked)
-    passed = [(rung.name, rung.passed(ranked)) for rung in ladder]
+    proposers, parts, scores = pool.proposers(ranked), ledger.parts_of(ranked), pool.score[ranked].tolist()
+    rungs = [rung.name for rung in ladder]
+    passed = list(zip(*(rung.passed(ranked) for rung in ladder), strict=True)) or [()] * len(ranked)
     sparing = [rung for rung in ladder if rung.spares]
     for rank, position in enumerate(ranked.tolist(), start=1):
         memory = pool.ids[position].decode()
@@ -239,8 +260,8 @@ def _results(ledger: Ledger, pool: Pool, ladder: list[_Rung], audit: Mapping[str
                 memoryId=memory,
                 path=named.get("path") or memory,
                 servedBy=by.get("servedBy"),
-                scoreDecomposition={**parts[rank - 1], "final": float(pool.score[position])},
-                admittedBy=tuple(name for name, by_rank in passed if by_rank[rank - 1]),
+                scoreDecomposition={**parts[rank - 1], "final": scores[rank - 1]},
+                admittedBy=tuple(compress(rungs, passed[rank - 1])),
                 rank=rank,
                 title=named.get("title") or memory,
                 views=proposers[rank - 1],
@@ -260,12 +281,14 @@ def _results(ledger: Ledger, pool: Pool, ladder: list[_Rung], audit: Mapping[str
     return tuple(results)
 
 
-def _near_misses(ledger: Ledger, walk: _Walk) -> tuple[NearMiss, ...]:
+def _near_misses(notes: Notes, walk: _Walk) -> tuple[NearMiss, ...]:
     """The best rows that were found and not returned. A margin below 0 means that a filter, not the score, decided."""
-    pool, identity = walk.pool, _rows(ledger, "identity")
+    pool, identity = walk.pool, _rows(notes, "identity")
     chosen = pool.ranked()
     last = float(pool.score[chosen[-1]]) if len(chosen) else None
-    others = np.setdiff1d(np.arange(len(pool)), chosen)
+    left = all_true(len(pool))
+    left[chosen] = False
+    others = places(left)
     misses: list[NearMiss] = []
     for position in others[np.lexsort((pool.ids[others], -pool.score[others]))].tolist():
         if len(misses) == NEAR_MISSES:
@@ -289,15 +312,15 @@ def _near_misses(ledger: Ledger, walk: _Walk) -> tuple[NearMiss, ...]:
     return tuple(misses)
 
 
-def _tier_explain(ledger: Ledger, walk: _Walk) -> TierExplain | None:
-    note = _note(ledger, "tierExplain")
+def _tier_explain(ledger: Ledger, notes: Notes, walk: _Walk) -> TierExplain | None:
+    note = _note(notes, "tierExplain")
     if note is None:
         return None
     rejecting = dict.fromkeys(
         cut.reason or rung.name.removeprefix(f"{DIRECT_ANSWER}:")
         for rung in walk.own.values()
         for cut in rung.cuts
-        if (cut.judged & cut.failed).any()
+        if anywhere(cut.judged & cut.failed)
     )
     nanos = sum(entry.nanos for entry in ledger.entries if entry.stage.startswith(DIRECT_ANSWER))
     return TierExplain(
@@ -333,8 +356,8 @@ def _stages(entries: Iterable[Entry]) -> tuple[StageTime, ...]:
     return tuple(StageTime(stage, spent / _NS_PER_MS) for stage, spent in nanos.items())
 
 
-def _budget(ledger: Ledger) -> Budget:
-    asked, note = ledger.query, _note(ledger, "budget") or {}
+def _budget(ledger: Ledger, notes: Notes) -> Budget:
+    asked, note = ledger.query, _note(notes, "budget") or {}
     return Budget(
         chars=note.get("chars", asked["budget"]),
         used=note.get("used"),
@@ -349,11 +372,10 @@ _PROVENANCE = frozenset(field.name for field in fields(Provenance))
 def _provenance(record: Mapping[str, Any] | None, reason: str | None) -> Provenance | None:
     if record is None:
         return None
-    said: dict[str, Any] = {"retrievalReason": reason}
-    for name, value in record.items():
-        if name in _PROVENANCE:
-            said[name] = tuple(value) if isinstance(value, list) else value
-    return Provenance(**said)
+    said: dict[str, Any] = {name: tuple(value) if type(value) is list else value for name, value in record.items()}
+    if not said.keys() <= _PROVENANCE:
+        said = {name: value for name, value in said.items() if name in _PROVENANCE}
+    return Provenance(**{"retrievalReason": reason, **said})
 
 
 def _conflicts(record: Mapping[str, Any] | None) -> Conflicts | None:
@@ -362,14 +384,21 @@ def _conflicts(record: Mapping[str, Any] | None) -> Conflicts | None:
     return Conflicts(record["severity"], tuple(record["reasons"]), tuple(record["memories"]))
 
 
-def _note(ledger: Ledger, name: str) -> Mapping[str, Any] | None:
+def _notes(entries: Iterable[Entry]) -> Notes:
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        if isinstance(entry.verdict, Note):
+            found.setdefault(entry.verdict.name, []).append(entry.verdict.data)
+    return found
+
+
+def _note(notes: Notes, name: str) -> Mapping[str, Any] | None:
     """What was said of this last: a second round's word replaces the first's."""
-    notes = ledger.notes(name)
-    return notes[-1] if notes else None
+    return notes[name][-1] if name in notes else None
 
 
-def _rows(ledger: Ledger, name: str) -> Rows:
-    return {memory: row for note in ledger.notes(name) for memory, row in note.get("rows", {}).items()}
+def _rows(notes: Notes, name: str) -> Rows:
+    return {memory: row for note in notes.get(name, ()) for memory, row in note.get("rows", {}).items()}
 
 
 def _tuple(values: Iterable[Any] | None) -> tuple[Any, ...] | None:
