@@ -15,7 +15,6 @@ import platform
 import resource
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from collections import defaultdict
@@ -196,7 +195,7 @@ def measured(store: Path, spec: str) -> dict[str, Any]:
         times = measure(engine, asked)
         own = percentile([one["pace"] for one in times], 5)
         undisturbed = [one for one in times if one["pace"] <= DISTURBED * own]
-        row: dict[str, Any] = {"queries": len(asked), "python": interpreter(), "memoryMiB": peak_memory()}
+        row: dict[str, Any] = {"queries": len(asked), "python": platform.python_version(), "memoryMiB": peak_memory()}
         yardstick = brute_force(engine, asked)
     for stage in (*STAGES, "pace"):
         took = [one[stage] for one in times if stage in one]
@@ -207,12 +206,6 @@ def measured(store: Path, spec: str) -> dict[str, Any]:
     row["searchRatio"] = (row["lexical"]["p50"] + row["semantic"]["p50"]) / row["yardstick"]["p50"]
     row["pipelineRatio"] = (row["pipeline"]["p50"] + row["fetch"]["p50"]) / row["yardstick"]["p50"]
     return row
-
-
-def interpreter() -> str:
-    """Most of pipeline and fetch is Python, so it matters how that was built."""
-    optimised = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
-    return f"{platform.python_version()}, {'optimised' if optimised else 'built without optimisation'}"
 
 
 def peak_memory() -> float:
@@ -262,7 +255,7 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
         f"ingest with embedding, memories/s (first {EMBED_SAMPLE:,})",
         [f"{row['ingestEmbeddedPerSecond']:,.0f}" for row in rows],
     )
-    for stage in (*STAGES, "yardstick"):
+    for stage in (*STAGES, "pace", "yardstick"):
         add(f"{stage}, ms p50 / p95", [f"{row[stage]['p50']:.2f} / {row[stage]['p95']:.2f}" for row in rows])
     for name in ("lexicalAndSemantic", "pipelineAndFetch", "total"):
         add(

@@ -1,5 +1,7 @@
 """What is told later is worked out once, for whoever reads it first, and is the same to all."""
 
+import copy
+import pickle
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -24,6 +26,12 @@ def test_it_is_worked_out_when_read_and_only_once() -> None:
     assert later.get("c") is None
     assert repr(later) == "{'a': 1, 'b': 2}"
     assert len(calls) == 1
+
+
+def test_a_copy_of_it_is_what_it_tells() -> None:
+    later = Later(lambda: {"a": 1})
+    assert pickle.loads(pickle.dumps(later)) == {"a": 1}
+    assert copy.deepcopy(later) == {"a": 1}
 
 
 def test_readers_at_one_time_read_the_same() -> None:

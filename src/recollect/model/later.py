@@ -39,3 +39,6 @@ class Later(Mapping[str, Value]):
 
     def __repr__(self) -> str:
         return repr(self._read())
+
+    def __reduce__(self) -> tuple[type[dict[str, Value]], tuple[dict[str, Value]]]:
+        return dict, (dict(self),)  # what is sent elsewhere, or copied, is read for it
