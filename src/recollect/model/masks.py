@@ -27,6 +27,13 @@ def counted(mask: BoolArray) -> int:
     return mask.tobytes().count(1)
 
 
+def all_but(count: int, these: IntArray) -> IntArray:
+    """The places up to `count` without some of them, in order; as `np.setdiff1d`."""
+    left = all_true(count)
+    left[these] = False
+    return places(left)
+
+
 def all_true(count: int) -> BoolArray:
     """As `np.ones`."""
     return ~np.zeros(count, dtype=np.bool_)

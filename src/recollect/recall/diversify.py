@@ -11,7 +11,7 @@ import numpy as np
 
 from recollect.index.columns import code_of
 from recollect.index.top import ordered
-from recollect.model.masks import all_true, anywhere, everywhere, places
+from recollect.model.masks import all_but, all_true, anywhere, everywhere, places
 from recollect.model.memory import Kind
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -79,7 +79,7 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
             yield Pick("mmr-diversify", order, np.empty(0))
             return
         # All rows pay, whether or not they can be chosen: those that can come first, in their order.
-        row_order = order if len(order) == len(pool) else np.concatenate([order, _others(pool, order)])
+        row_order = order if len(order) == len(pool) else np.concatenate([order, all_but(len(pool), order)])
         scores = pool.score[order]
         unit = (1.0 - balance) / balance * _deviation(scores)
         likeness_to = likeness(pool.rows[row_order])
@@ -116,12 +116,6 @@ def mmr_diversify(scene: Scene, likeness: Likeness, balance: float = LAMBDA) -> 
         yield Pick("mmr-diversify", chosen, tokens_of(scene, pool, chosen), reason)
 
     return decide
-
-
-def _others(pool: Pool, order: IntArray) -> IntArray:
-    left = all_true(len(pool))
-    left[order] = False
-    return places(left)
 
 
 def _worthy_lessons(scene: Scene, pool: Pool, order: IntArray, *, best: float) -> BoolArray:

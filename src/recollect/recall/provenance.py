@@ -11,7 +11,7 @@ import numpy as np
 
 from recollect.model.checking import CitationCheck
 from recollect.model.later import Later
-from recollect.model.masks import all_true, anywhere, places
+from recollect.model.masks import all_but, anywhere
 from recollect.model.memory import Memory, Relation, RelationType, Status
 from recollect.model.pool import Pool
 from recollect.model.query import Query
@@ -183,9 +183,7 @@ def _origins(known: Known, nums: Sequence[int], tiers: Sequence[str], query: Que
 
 def near_misses(pool: Pool, chosen: IntArray) -> IntArray:
     """In the order in which the X-ray looks for them; a row that is only followed takes the place of none."""
-    left = all_true(len(pool))
-    left[chosen] = False
-    rest = places(left)
+    rest = all_but(len(pool), chosen)
     most = NEAR_MISSES + (len(pool.found[WATCH].positions) if WATCH in pool.found else 0)
     order = np.argsort(-pool.score[rest], kind="stable")
     ranked = pool.score[rest[order[: most + 1]]]
