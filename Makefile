@@ -37,16 +37,16 @@ screenshots: $(DEV_READY) browser  ## docs/images anew, from the sample
 	$(BIN)/python examples/screenshots.py
 
 fuzz: $(DEV_READY)  ## 100,000 arbitrary queries; `make test` runs a short version
-	RECOLLECT_FUZZ=100000 $(BIN)/python -m pytest tests/faults/test_fuzz_queries.py
+	RECALLENS_FUZZ=100000 $(BIN)/python -m pytest tests/faults/test_fuzz_queries.py
 
 fuzz-http: $(DEV_READY)  ## Schemathesis with all its phases and 100 examples a route; `make test` runs a short version
-	RECOLLECT_FUZZ_HTTP=100 $(BIN)/python -m pytest tests/http/test_http_fuzz.py
+	RECALLENS_FUZZ_HTTP=100 $(BIN)/python -m pytest tests/http/test_http_fuzz.py
 
 vault-edits: $(DEV_READY)  ## 500 random edits of a vault, then compared with a fresh index; `make test` runs 60
-	RECOLLECT_VAULT_EDITS=500 $(BIN)/python -m pytest tests/engine/test_vault_equal.py
+	RECALLENS_VAULT_EDITS=500 $(BIN)/python -m pytest tests/engine/test_vault_equal.py
 
 soak: $(DEV_READY)  ## eight MCP servers, a command and a watcher on one store for 60 s; `make test` runs 6
-	RECOLLECT_SOAK=60 $(BIN)/python -m pytest tests/faults/test_mcp_soak.py
+	RECALLENS_SOAK=60 $(BIN)/python -m pytest tests/faults/test_mcp_soak.py
 
 bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run
 	$(BIN)/python bench/search.py

@@ -1,8 +1,8 @@
 """Fit the abstention score on dev sets that have unanswerable questions, and print its coefficients and threshold.
 
-    RECOLLECT_EVAL_DATA=… python bench/abstention.py locomo-dev longmemeval-dev-pooled
+    RECALLENS_EVAL_DATA=… python bench/abstention.py locomo-dev longmemeval-dev-pooled
 
-A question counts as answered where `recollect eval --abstention` counts it so: something right is in the first five
+A question counts as answered where `recallens eval --abstention` counts it so: something right is in the first five
 results, by session in conversations. Every set weighs the same, whatever its size. The figures that count are
 cross-validated: each fifth is scored by a fit on the others.
 """
@@ -16,15 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
-from recollect.config import load
-from recollect.evaluate.abstention import risk_curve
-from recollect.evaluate.caching import cached_encoder
-from recollect.evaluate.confidence import CONFIDENCES
-from recollect.evaluate.dataset import read_dataset
-from recollect.evaluate.report import is_mistake
-from recollect.evaluate.running import asked, evaluate
-from recollect.model.recall import Recall
-from recollect.recall.abstention import COEFFICIENTS
+from recallens.config import load
+from recallens.evaluate.abstention import risk_curve
+from recallens.evaluate.caching import cached_encoder
+from recallens.evaluate.confidence import CONFIDENCES
+from recallens.evaluate.dataset import read_dataset
+from recallens.evaluate.report import is_mistake
+from recallens.evaluate.running import asked, evaluate
+from recallens.model.recall import Recall
+from recallens.recall.abstention import COEFFICIENTS
 
 FEATURES = [name for name in COEFFICIENTS if name != "bias"]
 PENALTY = 3.0
@@ -39,7 +39,7 @@ def feature(name: str, recall: Recall) -> float:
 
 def gathered(name: str) -> tuple[np.ndarray, np.ndarray, Mapping[str, np.ndarray]]:
     """Features and right answers of every question of a set, and each raw score as a confidence."""
-    dataset = read_dataset(Path(os.environ["RECOLLECT_EVAL_DATA"]) / name)
+    dataset = read_dataset(Path(os.environ["RECALLENS_EVAL_DATA"]) / name)
     raw = dict(CONFIDENCES)
     CONFIDENCES.clear()  # type: ignore[attr-defined]
     CONFIDENCES.update(raw | {f"feature {f}": lambda recall, f=f: feature(f, recall) for f in FEATURES})  # type: ignore[attr-defined]

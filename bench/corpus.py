@@ -1,4 +1,4 @@
-"""Texts and questions to measure with: from the sets that RECOLLECT_EVAL_DATA names, or the sample's words."""
+"""Texts and questions to measure with: from the sets that RECALLENS_EVAL_DATA names, or the sample's words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SENTENCE = re.compile(r"[^.!?\n]{30,400}[.!?]?")
 
 
 def data_folder() -> Path | None:
-    named = os.environ.get("RECOLLECT_EVAL_DATA")
+    named = os.environ.get("RECALLENS_EVAL_DATA")
     return Path(named) if named and Path(named).is_dir() else None
 
 

@@ -1,6 +1,6 @@
 """What a result costs at each of the three layers, in tokens as delivered, over the sample and real conversations.
 
-    RECOLLECT_EVAL_DATA=… python bench/layers.py       the folder of the sets, or of one conversation set
+    RECALLENS_EVAL_DATA=… python bench/layers.py       the folder of the sets, or of one conversation set
 
 The sizes are about 50, 150 and 500 tokens a result; the median must lie within a fifth of them.
 """
@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 
 from corpus import _lines, data_folder
-from recollect import Draft, Engine
-from recollect.cli import loading
-from recollect.cli.given import Given
-from recollect.model.layers import INDEX_TOKENS, TIMELINE_TOKENS
-from recollect.render.layers import index_entry
-from recollect.render.tasks import detail_record
-from recollect.text.counting import count_tokens
+from recallens import Draft, Engine
+from recallens.cli import loading
+from recallens.cli.given import Given
+from recallens.model.layers import INDEX_TOKENS, TIMELINE_TOKENS
+from recallens.render.layers import index_entry
+from recallens.render.tasks import detail_record
+from recallens.text.counting import count_tokens
 
 SAMPLE = Path(__file__).parent.parent / "examples" / "memories.jsonl"
 SET = "locomo-dev"
@@ -101,8 +101,8 @@ def main() -> None:
             with Engine.open(Path(place) / "conversations.db", encoder=ENCODER) as engine:
                 figures[folder.name] = measure(engine, load_conversations(engine, folder))
     print(json.dumps(figures, indent=2))
-    if os.environ.get("RECOLLECT_EVAL_DATA") is None:
-        print("RECOLLECT_EVAL_DATA is not set: only the sample was measured")
+    if os.environ.get("RECALLENS_EVAL_DATA") is None:
+        print("RECALLENS_EVAL_DATA is not set: only the sample was measured")
 
 
 if __name__ == "__main__":

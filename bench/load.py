@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from corpus import questions, texts
-from recollect import Draft, Engine
+from recallens import Draft, Engine
 
 ROWS, SECONDS, CLIENTS = 100_000, 30.0, 16
 WARM_UP = 40
@@ -149,7 +149,7 @@ def judged(alone: Measured, together: Measured, arriving: Measured) -> list[tupl
 
 @contextmanager
 def served(store: Path, *options: str) -> Iterator[str]:
-    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", "--store", str(store), *options]
+    command = [sys.executable, "-m", "recallens", "serve", "--port", "0", "--json", "--store", str(store), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     try:
         assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""How long a client waits for `recollect mcp`, from its start to the answers of initialize and tools/list.
+"""How long a client waits for `recallens mcp`, from its start to the answers of initialize and tools/list.
 
     python bench/mcp_start.py [--runs 7] [--list-only]
 
@@ -21,8 +21,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from recollect.mcp.tools import TOOLS
-from recollect.text.counting import count_tokens
+from recallens.mcp.tools import TOOLS
+from recallens.text.counting import count_tokens
 
 AIM_SECONDS = 0.7
 OPENING: tuple[Mapping[str, Any], ...] = (
@@ -53,10 +53,10 @@ def importing(folder: str) -> float:
 
 def starting(folder: str, searches: int) -> list[float]:
     """Seconds to the answer of tools/list, then for each search."""
-    environment = {**os.environ, "RECOLLECT_STORE": str(Path(folder) / "store.db")}
+    environment = {**os.environ, "RECALLENS_STORE": str(Path(folder) / "store.db")}
     began = time.perf_counter()
     with subprocess.Popen(
-        [sys.executable, "-m", "recollect", "mcp"],
+        [sys.executable, "-m", "recallens", "mcp"],
         cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     ) as server:  # fmt: skip
         assert server.stdin is not None

@@ -1,8 +1,8 @@
 """What vectors of fewer bits cost in recall: half precision, as stored, and the 4-bit scan with exact rescoring.
 
-    RECOLLECT_EVAL_DATA=… RECOLLECT_EVAL_CACHE=… python bench/quantised.py
+    RECALLENS_EVAL_DATA=… RECALLENS_EVAL_CACHE=… python bench/quantised.py
 
-The vectors are those that `recollect eval` has kept, in single precision; the questions are the sets' own. Exact
+The vectors are those that `recallens eval` has kept, in single precision; the questions are the sets' own. Exact
 search in single precision is the truth that the others are held against.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus import SETS, data_folder
-from recollect.index.vectors import SCAN_DEPTH, VECTOR_DTYPE, build_scan
+from recallens.index.vectors import SCAN_DEPTH, VECTOR_DTYPE, build_scan
 
 Single = NDArray[np.float32]
 CUTS = (1, 10, 100)
@@ -82,9 +82,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--questions", type=int, default=2_000)
     given = options.parse_args()
-    folder, cache = data_folder(), os.environ.get("RECOLLECT_EVAL_CACHE")
+    folder, cache = data_folder(), os.environ.get("RECALLENS_EVAL_CACHE")
     if folder is None or cache is None:
-        options.error("RECOLLECT_EVAL_DATA and RECOLLECT_EVAL_CACHE must name their folders; `recollect eval` fills it")
+        options.error("RECALLENS_EVAL_DATA and RECALLENS_EVAL_CACHE must name their folders; `recallens eval` fills it")
     questions, vectors = kept(Path(cache), asked(folder, given.questions))
     size = vectors.shape[1]
     print(f"{len(questions):,} questions over {len(vectors):,} vectors of {size}; bytes a vector: "

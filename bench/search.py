@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from corpus import questions, texts
-from recollect import Draft, Engine
-from recollect.config import load
-from recollect.index.encoders.protocol import Encoder, EncoderKey, Vectors
-from recollect.index.encoders.registry import open_encoder
-from recollect.model.verdict import Note
+from recallens import Draft, Engine
+from recallens.config import load
+from recallens.index.encoders.protocol import Encoder, EncoderKey, Vectors
+from recallens.index.encoders.registry import open_encoder
+from recallens.model.verdict import Note
 
 HERE = Path(__file__).parent
 EMBED_SAMPLE = 1_000
@@ -179,7 +179,7 @@ def brute_force(engine: Engine, asked: Sequence[str]) -> list[float]:
 def cold_start(store: Path, encoder: str) -> float:
     """A new process that opens the store and answers its first search."""
     script = (
-        "import sys, recollect; recollect.open(sys.argv[1], encoder=sys.argv[2]).search('cold start', record=False)"
+        "import sys, recallens; recallens.open(sys.argv[1], encoder=sys.argv[2]).search('cold start', record=False)"
     )
     started = time.perf_counter()
     subprocess.run([sys.executable, "-c", script, str(store), encoder], check=True)

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from recollect import Engine
-from recollect.ingest.vault.files import Root
+from recallens import Engine
+from recallens.ingest.vault.files import Root
 
 EDIT = "\n\nThe tide was high when this line was added.\n"
 

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from corpus import questions, texts
-from recollect import Engine
-from recollect.config import load
-from recollect.index.encoders.registry import open_encoder
-from recollect.render import render
-from recollect.xray.explain import explain
+from recallens import Engine
+from recallens.config import load
+from recallens.index.encoders.registry import open_encoder
+from recallens.render import render
+from recallens.xray.explain import explain
 from search import DISTURBED, HERE, Cached, ingest, pace
 
 QUERIES = 150

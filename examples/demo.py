@@ -80,12 +80,12 @@ def main() -> int:
     shutil.rmtree(store.parent, ignore_errors=True)
     for about, words in STEPS:
         print(f"\n\033[1m# {about}\033[0m" if sys.stdout.isatty() else f"\n# {about}", flush=True)
-        print("$ recollect", *(f'"{word}"' if " " in word else _short(word) for word in words), flush=True)
-        command = [sys.executable, "-m", "recollect", "--store", str(store), *words]
+        print("$ recallens", *(f'"{word}"' if " " in word else _short(word) for word in words), flush=True)
+        command = [sys.executable, "-m", "recallens", "--store", str(store), *words]
         finished = subprocess.run(command, check=False)
         if finished.returncode:
             return finished.returncode
-    ours = f".venv/bin/recollect --store {store}"
+    ours = f".venv/bin/recallens --store {store}"
     print(f"""
 The store is {store}. Try your own:
   {ours} search "…"

@@ -16,9 +16,9 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from recollect.engine import Engine
-from recollect.serving.running import running
-from recollect.serving.whole import whole
+from recallens.engine import Engine
+from recallens.serving.running import running
+from recallens.serving.whole import whole
 
 HERE = Path(__file__).parent
 IMAGES = HERE.parent / "docs" / "images"
@@ -99,13 +99,13 @@ def loaded(store: Path) -> Path:
         ("remember", "--jsonl", str(HERE / "tasks.jsonl")),
         ("vault", "add", "examples/vault", "--name", "harbor"),
     ):
-        subprocess.run([sys.executable, "-m", "recollect", "--store", str(store), *words], check=True, cwd=HERE.parent)
+        subprocess.run([sys.executable, "-m", "recallens", "--store", str(store), *words], check=True, cwd=HERE.parent)
     return store
 
 
 def lived_in(engine: Engine) -> None:
     """A few recalls and ratings, so that no page is bare."""
-    from recollect.evaluate.rating import rate
+    from recallens.evaluate.rating import rate
 
     questions = (CACHE, KOREAN, "E-AUTH-4012", "How many times is a failed webhook attempted?", "배포 요일")
     for back in range(24, 0, -1):

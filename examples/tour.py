@@ -4,11 +4,11 @@
 import tempfile
 from pathlib import Path
 
-import recollect
-from recollect.render import render
+import recallens
+from recallens.render import render
 
 folder = tempfile.TemporaryDirectory()
-memory = recollect.open(Path(folder.name) / "tour.db")
+memory = recallens.open(Path(folder.name) / "tour.db")
 
 # %% Keep a few things: a decision, what replaced it, an incident, a fact in Korean.
 first = memory.remember(
@@ -26,7 +26,7 @@ second = memory.remember(
     project="harbor",
     importance=0.9,
     supersedes=first.id,
-    citations=[recollect.FileCitation("src/harbor/cache.py", 40, 97)],
+    citations=[recallens.FileCitation("src/harbor/cache.py", 40, 97)],
 )
 memory.remember("The cache served stale delivery states for 40 minutes on 24 April.", kind="episode", project="harbor")
 memory.remember("나루물류의 요청 한도는 초당 10건이다.", kind="fact", project="harbor")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from recollect.config import ABOUT
-from recollect.engine import Engine
-from recollect.index.encoders.minilm import MiniLMEncoder
-from recollect.model.ids import IdSource
+from recallens.config import ABOUT
+from recallens.engine import Engine
+from recallens.index.encoders.minilm import MiniLMEncoder
+from recallens.model.ids import IdSource
 from standing import FixedClock, Open
 
 # The same examples on every run, and no clock: a busy machine is not a counterexample.
@@ -28,7 +28,7 @@ def _no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Itera
         for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
             patch.setenv(name, str(home))
         for name in ABOUT:
-            patch.delenv(f"RECOLLECT_{name.upper()}", raising=False)
+            patch.delenv(f"RECALLENS_{name.upper()}", raising=False)
         yield
 
 

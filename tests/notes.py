@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from recollect.engine import Engine
-from recollect.model.memory import Memory
-from recollect.model.vault import VaultSync
+from recallens.engine import Engine
+from recallens.model.memory import Memory
+from recallens.model.vault import VaultSync
 
 # Files that changed just now are read once more by design; these are old enough.
 AGO_NS = 1_780_000_000_000_000_000

@@ -8,12 +8,12 @@ from click.testing import CliRunner
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from recollect.cli.main import main
-from recollect.engine import Engine
-from recollect.http.limits import Limits, Work
-from recollect.operations import Caller
-from recollect.serving.whole import whole
-from recollect.web.pages import routes
+from recallens.cli.main import main
+from recallens.engine import Engine
+from recallens.http.limits import Limits, Work
+from recallens.operations import Caller
+from recallens.serving.whole import whole
+from recallens.web.pages import routes
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -31,7 +31,7 @@ class LetIn:
 
 
 def site(engine: Engine, caller: Caller | None = None) -> Starlette:
-    """All that `recollect serve` serves; for a caller of the test's own, the page alone."""
+    """All that `recallens serve` serves; for a caller of the test's own, the page alone."""
     if caller is None:
         return whole(engine, allow_hosts=("testserver",))
     app = Starlette(routes=routes())
@@ -47,7 +47,7 @@ def load_sample(store: Path, *, vault: bool = True, encoder: str = "hashing") ->
     if vault:
         steps.append(("vault", "add", EXAMPLES / "vault", "--name", "harbor"))
     for step in steps:
-        done = CliRunner().invoke(main, ["--store", str(store), *map(str, step)], env={"RECOLLECT_ENCODER": encoder})
+        done = CliRunner().invoke(main, ["--store", str(store), *map(str, step)], env={"RECALLENS_ENCODER": encoder})
         assert done.exit_code == 0, done.output
 
 

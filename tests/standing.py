@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from recollect.engine import Engine
-from recollect.model.salience import DAY_MS
+from recallens.engine import Engine
+from recallens.model.salience import DAY_MS
 
 # 2026-06-01T00:00:00Z
 START_MS = 1_780_272_000_000

@@ -11,12 +11,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from recollect.engine import Engine
-from recollect.errors import InvalidInput
-from recollect.ingest.draft import Draft
-from recollect.model.ids import IdSource
-from recollect.model.memory import Kind, Sector, Tier
-from recollect.model.salience import DAY_MS
+from recallens.engine import Engine
+from recallens.errors import InvalidInput
+from recallens.ingest.draft import Draft
+from recallens.model.ids import IdSource
+from recallens.model.memory import Kind, Sector, Tier
+from recallens.model.salience import DAY_MS
 from standing import START_MS, FixedClock
 
 WORDS = (

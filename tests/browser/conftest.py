@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
-from recollect.engine import Engine
-from recollect.serving.running import running
+from recallens.engine import Engine
+from recallens.serving.running import running
 from sites import load_sample, site
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -23,7 +23,7 @@ QUIET = (
     # turn the browser's cache off, and every page would load its styles anew.)
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )  # fmt: skip
-REQUIRED = "RECOLLECT_REQUIRE_BROWSER"
+REQUIRED = "RECALLENS_REQUIRE_BROWSER"
 # A busy machine is slow and not wrong.
 PATIENCE_MS = 30_000
 expect.set_options(timeout=PATIENCE_MS)

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from recollect.engine import Engine
+from recallens.engine import Engine
 
 WIDTHS = (320, 768)
 EVERYTHING = {"resultTypes": ["violations"]}

@@ -11,9 +11,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from recollect.engine import Engine
-from recollect.evaluate.golden import read_golden
-from recollect.evaluate.rating import rated_path
+from recallens.engine import Engine
+from recallens.evaluate.golden import read_golden
+from recallens.evaluate.rating import rated_path
 from sites import written
 
 CACHE = "Is the tracking cache invalidated by events?"
@@ -116,7 +116,7 @@ def test_a_fresh_xray_records_nothing_and_a_search_is_kept_with_its_decisions(
 
 @pytest.mark.parametrize("format", ["text", "markdown", "json", "html"])
 def test_a_copy_is_what_the_one_renderer_writes(opens, address: str, harbor: Engine, format: str) -> None:
-    from recollect.render import render
+    from recallens.render import render
 
     recall = harbor.search(CACHE)
     snapshot = harbor.snapshot_of(recall)

@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import expect
 
 from payloads import PAYLOADS
-from recollect.engine import Engine
-from recollect.ingest.draft import Draft
-from recollect.model.memory import FileCitation, LogCitation
-from recollect.serving.running import running
+from recallens.engine import Engine
+from recallens.ingest.draft import Draft
+from recallens.model.memory import FileCitation, LogCitation
+from recallens.serving.running import running
 from sites import site
 
 CHUNK = 34

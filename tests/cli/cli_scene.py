@@ -12,7 +12,7 @@ from typing import Any
 from click.testing import Result
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "memories.jsonl"
-RECOLLECT = [sys.executable, "-c", "from recollect.cli.main import main; main()"]
+RECALLENS = [sys.executable, "-c", "from recallens.cli.main import main; main()"]
 
 Run = Callable[..., Result]
 Ask = Callable[..., Any]
@@ -21,7 +21,7 @@ Remember = Callable[..., str]
 
 def spawn(*args: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own."""
-    command: Sequence[str] = [*RECOLLECT, *map(str, args)]
+    command: Sequence[str] = [*RECALLENS, *map(str, args)]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **options)
 
 

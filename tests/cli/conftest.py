@@ -10,16 +10,16 @@ import pytest
 from cli_scene import Ask, Remember, Run
 from click.testing import CliRunner, Result
 
-from recollect.cli.main import main
+from recallens.cli.main import main
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
+    for name in [name for name in os.environ if name.startswith("RECALLENS_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("RECOLLECT_ENCODER", "hashing")
+    monkeypatch.setenv("RECALLENS_ENCODER", "hashing")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.chdir(tmp_path)
@@ -28,7 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def store(home: Path) -> Path:
-    return home / "data" / "recollect" / "store.db"
+    return home / "data" / "recallens" / "store.db"
 
 
 @pytest.fixture

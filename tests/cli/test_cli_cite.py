@@ -1,4 +1,4 @@
-"""`recollect cite check`: what it says, what it writes, and what it refuses."""
+"""`recallens cite check`: what it says, what it writes, and what it refuses."""
 
 from __future__ import annotations
 

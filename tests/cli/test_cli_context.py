@@ -1,4 +1,4 @@
-"""`recollect context`: the block on stdout and nothing else, the figures on stderr, all of it in JSON."""
+"""`recallens context`: the block on stdout and nothing else, the figures on stderr, all of it in JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cli_scene import EXAMPLES, Ask, Remember, Run
 
-from recollect.text.counting import count_tokens
+from recallens.text.counting import count_tokens
 
 
 def test_the_block_goes_to_stdout_and_the_figures_to_stderr(run: Run, ask: Ask) -> None:

@@ -78,7 +78,7 @@ def test_sessions(run: Run, ask: Ask) -> None:
     started = run("session", "start", "--project", "api", "--title", "Pairing")
     id = started.stdout.split()[1]
     assert "made a new store" in started.stderr
-    assert f"export RECOLLECT_SESSION={id}" in started.stderr
+    assert f"export RECALLENS_SESSION={id}" in started.stderr
     run("remember", "Tokens rotate daily", "--session", id)
     assert run("session", "end", id, "--summary", "wrote it down").stdout == f"ended {id}\n"
     (listed,) = ask("session", "list")["sessions"]
@@ -87,7 +87,7 @@ def test_sessions(run: Run, ask: Ask) -> None:
     assert "wrote it down" in shown
     assert "created" in shown
     assert "no session" in run("session", "show", "nope", code=3).stderr
-    assert "RECOLLECT_SESSION" in run("session", "end", code=2).stderr
+    assert "RECALLENS_SESSION" in run("session", "end", code=2).stderr
 
 
 def test_list_pages_and_filters(run: Run, ask: Ask, remember: Remember) -> None:

@@ -1,4 +1,4 @@
-"""`recollect eval` on a set that the test writes, and on a real one where it is at hand."""
+"""`recallens eval` on a set that the test writes, and on a real one where it is at hand."""
 
 import json
 import os
@@ -12,12 +12,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "evaluate"))
 from judged_sets import conversation, documents
 
 # Read before each scene gets an environment of its own.
-DATA = os.environ.get("RECOLLECT_EVAL_DATA")
+DATA = os.environ.get("RECALLENS_EVAL_DATA")
 
 
 @pytest.fixture
 def talks(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("RECOLLECT_EVAL_CACHE", str(home / "vectors"))
+    monkeypatch.setenv("RECALLENS_EVAL_CACHE", str(home / "vectors"))
     return conversation(home / "talks")
 
 
@@ -64,7 +64,7 @@ def test_out_writes_the_ranked_lists(run: Run, talks: Path, home: Path) -> None:
         (
             ["--dataset", "talks", "--preset", "best"],
             2,
-            "use one of: default, fusion, classic, classic-001, bm25, dense, rrf",
+            "use one of: default, fusion, classic, adaptive, bm25, dense, rrf",
         ),
         (["--dataset", "talks", "--limit-queries", "0"], 2, "positive whole number"),
         (["--dataset", "talks", "--out", "talks/qrels.tsv"], 2, "cannot be written"),
@@ -74,10 +74,10 @@ def test_wrong_input_is_named(run: Run, talks: Path, args: list[str], code: int,
     assert complaint in run("eval", *args, code=code).stderr
 
 
-@pytest.mark.skipif(not DATA, reason="RECOLLECT_EVAL_DATA names no folder of evaluation sets")
+@pytest.mark.skipif(not DATA, reason="RECALLENS_EVAL_DATA names no folder of evaluation sets")
 def test_words_alone_reach_the_published_baseline_on_a_real_set(home: Path) -> None:
     assert DATA is not None
-    environment = {**os.environ, "RECOLLECT_ENCODER": "none", "RECOLLECT_EVAL_CACHE": str(home / "vectors")}
+    environment = {**os.environ, "RECALLENS_ENCODER": "none", "RECALLENS_EVAL_CACHE": str(home / "vectors")}
     args = ("eval", "--dataset", Path(DATA) / "scifact", "--preset", "bm25", "--json")
     told = json.loads(spawn(*args, env=environment).stdout)
     assert told["queries"] == 300

@@ -23,11 +23,11 @@ def test_a_missing_store(run: Run, store: Path, command: list[str]) -> None:
     failed = run(*command, code=3)
     assert failed.stderr.splitlines() == [
         f"error: no store at {store}",
-        "Run `recollect init` to make one, or name another with --store PATH.",
+        "Run `recallens init` to make one, or name another with --store PATH.",
     ]
     record = json.loads(run(*command, "--json", code=3).stderr)
     assert record["error"]["code"] == "StoreMissing"
-    assert record["error"]["hint"].startswith("Run `recollect init`")
+    assert record["error"]["hint"].startswith("Run `recallens init`")
     assert not store.exists()
 
 
@@ -103,8 +103,8 @@ def test_a_store_of_a_newer_schema(run: Run, remember: Any, store: Path) -> None
     apsw.Connection(str(store)).execute("INSERT INTO migrations VALUES ('9999-from-the-future', 0)")
     before = store.read_bytes()
     failed = run("list", code=4)
-    assert "was written by a newer Recollect" in failed.stderr
-    assert "pip install -U recollect" in failed.stderr
+    assert "was written by a newer Recallens" in failed.stderr
+    assert "pip install -U recallens" in failed.stderr
     assert store.read_bytes() == before
 
 
@@ -112,8 +112,8 @@ def test_a_store_of_a_newer_schema(run: Run, remember: Any, store: Path) -> None
 def test_a_file_that_is_no_store(run: Run, home: Path, command: list[str]) -> None:
     (home / "notes.db").write_text("these are only notes, and long enough to be read as a header " * 40)
     failed = run(*command, "--store", "notes.db", code=4)
-    assert "is not a sound Recollect store" in failed.stderr
-    assert "recollect backup" in failed.stderr
+    assert "is not a sound Recallens store" in failed.stderr
+    assert "recallens backup" in failed.stderr
     assert (home / "notes.db").read_text().startswith("these are only notes")
 
 
@@ -125,7 +125,7 @@ def test_a_damaged_store(run: Run, remember: Any, store: Path) -> None:
             file.seek(page * 4096)
             file.write(b"\xa5" * 4096)
     failed = run("doctor", code=4)
-    assert "put a copy made by `recollect backup` in its place" in failed.stdout + failed.stderr
+    assert "put a copy made by `recallens backup` in its place" in failed.stdout + failed.stderr
     assert run("list", code=4).stderr.startswith("error: ")
 
 
@@ -134,29 +134,29 @@ def test_a_folder_as_store(run: Run, home: Path) -> None:
 
 
 def test_a_bad_config_file(run: Run, home: Path) -> None:
-    (home / ".recollect.toml").write_text("colour = 'red'")
+    (home / ".recallens.toml").write_text("colour = 'red'")
     assert "unknown setting 'colour'" in run("list", code=2).stderr
-    (home / ".recollect.toml").write_text("=")
+    (home / ".recallens.toml").write_text("=")
     assert "cannot be read as TOML" in run("list", code=2).stderr
 
 
 def test_a_bug_is_told_shortly_and_traced_on_request(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("init")
-    monkeypatch.setattr("recollect.engine.Engine.stats", lambda self: 1 / 0)
+    monkeypatch.setattr("recallens.engine.Engine.stats", lambda self: 1 / 0)
     failed = run("stats", code=70)
     assert failed.stderr.splitlines()[0] == "error: unexpected ZeroDivisionError: division by zero"
     assert "Traceback" not in failed.stderr
-    monkeypatch.setenv("RECOLLECT_DEBUG", "1")
+    monkeypatch.setenv("RECALLENS_DEBUG", "1")
     assert "Traceback" in run("stats", code=70).stderr
 
 
 def test_an_encoder_that_fails_loses_no_memory(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recollect.errors import EncoderFailed
+    from recallens.errors import EncoderFailed
 
     def broken(*_: object) -> None:
         raise EncoderFailed("the encoder is away")
 
-    monkeypatch.setattr("recollect.index.encoders.hashing.HashingEncoder.encode_documents", broken)
+    monkeypatch.setattr("recallens.index.encoders.hashing.HashingEncoder.encode_documents", broken)
     (home / "m.jsonl").write_text('{"content": "The broker is RabbitMQ"}\n')
     failed = run("remember", "--jsonl", "m.jsonl", code=5)
     assert "remembered 1 memory" in failed.stdout

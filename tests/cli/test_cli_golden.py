@@ -1,4 +1,4 @@
-"""`recollect eval FILE` on a small vault: tables, JSON, sweeps, gates, two runs, and a set to begin with."""
+"""`recallens eval FILE` on a small vault: tables, JSON, sweeps, gates, two runs, and a set to begin with."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from cli_scene import Run
 
-from recollect.cli.evals import variants
-from recollect.evaluate.golden_running import Variant
+from recallens.cli.evals import variants
+from recallens.evaluate.golden_running import Variant
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "evaluate"))
 from judged_sets import documents
@@ -109,7 +109,7 @@ def test_two_runs_are_compared_with_what_moved(run: Run, golden: Path, home: Pat
 
 
 def test_datasets_are_gated_and_compared_the_same_way(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_EVAL_CACHE", str(home / "vectors"))
+    monkeypatch.setenv("RECALLENS_EVAL_CACHE", str(home / "vectors"))
     pages = documents(home / "pages")
     run("eval", "--dataset", pages, "--preset", "bm25", "--out", "bm25.json")
     shown = run("eval", "--dataset", pages, "--compare", "bm25.json", "--min", "mrr@10=0.5", "--json")
@@ -124,7 +124,7 @@ def test_datasets_are_gated_and_compared_the_same_way(run: Run, home: Path, monk
 def test_init_proposes_a_set_that_can_be_asked_and_never_writes_over_one(run: Run, golden: Path, home: Path) -> None:
     run("eval", "--init", "notes", "-o", "mine.yaml")
     text = (home / "mine.yaml").read_text(encoding="utf-8")
-    assert "recollect eval mine.yaml" in text
+    assert "recallens eval mine.yaml" in text
     run("eval", "mine.yaml", "--min", "recall@5=1")
     assert "is there already" in run("eval", "--init", "-o", "mine.yaml", code=2).stderr
     assert (home / "mine.yaml").read_text(encoding="utf-8") == text

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 import pytest
-from cli_scene import RECOLLECT, Run
+from cli_scene import RECALLENS, Run
 
-from recollect.cli.main import COMMANDS, main
+from recallens.cli.main import COMMANDS, main
 
 DOCS = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 
@@ -29,14 +29,14 @@ def fastest(command: list[str]) -> float:
 
 def test_help_takes_under_three_tenths_of_a_second_and_hardly_more_than_click_itself() -> None:
     bare = fastest([sys.executable, "-c", "import click"])
-    with_help = fastest([*RECOLLECT, "--help"])
+    with_help = fastest([*RECALLENS, "--help"])
     assert with_help < 0.3 or with_help < 3 * bare
     assert with_help < 4 * bare
 
 
 def test_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys\nfrom recollect.cli.main import main\n"
+        "import sys\nfrom recallens.cli.main import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
         "heavy = {'numpy', 'rich', 'apsw', 'onnxruntime', 'tokenizers'}\n"
         "print(sorted(heavy & sys.modules.keys()), file=sys.stderr)"
@@ -54,14 +54,14 @@ def test_help_lists_every_command_and_the_exit_codes(run: Run) -> None:
 @pytest.mark.parametrize("group", [[], ["session"], ["review"]])
 def test_nothing_asked_shows_what_could_be(run: Run, group: list[str]) -> None:
     shown = run(*group, code=2)
-    assert shown.stderr.startswith(" ".join(["Usage: recollect", *group]))
+    assert shown.stderr.startswith(" ".join(["Usage: recallens", *group]))
 
 
 def test_version(run: Run) -> None:
-    assert run("--version").stdout == "recollect 0.1.0\n"
+    assert run("--version").stdout == "recallens 0.1.0\n"
 
 
-def commands(group: click.Group, path: str = "recollect") -> Iterator[tuple[str, click.Command]]:
+def commands(group: click.Group, path: str = "recallens") -> Iterator[tuple[str, click.Command]]:
     ctx = click.Context(group)
     for name in group.list_commands(ctx):
         command = group.get_command(ctx, name)
@@ -99,14 +99,14 @@ def test_the_table_says_what_the_commands_say() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts(run: Run, shell: str) -> None:
-    assert "_RECOLLECT_COMPLETE" in run("completion", shell).stdout
+    assert "_RECALLENS_COMPLETE" in run("completion", shell).stdout
 
 
 def test_completion_of_a_command_and_of_a_value(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
-    monkeypatch.setenv("_RECOLLECT_COMPLETE", "bash_complete")
-    monkeypatch.setenv("COMP_WORDS", "recollect rem")
+    monkeypatch.setenv("_RECALLENS_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "recallens rem")
     monkeypatch.setenv("COMP_CWORD", "1")
     assert run().stdout == "plain,remember\n"
-    monkeypatch.setenv("COMP_WORDS", "recollect search --sector ep")
+    monkeypatch.setenv("COMP_WORDS", "recallens search --sector ep")
     monkeypatch.setenv("COMP_CWORD", "3")
     assert run().stdout == "plain,episodic\n"

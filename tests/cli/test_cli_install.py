@@ -13,11 +13,11 @@ from cli_scene import Ask, Run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.cli.clients import json_member, toml_block
-from recollect.cli.clients.places import CLIENTS, Scope
-from recollect.cli.commands.install import NAMES
+from recallens.cli.clients import json_member, toml_block
+from recallens.cli.clients.places import CLIENTS, Scope
+from recallens.cli.commands.install import NAMES
 
-ENTRY = {"command": "/bin/recollect", "args": ["mcp", "--store", "/tmp/저장소.db"]}
+ENTRY = {"command": "/bin/recallens", "args": ["mcp", "--store", "/tmp/저장소.db"]}
 
 
 @pytest.fixture(autouse=True)
@@ -63,8 +63,8 @@ def only_added(before: str, after: str) -> bool:
 def entry_in(path: Path) -> object:
     whole = read(path)
     for member in ("mcpServers", "servers", "mcp_servers"):
-        if "recollect" in whole.get(member, {}):
-            return whole[member]["recollect"]
+        if "recallens" in whole.get(member, {}):
+            return whole[member]["recallens"]
     return None
 
 
@@ -110,7 +110,7 @@ def test_what_was_there_stays_to_the_byte(
     shown = ask("install", "--client", client, f"--{scope}", "--dry-run")
     assert (shown["changed"], shown["dryRun"], path.read_bytes()) == (True, True, before)
     run("install", "--client", client, f"--{scope}")
-    backup = path.with_name(path.name + ".recollect.bak")
+    backup = path.with_name(path.name + ".recallens.bak")
     assert backup.read_bytes() == before
     assert [stat.S_IMODE(each.stat().st_mode) for each in (path, backup)] == [0o600, 0o600]
     after = path.read_bytes().decode()
@@ -133,7 +133,7 @@ def test_a_later_change_by_others_survives_an_undo(at_home: Path, run: Run) -> N
     path.write_text(json.dumps(held, indent=4))
     run("install", "--client", "claude-code", "--undo")
     assert json.loads(path.read_text()) == {"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}}
-    assert (at_home / ".mcp.json.recollect.bak").read_text() == '{"mcpServers": {"a": {"command": "a"}}}'
+    assert (at_home / ".mcp.json.recallens.bak").read_text() == '{"mcpServers": {"a": {"command": "a"}}}'
 
 
 def test_a_changed_option_replaces_the_entry_alone(at_home: Path, run: Run) -> None:
@@ -155,7 +155,7 @@ WRONG = {
     "servers that are no object": ("cursor", '{"mcpServers": []}', "its 'mcpServers' is no object"),
     "no TOML": ("codex", "[mcp_servers\n", "it cannot be read as TOML"),
     "an inline table": ("codex", 'mcp_servers = { other = { command = "x" } }\n', "a table cannot be added at its end"),
-    "another hand's table": ("codex", '[mcp_servers.recollect]\ncommand = "y"\n', "was written by another hand"),
+    "another hand's table": ("codex", '[mcp_servers.recallens]\ncommand = "y"\n', "was written by another hand"),
     "no table": ("codex", "mcp_servers = 7\n", "its 'mcp_servers' is no table"),
 }
 
@@ -168,9 +168,9 @@ def test_what_cannot_be_edited_is_left_alone_with_what_to_paste(how: str, at_hom
     path.write_text(text)
     failed = run("install", "--client", client, code=2)
     assert said in failed.stderr
-    assert "recollect" in failed.stderr.split("by hand")[1]
+    assert "recallens" in failed.stderr.split("by hand")[1]
     assert path.read_text() == text
-    assert [each.name for each in path.parent.iterdir() if "recollect" in each.name] == []
+    assert [each.name for each in path.parent.iterdir() if "recallens" in each.name] == []
 
 
 def test_bytes_that_are_no_text_and_folders_in_the_way(at_home: Path, run: Run) -> None:
@@ -201,7 +201,7 @@ def test_a_link_is_followed(at_home: Path, run: Run) -> None:
 def test_the_folders_that_users_move(at_home: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODEX_HOME", str(at_home / "codex"))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(at_home / "claude"))
-    monkeypatch.setenv("RECOLLECT_STORE", "here.db")
+    monkeypatch.setenv("RECALLENS_STORE", "here.db")
     run("install", "--client", "codex")
     run("install", "--client", "claude-code", "--user")
     assert entry_in(at_home / "codex" / "config.toml")["args"] == ["mcp", "--store", str(at_home / "here.db")]
@@ -215,7 +215,7 @@ def test_the_entry_starts_a_server_that_answers(at_home: Path, run: Run) -> None
     opening = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}) + "\n"
     command = [entry["command"], *entry["args"]]
     ended = subprocess.run(command, input=opening, capture_output=True, text=True, timeout=30, check=True)
-    assert json.loads(ended.stdout)["result"]["serverInfo"]["name"] == "recollect"
+    assert json.loads(ended.stdout)["result"]["serverInfo"]["name"] == "recallens"
 
 
 # ── laws ──
@@ -233,30 +233,30 @@ def test_putting_in_and_taking_out_changes_nothing_else(
     whole: dict[str, object], servers: dict[str, object], indent: int | str | None, has: bool
 ) -> None:
     whole.pop("servers", None)
-    servers.pop("recollect", None)
+    servers.pop("recallens", None)
     whole |= {"servers": servers} if has else {}
     text = json.dumps(whole, indent=indent, ensure_ascii=False)
-    made = json_member.put(text, "servers", "recollect", ENTRY)
+    made = json_member.put(text, "servers", "recallens", ENTRY)
     expected = (
-        {**whole, "servers": {**servers, "recollect": ENTRY}} if has else {**whole, "servers": {"recollect": ENTRY}}
+        {**whole, "servers": {**servers, "recallens": ENTRY}} if has else {**whole, "servers": {"recallens": ENTRY}}
     )
     assert json.loads(made) == expected
-    assert json_member.put(made, "servers", "recollect", ENTRY) == made
-    taken = json_member.take(made, "servers", "recollect")
+    assert json_member.put(made, "servers", "recallens", ENTRY) == made
+    taken = json_member.take(made, "servers", "recallens")
     if has and servers:
         assert taken == text
     else:
         assert json.loads(taken) == {name: value for name, value in whole.items() if name != "servers"}
-    assert json_member.take(taken, "servers", "recollect") == taken
+    assert json_member.take(taken, "servers", "recallens") == taken
 
 
 @given(st.lists(st.sampled_from(["a = 1", "# note", "", "[x]", "[mcp_servers.other]", 'b = "한글"']), unique=True))
 def test_a_block_of_toml_goes_in_and_out(lines: list[str]) -> None:
     text = "\n".join(lines)
-    made = toml_block.put(text, "mcp_servers", "recollect", ENTRY)
-    assert tomllib.loads(made)["mcp_servers"]["recollect"] == ENTRY
-    assert toml_block.put(made, "mcp_servers", "recollect", ENTRY) == made
-    taken = toml_block.take(made, "mcp_servers", "recollect")
+    made = toml_block.put(text, "mcp_servers", "recallens", ENTRY)
+    assert tomllib.loads(made)["mcp_servers"]["recallens"] == ENTRY
+    assert toml_block.put(made, "mcp_servers", "recallens", ENTRY) == made
+    taken = toml_block.take(made, "mcp_servers", "recallens")
     assert taken in (text, text + "\n")
 
 

@@ -1,4 +1,4 @@
-"""`recollect timeline --window`: layer 2 on the command line."""
+"""`recallens timeline --window`: layer 2 on the command line."""
 
 from __future__ import annotations
 

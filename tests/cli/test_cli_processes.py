@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_scene import EXAMPLES, RECOLLECT, spawn, write_lines
+from cli_scene import EXAMPLES, RECALLENS, spawn, write_lines
 
 
 def bulk(path: Path, count: int, word: str = "parcel") -> Path:
@@ -21,7 +21,7 @@ def bulk(path: Path, count: int, word: str = "parcel") -> Path:
 
 
 def test_a_new_user_with_the_real_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RECOLLECT_ENCODER")
+    monkeypatch.delenv("RECALLENS_ENCODER")
     assert "encoder    minilm" in spawn("init").stdout
     loaded = spawn("remember", "--jsonl", EXAMPLES)
     assert loaded.returncode == 0, loaded.stderr
@@ -35,7 +35,7 @@ def test_a_new_user_with_the_real_encoder(monkeypatch: pytest.MonkeyPatch) -> No
 def test_interrupting_a_bulk_load_keeps_what_was_acknowledged(home: Path, store: Path) -> None:
     file = bulk(home / "m.jsonl", 20_000)
     process = subprocess.Popen(
-        [*RECOLLECT, "remember", "--jsonl", str(file)],
+        [*RECALLENS, "remember", "--jsonl", str(file)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -64,7 +64,7 @@ def test_two_processes_write_at_once(home: Path) -> None:
     spawn("init")
     files = [bulk(home / f"{word}.jsonl", 600, word) for word in ("parcel", "letter")]
     writers = [
-        subprocess.Popen([*RECOLLECT, "remember", "--jsonl", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        subprocess.Popen([*RECALLENS, "remember", "--jsonl", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for file in files
     ]
     for writer in writers:
@@ -79,7 +79,7 @@ def test_two_processes_write_at_once(home: Path) -> None:
 def test_a_reader_that_leaves_early_is_no_failure(home: Path) -> None:
     spawn("remember", "--jsonl", bulk(home / "m.jsonl", 900), "--no-embed")
     for command in ("list --limit 900", "list --limit 900 --json"):
-        line = f"set -o pipefail; {subprocess.list2cmdline(RECOLLECT)} {command} | head -n 1"
+        line = f"set -o pipefail; {subprocess.list2cmdline(RECALLENS)} {command} | head -n 1"
         done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, ""), command
         assert len(done.stdout.splitlines()) == 1
@@ -96,7 +96,7 @@ ORDINARY = (
 
 
 def as_ordinary_user(*args: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", ORDINARY, *RECOLLECT, *map(str, args)]
+    command = [sys.executable, "-c", ORDINARY, *RECALLENS, *map(str, args)]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
@@ -133,7 +133,7 @@ def test_a_terminal_that_is_not_utf8() -> None:
 def test_colour_only_where_somebody_looks(home: Path) -> None:
     spawn("remember", "Tokens rotate daily")
     assert "\x1b" not in spawn("search", "tokens").stdout
-    line = f"{subprocess.list2cmdline(RECOLLECT)} search tokens"
+    line = f"{subprocess.list2cmdline(RECALLENS)} search tokens"
     environment = {**os.environ, "TERM": "xterm-256color"}
     if shutil.which("script") is None:
         pytest.skip("no script(1) to make a terminal")

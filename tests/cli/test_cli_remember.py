@@ -99,7 +99,7 @@ def test_a_document_becomes_memories_and_is_replaced_when_added_again(ask: Ask, 
 
 
 def test_init_is_idempotent_and_keeps_the_encoder(ask: Ask, run: Run, monkeypatch: Any) -> None:
-    monkeypatch.delenv("RECOLLECT_ENCODER")
+    monkeypatch.delenv("RECALLENS_ENCODER")
     first = ask("init", "--encoder", "hashing:64")
     assert first["encoderSpec"] == "hashing:64"
     assert ask("init") == first
@@ -118,14 +118,14 @@ def test_shared_options_stand_on_either_side_of_the_command(run: Run, home: Path
 
 
 def test_the_environment_names_store_namespace_project_and_session(run: Run, ask: Ask, monkeypatch: Any) -> None:
-    monkeypatch.setenv("RECOLLECT_STORE", "env.db")
-    monkeypatch.setenv("RECOLLECT_NAMESPACE", "team")
-    monkeypatch.setenv("RECOLLECT_PROJECT", "api")
-    monkeypatch.setenv("RECOLLECT_SESSION", "s-1")
+    monkeypatch.setenv("RECALLENS_STORE", "env.db")
+    monkeypatch.setenv("RECALLENS_NAMESPACE", "team")
+    monkeypatch.setenv("RECALLENS_PROJECT", "api")
+    monkeypatch.setenv("RECALLENS_SESSION", "s-1")
     id = ask("remember", "The port is 8080")["id"]
     memory = ask("show", id)["memory"]
     assert (memory["namespace"], memory["projectId"]) == ("team", "api")
-    monkeypatch.setenv("RECOLLECT_PROJECT", "web")
+    monkeypatch.setenv("RECALLENS_PROJECT", "web")
     assert ask("search", "port")["results"] == []
     assert ask("search", "port", "--project", "")["results"][0]["memory"]["id"] == id
     assert ask("session", "show", "s-1")["memories"][0]["usageType"] == "created"

@@ -26,7 +26,7 @@ def test_retrieve_prints_one_context_and_the_lessons_apart(run: Run, notes: None
     assert "Selected: 1 (+1 lesson)" in done.stderr
 
 
-def test_retrieve_in_json_has_the_seeds_fields_and_the_context(ask: Ask, notes: None) -> None:
+def test_retrieve_in_json_has_the_specified_fields_and_the_context(ask: Ask, notes: None) -> None:
     record = ask("retrieve", "cache lookups", "--context-budget", "500", "--open-file", "src/cache.py")
     assert record["contextBudget"] == 500
     assert record["context"].startswith("<memories>")
@@ -82,11 +82,11 @@ def test_init_names_an_encoder_that_fits_a_korean_store_better(
     listening = ThreadingHTTPServer(("127.0.0.1", 0), Tags)
     Thread(target=listening.serve_forever, daemon=True).start()
     try:
-        monkeypatch.setenv("RECOLLECT_ENCODER_URL", f"http://127.0.0.1:{listening.server_port}")
+        monkeypatch.setenv("RECALLENS_ENCODER_URL", f"http://127.0.0.1:{listening.server_port}")
         remember("캐시 만료는 60초로 정했다")
         record = ask("init")
         assert (record["encoderSpec"], record["suggestedEncoder"]) == ("hashing", "ollama:bge-m3")
-        assert "recollect encoder use ollama:bge-m3" in run("init").stderr
+        assert "recallens encoder use ollama:bge-m3" in run("init").stderr
     finally:
         listening.shutdown()
         listening.server_close()

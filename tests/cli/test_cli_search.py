@@ -10,8 +10,8 @@ import pytest
 from cli_scene import EXAMPLES, Ask, Run, write_lines
 from rich.cells import cell_len
 
-from recollect.cli.results import shares
-from recollect.model.terms import shown_parts
+from recallens.cli.results import shares
+from recallens.model.terms import shown_parts
 
 
 def test_a_result_says_what_it_is_where_it_is_from_and_why(run: Run, remember: Any) -> None:
@@ -91,7 +91,7 @@ def test_nothing_to_find_is_no_failure(run: Run) -> None:
 
 def test_a_missing_encoder_degrades_the_search_and_says_so(run: Run, ask: Ask, remember: Any, monkeypatch: Any) -> None:
     remember("The broker is RabbitMQ")
-    monkeypatch.setattr("recollect.index.encoders.hashing.HashingEncoder.encode_query", _broken)
+    monkeypatch.setattr("recallens.index.encoders.hashing.HashingEncoder.encode_query", _broken)
     shown = run("search", "broker")
     assert "RabbitMQ" in shown.stdout
     assert "warning: the semantic view failed" in shown.stderr
@@ -100,7 +100,7 @@ def test_a_missing_encoder_degrades_the_search_and_says_so(run: Run, ask: Ask, r
 
 
 def _broken(*_: object) -> None:
-    from recollect.errors import EncoderFailed
+    from recallens.errors import EncoderFailed
 
     raise EncoderFailed("the encoder is away")
 

@@ -1,4 +1,4 @@
-"""`recollect token` and `recollect serve`, as people run them."""
+"""`recallens token` and `recallens serve`, as people run them."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def test_what_is_no_token(run: Run, words: list[str], code: int, told: str) -> N
 def test_serving_elsewhere_needs_a_token(run: Run) -> None:
     run("init")
     refused = run("serve", "--host", "0.0.0.0", "--port", "0", code=6)
-    assert "recollect token create --namespace NAME" in refused.stderr
+    assert "recallens token create --namespace NAME" in refused.stderr
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_it_says_where_it_is_and_stops_when_it_is_told(tmp_path: Path, stop: signal.Signals) -> None:
-    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", "--store", str(tmp_path / "s.db")]
-    environment = {**os.environ, "RECOLLECT_ENCODER": "hashing:64"}
+    command = [sys.executable, "-m", "recallens", "serve", "--port", "0", "--json", "--store", str(tmp_path / "s.db")]
+    environment = {**os.environ, "RECALLENS_ENCODER": "hashing:64"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as serve:
         assert serve.stdout is not None
         told = json.loads(serve.stdout.readline())

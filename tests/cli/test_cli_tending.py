@@ -21,14 +21,14 @@ def test_doctor_names_the_next_step_and_the_step_helps(run: Run, remember: Remem
     remember("Tokens rotate daily")
     apsw.Connection(str(store)).execute("DELETE FROM lexical")
     sick = run("doctor", code=4)
-    assert "problem: 1 memories without a lexical entry\n  next: Run `recollect reindex`" in sick.stdout
+    assert "problem: 1 memories without a lexical entry\n  next: Run `recallens reindex`" in sick.stdout
     assert '"ok": false' in run("doctor", "--json", code=4).stdout
     assert run("reindex").stdout == "indexed 1 memory, encoded 0\n"
     run("doctor")
 
 
 def test_another_encoder(run: Run, ask: Ask, remember: Remember, monkeypatch: Any) -> None:
-    monkeypatch.delenv("RECOLLECT_ENCODER")
+    monkeypatch.delenv("RECALLENS_ENCODER")
     run("init", "--encoder", "hashing:64")
     remember("Tokens rotate daily")
     changed = ask("reindex", "--encoder", "hashing:32")
@@ -73,18 +73,18 @@ def test_namespaces(run: Run, ask: Ask, remember: Remember) -> None:
 def test_config_show_says_where_each_setting_came_from_and_no_secret(
     run: Run, ask: Ask, home: Path, monkeypatch: Any
 ) -> None:
-    (home / ".recollect.toml").write_text('project = "api"\nencoder_url = "https://me:hunter2@host/v1?key=hunter2"\n')
-    monkeypatch.setenv("RECOLLECT_LIMIT", "7")
-    monkeypatch.setenv("RECOLLECT_ENCODER_KEY", "hunter2")
+    (home / ".recallens.toml").write_text('project = "api"\nencoder_url = "https://me:hunter2@host/v1?key=hunter2"\n')
+    monkeypatch.setenv("RECALLENS_LIMIT", "7")
+    monkeypatch.setenv("RECALLENS_ENCODER_KEY", "hunter2")
     shown = ask("config", "show", "--namespace", "team")
     assert shown["project"] == {
         "value": "api",
-        "from": str(home / ".recollect.toml"),
+        "from": str(home / ".recallens.toml"),
         "about": "the project that new memories belong to and searches are limited to",
     }
     assert (shown["limit"]["value"], shown["limit"]["from"]) == (7, "environment")
     assert (shown["namespace"]["value"], shown["namespace"]["from"]) == ("team", "flag")
-    assert shown["encoder_key_env"]["value"] == "RECOLLECT_ENCODER_KEY (set)"
+    assert shown["encoder_key_env"]["value"] == "RECALLENS_ENCODER_KEY (set)"
     text = run("config", "show").stdout
     assert "hunter2" not in text + str(shown)
     assert "https://…@host/v1?…" in text

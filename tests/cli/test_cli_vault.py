@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_scene import RECOLLECT, Ask, Run
+from cli_scene import RECALLENS, Ask, Run
 
 from notes import Notes
 
@@ -85,7 +85,7 @@ def test_wrong_input_names_the_next_step(run: Run, notes: Notes, home: Path) -> 
 
 def test_a_watch_runs_until_it_is_interrupted_and_exits_cleanly(run: Run, ask: Ask, notes: Notes) -> None:
     run("vault", "add", notes.root)
-    command = [*RECOLLECT, "vault", "watch", "notes", "--debounce", "50", "--json"]
+    command = [*RECALLENS, "vault", "watch", "notes", "--debounce", "50", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as watching:
         assert watching.stdout is not None
         first = json.loads(watching.stdout.readline())

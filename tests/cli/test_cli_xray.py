@@ -1,4 +1,4 @@
-"""The X-ray on the command line: the renderer's bytes, the seed's validation, files that are whole or not there."""
+"""The X-ray on the command line: the renderer's bytes, the specified validation, files that are whole or not there."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from cli_scene import EXAMPLES, Ask, Remember, Run, spawn
 
-from recollect.cli.options import FORMATS
-from recollect.cli.reading import changed_files
-from recollect.engine import Engine
-from recollect.errors import InvalidInput
-from recollect.model.terms import WEIGHABLE, WORDS, plain
-from recollect.render import render, writers
+from recallens.cli.options import FORMATS
+from recallens.cli.reading import changed_files
+from recallens.engine import Engine
+from recallens.errors import InvalidInput
+from recallens.model.terms import WEIGHABLE, WORDS, plain
+from recallens.render import render, writers
 
 NOW = "2026-09-02"
 NOW_MS = 1_788_307_200_000
@@ -26,7 +26,7 @@ NOW_MS = 1_788_307_200_000
 @pytest.fixture
 def still(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stages take no time: what is measured is all that may differ between two equal recalls."""
-    monkeypatch.setattr("recollect.recall.runner.perf_counter_ns", lambda: 0)
+    monkeypatch.setattr("recallens.recall.runner.perf_counter_ns", lambda: 0)
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_wrong_input_is_told_before_a_missing_store(run: Run) -> None:
     run("xray", "x", "--format", "yaml", code=2)
     for command in (["xray", "x"], ["explain"], ["why-not", "ABCDEF", "x"], ["replay", "x"], ["diff", "x", "y"],
                     ["audit", "verify"], ["audit", "list"], ["audit", "anomalies"]):  # fmt: skip
-        assert "Run `recollect init`" in run(*command, code=3).stderr
+        assert "Run `recallens init`" in run(*command, code=3).stderr
 
 
 def test_an_empty_store(run: Run, ask: Ask) -> None:
@@ -238,7 +238,7 @@ def test_explain_without_a_recorded_search(run: Run, ask: Ask, remember: Remembe
     run("search", "broker")
     missing = run("explain", "--session", "s-7", code=3)
     assert "no recorded search of session 's-7'" in missing.stderr
-    assert 'recollect search "…" --session s-7' in missing.stderr
+    assert 'recallens search "…" --session s-7' in missing.stderr
     assert ask("explain", "--session", "s-7") == {"snapshotFound": False}
     assert json.loads(run("explain", "--session", "s-7", "--format", "json").stdout) == {"snapshotFound": False}
     assert "query: broker" in run("explain").stdout
@@ -248,7 +248,7 @@ def test_explain_without_a_recorded_search(run: Run, ask: Ask, remember: Remembe
 
 def test_explain_takes_the_session_that_is_set(run: Run, remember: Remember, monkeypatch: pytest.MonkeyPatch) -> None:
     remember("The broker is RabbitMQ")
-    monkeypatch.setenv("RECOLLECT_SESSION", "s-env")
+    monkeypatch.setenv("RECALLENS_SESSION", "s-env")
     run("search", "broker")
     assert "session: s-env" in run("explain").stdout
 
@@ -343,7 +343,7 @@ def test_the_why_line_is_in_words(run: Run, sample: Path) -> None:
 def confirmed(run: Run, id: str, record: dict[str, Any]) -> list[str]:
     """Run the command that was suggested; gives its words."""
     words = shlex.split(record["command"])
-    assert words[0] == "recollect"
+    assert words[0] == "recallens"
     shown = json.loads(run(*words[1:], "--json").stdout)["snapshot"]["results"]
     assert shown[record["change"]["rank"] - 1]["memoryId"] == id
     return words
@@ -385,7 +385,7 @@ def test_why_not_leaves_out_what_a_setting_named(
     run: Run, ask: Ask, remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id = remember("The broker is RabbitMQ", "--project", "api", "--namespace", "team")
-    monkeypatch.setenv("RECOLLECT_PROJECT", "web")
+    monkeypatch.setenv("RECALLENS_PROJECT", "web")
     asked = ["--json", "why-not", id, "--namespace", "team", "--now", NOW, "--", "-broker's"]
     record = json.loads(run(*asked).stdout)
     assert "--project ''" in record["command"]
@@ -402,10 +402,10 @@ def test_why_not_of_what_is_there_unknown_or_beyond_a_query(run: Run, ask: Ask, 
     assert run("why-not", id, "broker").stdout == f"{id} is in the results already: it is 1st.\n"
     assert "no memory '01AAAAAAAAAAAAAAAAAAAAAAAA'" in run("why-not", "01AAAAAAAAAAAAAAAAAAAAAAAA", "x", code=3).stderr
     assert "the query is empty" in run("why-not", id, code=2).stderr
-    assert "Usage: recollect why-not" in run("why-not", id, " ", code=2).stderr
+    assert "Usage: recallens why-not" in run("why-not", id, " ", code=2).stderr
     run("forget", id)
     shown = run("why-not", id, "broker").stdout
-    assert f"No change to the query brings it in. `recollect restore {id}` " in shown
+    assert f"No change to the query brings it in. `recallens restore {id}` " in shown
     assert "confirmed" not in shown
     run("init", "--namespace", "bare")
     run("why-not", id, "broker", "--namespace", "bare", code=3)
@@ -423,9 +423,9 @@ def test_without_capture_every_way_to_an_xray_says_that_there_is_none(
     run: Run, remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remember("Lookups are cached for 60 seconds")
-    monkeypatch.setenv("RECOLLECT_CAPTURE", "off")
+    monkeypatch.setenv("RECALLENS_CAPTURE", "off")
     for words in (["xray", "lookups"], ["explain"], ["search", "lookups", "--xray"]):
         assert run(*words).stdout == "no X-ray: the setting `capture` is off\n"
         assert json.loads(run(*words, "--json").stdout) == {"snapshotFound": False}
-    monkeypatch.delenv("RECOLLECT_CAPTURE")
+    monkeypatch.delenv("RECALLENS_CAPTURE")
     assert json.loads(run("explain", "--json").stdout) == {"snapshotFound": False}

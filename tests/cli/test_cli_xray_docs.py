@@ -12,14 +12,14 @@ from random import Random
 import pytest
 from cli_scene import EXAMPLES, Run
 
-from recollect.cli import loading
-from recollect.cli.given import Given
-from recollect.engine import Engine
-from recollect.model.ids import IdSource
+from recallens.cli import loading
+from recallens.cli.given import Given
+from recallens.engine import Engine
+from recallens.model.ids import IdSource
 
 PAGE = Path(__file__).parents[2] / "docs" / "xray.md"
 TRANSCRIPT = re.compile(
-    r"```console\n\$ recollect (?P<words>.+?)(?: \| tail -n (?P<tail>\d+))?\n(?P<shown>[\s\S]*?)```"
+    r"```console\n\$ recallens (?P<words>.+?)(?: \| tail -n (?P<tail>\d+))?\n(?P<shown>[\s\S]*?)```"
 )
 LOADED = 1_788_220_800_000  # 2026-09-01
 # Measured times, and what is derived from every bit of every score, differ from machine to machine.
@@ -32,14 +32,14 @@ DECIMAL = re.compile(r"-?\d+\.\d+")
 @pytest.fixture
 def sample(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The sample with ids that are the same at every load."""
-    monkeypatch.setenv("RECOLLECT_ENCODER", "minilm")
+    monkeypatch.setenv("RECALLENS_ENCODER", "minilm")
     ticks, path = count(LOADED, 1000), home / "harbor.db"
     ids = IdSource(lambda: next(ticks), Random(570).getrandbits)
     with Engine.open(path, clock=lambda: LOADED, ids=ids) as engine:
         found = loading.read(str(EXAMPLES), {})
         loading.load(engine, found, loading.Names(engine, found), given=Given(json=True), dedupe=None)
         engine.drain()
-    monkeypatch.setenv("RECOLLECT_STORE", str(path))
+    monkeypatch.setenv("RECALLENS_STORE", str(path))
     return path
 
 
@@ -78,6 +78,6 @@ def test_the_command_that_why_not_gives_is_asked_in_the_page_too(sample: Path, r
     for found in TRANSCRIPT.finditer(page):
         words = shlex.split(found["words"])
         if words[0] == "why-not":
-            suggested = re.search(r"confirmed:\n  recollect (.+)", found["shown"])
+            suggested = re.search(r"confirmed:\n  recallens (.+)", found["shown"])
             assert suggested is not None
             assert words[1] in run(*shlex.split(suggested[1])).stdout.split("--- tier explain ---")[0]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from test_store_contract import key, store, written
 
-from recollect.model.checking import Checked, CitationCheck, Standing
-from recollect.model.memory import CommitCitation, Event, EventKind, FileCitation, Session
-from recollect.store.protocols import Store
+from recallens.model.checking import Checked, CitationCheck, Standing
+from recallens.model.memory import CommitCitation, Event, EventKind, FileCitation, Session
+from recallens.store.protocols import Store
 from standing import START_MS
 
 __all__ = ["store"]  # the fixture

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from recollect.engines.sqlite.store import SqliteStore
-from recollect.errors import StoreMissing
-from recollect.ingest.draft import Draft
-from recollect.ingest.prepare import prepare
-from recollect.model.ids import encode_id
-from recollect.model.memory import Event, EventKind, Relation, RelationType, Session, Status, Usage
-from recollect.store.protocols import Listing, Prepared, Reader, Store, Writer
+from recallens.engines.sqlite.store import SqliteStore
+from recallens.errors import StoreMissing
+from recallens.ingest.draft import Draft
+from recallens.ingest.prepare import prepare
+from recallens.model.ids import encode_id
+from recallens.model.memory import Event, EventKind, Relation, RelationType, Session, Status, Usage
+from recallens.store.protocols import Listing, Prepared, Reader, Store, Writer
 from standing import START_MS
 
 STORES: dict[str, Callable[[Path], Store]] = {

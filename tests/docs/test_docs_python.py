@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import recollect
+import recallens
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
@@ -20,22 +20,22 @@ INNER = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", recollect.__all__)
+@pytest.mark.parametrize("name", recallens.__all__)
 def test_every_public_name_is_loaded_and_documented(name: str) -> None:
-    assert getattr(recollect, name) is not None
+    assert getattr(recallens, name) is not None
     assert re.search(rf"\b{name}\b", PAGE), f"docs/python.md does not mention {name}"
 
 
 def test_every_method_of_the_engine_is_documented() -> None:
-    methods = {name for name, _ in inspect.getmembers(recollect.Engine) if not name.startswith("_")}
+    methods = {name for name, _ in inspect.getmembers(recallens.Engine) if not name.startswith("_")}
     missing = sorted(name for name in methods - INNER if not re.search(rf"\b{name}\b", PAGE))
     assert not missing, f"docs/python.md does not mention {missing}"
     assert not INNER - methods, "INNER names what is no more"
 
 
 def test_the_names_that_are_imported_lazily_are_the_stable_ones() -> None:
-    assert sorted(recollect.__all__) == sorted(set(recollect.__all__))
-    assert set(recollect._HOMES) | {"open"} == set(recollect.__all__)
+    assert sorted(recallens.__all__) == sorted(set(recallens.__all__))
+    assert set(recallens._HOMES) | {"open"} == set(recallens.__all__)
 
 
 def test_the_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-TRANSCRIPT = re.compile(r"<!-- transcript -->\n```console\n\$ recollect (?P<words>.+)\n(?P<shown>[\s\S]*?)```")
+TRANSCRIPT = re.compile(r"<!-- transcript -->\n```console\n\$ recallens (?P<words>.+)\n(?P<shown>[\s\S]*?)```")
 NUMBER = re.compile(r"(?<![\w.-])\d+\.\d+(?![\w.])")
 ID = re.compile(r"\b01[0-9A-HJKMNP-TV-Z]{24}\b")
 MEASURED = (
@@ -33,7 +33,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _run(store: Path, *words: str) -> str:
-    command = [sys.executable, "-m", "recollect", "--store", str(store), *words]
+    command = [sys.executable, "-m", "recallens", "--store", str(store), *words]
     environment = os.environ | {"NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
     return subprocess.run(command, check=True, capture_output=True, encoding="utf-8", env=environment).stdout
 
@@ -78,7 +78,7 @@ BEFOREHAND = ("pip install",)
 def _first_steps(folder: Path, commands: list[str]) -> Iterator[str]:
     """Each command, and what it prints, in a folder and a home of its own."""
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")},
+        **{name: value for name, value in os.environ.items() if not name.startswith("RECALLENS_")},
         "HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config"),
         "NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8",
     }  # fmt: skip
@@ -89,7 +89,7 @@ def _first_steps(folder: Path, commands: list[str]) -> Iterator[str]:
         if command.startswith(BEFOREHAND):
             continue
         command, _, piped = command.partition(" | head -n ")
-        words = [sys.executable, "-m", "recollect", *shlex.split(command)[1:]]
+        words = [sys.executable, "-m", "recallens", *shlex.split(command)[1:]]
         if "serve" in words:
             yield from _served([word for word in words if word != "--open"], environment, project)
             continue
@@ -115,7 +115,7 @@ def _served(words: list[str], environment: dict[str, str], project: Path) -> Ite
 def _told(folder: Path, text: str) -> str:
     text = text.replace(str(folder), "~")
     text = re.sub(
-        r'"command": ".*?"(,\n\+ +"args": \[\n)(\+ +"-m",\n\+ +"recollect",\n)?', r'"command": "recollect"\1', text
+        r'"command": ".*?"(,\n\+ +"args": \[\n)(\+ +"-m",\n\+ +"recallens",\n)?', r'"command": "recallens"\1', text
     )
     return WHEN.sub("2026-09-01", _masked(text))
 

@@ -10,9 +10,9 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from recollect.cli.main import main
-from recollect.engine import Engine
-from recollect.ingest.vault.links import Resolver
+from recallens.cli.main import main
+from recallens.engine import Engine
+from recallens.ingest.vault.links import Resolver
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GOLDEN = yaml.safe_load((EXAMPLES / "vault-golden.yaml").read_text(encoding="utf-8"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import Draft, Engine
-from recollect.engine.disclosing import MemorySearch
+from recallens import Draft, Engine
+from recallens.engine.disclosing import MemorySearch
 
 DAY = 86_400_000
 QUESTION = "How do we roll back the gateway?"
@@ -103,7 +103,7 @@ def test_the_scope_of_a_task_leaves_out_all_others(filled: Engine) -> None:
     assert len(ranked(filled.search_memory(QUESTION, scope="org", record=False))) > 2
 
 
-def test_the_json_has_the_seeds_fields(filled: Engine) -> None:
+def test_the_json_has_the_specified_fields(filled: Engine) -> None:
     answer = filled.search_memory(QUESTION, record=False).to_json()
     assert {"id", "summary", "utilityScore", "type", "citations"} <= answer["results"][0].keys()
     assert {"completenessScore", "redundancyRatio"} <= answer["certificate"].keys()

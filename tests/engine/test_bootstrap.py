@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.engine.bootstrap import Detection, suggest
-from recollect.index.encoders.detect import Available, is_embedding_model, multilingual_rank, ollama
-from recollect.index.encoders.hashing import HashingEncoder
+from recallens.engine import Engine
+from recallens.engine.bootstrap import Detection, suggest
+from recallens.index.encoders.detect import Available, is_embedding_model, multilingual_rank, ollama
+from recallens.index.encoders.hashing import HashingEncoder
 from standing import Open
 
 KOREAN = ("캐시 만료는 60초로 정했다", "배포는 금요일에 하지 않는다", "인증 토큰은 한 시간마다 바뀐다")
@@ -196,7 +196,7 @@ def test_looking_takes_about_a_second_at_most_and_says_what_was_wrong(server: Se
 def test_detecting_sends_the_key_only_where_it_belongs_and_changes_nothing(
     opened: Open, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_ENCODER_KEY", "sk-secret")
+    monkeypatch.setenv("RECALLENS_ENCODER_KEY", "sk-secret")
     server.models = ["bge-m3"]
     engine = korean(opened, encoder="hashing", encoder_url=server.url)
     before = engine.store.meta("encoder-spec")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import InvalidInput, NotFound
-from recollect.ingest.draft import Draft
-from recollect.model.memory import FileCitation, LogCitation
+from recallens.engine import Engine
+from recallens.errors import InvalidInput, NotFound
+from recallens.ingest.draft import Draft
+from recallens.model.memory import FileCitation, LogCitation
 from standing import FixedClock, Open
 
 

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.cli import loading
-from recollect.cli.given import Given
-from recollect.engine import Engine
-from recollect.errors import InvalidInput
-from recollect.ingest.draft import Draft
-from recollect.model.context import Context
-from recollect.model.ids import IdSource
-from recollect.model.memory import CommitCitation, FileCitation
-from recollect.model.salience import DAY_MS
-from recollect.recall.provenance import ONLY_HERE
-from recollect.render.context import context_markdown, context_record, format_for_context, mark_for
-from recollect.text.counting import count_tokens
+from recallens.cli import loading
+from recallens.cli.given import Given
+from recallens.engine import Engine
+from recallens.errors import InvalidInput
+from recallens.ingest.draft import Draft
+from recallens.model.context import Context
+from recallens.model.ids import IdSource
+from recallens.model.memory import CommitCitation, FileCitation
+from recallens.model.salience import DAY_MS
+from recallens.recall.provenance import ONLY_HERE
+from recallens.render.context import context_markdown, context_record, format_for_context, mark_for
+from recallens.text.counting import count_tokens
 from sample import EXAMPLES
 from standing import START_MS, FixedClock, Open
 from worlds import a_folder, open_world
@@ -98,7 +98,7 @@ def test_no_text_breaks_the_budget_or_the_frame(texts: list[str], tokens: int) -
             assert len(ours) == 2 + len(context.items) + sum(1 for s in context.sections if s.items)
 
 
-def test_the_record_has_the_seeds_names(sample: Engine) -> None:
+def test_the_record_has_the_specified_names(sample: Engine) -> None:
     record = context_record(sample.context(TASKS[0]))
     assert set(record["budget"]) == {"total", "used", "remaining", "allocation"}
     assert record["budget"]["allocation"] == {

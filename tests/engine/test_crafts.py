@@ -1,4 +1,4 @@
-"""Skills, patterns and gotchas on a real store: recorded once a name, found with the seed's fields."""
+"""Skills, patterns and gotchas on a real store: recorded once a name, found with the specification's fields."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import threading
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import InvalidInput
-from recollect.ingest.crafts import kept
-from recollect.model.crafts import Gotcha, Pattern
-from recollect.model.memory import FileCitation, Status
-from recollect.model.verdict import Gate
-from recollect.render.tasks import craft_record
+from recallens.engine import Engine
+from recallens.errors import InvalidInput
+from recallens.ingest.crafts import kept
+from recallens.model.crafts import Gotcha, Pattern
+from recallens.model.memory import FileCitation, Status
+from recallens.model.verdict import Gate
+from recallens.render.tasks import craft_record
 from standing import Open
 
 
-def test_a_skill_comes_back_with_the_seeds_fields(engine: Engine) -> None:
+def test_a_skill_comes_back_with_the_specified_fields(engine: Engine) -> None:
     engine.record_skill(
         "JWT 인증", context="외부 API를 열 때", core_principles=["짧게 살린다", "서명을 확인한다"],
         pitfalls=["alg none"], implementation_guide="1. 키를 만든다\n2. 검증한다", confidence=0.9,
@@ -50,7 +50,7 @@ def test_the_skill_of_that_very_name_comes_first(engine: Engine) -> None:
     assert found.id == named.id
 
 
-def test_patterns_come_back_with_the_seeds_fields_and_keep_to_the_limit(engine: Engine) -> None:
+def test_patterns_come_back_with_the_specified_fields_and_keep_to_the_limit(engine: Engine) -> None:
     first = engine.record_pattern("Outbox table", description="Write the event with the row.", example_code="INSERT …")
     engine.record_pattern("Outbox worker", description="Polls for what is to be sent.")
     found = engine.search_patterns("outbox table", 1)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import EncoderMismatch, EncoderMissing, InvalidInput, NotFound, StoreDamaged, StoreReadOnly
-from recollect.index import resident
-from recollect.ingest.draft import Draft
-from recollect.model.memory import Citation, FileCitation, RelationType, Status, Usage, Zone
-from recollect.model.salience import DAY_MS
+from recallens.engine import Engine
+from recallens.errors import EncoderMismatch, EncoderMissing, InvalidInput, NotFound, StoreDamaged, StoreReadOnly
+from recallens.index import resident
+from recallens.ingest.draft import Draft
+from recallens.model.memory import Citation, FileCitation, RelationType, Status, Usage, Zone
+from recallens.model.salience import DAY_MS
 from standing import FixedClock, Open
 
 
@@ -421,7 +421,7 @@ class Gone:
 
 
 def test_a_missing_encoder_degrades_hybrid_search_and_stops_no_write(engine: Engine, opened: Open) -> None:
-    from recollect.index.encoders.protocol import EncoderKey
+    from recallens.index.encoders.protocol import EncoderKey
 
     id = engine.remember("The pump hums").id
     without = opened(encoder=Gone(EncoderKey.parse(engine.encoding.key)))

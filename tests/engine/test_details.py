@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.engine import Engine
-from recollect.engine.detailing import held_to
-from recollect.errors import InvalidInput, NotFound
-from recollect.model.memory import LogCitation, TerminalCitation
-from recollect.render.tasks import detail_record
-from recollect.text.counting import count_tokens
+from recallens.engine import Engine
+from recallens.engine.detailing import held_to
+from recallens.errors import InvalidInput, NotFound
+from recallens.model.memory import LogCitation, TerminalCitation
+from recallens.render.tasks import detail_record
+from recallens.text.counting import count_tokens
 
 
 def test_a_task_gives_its_logs_and_snapshots_in_full(engine: Engine) -> None:
@@ -35,7 +35,7 @@ def test_a_task_gives_its_logs_and_snapshots_in_full(engine: Engine) -> None:
     assert len(engine.details("T", limit=1).entries) == 1
 
 
-def test_an_entry_has_the_seeds_fields(engine: Engine) -> None:
+def test_an_entry_has_the_specified_fields(engine: Engine) -> None:
     engine.task_start("Grow the disk", id="T", project="api")
     engine.task_log("T", "resized")
     record = detail_record(engine.details("T").entries[0])

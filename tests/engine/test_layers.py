@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 from test_statements import counted
 
-from recollect.cli import loading
-from recollect.cli.given import Given
-from recollect.engine import Engine
-from recollect.errors import InvalidInput, NotFound
-from recollect.ingest.draft import Draft
-from recollect.model.layers import INDEX_TOKENS, TIMELINE_TOKENS
-from recollect.model.memory import Event, EventKind, FileCitation
-from recollect.model.salience import DAY_MS
-from recollect.recall.provenance import ONLY_HERE
-from recollect.render.layers import index_entry, index_record, timeline_entry_record
-from recollect.text.counting import count_tokens
+from recallens.cli import loading
+from recallens.cli.given import Given
+from recallens.engine import Engine
+from recallens.errors import InvalidInput, NotFound
+from recallens.ingest.draft import Draft
+from recallens.model.layers import INDEX_TOKENS, TIMELINE_TOKENS
+from recallens.model.memory import Event, EventKind, FileCitation
+from recallens.model.salience import DAY_MS
+from recallens.recall.provenance import ONLY_HERE
+from recallens.render.layers import index_entry, index_record, timeline_entry_record
+from recallens.text.counting import count_tokens
 from sample import EXAMPLES
 from standing import START_MS, FixedClock
 
@@ -39,7 +39,7 @@ def index(engine: Engine, text: str, **options: Any) -> Any:
 # ── layer 1 ──
 
 
-def test_an_index_entry_has_the_seeds_fields(engine: Engine) -> None:
+def test_an_index_entry_has_the_specified_fields(engine: Engine) -> None:
     id = engine.remember(
         Draft(
             "We cache tracking lookups for 60 seconds. It was 300 before.",
@@ -124,7 +124,7 @@ def chat(engine: Engine, *texts: str, session: str = "s1", **attributes: Any) ->
     ]
 
 
-def test_a_timeline_has_the_seeds_fields_in_the_order_of_time(engine: Engine) -> None:
+def test_a_timeline_has_the_specified_fields_in_the_order_of_time(engine: Engine) -> None:
     engine.start_session("s1", title="Cache")
     ids = chat(engine, "How long are lookups cached?", "For a minute.", "Since when?", author="jon")
     record = [timeline_entry_record(entry) for entry in engine.timeline_around(ids[1])]

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import InvalidInput
-from recollect.model.retrieval import build_context_string, build_lesson_string
-from recollect.recall.excerpts import LESSON_CHARACTERS, SECTION_CHARACTERS
-from recollect.store.protocols import Listing
-from recollect.text.counting import count_tokens
-from recollect.xray.why_not import KeptOut
+from recallens.engine import Engine
+from recallens.errors import InvalidInput
+from recallens.model.retrieval import build_context_string, build_lesson_string
+from recallens.recall.excerpts import LESSON_CHARACTERS, SECTION_CHARACTERS
+from recallens.store.protocols import Listing
+from recallens.text.counting import count_tokens
+from recallens.xray.why_not import KeptOut
 
 SEED_FIELDS = {
     "query", "totalChunks", "selectedChunks", "droppedChunks", "lessonChunks", "totalTokensUsed", "contextBudget",
@@ -38,7 +38,7 @@ def titles(chunks: Any) -> set[str]:
     return {chunk.title for chunk in chunks}
 
 
-def test_the_result_has_the_seeds_fields(full: Engine) -> None:
+def test_the_result_has_the_specified_fields(full: Engine) -> None:
     record = full.retrieve("cache lookups").to_json()
     assert set(record) == SEED_FIELDS
     assert record["contextBudget"] == 8_000
@@ -134,7 +134,7 @@ def test_raw_conversations_stay_out_unless_asked_for(full: Engine) -> None:
     assert any(r.memory.document for r in full.search("warm for lookups").results)  # a plain search is not limited
 
 
-def test_long_texts_are_shortened_to_the_seeds_lengths(engine: Engine) -> None:
+def test_long_texts_are_shortened_to_the_specified_lengths(engine: Engine) -> None:
     engine.remember("cache " * 1_000, kind="lesson")
     engine.remember("lookups of the cache " * 300, kind="fact")
     result = engine.retrieve("cache lookups")
@@ -143,7 +143,7 @@ def test_long_texts_are_shortened_to_the_seeds_lengths(engine: Engine) -> None:
     assert result.selectedChunks[0].content.endswith("…")
 
 
-def test_the_log_has_a_line_a_stage_in_the_seeds_words(full: Engine) -> None:
+def test_the_log_has_a_line_a_stage_in_the_specified_words(full: Engine) -> None:
     result = full.retrieve(
         "why do we cache lookups", open_file="/repo/wiki/cache.md", commands=["/deploy"], hierarchical=True
     )

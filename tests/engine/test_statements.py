@@ -9,8 +9,8 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect.engine import Engine
-from recollect.ingest.draft import Draft
+from recallens.engine import Engine
+from recallens.ingest.draft import Draft
 
 
 @contextmanager

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import InvalidInput, NotFound
-from recollect.ingest.draft import Draft
-from recollect.model.salience import DAY_MS
+from recallens.engine import Engine
+from recallens.errors import InvalidInput, NotFound
+from recallens.ingest.draft import Draft
+from recallens.model.salience import DAY_MS
 from standing import START_MS, FixedClock
 
 

@@ -1,6 +1,6 @@
 """After any edits, renames and deletes, a vault that was synced along the way equals one that is read from nothing.
 
-`RECOLLECT_VAULT_EDITS=500` runs the full size; `make test` a smaller one.
+`RECALLENS_VAULT_EDITS=500` runs the full size; `make test` a smaller one.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from notes import Notes, sections, synced
-from recollect.engine import Engine
+from recallens.engine import Engine
 from standing import Open
 
-EDITS = int(os.environ.get("RECOLLECT_VAULT_EDITS", "60"))
+EDITS = int(os.environ.get("RECALLENS_VAULT_EDITS", "60"))
 QUERIES = max(40, min(200, EDITS))
 VOCABULARY = """
 cache parcel courier webhook retry deploy broker index route token queue replica partition latency gateway label depot

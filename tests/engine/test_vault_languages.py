@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Engine
-from recollect.index.encoders.minilm import MiniLMEncoder
-from recollect.model.memory import FileCitation
+from recallens import Engine
+from recallens.index.encoders.minilm import MiniLMEncoder
+from recallens.model.memory import FileCitation
 
-DATA = os.environ.get("RECOLLECT_EVAL_DATA")
+DATA = os.environ.get("RECALLENS_EVAL_DATA")
 KOREAN = {
     "조건부 렌더링": "learn/conditional-rendering.md",
     "이벤트 핸들러 추가하기": "learn/responding-to-events.md",
@@ -32,7 +32,7 @@ ENGLISH_ONLY = {
 @pytest.fixture(scope="module")
 def react(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     if DATA is None:
-        pytest.skip("RECOLLECT_EVAL_DATA is not set: the vaults of React's pages are not here")
+        pytest.skip("RECALLENS_EVAL_DATA is not set: the vaults of React's pages are not here")
     folder = tmp_path_factory.mktemp("react")
     for name in ("react-en", "react-ko"):
         with tarfile.open(Path(DATA) / "vaults" / f"{name}.tar.gz") as archive:

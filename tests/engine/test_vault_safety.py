@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from notes import Notes, sections, synced
-from recollect.engine import Engine
-from recollect.errors import InvalidInput, NotFound
-from recollect.ingest.vault import files
-from recollect.ingest.vault.files import LARGEST_FILE, Root
+from recallens.engine import Engine
+from recallens.errors import InvalidInput, NotFound
+from recallens.ingest.vault import files
+from recallens.ingest.vault.files import LARGEST_FILE, Root
 
 SECRET = "The launch code is mercury."
 

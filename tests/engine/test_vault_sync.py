@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from notes import Notes, sections, synced
-from recollect.engine import Engine
-from recollect.errors import InvalidInput, NotFound, StoreBusy
-from recollect.ingest.vault import files
-from recollect.ingest.vault.files import Root
-from recollect.model.memory import Memory
+from recallens.engine import Engine
+from recallens.errors import InvalidInput, NotFound, StoreBusy
+from recallens.ingest.vault import files
+from recallens.ingest.vault.files import Root
+from recallens.model.memory import Memory
 from standing import FixedClock, Open
 
 LONG = "Lookups are answered from Redis and kept for sixty seconds. " * 12
@@ -334,7 +334,7 @@ def test_a_lease_that_was_lost_stops_the_writer(engine: Engine, notes: Notes, mo
 
 
 def test_a_stopped_sync_goes_on_where_it_was(engine: Engine, notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.engine.vault_sync.BATCH_FILES", 1)
+    monkeypatch.setattr("recallens.engine.vault_sync.BATCH_FILES", 1)
 
     def interrupted(done: int, total: int) -> None:
         assert total == 3

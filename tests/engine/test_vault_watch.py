@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from notes import Notes, sections
-from recollect.engine import Engine
-from recollect.errors import InvalidInput
-from recollect.model.vault import SyncReport
+from recallens.engine import Engine
+from recallens.errors import InvalidInput
+from recallens.model.vault import SyncReport
 from standing import Open
 
 PATIENCE = 20
@@ -77,6 +77,6 @@ def test_without_its_package_a_watch_says_what_to_install(
     engine: Engine, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.vault_add(notes.root)
-    monkeypatch.setattr("recollect.engine.vaults.find_spec", lambda name: None)
-    with pytest.raises(InvalidInput, match=r'pip install "recollect\[watch\]"'):
+    monkeypatch.setattr("recallens.engine.vaults.find_spec", lambda name: None)
+    with pytest.raises(InvalidInput, match=r'pip install "recallens\[watch\]"'):
         engine.vault_watch("notes", threading.Event())

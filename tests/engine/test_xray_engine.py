@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.engine.recalling import LEDGERS_KEPT
-from recollect.errors import InvalidInput, NotFound, RecollectError
-from recollect.model.ids import IdSource
-from recollect.model.snapshot import Snapshot
-from recollect.render import render
-from recollect.xray.causes import Gone
-from recollect.xray.why_not import KeptOut
+from recallens.engine import Engine
+from recallens.engine.recalling import LEDGERS_KEPT
+from recallens.errors import InvalidInput, NotFound, RecallensError
+from recallens.model.ids import IdSource
+from recallens.model.snapshot import Snapshot
+from recallens.render import render
+from recallens.xray.causes import Gone
+from recallens.xray.why_not import KeptOut
 from standing import FixedClock, Open
 
 TEXTS = (
@@ -162,11 +162,11 @@ def test_an_altered_ledger_in_the_store_is_refused(engine: Engine, tmp_path: Pat
         record["query"]["limit"] = 11
         db.execute("UPDATE snapshots SET ledger = ?", (zlib.compress(json.dumps(record).encode()),))
         db.commit()
-        with pytest.raises(RecollectError, match=f"{name} does not reproduce"):
+        with pytest.raises(RecallensError, match=f"{name} does not reproduce"):
             engine.replay(name)
         db.execute("UPDATE snapshots SET ledger = ?", (b"\x00garbage",))
         db.commit()
-        with pytest.raises(RecollectError, match="cannot be read as a ledger"):
+        with pytest.raises(RecallensError, match="cannot be read as a ledger"):
             engine.diff(name, name)
         db.execute("UPDATE snapshots SET ledger = ?", (packed,))
         db.commit()

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from judged_sets import write_lines
 
-from recollect.errors import InvalidInput, NotFound
-from recollect.evaluate.dataset import Scoring, read_dataset
-from recollect.ingest.validate import parse_when
+from recallens.errors import InvalidInput, NotFound
+from recallens.evaluate.dataset import Scoring, read_dataset
+from recallens.ingest.validate import parse_when
 
 
 def test_a_haystack_shows_its_own_sessions_in_order_with_its_own_dates(talks: Path) -> None:

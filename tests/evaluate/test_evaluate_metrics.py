@@ -5,8 +5,8 @@ import random
 import pytest
 from ranx import Qrels, Run, evaluate
 
-from recollect.evaluate import metrics
-from recollect.evaluate.dataset import Gold, Scoring
+from recallens.evaluate import metrics
+from recallens.evaluate.dataset import Gold, Scoring
 
 ORACLE = {
     "ndcg@10": metrics.ndcg,

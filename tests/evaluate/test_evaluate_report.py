@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from recollect.evaluate.abstention import COVERAGES, best_possible, risk_curve
-from recollect.evaluate.confidence import CERTIFICATE, confidences
-from recollect.evaluate.dataset import read_dataset
-from recollect.evaluate.report import abstention_summary, compare, summary, write_lists
-from recollect.evaluate.running import asked, evaluate
-from recollect.evaluate.significance import paired_bootstrap
-from recollect.index.encoders.hashing import HashingEncoder
-from recollect.model.ledger import Entry, Ledger
-from recollect.model.query import Query
-from recollect.model.recall import Recall
-from recollect.model.verdict import Note
+from recallens.evaluate.abstention import COVERAGES, best_possible, risk_curve
+from recallens.evaluate.confidence import CERTIFICATE, confidences
+from recallens.evaluate.dataset import read_dataset
+from recallens.evaluate.report import abstention_summary, compare, summary, write_lists
+from recallens.evaluate.running import asked, evaluate
+from recallens.evaluate.significance import paired_bootstrap
+from recallens.index.encoders.hashing import HashingEncoder
+from recallens.model.ledger import Entry, Ledger
+from recallens.model.query import Query
+from recallens.model.recall import Recall
+from recallens.model.verdict import Note
 
 
 def test_a_clear_difference_is_shown_and_a_small_one_is_not() -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.evaluate.caching import CachedEncoder
-from recollect.evaluate.dataset import read_dataset
-from recollect.evaluate.running import Run, asked, evaluate, steps
-from recollect.index.encoders.hashing import HashingEncoder
-from recollect.index.encoders.protocol import EncoderKey, Vectors
-from recollect.recall.baselines import RRF_K
+from recallens.evaluate.caching import CachedEncoder
+from recallens.evaluate.dataset import read_dataset
+from recallens.evaluate.running import Run, asked, evaluate, steps
+from recallens.index.encoders.hashing import HashingEncoder
+from recallens.index.encoders.protocol import EncoderKey, Vectors
+from recallens.recall.baselines import RRF_K
 
 BASELINES = ("bm25", "dense", "rrf")
 
@@ -94,7 +94,7 @@ def test_plain_bm25_is_the_formula_over_words_as_written(pages: Path) -> None:
     (place,) = run.answers[0].places
     # "ingress traffic": each in one document of three, once. Lengths by our tokens: 7, 7 and 19 syllable bigrams.
     dataset = read_dataset(pages)
-    from recollect.text.tokenizer import tokenize
+    from recallens.text.tokenizer import tokenize
 
     lengths = {unit.id: len(tokenize(unit.text)) for unit in dataset.units}
     mean = sum(lengths.values()) / 3

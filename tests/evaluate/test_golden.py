@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import InvalidInput, NotFound, RecollectError, UnknownOption
-from recollect.evaluate.comparing import compare_records, counterpart
-from recollect.evaluate.expected import resolve
-from recollect.evaluate.gates import judge, missed, parse_least
-from recollect.evaluate.golden import GoldenQuestion, GoldenSet, read_golden, read_golden_sets
-from recollect.evaluate.golden_running import (
+from recallens.engine import Engine
+from recallens.errors import InvalidInput, NotFound, RecallensError, UnknownOption
+from recallens.evaluate.comparing import compare_records, counterpart
+from recallens.evaluate.expected import resolve
+from recallens.evaluate.gates import judge, missed, parse_least
+from recallens.evaluate.golden import GoldenQuestion, GoldenSet, read_golden, read_golden_sets
+from recallens.evaluate.golden_running import (
     METRICS,
     RANKED,
     GoldenRun,
@@ -26,11 +26,11 @@ from recollect.evaluate.golden_running import (
     ranked,
     run_golden,
 )
-from recollect.evaluate.missing import misses
-from recollect.evaluate.proposing import as_yaml, propose
-from recollect.evaluate.records import Record, Scored, read_records, write_records
-from recollect.model.query import DEFAULT_BUDGET
-from recollect.model.salience import DAY_MS
+from recallens.evaluate.missing import misses
+from recallens.evaluate.proposing import as_yaml, propose
+from recallens.evaluate.records import Record, Scored, read_records, write_records
+from recallens.model.query import DEFAULT_BUDGET
+from recallens.model.salience import DAY_MS
 from standing import FixedClock, Open
 
 # Long enough that the note is two sections.
@@ -336,7 +336,7 @@ def test_a_gate_passes_at_its_value_and_fails_under_it() -> None:
     half = record({"a": 1, "b": None})
     assert missed(judge([half], [parse_least("mrr@10=0.5", ["mrr@10"])])) is None
     failure = missed(judge([half], [parse_least("mrr@10=0.51", ["mrr@10"])]))
-    assert isinstance(failure, RecollectError)
+    assert isinstance(failure, RecallensError)
     assert failure.exit_code == 1
     assert "mrr@10 is 0.5000, at least 0.51" in failure.message
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import InvalidInput
-from recollect.evaluate.golden import read_golden
-from recollect.evaluate.golden_running import Variant, expectations, run_golden
-from recollect.evaluate.rating import rate, rated_path, rated_questions, rated_sets, standing
+from recallens.engine import Engine
+from recallens.errors import InvalidInput
+from recallens.evaluate.golden import read_golden
+from recallens.evaluate.golden_running import Variant, expectations, run_golden
+from recallens.evaluate.rating import rate, rated_path, rated_questions, rated_sets, standing
 
 
 @pytest.fixture

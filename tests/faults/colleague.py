@@ -12,8 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-from recollect.engine import Engine
-from recollect.index import resident
+from recallens.engine import Engine
+from recallens.index import resident
 
 ROLE, NAME, STORE, NOTES, SECONDS = sys.argv[1:]
 notes = Path(NOTES)

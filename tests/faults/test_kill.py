@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.engine import Engine
+from recallens.engine import Engine
 
 VICTIM = Path(__file__).with_name("victim.py")
 KILLED = -signal.SIGKILL

@@ -1,6 +1,6 @@
 """Eight MCP servers with real clients, a writer at the command line and a vault watcher, all on one store.
 
-RECOLLECT_SOAK=60 (`make soak`) runs it for a minute; every commit for some seconds, with the same seeds.
+RECALLENS_SOAK=60 (`make soak`) runs it for a minute; every commit for some seconds, with the same seeds.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from typing import Any
 import anyio
 from mcp import Client, StdioServerParameters
 
-from recollect.engine import Engine
+from recallens.engine import Engine
 
-SECONDS = float(os.environ.get("RECOLLECT_SOAK", "6"))
+SECONDS = float(os.environ.get("RECALLENS_SOAK", "6"))
 # The encoder of the test knows no meaning, and among thousands of crates what it takes for meaning outranks a word.
 WIDE = 50
 SERVERS = 8
-RECOLLECT = [sys.executable, "-m", "recollect"]
+RECALLENS = [sys.executable, "-m", "recallens"]
 WORDS = ("kitchen", "office", "workshop", "attic", "창고", "사무실", "부두")
 
 
@@ -52,8 +52,8 @@ class Course:
         return time.monotonic() >= self.deadline
 
     def environment(self) -> dict[str, str]:
-        own = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
-        return {**own, "RECOLLECT_STORE": str(self.store), "RECOLLECT_ENCODER": "hashing:64"}
+        own = {name: value for name, value in os.environ.items() if not name.startswith("RECALLENS_")}
+        return {**own, "RECALLENS_STORE": str(self.store), "RECALLENS_ENCODER": "hashing:64"}
 
 
 def test_nothing_is_lost_and_no_error_reaches_anyone(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ async def agents(course: Course) -> None:
 async def agent(course: Course, number: int) -> None:
     chance = random.Random(number)
     server = StdioServerParameters(
-        command=RECOLLECT[0], args=[*RECOLLECT[1:], "mcp"], env=course.environment(), cwd=course.store.parent
+        command=RECALLENS[0], args=[*RECALLENS[1:], "mcp"], env=course.environment(), cwd=course.store.parent
     )
     mode = "legacy" if number % 2 else "auto"
     async with Client(server, mode=mode, read_timeout_seconds=60) as client:
@@ -126,7 +126,7 @@ async def look(client: Client, course: Course, chance: random.Random) -> None:
             around = await asked(client, course, "get_timeline", observation_id=id)
             assert around["observation_id"] == id
         case _:
-            read = await client.read_resource(f"recollect://memories/{id}")
+            read = await client.read_resource(f"recallens://memories/{id}")
             assert key in read.contents[0].text
 
 
@@ -189,7 +189,7 @@ def write_notes(course: Course, notes: Path, written: dict[str, Path]) -> None:
 @contextmanager
 def watched(course: Course) -> Iterator[None]:
     with subprocess.Popen(
-        [*RECOLLECT, "vault", "watch", "notes", "--debounce", "100", "--json"],
+        [*RECALLENS, "vault", "watch", "notes", "--debounce", "100", "--json"],
         env=course.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as watching:  # fmt: skip
         assert watching.stdout is not None
@@ -211,7 +211,7 @@ def watched(course: Course) -> Iterator[None]:
 
 def command(course: Course, *args: str) -> str:
     ended = subprocess.run(
-        [*RECOLLECT, *args], env=course.environment(), capture_output=True, encoding="utf-8", timeout=60, check=False
+        [*RECALLENS, *args], env=course.environment(), capture_output=True, encoding="utf-8", timeout=60, check=False
     )
     assert (ended.returncode, ended.stderr) == (0, ""), (args, ended.stderr)
     return ended.stdout

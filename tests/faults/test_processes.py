@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import EncoderMismatch
-from recollect.index import resident
-from recollect.ingest.draft import Draft
+from recallens.engine import Engine
+from recallens.errors import EncoderMismatch
+from recallens.index import resident
+from recallens.ingest.draft import Draft
 
 COLLEAGUE = Path(__file__).with_name("colleague.py")
 SECONDS = 5
@@ -86,7 +86,7 @@ def test_a_thread_that_has_ended_leaves_no_open_file(engine: Engine) -> None:
 
 FORKING = """
 import os, sys
-from recollect.engine import Engine
+from recallens.engine import Engine
 engine = Engine.open(sys.argv[1], encoder="hashing")
 engine.remember("written before the fork")
 assert len(engine.search("fork").results) == 1
@@ -115,7 +115,7 @@ def test_a_forked_child_opens_its_own_connection(tmp_path: Path) -> None:
 
 DYING = """
 import os, sys
-from recollect.engine import Engine
+from recallens.engine import Engine
 engine = Engine.open(sys.argv[1], encoder="hashing")
 engine.store.lease("backlog", f"{os.getpid()}-x", 3600)
 os._exit(9)
@@ -187,7 +187,7 @@ def test_a_recorded_search_does_not_undo_what_happened_meanwhile(engine: Engine,
 
 def test_another_process_changes_the_encoder(tmp_path: Path, opened, clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """A running engine follows the store: its next memory has its place in the new encoder's backlog."""
-    monkeypatch.setenv("RECOLLECT_ENCODER", "")
+    monkeypatch.setenv("RECALLENS_ENCODER", "")
     first = opened()
     first.remember("The lamp is in the hall")
     running = Engine.open(tmp_path / "store.db", clock=clock)
@@ -259,7 +259,7 @@ def test_doctor_finds_a_flipped_byte_and_reindex_mends_it(published: Engine, ope
     image.write_bytes(data)
     engine = opened()
     (problem,) = engine.doctor().problems
-    assert problem == f"index file {image.name} of 1 is damaged; `recollect reindex` makes it anew"
+    assert problem == f"index file {image.name} of 1 is damaged; `recallens reindex` makes it anew"
     engine.reindex()
     assert engine.doctor().problems == []
     assert [r.memory.id for r in engine.search("valve", record=False).results] == expected
@@ -306,7 +306,7 @@ def test_an_image_replaced_while_it_is_mapped_stays_readable(published: Engine, 
 
 
 def test_a_scan_file_that_is_missing_or_damaged_is_made_anew(opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recollect.index import vectors
+    from recallens.index import vectors
 
     monkeypatch.setattr(resident, "SMALLEST_IMAGE", 1)
     for module in (resident, vectors):

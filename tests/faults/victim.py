@@ -15,10 +15,10 @@ import sys
 import time
 from collections.abc import Iterator
 
-from recollect.engine import Engine, keeping
-from recollect.index import resident
-from recollect.ingest.draft import Draft
-from recollect.ingest.prepare import prepare
+from recallens.engine import Engine, keeping
+from recallens.index import resident
+from recallens.ingest.draft import Draft
+from recallens.ingest.prepare import prepare
 
 WORDS = [
     "cache",

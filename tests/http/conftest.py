@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from http_scene import Scene, furnish
 
-from recollect.engine import Engine
-from recollect.model.ids import IdSource
+from recallens.engine import Engine
+from recallens.model.ids import IdSource
 from standing import FixedClock
 from worlds import SHARED_MEMORY
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.ingest.draft import Draft
-from recollect.serving.app import build
-from recollect.serving.running import address_of, listening, serving
+from recallens.engine import Engine
+from recallens.ingest.draft import Draft
+from recallens.serving.app import build
+from recallens.serving.running import address_of, listening, serving
 
 ADDRESS = "http://127.0.0.1:8765"
 QUESTION = "how long are lookups cached"
@@ -83,7 +83,7 @@ def furnish(engine: Engine, folder: Path) -> Scene:
 
 
 def _recorded_run(engine: Engine) -> str:
-    from recollect.operations import OPERATIONS, Caller, perform
+    from recallens.operations import OPERATIONS, Caller, perform
 
     answer = perform(OPERATIONS["run_set"], engine, Caller(home="default"), {"set": "small"})
     return str(answer.record["id"])  # type: ignore[union-attr]

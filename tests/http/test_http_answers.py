@@ -10,10 +10,10 @@ import pytest
 from http_scene import QUESTION, Scene
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.errors import EncoderFailed, StoreBusy, StoreDamaged, StoreReadOnly
-from recollect.operations import OPERATIONS, Caller, perform
-from recollect.render import render
+from recallens.engine import Engine
+from recallens.errors import EncoderFailed, StoreBusy, StoreDamaged, StoreReadOnly
+from recallens.operations import OPERATIONS, Caller, perform
+from recallens.render import render
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
@@ -38,7 +38,7 @@ def test_a_recorded_recall_is_the_same_bytes_in_every_format(scene: Scene, forma
     assert ("content-security-policy" in answer.headers) == (format == "html")
 
 
-def test_the_seeds_path_is_an_alias(scene: Scene) -> None:
+def test_the_specified_path_is_an_alias(scene: Scene) -> None:
     with scene.client() as client:
         answers = [client.get(path, params={"q": QUESTION}) for path in ("/v1/recall/xray", "/engram/v1/recall/xray")]
     both = [answer.json() for answer in answers]
@@ -82,7 +82,7 @@ def test_the_trace_id_of_the_caller_is_carried(scene: Scene, headers: dict[str, 
      {"q": "x", "limit": 100_000}, {"q": "x", "weights[semantic]": "a lot"}, {"q": "x", "intent": "guess"},
      {"q": "x" * 40_000}],
 )  # fmt: skip
-def test_what_cannot_be_asked_is_400_with_the_seeds_three_fields(scene: Scene, path: str, given: Any) -> None:
+def test_what_cannot_be_asked_is_400_with_the_specified_three_fields(scene: Scene, path: str, given: Any) -> None:
     with scene.client() as client:
         answer = client.get(path, params=given)
     assert answer.status_code == 400

@@ -15,10 +15,10 @@ from http_scene import Scene, listening_to
 from hypothesis import HealthCheck, settings
 from schemathesis import Case
 
-from recollect.http.openapi import document
+from recallens.http.openapi import document
 
 SHORT = 1
-EXAMPLES = int(os.environ.get("RECOLLECT_FUZZ_HTTP", SHORT))
+EXAMPLES = int(os.environ.get("RECALLENS_FUZZ_HTTP", SHORT))
 # What a schema cannot tell of a value: whose page a cursor is of, what must come along, what must come later.
 UNTELLABLE = ("cursor", "scope", "validFrom", "validUntil")
 TOO_LONG = 414

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from http_scene import ADDRESS, Scene
 
-from recollect.errors import NotAllowed
-from recollect.http.guard import COOKIE, is_loopback
-from recollect.serving.running import refuse_open_doors
+from recallens.errors import NotAllowed
+from recallens.http.guard import COOKIE, is_loopback
+from recallens.serving.running import refuse_open_doors
 
 SEARCH = "/v1/search?q=cache"
 

@@ -7,10 +7,10 @@ import pytest
 from http_scene import Scene
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.errors import StoreBusy
-from recollect.http.idempotency import ABANDONED_MS, KEPT_MS, once, request_digest
-from recollect.model.token import KeptAnswer
+from recallens.engine import Engine
+from recallens.errors import StoreBusy
+from recallens.http.idempotency import ABANDONED_MS, KEPT_MS, once, request_digest
+from recallens.model.token import KeptAnswer
 
 SAID = {"content": "Deploys go out on Tuesdays", "dedupe": False}
 

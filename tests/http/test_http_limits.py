@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from http_scene import QUESTION, Scene, listening_to
 
-from recollect.engine import Engine
-from recollect.http.limits import Limits
+from recallens.engine import Engine
+from recallens.http.limits import Limits
 
 SEARCH = {"q": QUESTION}
 
@@ -112,17 +112,17 @@ def test_more_than_can_be_worked_on_is_503_and_the_next_is_taken_again(
 
 
 def test_readiness_is_a_query(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recollect.errors import StoreDamaged
+    from recallens.errors import StoreDamaged
 
     with scene.client() as client:
         assert client.get("/readyz").json() == {"status": "ready"}
 
         def damaged(*_: object, **__: object) -> None:
-            raise StoreDamaged("the file is not sound", hint="Run `recollect doctor`.")
+            raise StoreDamaged("the file is not sound", hint="Run `recallens doctor`.")
 
         monkeypatch.setattr(Engine, "recall", damaged)
         answer = client.get("/readyz")
-    assert (answer.status_code, answer.json()["hint"]) == (503, "Run `recollect doctor`.")
+    assert (answer.status_code, answer.json()["hint"]) == (503, "Run `recallens doctor`.")
 
 
 def test_metrics_count_and_tell_nothing(scene: Scene) -> None:
@@ -133,13 +133,13 @@ def test_metrics_count_and_tell_nothing(scene: Scene) -> None:
         client.get("/nowhere/at/all")
         client.request("BREW", "/v1/stats")
         text = client.get("/metrics").text
-    assert 'recollect_http_requests_total{method="GET",route="/v1/search",status="200"} 1' in text
-    assert 'recollect_http_requests_total{method="GET",route="/v1/memories/{id}",status="200"} 1' in text
-    assert 'recollect_http_requests_total{method="GET",route="(none)",status="404"} 1' in text
+    assert 'recallens_http_requests_total{method="GET",route="/v1/search",status="200"} 1' in text
+    assert 'recallens_http_requests_total{method="GET",route="/v1/memories/{id}",status="200"} 1' in text
+    assert 'recallens_http_requests_total{method="GET",route="(none)",status="404"} 1' in text
     assert 'method="other"' in text
-    assert 'recollect_results_total{tier="hybrid"}' in text or 'recollect_results_total{tier="direct-answer"}' in text
-    assert 'recollect_http_request_seconds_bucket{route="/v1/search",le="+Inf"} 1' in text
-    assert "recollect_store_bytes " in text
+    assert 'recallens_results_total{tier="hybrid"}' in text or 'recallens_results_total{tier="direct-answer"}' in text
+    assert 'recallens_http_request_seconds_bucket{route="/v1/search",le="+Inf"} 1' in text
+    assert "recallens_store_bytes " in text
     for word in ("lookups", "default", "elsewhere", scene.ids[0], "nowhere/at"):
         assert word not in text
 

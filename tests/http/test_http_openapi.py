@@ -11,12 +11,12 @@ import pytest
 import schemathesis
 from http_scene import Scene, examples
 
-from recollect.http.openapi import document
-from recollect.http.routes import ROUTES, Route
-from recollect.operations import OPERATIONS
-from recollect.operations.answers import ANSWERS
-from recollect.operations.arguments import PRESET_NAMES
-from recollect.recall.presets import PRESETS
+from recallens.http.openapi import document
+from recallens.http.routes import ROUTES, Route
+from recallens.operations import OPERATIONS
+from recallens.operations.answers import ANSWERS
+from recallens.operations.arguments import PRESET_NAMES
+from recallens.recall.presets import PRESETS
 
 DOCS = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
 BESIDE = {("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics"), ("GET", "/openapi.json"),

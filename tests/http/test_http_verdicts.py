@@ -8,8 +8,8 @@ import pytest
 from http_scene import Scene, examples
 from starlette.testclient import TestClient
 
-from recollect.http.routes import ROUTES, Route
-from recollect.operations import Right
+from recallens.http.routes import ROUTES, Route
+from recallens.operations import Right
 
 BAD_TOKEN = "rcl_" + "x" * 43
 

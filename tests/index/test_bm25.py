@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.engine import Engine
-from recollect.index.bm25 import Bm25, fts5_idf, length_norm, lucene_idf, saturation, weighted_frequency
-from recollect.index.lexical import bind_lexical
-from recollect.text.stopwords import query_weights
-from recollect.text.tokenizer import tokenize
+from recallens.engine import Engine
+from recallens.index.bm25 import Bm25, fts5_idf, length_norm, lucene_idf, saturation, weighted_frequency
+from recallens.index.lexical import bind_lexical
+from recallens.text.stopwords import query_weights
+from recallens.text.tokenizer import tokenize
 from worlds import WORDS, World, a_folder, drafts, open_world, populate
 
 

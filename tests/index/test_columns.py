@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.columns import ALWAYS, NEVER, Columns, code_of
-from recollect.model.memory import Status, Tier
-from recollect.store.protocols import COLUMN_FIELDS
+from recallens.index.columns import ALWAYS, NEVER, Columns, code_of
+from recallens.model.memory import Status, Tier
+from recallens.store.protocols import COLUMN_FIELDS
 
 BASE: dict[str, Any] = {
     "project": None, "sector": "semantic", "kind": "fact", "tier": "project", "status": "active", "zone": "trusted",

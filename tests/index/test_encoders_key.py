@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
-from recollect.index.encoders import EncoderKey
-from recollect.index.encoders.prefixes import prefix_for
+from recallens.errors import InvalidInput
+from recallens.index.encoders import EncoderKey
+from recallens.index.encoders.prefixes import prefix_for
 
 plain = st.text(st.sampled_from("abcXYZ019.-_:한"), min_size=1, max_size=12)
 model = st.text(st.sampled_from("abcXYZ019.-_:/@한"), min_size=1, max_size=20)

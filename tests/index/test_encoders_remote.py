@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from recollect.errors import EncoderFailed, EncoderMismatch, InvalidInput
-from recollect.index.encoders.hashing import HashingEncoder
-from recollect.index.encoders.ollama import open_ollama
-from recollect.index.encoders.openai import open_openai
+from recallens.errors import EncoderFailed, EncoderMismatch, InvalidInput
+from recallens.index.encoders.hashing import HashingEncoder
+from recallens.index.encoders.ollama import open_ollama
+from recallens.index.encoders.openai import open_openai
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from recollect.index.encoders.remote import RemoteEncoder
+    from recallens.index.encoders.remote import RemoteEncoder
 
     Open = Callable[..., RemoteEncoder]
 

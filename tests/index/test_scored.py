@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.engine import Engine
-from recollect.index.lexical import bind_lexical
-from recollect.index.scored import Scored, added_up, distinct
-from recollect.ingest.draft import Draft
-from recollect.recall.presets import DEFAULT
+from recallens.engine import Engine
+from recallens.index.lexical import bind_lexical
+from recallens.index.scored import Scored, added_up, distinct
+from recallens.ingest.draft import Draft
+from recallens.recall.presets import DEFAULT
 
 SIZE = 40
 

@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.segments import Segment, from_entries, merge, with_segment
-from recollect.store.protocols import Entry
+from recallens.index.segments import Segment, from_entries, merge, with_segment
+from recallens.store.protocols import Entry
 
 TERMS = st.lists(st.integers(0, 12), max_size=10)
 ROWS = st.lists(st.tuples(st.integers(0, 4), TERMS), max_size=20)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.engine import Engine
-from recollect.model.memory import Sector
-from recollect.model.salience import DAY_MS, DECAY_PER_DAY
-from recollect.recall.scene import usage_at, usage_now
+from recallens.engine import Engine
+from recallens.model.memory import Sector
+from recallens.model.salience import DAY_MS, DECAY_PER_DAY
+from recallens.recall.scene import usage_at, usage_now
 from standing import START_MS, FixedClock
 from worlds import a_folder, open_world
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_columns import row
 
-from recollect.index import vectors
-from recollect.index.columns import Columns
-from recollect.index.top import best, ordered
-from recollect.index.vectors import VECTOR_DTYPE, BoundSemantic, VectorIndex, to_blob, to_single
+from recallens.index import vectors
+from recallens.index.columns import Columns
+from recallens.index.top import best, ordered
+from recallens.index.vectors import VECTOR_DTYPE, BoundSemantic, VectorIndex, to_blob, to_single
 
 DIMENSION = 64
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.ingest.annotate import ANNOTATED_CHARACTERS, annotate
-from recollect.ingest.dates import iso_dates
-from recollect.ingest.entities import MOST_ENTITIES
-from recollect.model.memory import Annotations
+from recallens.ingest.annotate import ANNOTATED_CHARACTERS, annotate
+from recallens.ingest.dates import iso_dates
+from recallens.ingest.entities import MOST_ENTITIES
+from recallens.model.memory import Annotations
 
 
 def test_a_memory_of_a_bug_is_annotated_whole() -> None:

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput, UnknownOption
-from recollect.ingest.citations import (
+from recallens.errors import InvalidInput, UnknownOption
+from recallens.ingest.citations import (
     parse_citation,
     parse_citations,
 )
-from recollect.model.citation import citation_from_json, citation_to_json
-from recollect.model.memory import (
+from recallens.model.citation import citation_from_json, citation_to_json
+from recallens.model.memory import (
     Citation,
     CommitCitation,
     FileCitation,

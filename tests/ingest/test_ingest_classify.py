@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.ingest.classify import classify_kind, classify_sector
-from recollect.model.memory import Kind, Sector
+from recallens.ingest.classify import classify_kind, classify_sector
+from recallens.model.memory import Kind, Sector
 
 
 @pytest.mark.parametrize(

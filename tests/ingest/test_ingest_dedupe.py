@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.ingest.dedupe import (
+from recallens.ingest.dedupe import (
     JACCARD_FLOOR,
     content_hash,
     hamming,
@@ -20,7 +20,7 @@ from recollect.ingest.dedupe import (
     same_polarity,
     simhash,
 )
-from recollect.text.tokenizer import tokenize
+from recallens.text.tokenizer import tokenize
 
 LONG = (
     "The billing service writes every invoice to the ledger before it answers, and a nightly job compares the ledger "
@@ -39,7 +39,7 @@ def test_the_hash_ignores_composition_and_outer_blanks() -> None:
 
 
 def test_the_fingerprint_is_the_same_in_another_process() -> None:
-    code = "from recollect.ingest.dedupe import simhash; print(simhash(['a', 'b', 'b', '인증']))"
+    code = "from recallens.ingest.dedupe import simhash; print(simhash(['a', 'b', 'b', '인증']))"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(other.stdout) == simhash(["a", "b", "b", "인증"])
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.ingest.redact import redact
+from recallens.ingest.redact import redact
 
 MIXED = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0z"
 
@@ -79,7 +79,7 @@ def test_an_assigned_secret_is_taken_out_and_its_name_stays(text: str, expected:
         "postgres://host:5432/db",
         "sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         "commit = 4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-        "path = src/recollect/ingest/very_long_module_name_indeed.py",
+        "path = src/recallens/ingest/very_long_module_name_indeed.py",
         "a -----BEGIN PRIVATE KEY----- header starts it",
         "https://example.com/watch?list=PLNYkxOF6rcIBTs2KPy1E6tIYaWoFcG3uj",
         "",

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput, UnknownOption
-from recollect.ingest.validate import (
+from recallens.errors import InvalidInput, UnknownOption
+from recallens.ingest.validate import (
     MAX_CONTENT_BYTES,
     namespace_name,
     option,
@@ -18,7 +18,7 @@ from recollect.ingest.validate import (
     text_content,
     unit_interval,
 )
-from recollect.model.memory import RelationType, Sector
+from recallens.model.memory import RelationType, Sector
 
 NOW = 1_700_000_000_000
 DAY = 86_400_000

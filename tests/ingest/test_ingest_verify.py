@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.ingest.verify import OUTSIDE, verify
-from recollect.model.checking import Checked, CitationCheck, Standing, updated
-from recollect.model.memory import (
+from recallens.ingest.verify import OUTSIDE, verify
+from recallens.model.checking import Checked, CitationCheck, Standing, updated
+from recallens.model.memory import (
     Citation,
     CommitCitation,
     FileCitation,

@@ -6,8 +6,8 @@ import unicodedata
 
 import pytest
 
-from recollect.ingest.vault.links import Resolver, links, mentions
-from recollect.model.vault import Link
+from recallens.ingest.vault.links import Resolver, links, mentions
+from recallens.model.vault import Link
 
 PATHS = (
     "README.md",

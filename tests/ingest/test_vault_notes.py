@@ -6,16 +6,16 @@ import json
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.ingest.vault import frontmatter
-from recollect.ingest.vault.categories import (
+from recallens.errors import InvalidInput
+from recallens.ingest.vault import frontmatter
+from recallens.ingest.vault.categories import (
     infer_category,
     is_operational_path,
     is_project_evidence,
     is_raw_conversation,
 )
-from recollect.ingest.vault.lessons import extract_lesson_essence, lesson_kind
-from recollect.ingest.vault.notes import read_note
+from recallens.ingest.vault.lessons import extract_lesson_essence, lesson_kind
+from recallens.ingest.vault.notes import read_note
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{name}: &{name} [{','.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
@@ -93,7 +93,7 @@ def test_a_note_may_say_what_kind_it_is() -> None:
     assert note("---\ntype: whatever\n---\nx").kind == "note"
 
 
-# Each expectation was worked out by hand from the seed's patterns.
+# Each expectation was worked out by hand from the specification's patterns.
 @pytest.mark.parametrize(
     ("path", "category", "evidence"),
     [
@@ -116,7 +116,7 @@ def test_a_note_may_say_what_kind_it_is() -> None:
         ("quadrants.md", "decision", False),
     ],
 )
-def test_categories_are_the_seeds(path: str, category: str, evidence: bool) -> None:
+def test_categories_are_the_specified_ones(path: str, category: str, evidence: bool) -> None:
     assert infer_category(path) == category
     assert is_project_evidence(path, "any") is evidence
 
@@ -146,7 +146,7 @@ def test_categories_are_the_seeds(path: str, category: str, evidence: bool) -> N
         ("notes/a.md\n", False, False),
     ],
 )
-def test_left_out_folders_are_the_seeds(path: str, raw: bool, operational: bool) -> None:
+def test_left_out_folders_are_the_specified_ones(path: str, raw: bool, operational: bool) -> None:
     assert is_raw_conversation(path) is raw
     assert is_operational_path(path) is operational
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mcp_scene import Desk, over_stdio
 
-from recollect import Draft, Engine
+from recallens import Draft, Engine
 
 
 @pytest.fixture(scope="session")

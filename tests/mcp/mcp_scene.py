@@ -17,7 +17,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
-RECOLLECT = [sys.executable, "-m", "recollect"]
+RECALLENS = [sys.executable, "-m", "recallens"]
 HANDSHAKE = (
     {"jsonrpc": "2.0", "id": 0, "method": "initialize",
      "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}},
@@ -51,14 +51,14 @@ class Desk:
 
 
 def environment(store: Path, given: Mapping[str, str] | None = None) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
-    return {**kept, "RECOLLECT_STORE": str(store), "RECOLLECT_ENCODER": "hashing:64", **(given or {})}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RECALLENS_")}
+    return {**kept, "RECALLENS_STORE": str(store), "RECALLENS_ENCODER": "hashing:64", **(given or {})}
 
 
 @contextmanager
 def over_stdio(store: Path, *options: str, env: Mapping[str, str] | None = None, mode: str = "auto") -> Iterator[Desk]:
     command = StdioServerParameters(
-        command=RECOLLECT[0], args=[*RECOLLECT[1:], "mcp", *options], env=environment(store, env)
+        command=RECALLENS[0], args=[*RECALLENS[1:], "mcp", *options], env=environment(store, env)
     )
     with connected(command, mode) as desk:
         yield desk
@@ -73,7 +73,7 @@ def over_http(store: Path, *options: str, mode: str = "auto") -> Iterator[Desk]:
 @contextmanager
 def serving(store: Path, *options: str) -> Iterator[str]:
     process = subprocess.Popen(
-        [*RECOLLECT, "mcp", "--http", "--port", "0", *options],
+        [*RECALLENS, "mcp", "--http", "--port", "0", *options],
         env=environment(store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
@@ -102,7 +102,7 @@ class Wire:
 
     def __init__(self, store: Path, *options: str, env: Mapping[str, str] | None = None, **given: Any) -> None:
         self.process = subprocess.Popen(
-            [*RECOLLECT, "mcp", *options], env=environment(store, env),
+            [*RECALLENS, "mcp", *options], env=environment(store, env),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **given,
         )  # fmt: skip
 

@@ -13,12 +13,12 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
-from mcp_scene import RECOLLECT, environment, over_stdio, serving
+from mcp_scene import RECALLENS, environment, over_stdio, serving
 
-from recollect import Engine
-from recollect.mcp.http import endpoint
-from recollect.serving.app import build
-from recollect.serving.running import listening
+from recallens import Engine
+from recallens.mcp.http import endpoint
+from recallens.serving.app import build
+from recallens.serving.running import listening
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 ACCEPTS = {"Accept": "application/json, text/event-stream"}
@@ -61,7 +61,7 @@ def test_wrong_requests_are_answered_and_the_server_stays(url: str) -> None:
 def test_a_port_that_is_taken_is_named(url: str, tmp_path: Path) -> None:
     port = url.split(":")[2].split("/")[0]
     ended = subprocess.run(
-        [*RECOLLECT, "mcp", "--http", "--port", port],
+        [*RECALLENS, "mcp", "--http", "--port", port],
         env=environment(tmp_path / "s.db"),
         capture_output=True,
         text=True,
@@ -71,7 +71,7 @@ def test_a_port_that_is_taken_is_named(url: str, tmp_path: Path) -> None:
 
 
 def test_it_is_not_opened_to_others_without_a_token(tmp_path: Path) -> None:
-    command = [*RECOLLECT, "mcp", "--http", "--host", "0.0.0.0"]
+    command = [*RECALLENS, "mcp", "--http", "--host", "0.0.0.0"]
     ended = subprocess.run(command, env=environment(tmp_path / "s.db"), capture_output=True, text=True, timeout=30)
     assert ended.returncode == 6
     assert "without a token the server answers this machine alone" in ended.stderr
@@ -117,10 +117,10 @@ def tool(url: str, token: str, name: str, **arguments: Any) -> tuple[bool, str]:
 def check_the_grants(url: str, team: Team) -> None:
     for token in (None, "rcl_nobody"):
         refused = call(url, token, "tools/list")
-        assert (refused.status_code, refused.headers["www-authenticate"]) == (401, 'Bearer realm="recollect"')
+        assert (refused.status_code, refused.headers["www-authenticate"]) == (401, 'Bearer realm="recallens"')
     assert "Monday" in tool(url, team.reader, "search_memory", query="when does the team meet")[1]
     assert tool(url, team.reader, "remember", content="x") == (
-        True, "this token may read and not write. `recollect token create --right write` makes one that may.",
+        True, "this token may read and not write. `recallens token create --right write` makes one that may.",
     )  # fmt: skip
     assert tool(url, team.writer, "remember", content="The team meets in room 4.")[0] is False
     # Another's namespace and another's memory are as those that do not exist.
@@ -131,9 +131,9 @@ def check_the_grants(url: str, team: Team) -> None:
         failed, said = tool(url, team.reader, "get_timeline", observation_id=id)
         assert (failed, said.replace(id, "ID")) == (
             True,
-            "no memory 'ID' in this namespace. `recollect list` shows ids.",
+            "no memory 'ID' in this namespace. `recallens list` shows ids.",
         )
-        gone = call(url, team.reader, "resources/read", uri=f"recollect://memories/{id}").json()
+        gone = call(url, team.reader, "resources/read", uri=f"recallens://memories/{id}").json()
         assert "no memory" in gone["error"]["message"]
     # Several namespaces: one has to be named, also in the address of a resource.
     assert (
@@ -141,7 +141,7 @@ def check_the_grants(url: str, team: Team) -> None:
     )
     listed = call(url, team.both, "resources/list").json()["result"]["resources"]
     assert {one["uri"].partition("?")[2] for one in listed} == {"namespace=private", "namespace=team"}
-    held = call(url, team.both, "resources/read", uri=f"recollect://memories/{team.secret}?namespace=private").json()
+    held = call(url, team.both, "resources/read", uri=f"recallens://memories/{team.secret}?namespace=private").json()
     assert "4711" in held["result"]["contents"][0]["text"]
 
 
@@ -170,7 +170,7 @@ def test_the_same_endpoint_beside_the_rest_of_the_server(team: Team) -> None:
 
 
 def test_over_stdio_a_token_limits_the_process_until_it_is_revoked(team: Team) -> None:
-    with over_stdio(team.store, env={"RECOLLECT_TOKEN": team.reader}) as desk:
+    with over_stdio(team.store, env={"RECALLENS_TOKEN": team.reader}) as desk:
         assert desk.ask("search_memory", query="Monday")["results"]
         assert "may read and not write" in desk.refused("remember", content="x")
         assert "no namespace 'private'" in desk.refused("search_memory", query="x", namespace="private")

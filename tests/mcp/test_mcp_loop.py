@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from mcp_scene import Desk, over_http, over_stdio
 
-from recollect import Draft, Engine
+from recallens import Draft, Engine
 
 DAY = 86_400_000
 

@@ -12,18 +12,18 @@ from jsonschema import Draft202012Validator
 from mcp import MCPError
 from mcp_scene import Desk, over_stdio
 
-from recollect import Engine
-from recollect.cli.commands.mcp import COMPATS
-from recollect.cli.main import main
-from recollect.config import load
-from recollect.mcp.callers import local_caller
-from recollect.mcp.calling import Asked, Offer, called
-from recollect.mcp.full import ADDING, LEFT_OUT, RECORDING, WITHHELD, full_tools
-from recollect.mcp.tools import COMPATIBLE, DESTROYS, TOOLS, aliased
-from recollect.model.memory import Kind
-from recollect.model.plan import INTENT_ALIASES, Intent
-from recollect.operations import OPERATIONS, Right, perform
-from recollect.text.counting import count_tokens
+from recallens import Engine
+from recallens.cli.commands.mcp import COMPATS
+from recallens.cli.main import main
+from recallens.config import load
+from recallens.mcp.callers import local_caller
+from recallens.mcp.calling import Asked, Offer, called
+from recallens.mcp.full import ADDING, LEFT_OUT, RECORDING, WITHHELD, full_tools
+from recallens.mcp.tools import COMPATIBLE, DESTROYS, TOOLS, aliased
+from recallens.model.memory import Kind
+from recallens.model.plan import INTENT_ALIASES, Intent
+from recallens.operations import OPERATIONS, Right, perform
+from recallens.text.counting import count_tokens
 
 NAMES = [
     "search_memory", "get_timeline", "get_details", "get_skill", "search_patterns", "search_gotchas", "recall_xray",
@@ -56,7 +56,7 @@ def test_the_list_is_short_complete_and_always_the_same(desk: Desk) -> None:
             assert schema["type"] == "object"
 
 
-def test_the_seeds_names_are_there_to_the_letter(desk: Desk) -> None:
+def test_the_specified_names_are_there_to_the_letter(desk: Desk) -> None:
     takes = {tool["name"]: tool["inputSchema"]["properties"].keys() for tool in listing(desk)}
     required = {tool["name"]: tool["inputSchema"].get("required") for tool in listing(desk)}
     assert takes["search_memory"] >= {"query", "intent", "alpha", "beta", "limit"}
@@ -155,7 +155,7 @@ CALLS: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("recorded", ["true", "false"])
 def test_what_is_read_only_writes_nothing_and_the_rest_does(filled: Path, recorded: str) -> None:
-    with over_stdio(filled, env={"RECOLLECT_RECORD": recorded}) as desk:
+    with over_stdio(filled, env={"RECALLENS_RECORD": recorded}) as desk:
         hints = {tool["name"]: tool["annotations"] for tool in listing(desk)}
         assert hints["search_memory"]["readOnlyHint"] is (recorded == "false")
         first = desk.ask("search_memory", query="gateway")["results"][0]["id"]

@@ -28,7 +28,7 @@ def make_noise():
     for _ in track(range(3), console=Console(file=sys.stdout, force_terminal=True)):
         pass
 
-import recollect.operations.operation as operation
+import recallens.operations.operation as operation
 inner = operation.checked
 def checked(*given, **named):
     make_noise()
@@ -40,7 +40,7 @@ LAUNCHER = """
 import runpy, sys
 exec(open(sys.argv[1]).read())
 sys.argv[1:] = sys.argv[2:]
-runpy.run_module("recollect", run_name="__main__")
+runpy.run_module("recallens", run_name="__main__")
 """
 
 
@@ -115,7 +115,7 @@ def test_what_was_asked_before_stdin_ended_is_not_half_done(tmp_path: Path) -> N
     }
     again = Wire(tmp_path / "store.db").started()
     for number, id in enumerate(told, 1):
-        assert again.ask(number, "resources/read", uri=f"recollect://memories/{id}")["result"]["contents"]
+        assert again.ask(number, "resources/read", uri=f"recallens://memories/{id}")["result"]["contents"]
     assert again.end()[0] == 0
 
 
@@ -132,7 +132,7 @@ def test_a_signal_ends_it_cleanly(tmp_path: Path, number: signal.Signals) -> Non
 PARENT = """
 import os, subprocess, sys, time
 reading, writing = os.pipe()
-child = subprocess.Popen([sys.executable, "-m", "recollect", "mcp"], stdin=reading, stdout=subprocess.PIPE,
+child = subprocess.Popen([sys.executable, "-m", "recallens", "mcp"], stdin=reading, stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL)
 # Another child holds the other end of the server's stdin open, as a shell or a debugger may.
 holder = subprocess.Popen(["sleep", "60"], pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

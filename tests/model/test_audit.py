@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.audit import (
+from recallens.model.audit import (
     HIGH_CARDINALITY,
     NAMESPACE_WALK_LEAST,
     RAPID_FIRE,
@@ -23,7 +23,7 @@ from recollect.model.audit import (
     query_digest,
     verify_chain,
 )
-from recollect.model.memory import AuditEntry
+from recallens.model.memory import AuditEntry
 from standing import START_MS
 
 Chain = list[AuditEntry]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from recollect import Draft, Engine
-from recollect.model.later import Later
+from recallens import Draft, Engine
+from recallens.model.later import Later
 
 
 def test_it_is_worked_out_when_read_and_only_once() -> None:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.model.ledger import Entry, Ledger
-from recollect.model.pool import Pool
-from recollect.model.verdict import ID_DTYPE, Found, Gate, Note, Pick, Round, Term, Verdict
+from recallens.model.ledger import Entry, Ledger
+from recallens.model.pool import Pool
+from recallens.model.verdict import ID_DTYPE, Found, Gate, Note, Pick, Round, Term, Verdict
 
 FLOATS = st.floats(-10, 10, allow_nan=False)
 

@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 
 import pytest
 
-from recollect.model.quick import quick
+from recallens.model.quick import quick
 
 
 @quick

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import InvalidInput, NotAllowed, NotFound
-from recollect.operations import OPERATIONS, Answer, Caller, Right, perform
+from recallens.engine import Engine
+from recallens.errors import InvalidInput, NotAllowed, NotFound
+from recallens.operations import OPERATIONS, Answer, Caller, Right, perform
 
 LOCAL = Caller(home="default")
 READER = Caller(Right.READ, frozenset(["default"]), owner="r")

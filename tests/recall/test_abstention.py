@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from recollect import Draft, Engine
-from recollect.recall.abstention import COEFFICIENTS, answerability
+from recallens import Draft, Engine
+from recallens.recall.abstention import COEFFICIENTS, answerability
 
 
 def doubt(engine: Engine, question: str) -> dict[str, Any]:

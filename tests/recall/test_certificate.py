@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from recollect import Draft, Engine
-from recollect.model.certificate import verified
-from recollect.model.recall import Recall
-from recollect.model.verdict import Round
-from recollect.xray.replay import replay
+from recallens import Draft, Engine
+from recallens.model.certificate import verified
+from recallens.model.recall import Recall
+from recallens.model.verdict import Round
+from recallens.xray.replay import replay
 
 TEXTS = (
     "The billing service uses PostgreSQL 15 as its database.",

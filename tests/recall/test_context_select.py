@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from recollect.ingest.draft import Draft
-from recollect.ingest.prepare import prepare
-from recollect.model.context import Item, SectionName, allocation
-from recollect.model.memory import FileCitation, Memory, SymbolCitation
-from recollect.recall.context import code_names, merged, named_by, select
+from recallens.ingest.draft import Draft
+from recallens.ingest.prepare import prepare
+from recallens.model.context import Item, SectionName, allocation
+from recallens.model.memory import FileCitation, Memory, SymbolCitation
+from recallens.recall.context import code_names, merged, named_by, select
 from standing import START_MS
 
 

@@ -1,4 +1,4 @@
-"""The blend of words and meaning as seed 003 measured it, and the two faults that it had before."""
+"""The blend of words and meaning as the specification measured it, and the two faults that it had before."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import EncoderFailed
-from recollect.index.encoders.protocol import EncoderKey, Vectors
-from recollect.model.ledger import Ledger
-from recollect.model.verdict import Found, Term
-from recollect.recall.presets import PRESETS
+from recallens.engine import Engine
+from recallens.errors import EncoderFailed
+from recallens.index.encoders.protocol import EncoderKey, Vectors
+from recallens.model.ledger import Ledger
+from recallens.model.verdict import Found, Term
+from recallens.recall.presets import PRESETS
 from standing import Open
 
 QUESTION = "cache lookups"
@@ -72,7 +72,7 @@ def order(engine: Engine, **options: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("blend", [0.0, 0.3, 0.5, 1.0])
-def test_the_blend_is_the_seeds_formula_to_the_letter(compass: Engine, blend: float) -> None:
+def test_the_blend_is_the_specified_formula_to_the_letter(compass: Engine, blend: float) -> None:
     ids = fill(compass)
     words, cosines = shares(compass)
     top, low, high = max(words.values()), min(cosines.values()), max(cosines.values())

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import InvalidInput, RecollectError
-from recollect.model.memory import Memory
-from recollect.model.plan import Level
-from recollect.model.recall import SearchResult
-from recollect.model.snapshot import Snapshot
-from recollect.recall.conflicts import (
+from recallens.engine import Engine
+from recallens.errors import InvalidInput, RecallensError
+from recallens.model.memory import Memory
+from recallens.model.plan import Level
+from recallens.model.recall import SearchResult
+from recallens.model.snapshot import Snapshot
+from recallens.recall.conflicts import (
     MOST_CLAIMS,
     PENALTY,
     Severity,
@@ -22,8 +22,8 @@ from recollect.recall.conflicts import (
     disagree,
     marked,
 )
-from recollect.recall.levels import far_apart, level_of_memory
-from recollect.render import render
+from recallens.recall.levels import far_apart, level_of_memory
+from recallens.render import render
 
 PRESETS = ("default", "fusion")
 
@@ -99,7 +99,7 @@ def test_the_weights_of_a_situation_can_be_given(engine: Engine) -> None:
     id = engine.remember("The timeout of src/net/client.py").id
     weighed = found(engine, "timeout", open_file="src/net/client.py", actionability_weights={"fileMatch": 0.0})
     assert "actionability" not in weighed[id].parts
-    with pytest.raises(RecollectError, match="fileMatch, commandMatch"):
+    with pytest.raises(RecallensError, match="fileMatch, commandMatch"):
         engine.query("x", actionability_weights={"files": 1})
     with pytest.raises(InvalidInput, match="list of texts"):
         engine.query("x", commands="/deploy")
@@ -259,7 +259,7 @@ def test_a_conflict_costs_a_small_share_in_fusion_alone(disputed: tuple[Engine, 
 
 
 def test_a_contradiction_that_is_still_to_come_does_not_count(engine: Engine) -> None:
-    from recollect.model.memory import Relation, RelationType
+    from recallens.model.memory import Relation, RelationType
 
     memory = Memory("A", "default", "The cache is small", 0, 0)
     later = Relation("B", "A", RelationType.CONTRADICTS, created=10)

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.model.ledger import Ledger
-from recollect.model.recall import SearchResult
-from recollect.model.salience import DAY_MS
-from recollect.model.snapshot import Snapshot
-from recollect.recall.sources import LESSON_BOOST, SOURCE_FLOOR, SOURCE_PRIOR, is_manifest, prior_of
+from recallens.engine import Engine
+from recallens.model.ledger import Ledger
+from recallens.model.recall import SearchResult
+from recallens.model.salience import DAY_MS
+from recallens.model.snapshot import Snapshot
+from recallens.recall.sources import LESSON_BOOST, SOURCE_FLOOR, SOURCE_PRIOR, is_manifest, prior_of
 from standing import FixedClock, Open
 
-SEED_PRIORS = {
+SPECIFIED_PRIORS = {
     "brain-trace": 1.0,
     "brain-memory": 0.9,
     "project-memory": 0.85,
@@ -39,8 +39,8 @@ def ids(snapshot: Snapshot) -> list[str]:
     return [result.memoryId for result in snapshot.results]
 
 
-def test_the_priors_are_the_seeds_and_an_unknown_source_has_half() -> None:
-    assert dict(SOURCE_PRIOR) == SEED_PRIORS
+def test_the_priors_are_the_specified_and_an_unknown_source_has_half() -> None:
+    assert dict(SOURCE_PRIOR) == SPECIFIED_PRIORS
     assert prior_of("elsewhere") == 0.5
     assert LESSON_BOOST == 1.4
 
@@ -100,12 +100,12 @@ def test_the_prior_is_a_multiplier_written_as_what_it_adds(engine: Engine) -> No
     (result,) = engine.search("cache lookups", preset="fusion").results
     parts = result.parts
     before = sum(value for name, value in parts.items() if name in ("bm25", "vector", "graph", "sourceScale"))
-    assert parts["sourcePrior"] == pytest.approx(before * (SEED_PRIORS["project-memory"] - 1.0))
+    assert parts["sourcePrior"] == pytest.approx(before * (SPECIFIED_PRIORS["project-memory"] - 1.0))
     assert sum(parts.values()) == pytest.approx(result.score, abs=1e-9)
 
 
 def test_a_lone_poor_hit_of_a_source_does_not_become_the_best(engine: Engine) -> None:
-    """The seed divides by the best of each source: its poor hit counts 1.0. Here the floor stands in."""
+    """The specification divides by the best of each source: its poor hit counts 1.0. Here the floor stands in."""
     good = engine.remember("cache lookups cache lookups", sector="semantic", dedupe=False).id
     poor = engine.add_document(
         "The quarterly report of the sales team mentions a cache once, among many other things.", path="wiki/sales.md"
@@ -116,7 +116,7 @@ def test_a_lone_poor_hit_of_a_source_does_not_become_the_best(engine: Engine) ->
     own = parts[poor]["bm25"]
     assert own < SOURCE_FLOOR / 2
     assert own + parts[poor]["sourceScale"] == pytest.approx(own / SOURCE_FLOOR)
-    assert own / max(own, 0.001) * SEED_PRIORS["brain-memory"] > parts[good]["final"]  # the seed's own would win
+    assert own / max(own, 0.001) * SPECIFIED_PRIORS["brain-memory"] > parts[good]["final"]  # as specified it would win
 
 
 def test_a_lesson_is_worth_four_tenths_more_in_both_presets(engine: Engine) -> None:
@@ -302,6 +302,6 @@ def test_the_limit_holds_zero_means_none_and_the_asking_session_is_left_out(engi
 
 
 def test_what_only_the_sessions_view_found_is_served_by_recent_scan() -> None:
-    from recollect.recall.provenance import served_by
+    from recallens.recall.provenance import served_by
 
     assert served_by(("sessions",), 0.2) == "recent-scan"

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from recollect.engine import Engine
-from recollect.index import resident
-from recollect.model.ledger import Ledger
-from recollect.model.recall import Recall
-from recollect.model.verdict import Gate
-from recollect.recall import gates, pipeline
-from recollect.recall.gates import Rung
+from recallens.engine import Engine
+from recallens.index import resident
+from recallens.model.ledger import Ledger
+from recallens.model.recall import Recall
+from recallens.model.verdict import Gate
+from recallens.recall import gates, pipeline
+from recallens.recall.gates import Rung
 from worlds import World, a_folder, open_world, populate, populated, questions, worlds
 
 few = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import Draft, Engine
-from recollect.model.recall import Recall
+from recallens import Draft, Engine
+from recallens.model.recall import Recall
 
 DAY = 86_400_000
 

@@ -1,4 +1,4 @@
-"""Seed 001's plan: intents, complexity, dynamic k, strategies."""
+"""The specification's plan: intents, complexity, dynamic k, strategies."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Draft, Engine
-from recollect.errors import InvalidInput, UnknownOption
-from recollect.model.plan import Factors, Intent, Level, Plan, Strategy
-from recollect.model.query import Query
-from recollect.recall.complexity import complexity_of, dynamic_k, estimated_tokens, strategy_of, weighted
-from recollect.recall.intents import intent_of, level_of
-from recollect.recall.plan import make_plan
+from recallens import Draft, Engine
+from recallens.errors import InvalidInput, UnknownOption
+from recallens.model.plan import Factors, Intent, Level, Plan, Strategy
+from recallens.model.query import Query
+from recallens.recall.complexity import complexity_of, dynamic_k, estimated_tokens, strategy_of, weighted
+from recallens.recall.intents import intent_of, level_of
+from recallens.recall.plan import make_plan
 from standing import START_MS
 
 SIMPLE = "JWT란?"
@@ -23,19 +23,19 @@ def plan(text: str) -> Plan:
     return make_plan(Query(text, START_MS))
 
 
-def test_the_seeds_two_worked_examples_of_k() -> None:
+def test_the_specified_two_worked_examples_of_k() -> None:
     assert dynamic_k(0.1) == 13
     assert dynamic_k(0.8) == 34
 
 
-def test_the_seeds_two_example_queries_are_on_their_sides_of_the_thresholds() -> None:
+def test_the_specified_two_example_queries_are_on_their_sides_of_the_thresholds() -> None:
     assert plan(SIMPLE).complexity.score < 0.3
     assert plan(SIMPLE).strategy is Strategy.SIMPLE
     assert plan(COMPLEX).complexity.score == pytest.approx(0.8)
     assert plan(COMPLEX).strategy is Strategy.COMPLEX
 
 
-def test_each_factor_weighs_as_the_seed_says() -> None:
+def test_each_factor_weighs_as_specified() -> None:
     nothing = Factors(0.0, 0.0, temporal=False, multi_hop=False, broad=False)
     assert weighted(nothing) == 0
     assert weighted(Factors(1.0, 0.0, temporal=False, multi_hop=False, broad=False)) == 0.2
@@ -106,7 +106,7 @@ def test_a_simple_question_is_not_expanded_and_a_harder_one_is() -> None:
     assert "authentication" in plan(COMPLEX).expansions["인증"]
 
 
-def test_the_two_intent_enums_of_the_seed_are_one(engine: Engine) -> None:
+def test_the_two_intent_enums_are_one(engine: Engine) -> None:
     assert engine.query("x", intent="how_to").intent is Intent.HOW_TO_DO
     assert engine.query("x", intent="gotchas").intent is Intent.KNOWN_ISSUES
     with pytest.raises(UnknownOption, match="how_to_do, what_happened, known_issues, environment, code_structure"):
@@ -133,15 +133,15 @@ def test_weights_are_between_nothing_and_all(engine: Engine) -> None:
         engine.query("x", alpha=1.5)
 
 
-# ── seed 001's literal mapping ──
+# ── the specification's literal mapping ──
 
 
 def views_asked(engine: Engine, text: str) -> set[str]:
-    ledger = engine.recall(engine.query(text, preset="classic-001")).ledger
+    ledger = engine.recall(engine.query(text, preset="adaptive")).ledger
     return {entry.stage for entry in ledger.entries if entry.stage.startswith(("gather:", "graph"))}
 
 
-def test_classic_001_asks_the_views_of_its_strategy(engine: Engine) -> None:
+def test_adaptive_asks_the_views_of_its_strategy(engine: Engine) -> None:
     token = engine.remember("인증 시스템은 JWT 토큰을 쓴다")
     fillers = [Draft(f"parcel {number} 인증 left depot {number * 7919}") for number in range(200)]
     numbers = [row.id for batch in engine.remember_many(fillers) for row in batch]

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.engine import Engine
-from recollect.index.bm25 import Bm25
-from recollect.index.pairs import (
+from recallens.engine import Engine
+from recallens.index.bm25 import Bm25
+from recallens.index.pairs import (
     CODE_WORDS,
     MOSTLY,
     READ_TERMS,
@@ -24,12 +24,12 @@ from recollect.index.pairs import (
     pair_scores,
     read,
 )
-from recollect.index.segments import Segment, build
-from recollect.ingest.draft import Draft
-from recollect.model.query import ALPHA
-from recollect.model.recall import Recall
-from recollect.text.names import names_in, without_names
-from recollect.text.tokenizer import tokenize
+from recallens.index.segments import Segment, build
+from recallens.ingest.draft import Draft
+from recallens.model.query import ALPHA
+from recallens.model.recall import Recall
+from recallens.text.names import names_in, without_names
+from recallens.text.tokenizer import tokenize
 
 
 def keep(engine: Engine, *drafts: Draft) -> None:
@@ -255,7 +255,7 @@ def test_pairs_of_a_whole_document_take_no_table_of_all_pairs_and_rows() -> None
 def test_a_long_query_is_read_another_way_to_the_same_end(rows: list[list[int]], asked: list[tuple[int, int]]) -> None:
     found, worth = reading(*(terms(*row) for row in rows)), {pair: 1.0 + at for at, pair in enumerate(asked)}
     by_comparing = pair_scores(found, worth, np.ones(len(rows)), Bm25(k1=1.5))
-    with patch("recollect.index.pairs.FEW_PAIRS", 0):
+    with patch("recallens.index.pairs.FEW_PAIRS", 0):
         by_looking_up = pair_scores(found, worth, np.ones(len(rows)), Bm25(k1=1.5))
     assert by_comparing.tolist() == by_looking_up.tolist()
     held = [any(pair in worth for pair in pairwise(row)) for row in rows]
@@ -278,6 +278,6 @@ def test_rows_that_are_not_read_hold_no_pair(engine: Engine, asked: str) -> None
     )
     keep(engine, *map(Draft, texts))
     recall = engine.recall(engine.query(asked, now=1))
-    with patch("recollect.index.lexical.EPSILON", 2.0):  # now every row is read
+    with patch("recallens.index.lexical.EPSILON", 2.0):  # now every row is read
         thorough = engine.recall(engine.query(asked, now=1))
     assert recall.ledger.digest() == thorough.ledger.digest()

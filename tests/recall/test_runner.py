@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from recollect.model.ledger import Ledger
-from recollect.model.pool import Pool
-from recollect.model.query import Query
-from recollect.model.verdict import Note, Verdict
-from recollect.recall.runner import run
+from recallens.model.ledger import Ledger
+from recallens.model.pool import Pool
+from recallens.model.query import Query
+from recallens.model.verdict import Note, Verdict
+from recallens.recall.runner import run
 
 PAUSE_NS = 2_000_000
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.model.snapshot import Snapshot, TierExplain, XrayResult
-from recollect.model.verdict import Gate
+from recallens.engine import Engine
+from recallens.model.snapshot import Snapshot, TierExplain, XrayResult
+from recallens.model.verdict import Gate
 
 QUERY = "how long do we cache tracking lookups"
 TEXT = "we cache tracking lookups for a minute"

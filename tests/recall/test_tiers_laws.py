@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.engine import Engine
-from recollect.model.ids import IdSource
-from recollect.model.query import GRAPH_FLOOR
-from recollect.model.snapshot import Snapshot
+from recallens.engine import Engine
+from recallens.model.ids import IdSource
+from recallens.model.query import GRAPH_FLOOR
+from recallens.model.snapshot import Snapshot
 from standing import FixedClock
 from worlds import WORDS, World, a_folder, populate, questions, worlds
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.model.snapshot import Snapshot
+from recallens.engine import Engine
+from recallens.model.snapshot import Snapshot
 from standing import Open
 
 LONG = "cache lookups " + "and so on and on " * 40

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.model.ledger import Ledger
-from recollect.model.memory import FileCitation
-from recollect.model.snapshot import Snapshot, XrayResult
-from recollect.recall.graph import HOP_DECAY, SHARED_ENTITY_CONFIDENCE, Edge, pagerank, path_to, spread
-from recollect.recall.provenance import ONLY_HERE
-from recollect.recall.tiers import starts_a_task
+from recallens.engine import Engine
+from recallens.model.ledger import Ledger
+from recallens.model.memory import FileCitation
+from recallens.model.snapshot import Snapshot, XrayResult
+from recallens.recall.graph import HOP_DECAY, SHARED_ENTITY_CONFIDENCE, Edge, pagerank, path_to, spread
+from recallens.recall.provenance import ONLY_HERE
+from recallens.recall.tiers import starts_a_task
 from standing import FixedClock, Open
 
 

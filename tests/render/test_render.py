@@ -1,4 +1,4 @@
-"""One walk, four writers: the seed's layout, every leaf in every writer, and nothing a memory says becomes markup."""
+"""One walk, four writers: the specified layout, every leaf in every writer, and no memory becomes markup."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from xray_samples import everything, leaves, seed_sample
+from xray_samples import everything, leaves, specified_sample
 from xray_schema import problems
 
-from recollect.errors import UnknownOption
-from recollect.model.snapshot import NearMiss, Snapshot
-from recollect.render import render, writers
+from recallens.errors import UnknownOption
+from recallens.model.snapshot import NearMiss, Snapshot
+from recallens.render import render, writers
 
 GOLDEN = Path(__file__).parent / "golden"
 ENDINGS = {"text": "txt", "markdown": "md", "json": "json", "html": "html"}
@@ -33,7 +33,7 @@ READ = ("text", "markdown", "html")
 @pytest.mark.parametrize("format", writers())
 def test_the_golden_files_are_what_is_written(format: str) -> None:
     """`UPDATE_GOLDEN=1` writes them anew; the difference is then for the reviewer to read."""
-    path, written = GOLDEN / f"seed-sample.{ENDINGS[format]}", render(seed_sample(), format) + "\n"
+    path, written = GOLDEN / f"specified-sample.{ENDINGS[format]}", render(specified_sample(), format) + "\n"
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(written, encoding="utf-8")
     assert path.read_text(encoding="utf-8") == written
@@ -101,8 +101,8 @@ source-anchors:
 """.splitlines()
 
 
-def test_text_holds_the_seeds_sample_line_by_line_and_only_adds_to_it() -> None:
-    written = render(seed_sample()).splitlines()
+def test_text_holds_the_specified_sample_line_by_line_and_only_adds_to_it() -> None:
+    written = render(specified_sample()).splitlines()
     assert [line for line in written if line in set(SEED_LINES)][: len(SEED_LINES)] == SEED_LINES
     added = [line for line in written[: written.index("--- plan ---")] if line not in set(SEED_LINES)]
     assert {line.strip().partition(":")[0] for line in added} == {"tokens", "views", "title", "cost"}
@@ -163,7 +163,7 @@ def read(format: str, written: str) -> str:
 
 
 @pytest.mark.parametrize("format", READ)
-@pytest.mark.parametrize("sample", [seed_sample, everything])
+@pytest.mark.parametrize("sample", [specified_sample, everything])
 def test_every_leaf_of_the_json_appears_in_every_writer(sample: Callable[[], Snapshot], format: str) -> None:
     seen = read(format, render(sample(), format))
     for path, value in leaves(json.loads(render(sample(), "json"))["snapshot"]):
@@ -210,7 +210,7 @@ def test_no_leaf_can_change_without_every_writer_showing_it(format: str) -> None
         assert render(changed(sample, path), format) != before, path
 
 
-@pytest.mark.parametrize("sample", [seed_sample, everything])
+@pytest.mark.parametrize("sample", [specified_sample, everything])
 def test_json_is_the_snapshot_under_its_own_names(sample: Callable[[], Snapshot]) -> None:
     written = json.loads(render(sample(), "json"))
     assert list(written) == ["snapshotFound", "snapshot"]
@@ -224,7 +224,7 @@ def test_json_is_the_snapshot_under_its_own_names(sample: Callable[[], Snapshot]
 
 
 def test_the_schema_refuses_what_is_not_in_it() -> None:
-    written = json.loads(render(seed_sample(), "json"))
+    written = json.loads(render(specified_sample(), "json"))
     for path, value, problem in (
         (("extra",), 1, "extra is unknown"),
         (("budget", "used"), -1, "below 0"),
@@ -244,7 +244,7 @@ def test_the_schema_refuses_what_is_not_in_it() -> None:
 
 
 def test_floats_are_exact_in_json_and_text_is_not_escaped() -> None:
-    sample = replace(seed_sample(), query="인증 토큰 만료", plan={"preset": "p", "share": 0.1 + 0.2})
+    sample = replace(specified_sample(), query="인증 토큰 만료", plan={"preset": "p", "share": 0.1 + 0.2})
     assert '"query": "인증 토큰 만료"' in render(sample, "json")
     assert json.loads(render(sample, "json"))["snapshot"]["plan"]["share"] == 0.1 + 0.2
     assert '\n  "snapshot": {\n    "schemaVersion"' in render(sample, "json")
@@ -259,11 +259,11 @@ def test_no_snapshot_is_said_in_every_format() -> None:
 
 def test_an_unknown_format_is_refused_with_the_formats() -> None:
     with pytest.raises(UnknownOption, match="unknown format 'pdf'; use one of: text, markdown, json, html"):
-        render(seed_sample(), "pdf")
+        render(specified_sample(), "pdf")
 
 
 def test_what_is_empty_is_said_to_be() -> None:
-    bare = replace(seed_sample(), results=(), filters=(), nearMisses=(), tierExplain=None, versions={})
+    bare = replace(specified_sample(), results=(), filters=(), nearMisses=(), tierExplain=None, versions={})
     text = render(bare)
     assert "--- results ---\n(none)\n" in text
     assert "--- tier explain ---\n(none)\n" in text
@@ -274,8 +274,10 @@ def test_what_is_empty_is_said_to_be() -> None:
 
 
 def test_what_was_not_computed_is_absent() -> None:
-    first = replace(seed_sample().results[0], servedBy=None, chars=None, tokens=None, provenance=None)
-    sample = replace(seed_sample(), results=(first,), budget=replace(seed_sample().budget, used=None, usedTokens=None))
+    first = replace(specified_sample().results[0], servedBy=None, chars=None, tokens=None, provenance=None)
+    sample = replace(
+        specified_sample(), results=(first,), budget=replace(specified_sample().budget, used=None, usedTokens=None)
+    )
     text = render(sample)
     assert "[1] decisions/recall-cache-ttl\n" in text
     assert "cost:" not in text
@@ -378,7 +380,7 @@ def test_nothing_a_memory_says_becomes_html(text: str) -> None:
 
 
 def test_the_page_needs_nothing_and_allows_nothing() -> None:
-    page = render(seed_sample(), "html")
+    page = render(specified_sample(), "html")
     tags = shape(page)
     assert {tag for tag, _ in tags}.isdisjoint({"script", "link", "img", "iframe", "a", "form", "object"})
     assert not any(name.startswith("on") or name in ("style", "href", "src") for _, names in tags for name in names)
@@ -396,9 +398,10 @@ def test_the_policy_names_the_style_that_the_page_has() -> None:
 
 def test_score_bars_are_the_parts_and_end_at_the_final_score() -> None:
     result = replace(
-        seed_sample().results[0], scoreDecomposition={"vector": 0.5, "bm25": 0.5, "mmrPenalty": -0.25, "final": 0.75}
+        specified_sample().results[0],
+        scoreDecomposition={"vector": 0.5, "bm25": 0.5, "mmrPenalty": -0.25, "final": 0.75},
     )
-    page = render(replace(seed_sample(), results=(result,)), "html")
+    page = render(replace(specified_sample(), results=(result,)), "html")
     article = page[page.index("<article>") :]
     bars = re.findall(r'<rect class="(\w+)" x="([\d.]+)" width="([\d.]+)"', article[: article.index("</svg>")])
     assert bars == [("c0", "0.0", "500.0"), ("c1", "500.0", "500.0"), ("cut", "750.0", "250.0")]

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from xray_schema import problems
 
-from recollect.model.ledger import Ledger
-from recollect.render import render, writers
-from recollect.xray.explain import explain
+from recallens.model.ledger import Ledger
+from recallens.render import render, writers
+from recallens.xray.explain import explain
 from worlds import World, populated, questions, worlds
 
 few = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])

@@ -1,4 +1,4 @@
-"""Snapshots made by hand: the seed's sample, and one in which no optional leaf is missing."""
+"""Snapshots made by hand: the specification's sample, and one in which no optional leaf is missing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from recollect.model.snapshot import (
+from recallens.model.snapshot import (
     Budget,
     FilterTrace,
     NearMiss,
@@ -53,8 +53,8 @@ def _result(rank: int, name: str, served_by: Any, parts: dict[str, float], *more
     )
 
 
-def seed_sample() -> Snapshot:
-    """The seed's sample to the letter. Its parts do not sum, so it shows the layout and nothing else."""
+def specified_sample() -> Snapshot:
+    """The specification's sample to the letter. Its parts do not sum, so it shows the layout and nothing else."""
     return Snapshot(
         query="what did we decide about the recall cache TTL",
         snapshotId="5f6b1a2c-9d8e-4c01-8f3a-1b2c3d4e5f60",
@@ -154,7 +154,7 @@ def seed_sample() -> Snapshot:
 
 def everything() -> Snapshot:
     """Every optional leaf is there, and no two leaves have the same value where that can be."""
-    sample = seed_sample()
+    sample = specified_sample()
     first, second, third, fourth = sample.results
     assert second.provenance is not None
     dated = replace(second.provenance, updated="2026-04-02T09:00:00.000Z", namespace="alice", userContextScopes=("a",))

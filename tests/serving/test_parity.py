@@ -18,11 +18,11 @@ from anyio.from_thread import start_blocking_portal
 from click.testing import CliRunner
 from mcp import Client
 
-from recollect.cli.main import main
-from recollect.engine import Engine
-from recollect.render.formats import instant
-from recollect.serving.running import running
-from recollect.serving.whole import whole
+from recallens.cli.main import main
+from recallens.engine import Engine
+from recallens.render.formats import instant
+from recallens.serving.running import running
+from recallens.serving.whole import whole
 from standing import FixedClock
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +66,7 @@ class Surfaces:
 def surfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surfaces]:
     store, clock = tmp_path_factory.mktemp("parity") / "store.db", FixedClock()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RECOLLECT_ENCODER", ENCODER)
+        patch.setenv("RECALLENS_ENCODER", ENCODER)
         with Engine.open(store, clock=clock, encoder=ENCODER) as engine:
             shown = CliRunner().invoke(
                 main, ["remember", "--jsonl", str(ROOT / "examples" / "memories.jsonl"), "--store", str(store)]
@@ -138,12 +138,12 @@ def test_a_recorded_recall_is_the_same_to_the_last_byte(surfaces: Surfaces) -> N
         assert surfaces.command("explain", id, "--json") == last
         assert surfaces.command("explain", "--session", session, "--json") == last
         assert surfaces.get(f"/v1/snapshots/{id}") == last
-        assert surfaces.resource(f"recollect://snapshots/{id}") == last
+        assert surfaces.resource(f"recallens://snapshots/{id}") == last
         for format in ("text", "markdown", "html"):
             page = surfaces.get(f"/v1/snapshots/{id}", format=format)
             assert surfaces.command("explain", id, "--format", format) == page
 
 
-def test_the_alias_of_the_seed_answers_the_same(surfaces: Surfaces) -> None:
+def test_the_alias_of_the_specified_answers_the_same(surfaces: Surfaces) -> None:
     asked = {"q": "How long do we cache tracking lookups now?"}
     assert digest(surfaces.get("/engram/v1/recall/xray", **asked)) == digest(surfaces.get("/v1/recall/xray", **asked))

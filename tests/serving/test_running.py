@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.serving.running import address_of, listening
+from recallens.errors import InvalidInput
+from recallens.serving.running import address_of, listening
 
 
 def test_what_is_written_to_a_connection_is_sent_at_once() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.http.routes import ROUTES
-from recollect.serving.whole import whole
-from recollect.web.assets import ICON, asset
+from recallens.engine import Engine
+from recallens.http.routes import ROUTES
+from recallens.serving.whole import whole
+from recallens.web.assets import ICON, asset
 
 HOST = "http://127.0.0.1:8765"
 FROM_HERE = {"Origin": HOST, "Sec-Fetch-Site": "same-origin"}

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from recollect.text.synonyms import MOST_PER_WORD, expansions
-from recollect.text.tokenizer import tokenize
+from recallens.text.synonyms import MOST_PER_WORD, expansions
+from recallens.text.tokenizer import tokenize
 
 
 def expanded(text: str) -> dict[str, tuple[str, ...]]:

@@ -5,7 +5,7 @@ from unicodedata import is_normalized
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.normalize import clean, normalize
+from recallens.text.normalize import clean, normalize
 
 ANY_TEXT = st.text(alphabet=st.characters())
 

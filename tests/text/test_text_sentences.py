@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.sentences import cut_at_word, first_sentence, sentences
+from recallens.text.sentences import cut_at_word, first_sentence, sentences
 
 
 @pytest.mark.parametrize(

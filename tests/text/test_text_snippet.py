@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.text.snippet import SCANNED_CHARACTERS, beginning, snippet
-from recollect.text.stem import stem
-from recollect.text.stopwords import query_weights
-from recollect.text.tokenizer import tokenize, tokens_of
+from recallens.text.snippet import SCANNED_CHARACTERS, beginning, snippet
+from recallens.text.stem import stem
+from recallens.text.stopwords import query_weights
+from recallens.text.tokenizer import tokenize, tokens_of
 
 _SUFFIXES = """
 ational tional ency ancy ably ently izer ization ation ator alism ality ally fulness ously ousness iveness ivity

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.text.stopwords import frame_words, query_stopwords, query_weights
-from recollect.text.tokenizer import tokenize
+from recallens.text.stopwords import frame_words, query_stopwords, query_weights
+from recallens.text.tokenizer import tokenize
 
 
 def test_function_words_weigh_nothing_and_frame_words_half() -> None:

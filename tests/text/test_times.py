@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.times import time_references
+from recallens.text.times import time_references
 
 TODAY = date(2024, 5, 15)  # a Wednesday
 

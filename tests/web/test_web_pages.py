@@ -10,11 +10,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from payloads import PAYLOADS
-from recollect.engine import Engine
-from recollect.evaluate.rating import rated_questions
-from recollect.operations import Caller, Right
-from recollect.web.answering import POLICY
-from recollect.web.pages import routes
+from recallens.engine import Engine
+from recallens.evaluate.rating import rated_questions
+from recallens.operations import Caller, Right
+from recallens.web.answering import POLICY
+from recallens.web.pages import routes
 from sites import site, written
 
 HERE = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}

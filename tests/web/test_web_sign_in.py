@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.web.assets import addresses
+from recallens.engine import Engine
+from recallens.web.assets import addresses
 from sites import site
 
 FROM_HERE = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from recollect.engine import Engine
-from recollect.model.ledger import Ledger
-from recollect.xray.causes import Filtered, Gone, Neighbour, NewMemory, NotProposed, SettingChanged, TermChanged
-from recollect.xray.diff import diff, minted_at
-from recollect.xray.replay import replay
+from recallens.engine import Engine
+from recallens.model.ledger import Ledger
+from recallens.xray.causes import Filtered, Gone, Neighbour, NewMemory, NotProposed, SettingChanged, TermChanged
+from recallens.xray.diff import diff, minted_at
+from recallens.xray.replay import replay
 from standing import FixedClock
 from worlds import World, populated, questions, worlds
 

@@ -10,13 +10,13 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.model.ledger import Entry, Ledger
-from recollect.model.pool import Pool
-from recollect.model.query import Query
-from recollect.model.snapshot import Budget, FilterTrace, NearMiss, Snapshot, StageTime, ViewTrace
-from recollect.model.verdict import ID_DTYPE, Found, Gate, Note, Pick, Term, Verdict
-from recollect.xray.explain import explain
+from recallens.errors import InvalidInput
+from recallens.model.ledger import Entry, Ledger
+from recallens.model.pool import Pool
+from recallens.model.query import Query
+from recallens.model.snapshot import Budget, FilterTrace, NearMiss, Snapshot, StageTime, ViewTrace
+from recallens.model.verdict import ID_DTYPE, Found, Gate, Note, Pick, Term, Verdict
+from recallens.xray.explain import explain
 from standing import START_MS
 
 PLAN = {

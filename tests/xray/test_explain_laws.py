@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.xray.explain import explain
+from recallens.xray.explain import explain
 from worlds import World, populated, questions, worlds
 
 few = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])

@@ -1,4 +1,4 @@
-"""Every field of the seed's interfaces comes from real recalls and takes more than one value: a constant would fail."""
+"""Every field of the specified interfaces comes from real recalls, with more than one value: a constant would fail."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.model.memory import FileCitation
-from recollect.model.query import Query
-from recollect.model.salience import DAY_MS
-from recollect.model.snapshot import Snapshot
-from recollect.recall.provenance import ONLY_HERE, provenance
-from recollect.render import render
+from recallens.engine import Engine
+from recallens.model.memory import FileCitation
+from recallens.model.query import Query
+from recallens.model.salience import DAY_MS
+from recallens.model.snapshot import Snapshot
+from recallens.recall.provenance import ONLY_HERE, provenance
+from recallens.render import render
 from standing import START_MS, FixedClock
 from worlds import open_world
 
@@ -28,7 +28,7 @@ SERVED_BY = {"direct-answer", "hybrid", "graph", "recent-scan", "procedural", "r
 RETURNED_STATES = {"none", "correction", "superseded", "disputed"}
 RETURNED_SAFETY = {"safe", "requires-review"}
 
-# Each field of the seed's interfaces, and the values that must be among those seen; two different ones in any case.
+# Each field of the specified interfaces, and the values that must be among those seen; two different ones in any case.
 FIELDS: dict[str, dict[str, set[Any] | frozenset[str]]] = {
     "RecallXraySnapshot": {
         "query": ANYTHING,

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.engine import Engine
-from recollect.model.ledger import Entry, Ledger
-from recollect.model.query import Query
-from recollect.model.verdict import Gate, Pick, Term
-from recollect.xray.causes import Gone, Neighbour, NewMemory
-from recollect.xray.diff import Entered, Left
-from recollect.xray.reading import query_from_record
-from recollect.xray.replay import compare_live, replay
+from recallens.engine import Engine
+from recallens.model.ledger import Entry, Ledger
+from recallens.model.query import Query
+from recallens.model.verdict import Gate, Pick, Term
+from recallens.xray.causes import Gone, Neighbour, NewMemory
+from recallens.xray.diff import Entered, Left
+from recallens.xray.reading import query_from_record
+from recallens.xray.replay import compare_live, replay
 from standing import FixedClock
 from worlds import World, populated, questions, worlds
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from recollect.engine import Engine
-from recollect.model.ledger import Entry, Ledger
-from recollect.model.pool import Pool
-from recollect.model.query import Query
-from recollect.model.verdict import ID_DTYPE, Found, Pick, Term, Verdict
-from recollect.xray.sensitivity import sensitivity
+from recallens.engine import Engine
+from recallens.model.ledger import Entry, Ledger
+from recallens.model.pool import Pool
+from recallens.model.query import Query
+from recallens.model.verdict import ID_DTYPE, Found, Pick, Term, Verdict
+from recallens.xray.sensitivity import sensitivity
 from worlds import World, populated, questions, worlds
 
 few = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.engine import Engine
-from recollect.errors import InvalidInput
-from recollect.model.ledger import Ledger
-from recollect.model.query import MAX_LIMIT, Filters, Mode, Query
-from recollect.model.salience import DAY_MS
-from recollect.xray.counterfactual import MAX_RERUNS, Change
-from recollect.xray.why_not import KeptOut, Returned, Unknown, WhyNot, why_not
+from recallens.engine import Engine
+from recallens.errors import InvalidInput
+from recallens.model.ledger import Ledger
+from recallens.model.query import MAX_LIMIT, Filters, Mode, Query
+from recallens.model.salience import DAY_MS
+from recallens.xray.counterfactual import MAX_RERUNS, Change
+from recallens.xray.why_not import KeptOut, Returned, Unknown, WhyNot, why_not
 from standing import START_MS, FixedClock
 from worlds import World, populate, populated, questions, worlds
 
@@ -161,9 +161,9 @@ def test_a_question_about_a_time_before_it_was_known(engine: Engine) -> None:
 
 
 BLOCKED: list[tuple[str, str | None]] = [
-    ("pending_review", "`recollect review approve {id}` would."),
-    ("quarantined", "`recollect review approve {id}` would."),
-    ("archived", "`recollect restore {id}` would."),
+    ("pending_review", "`recallens review approve {id}` would."),
+    ("quarantined", "`recallens review approve {id}` would."),
+    ("archived", "`recallens restore {id}` would."),
     ("rejected", "It was rejected in review; if it is right after all, remember it again."),
 ]
 
@@ -186,18 +186,18 @@ def test_a_forgotten_memory_is_restored_by_its_command(engine: Engine) -> None:
     found = kept_out(engine, id, "cache")
     assert found.sentence == (
         f"{id} is not in the results: its status is forgotten. "
-        f"No change to the query brings it in. `recollect restore {id}` would."
+        f"No change to the query brings it in. `recallens restore {id}` would."
     )
     filtered = kept_out(engine, id, "cache", project="p")
     assert names(filtered) == ["status-active", "project"]
-    assert filtered.advice == f"`recollect restore {id}` is the first step."
+    assert filtered.advice == f"`recallens restore {id}` is the first step."
 
 
 def test_quarantine_is_left_by_review(engine: Engine) -> None:
     id = engine.remember("cache lookups", zone="quarantine").id
     found = kept_out(engine, id, "cache")
     assert names(found) == ["trust-zone"]
-    assert (found.change, found.advice) == (None, f"`recollect review approve {id}` would.")
+    assert (found.change, found.advice) == (None, f"`recallens review approve {id}` would.")
 
 
 def test_one_that_is_meant_for_another_context(engine: Engine) -> None:

@@ -1,0 +1,152 @@
+"""A change of a client's configuration: worked out in full before anything is written, and what was there is kept."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from recallens.cli.clients import json_member, toml_block
+from recallens.cli.clients.json_member import Unfit
+from recallens.cli.clients.places import Client
+from recallens.cli.writing import write
+from recallens.errors import InvalidInput
+
+NAME: Final = "recallens"
+TABLE: Final = "mcp_servers"
+BACKUP: Final = ".recallens.bak"
+_BOM: Final = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`before` of None is a file that is not there, `after` of None one that goes. `keeps`: it is backed up."""
+
+    path: Path
+    before: str | None
+    after: str | None
+    keeps: bool = False
+
+    @property
+    def changes(self) -> bool:
+        return self.before != self.after
+
+    def diff(self) -> str:
+        before, after = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
+        was, becomes = (str(self.path) if text is not None else os.devnull for text in (self.before, self.after))
+        lines = difflib.unified_diff(before, after, was, becomes)
+        return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+
+
+def installed(client: Client, path: Path, entry: dict[str, Any]) -> Change:
+    before = _read(path)
+    after = _put(client, path, before or "", entry)
+    # A backup of what came before Recallens is worth more than one of its own earlier entry.
+    keeps = before is not None and (_take(client, path, before, entry) == before or not _backup(path).exists())
+    return Change(path, before, after, keeps)
+
+
+def removed(client: Client, path: Path, entry: dict[str, Any]) -> Change:
+    """Back to what was there before, to the byte, where nothing else has been changed since."""
+    before, kept = _read(path), _read(_backup(path))
+    if before is None:
+        return Change(path, None, None)
+    bare = _take(client, path, before, entry)
+    if bare != before and kept is None and bare.strip() in ("", "{}"):
+        return Change(path, before, None)  # a file that was made for it
+    if kept is not None and _take(client, path, kept, entry) == kept and _would_be(client, path, kept, entry) == before:
+        return Change(path, before, kept)
+    return Change(path, before, bare)
+
+
+def apply(change: Change, *, undo: bool) -> None:
+    """The old text first goes beside the file; then the file is replaced as a whole."""
+    path, backup = Path(os.path.realpath(change.path)), _backup(change.path)
+    if change.after is None:
+        path.unlink(missing_ok=True)
+        _remove_if_empty(path.parent)
+        return
+    _make_folder(path.parent)
+    if change.before is not None and change.keeps:
+        _keep(backup, change.before, path)
+    write(path, change.after)
+    if undo and _read(backup) == change.after:
+        backup.unlink()
+
+
+def _backup(path: Path) -> Path:
+    return path.with_name(path.name + BACKUP)
+
+
+def snippet(client: Client, entry: dict[str, Any]) -> str:
+    """For people to paste."""
+    if client.member is None:
+        lines = toml_block.block(TABLE, NAME, entry).splitlines()
+        return "\n".join(line for line in lines if not line.startswith("#"))
+    return json.dumps({client.member: {NAME: entry}}, ensure_ascii=False, indent=2)
+
+
+def _put(client: Client, path: Path, text: str, entry: dict[str, Any]) -> str:
+    mark, bare = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+    try:
+        if client.member is None:
+            return mark + toml_block.put(bare, TABLE, NAME, entry)
+        return mark + json_member.put(bare, client.member, NAME, entry)
+    except Unfit as error:
+        raise _unfit(client, path, error, entry) from error
+
+
+def _take(client: Client, path: Path, text: str, entry: dict[str, Any]) -> str:
+    mark, bare = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+    try:
+        if client.member is None:
+            return mark + toml_block.take(bare, TABLE, NAME)
+        return mark + json_member.take(bare, client.member, NAME)
+    except Unfit as error:
+        raise _unfit(client, path, error, entry) from error
+
+
+def _would_be(client: Client, path: Path, earlier: str, entry: dict[str, Any]) -> str | None:
+    try:
+        return _put(client, path, earlier, entry)
+    except InvalidInput:
+        return None
+
+
+def _unfit(client: Client, path: Path, error: Unfit, entry: dict[str, Any]) -> InvalidInput:
+    return InvalidInput(
+        f"{path} was left as it is: {error}",
+        hint=f"Put this into it by hand (or take it out, to undo):\n{snippet(client, entry)}",
+    )
+
+
+def _read(path: Path) -> str | None:
+    try:
+        # Line ends are the file's own, so that they go back as they came.
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"cannot read {path}: {error}", hint="Nothing was changed.") from error
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"cannot make {folder}: {error.strerror}", hint="Nothing was changed.") from error
+
+
+def _keep(backup: Path, text: str, path: Path) -> None:
+    """As private as the file itself, which may hold keys of other servers."""
+    write(backup, text)
+    os.chmod(backup, stat.S_IMODE(path.stat().st_mode))
+
+
+def _remove_if_empty(folder: Path) -> None:
+    if folder.name.startswith(".") and not any(folder.iterdir()):
+        folder.rmdir()

@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recallens.cli.given import Given, pass_given
+from recallens.cli.options import TEXT, Decorated, Size, shared
+from recallens.errors import NotFound
+
+if TYPE_CHECKING:
+    from recallens.engine import Engine
+    from recallens.model.crafts import Craft
+    from recallens.model.memory import Citation
+
+_FOUND = Size("limit", "results", 10)
+_ASKING = (
+    click.option("--project", metavar="NAME", type=TEXT, help="Only this project; an empty name means any."),
+    click.option("--task", metavar="TASK", type=TEXT, help="The running task that asks."),
+    click.option("--session", metavar="ID", type=TEXT, help="The session that asks."),
+    click.option("--no-record", is_flag=True, help="Do not record what was returned."),
+)
+_KEEPING = (
+    click.option("--cite", "citations", metavar="CITATION", type=TEXT, multiple=True,
+                 help="What it rests on, as for remember; repeat it for several."),
+    click.option("--project", metavar="NAME", type=TEXT, help="The project it belongs to."),
+    click.option("--session", metavar="ID", type=TEXT, help="The session that learned it."),
+    click.option("--task", metavar="TASK", type=TEXT, help="The task it belongs to."),
+    click.option("--tag", "tags", metavar="TAG", type=TEXT, multiple=True, help="Repeat it for several."),
+)  # fmt: skip
+
+
+def _with(options: Sequence[Any]) -> Callable[[Decorated], Decorated]:
+    def apply(command: Decorated) -> Decorated:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return apply
+
+
+# ── skills ──
+
+
+@click.group()
+def skill() -> None:
+    """Get the skill about a topic, or add one: its principles, pitfalls and how to do it."""
+
+
+@skill.command("get")
+@click.argument("topic", nargs=-1, required=True, type=TEXT)
+@_with(_ASKING)
+@shared
+@pass_given
+def get_skill(given: Given, /, topic: tuple[str, ...], **options: Any) -> None:
+    """The skill about TOPIC."""
+    text = " ".join(topic)
+    with given.engine() as engine:
+        found = engine.get_skill(text, **_asked(engine, options))
+    if found is None:
+        raise NotFound(f"no skill about {text!r}", hint="`recallens skill add` records one.")
+    _show(given, [found], one=True)
+
+
+@skill.command("add")
+@click.argument("topic", nargs=-1, required=True, type=TEXT)
+@click.option("--context", type=TEXT, default="", help="When it applies.")
+@click.option(
+    "--principle",
+    "core_principles",
+    metavar="TEXT",
+    type=TEXT,
+    multiple=True,
+    help="A core principle; repeat it for several.",
+)
+@click.option("--pitfall", "pitfalls", metavar="TEXT", type=TEXT, multiple=True, help="Repeat it for several.")
+@click.option(
+    "--guide",
+    "implementation_guide",
+    metavar="TEXT",
+    type=TEXT,
+    default="",
+    help="How to do it; - reads standard input.",
+)
+@click.option("--confidence", type=float, default=0.8, metavar="0..1", help="How sure it is (0.8).")
+@_with(_KEEPING)
+@shared
+@pass_given
+def add_skill(given: Given, /, topic: tuple[str, ...], **fields: Any) -> None:
+    """Record a skill; one of the same topic takes what is new.
+
+    \b
+    recallens skill add "PostgreSQL major upgrade" --guide - < upgrade.md
+    """
+    _add(given, "record_skill", " ".join(topic), fields, long="implementation_guide")
+
+
+# ── patterns ──
+
+
+@click.group()
+def patterns() -> None:
+    """Search what has worked before, or add to it."""
+
+
+@patterns.command("search")
+@click.argument("query", nargs=-1, required=True, type=TEXT)
+@click.option("--limit", "-k", type=_FOUND, default=10, metavar="N", help="How many (10).")
+@_with(_ASKING)
+@shared
+@pass_given
+def search_patterns(given: Given, /, query: tuple[str, ...], limit: int, **options: Any) -> None:
+    """Patterns about QUERY, the best first."""
+    with given.engine() as engine:
+        found = engine.search_patterns(" ".join(query), limit, **_asked(engine, options))
+    _show(given, found)
+
+
+@patterns.command("add")
+@click.argument("title", nargs=-1, required=True, type=TEXT)
+@click.option("--description", type=TEXT, default="", help="What it is and why it works.")
+@click.option("--example-code", type=TEXT, help="Code that shows it; - reads standard input.")
+@click.option("--success-count", type=int, default=1, metavar="N", help="How often it worked (1); adds up.")
+@_with(_KEEPING)
+@shared
+@pass_given
+def add_pattern(given: Given, /, title: tuple[str, ...], **fields: Any) -> None:
+    """Record a pattern; of the same title, its success count grows."""
+    _add(given, "record_pattern", " ".join(title), fields, long="example_code")
+
+
+# ── gotchas ──
+
+
+@click.group()
+def gotchas() -> None:
+    """Search known issues and their resolutions, or add one."""
+
+
+@gotchas.command("search")
+@click.argument("query", nargs=-1, type=TEXT)
+@click.option(
+    "--files", metavar="FILE", type=TEXT, multiple=True, help="Only what affects this file; repeat it for several."
+)
+@click.option("--limit", "-k", type=_FOUND, default=10, metavar="N", help="How many (10).")
+@_with(_ASKING)
+@shared
+@pass_given
+def search_gotchas(given: Given, /, query: tuple[str, ...], files: tuple[str, ...], limit: int, **options: Any) -> None:
+    """Known issues about QUERY, or of the files alone."""
+    if not query and not files:
+        raise click.UsageError("give a QUERY, --files, or both")
+    with given.engine() as engine:
+        found = engine.search_gotchas(" ".join(query), files, limit, **_asked(engine, options))
+    _show(given, found)
+
+
+@gotchas.command("add")
+@click.argument("title", nargs=-1, required=True, type=TEXT)
+@click.option("--description", type=TEXT, default="", help="What happens.")
+@click.option("--resolution", type=TEXT, default="", help="What to do about it.")
+@click.option(
+    "--trigger",
+    "trigger_conditions",
+    metavar="TEXT",
+    type=TEXT,
+    multiple=True,
+    help="When it happens; repeat it for several.",
+)
+@click.option("--files", metavar="FILE", type=TEXT, multiple=True, help="A file it affects; repeat it for several.")
+@click.option("--occurrence-count", type=int, default=1, metavar="N", help="How often it was seen (1); adds up.")
+@_with(_KEEPING)
+@shared
+@pass_given
+def add_gotcha(given: Given, /, title: tuple[str, ...], **fields: Any) -> None:
+    """Record a known issue; of the same title, its occurrence count grows.
+
+    \b
+    recallens gotchas add "Tests hang" --resolution "Set OMP_NUM_THREADS=1"
+    """
+    _add(given, "record_gotcha", " ".join(title), fields)
+
+
+# ── both ways ──
+
+
+def _asked(engine: Engine, options: dict[str, Any]) -> dict[str, Any]:
+    settings, project = engine.settings, options["project"]
+    return {
+        "project": (settings.project if project is None else project) or None,
+        "session": options["session"] or settings.session,
+        "task": options["task"],
+        "record": False if options["no_record"] else None,
+    }
+
+
+def _add(given: Given, record: str, name: str, fields: dict[str, Any], *, long: str | None = None) -> None:
+    from recallens.cli.reading import read_text
+    from recallens.ingest.citations import parse_citation
+
+    if long is not None and fields[long] == "-":
+        fields[long] = read_text("-")
+    cited: Iterable[Citation] = [parse_citation(text) for text in fields.pop("citations")]
+    with given.engine(create=True) as engine:
+        recorded = getattr(engine, record)(name, **fields, citations=tuple(cited))
+    _show(given, [recorded], one=True)
+
+
+def _show(given: Given, found: Sequence[Craft], *, one: bool = False) -> None:
+    from recallens.render.tasks import craft_record
+
+    records = [craft_record(craft) for craft in found]
+    if given.json:
+        given.emit(records[0] if one else {"results": records})
+        return
+    from recallens.cli.screen import visible
+    from recallens.model.crafts import compose
+
+    for craft, record in zip(found, records, strict=True):
+        counts = [f"{name.replace('_', ' ')} {record[name]}" for name in _COUNTS if name in record]
+        click.echo(visible(f"{craft.id}  {', '.join(counts)}"))
+        click.echo(visible(compose(craft)))
+        click.echo()
+    if not found:
+        click.echo("none is known")
+
+
+_COUNTS = ("success_count", "occurrence_count", "confidence")

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from recallens.cli.asking import asks, needed, question
+from recallens.cli.given import Given, pass_given
+from recallens.cli.options import FORMAT, FORMATS, TEXT, shared
+from recallens.errors import InvalidInput, NotFound
+
+_FORMATS = "|".join(FORMATS)
+_USAGE = (
+    f"recallens xray QUERY… [--format {_FORMATS}] [--budget CHARS] [--tokens N] [--namespace NAME] [--session ID]"
+    " [--out FILE]; --help lists every option."
+)
+
+
+@click.command()
+@click.argument("query", nargs=-1, type=TEXT)
+@click.option("--format", "format", metavar="FORMAT", type=FORMAT, help=f"{', '.join(FORMATS)} (text).")
+@click.option("--out", metavar="FILE", type=TEXT, help="Write it to this file instead of the screen.")
+@click.option("--sensitivity", is_flag=True, help="Say of each result which part of its score decided its place.")
+@click.option("--ledger", metavar="FILE", type=TEXT, help="Also write the decisions, for replay and diff.")
+@click.option("--trace-id", metavar="ID", type=TEXT, help="An id of yours that the X-ray carries.")
+@asks
+@shared
+@pass_given
+def xray(
+    given: Given, /, query: tuple[str, ...], format: str | None, out: str | None, sensitivity: bool,
+    ledger: str | None, trace_id: str | None, **options: Any,
+) -> None:  # fmt: skip
+    """Ask, and see why each memory came: tier, score, filters, provenance, budget. Records nothing.
+
+    \b
+    recallens xray "how long are lookups cached"
+    recallens xray 인증 --format html --out ~/xray.html
+    git diff | recallens xray "what to mind here" --diff -
+    recallens xray "cache ttl" --sensitivity --ledger cache.json
+    """
+    from recallens.cli.writing import target, write
+    from recallens.cli.xrays import chosen_format, show, unseen, written
+    from recallens.render.records import to_text
+    from recallens.xray.sensitivity import sensitivity as by_term
+
+    format = chosen_format(given, format)
+    asked = needed(question(query, options), _USAGE)
+    page = None if out is None or out == "-" else target("--out", out)
+    record = None if ledger is None else target("--ledger", ledger)
+    if page is not None and page == record:
+        raise InvalidInput("--out and --ledger name the same file")
+    with given.engine() as engine:
+        if not engine.settings.capture:
+            show(given, unseen(format), page)
+            return
+        recall = engine.recall(engine.question(asked.text, **asked.for_engine(engine.settings)))
+        snapshot = engine.snapshot_of(recall, trace_id=trace_id)
+    text = written(snapshot, format, by_term(recall.ledger) if sensitivity else None)
+    if record is not None:
+        write(record, to_text({**recall.ledger.to_json(), "digest": recall.ledger.digest()}) + "\n")
+        given.note(f"wrote {record}")
+    show(given, text, page)
+
+
+@click.command()
+@click.argument("snapshot", required=False, type=TEXT)
+@click.option("--session", metavar="ID", type=TEXT, help="The session that asked; else those without one.")
+@click.option("--format", "format", metavar="FORMAT", type=FORMAT, help=f"{', '.join(FORMATS)} (text).")
+@shared
+@pass_given
+def explain(given: Given, snapshot: str | None, session: str | None, format: str | None) -> None:
+    """The X-ray of a recorded search: the one with the id SNAPSHOT, or the last of a session.
+
+    \b
+    recallens search "how long are lookups cached" --session s-1
+    recallens explain --session s-1
+    recallens explain 5f6b1a2c-9d8e-5c01-8f3a-1b2c3d4e5f60 --json
+    """
+    from recallens.cli.xrays import chosen_format, unseen
+    from recallens.render import render
+
+    format = chosen_format(given, format)
+    if snapshot is not None and session is not None:
+        raise InvalidInput("a snapshot's id says which search is meant; leave --session out")
+    if snapshot is not None:
+        with given.engine() as engine:
+            click.echo(render(engine.recorded_snapshot(snapshot), format))
+        return
+    with given.engine() as engine:
+        session = session or engine.settings.session
+        found, capture = engine.explain_last(session), engine.settings.capture
+    if not capture:
+        click.echo(unseen(format))
+        return
+    if found is None and format != "json":
+        asked, option = (f"session {session!r}", f" --session {session}") if session else ("without a session", "")
+        raise NotFound(
+            f"no recorded search {'of ' if session else ''}{asked}",
+            hint=f'`recallens search "…"{option}` records one; `recallens xray "…"` explains a question right away.',
+        )
+    click.echo(render(found, format))

@@ -1,0 +1,178 @@
+"""JSON lines into a store: sessions, memories, what replaces what, relations. Loading twice is loading once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from recallens.cli.given import Given
+from recallens.cli.options import now_ms
+from recallens.cli.progress import bar
+from recallens.cli.reading import read_lines
+from recallens.engine import Engine
+from recallens.errors import InvalidInput, NotFound, RecallensError
+from recallens.ingest import importers
+from recallens.ingest.draft import Draft
+from recallens.ingest.importers import Import, MemoryLine, RelationLine
+from recallens.ingest.remembering import Outcome
+from recallens.ingest.task_lines import TaskLine
+from recallens.model.memory import RelationType, Session
+
+SHOWN_ERRORS = 10
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What became of the lines. `left_out` names each that could not be followed, and why."""
+
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    redacted: int = 0
+    sessions: int = 0
+    superseded: int = 0
+    relations: int = 0
+    tasks: int = 0
+    left_out: list[str] = field(default_factory=list)
+
+
+def read(path: str, defaults: Mapping[str, Any]) -> Import:
+    """Every line checked; what a line does not say itself is taken from the options."""
+    undecodable: list[str] = []
+    found = importers.read_lines(read_lines(path, undecodable), now=now_ms())
+    found.errors[:0] = undecodable
+    found.memories = [replace(line, draft=_filled(line.draft, defaults)) for line in found.memories]
+    keys = Counter(line.key for line in found.memories if line.key is not None)
+    found.errors += [f"key {key!r} is given to {count} memories" for key, count in keys.items() if count > 1]
+    return found
+
+
+def _filled(draft: Draft, defaults: Mapping[str, Any]) -> Draft:
+    missing = {name: value for name, value in defaults.items() if getattr(draft, name) in (None, ())}
+    return replace(draft, **missing) if missing else draft
+
+
+def refuse(path: str, errors: list[str]) -> None:
+    """Raise what is wrong with a file, the first lines by name."""
+    if not errors:
+        return
+    shown = [f"  {error}" for error in errors[:SHOWN_ERRORS]]
+    more = [f"  and {len(errors) - SHOWN_ERRORS} more"] if len(errors) > SHOWN_ERRORS else []
+    problems = "1 problem" if len(errors) == 1 else f"{len(errors)} problems"
+    raise InvalidInput(
+        "\n".join([f"{path} has {problems}; nothing was written", *shown, *more]),
+        hint="Mend the lines, or pass --skip-bad to load the others.",
+    )
+
+
+class Names:
+    """What the lines call each other: keys of the file first, then whatever the store knows by that name."""
+
+    def __init__(self, engine: Engine, found: Import) -> None:
+        self._ids: dict[str, str | None] = {line.key: None for line in found.memories if line.key is not None}
+        elsewhere = [name for name in _named(found) if name not in self._ids]
+        self.known = engine.resolve(elsewhere)
+        self.unknown = [name for name in dict.fromkeys(elsewhere) if name not in self.known]
+
+    def take(self, line: MemoryLine, id: str) -> None:
+        if line.key is not None:
+            self._ids[line.key] = id
+
+    def id(self, name: str) -> str | None:
+        return self._ids.get(name) or self.known.get(name)
+
+
+def _named(found: Import) -> Iterator[str]:
+    yield from (line.supersedes for line in found.memories if line.supersedes is not None)
+    for relation in found.relations:
+        yield relation.source
+        yield relation.target
+    yield from (name for task in found.tasks for name in task.used)
+
+
+def load(engine: Engine, found: Import, names: Names, *, given: Given, dedupe: bool | None) -> Loaded:
+    loaded = Loaded(sessions=len(found.sessions))
+    namespace, now = engine.namespace(None), engine.clock()
+    if found.sessions:
+        engine.put_sessions(
+            Session(line.id, namespace, now if line.started is None else line.started, line.ended, line.project,
+                    line.title, line.summary)
+            for line in found.sessions
+        )  # fmt: skip
+    replaced: list[tuple[str, str, int]] = []
+    lines = iter(found.memories)
+    with bar(given, "writing", len(found.memories)) as advance:
+        for batch in engine.remember_many((line.draft for line in found.memories), dedupe=dedupe):
+            for remembered, line in zip(batch, lines, strict=False):
+                names.take(line, remembered.id)
+                loaded.outcomes[remembered.outcome] += 1
+                loaded.redacted += remembered.outcome is Outcome.CREATED and bool(remembered.redacted)
+                if line.supersedes is not None:
+                    when = now if line.draft.created is None else line.draft.created
+                    replaced.append((line.supersedes, remembered.id, when))
+            advance(len(batch))
+    for old, new, at in replaced:
+        with _following(loaded, f"supersedes {old!r}"):
+            loaded.superseded += _replace(engine, names.id(old), new, at)
+    for relation in found.relations:
+        with _following(loaded, f"{relation.source!r} {relation.relation} {relation.target!r}"):
+            loaded.relations += _relate(engine, names, relation)
+    for task in found.tasks:
+        with _following(loaded, f"task {task.id!r}"):
+            loaded.tasks += _follow_task(engine, names, task)
+    return loaded
+
+
+def _follow_task(engine: Engine, names: Names, line: TaskLine) -> bool:
+    """Whether it was still to be done: a task that is known is left as it is."""
+    try:
+        engine.get_task(line.id)
+        return False
+    except NotFound:
+        pass
+    task = engine.task_start(
+        line.text, id=line.id, session=line.session, project=line.project, worktree=line.worktree, started=line.started
+    )
+    at = task.started if line.ended is None else line.ended
+    for kind, content in line.logs:
+        engine.task_log(task.id, content, kind=kind, created=at)
+    if used := [id for name in line.used if (id := names.id(name)) is not None]:
+        engine.used(used, task=task.id, at=at)
+    if line.reward is not None:
+        engine.task_end(task.id, reward=line.reward, summary=line.summary, ended=line.ended)
+    return True
+
+
+@contextmanager
+def _following(loaded: Loaded, what: str) -> Iterator[None]:
+    """One link that cannot be made (a circle, a forgotten end) is told, and does not stop the others."""
+    try:
+        yield
+    except RecallensError as error:
+        loaded.left_out.append(f"{what}: {error.message}")
+
+
+def _replace(engine: Engine, old: str | None, new: str, at: int) -> bool:
+    """Whether it was still to be done. A text merged into what it replaces has nothing left to replace."""
+    if old is None or old == new or _replaces(engine, new, old):
+        return False
+    engine.supersede(old, new, at=at)
+    return True
+
+
+def _replaces(engine: Engine, new: str, old: str) -> bool:
+    return any(
+        relation.type is RelationType.SUPERSEDES and (relation.source, relation.target) == (new, old)
+        for relation in engine.relations(new)
+    )
+
+
+def _relate(engine: Engine, names: Names, line: RelationLine) -> bool:
+    source, target = names.id(line.source), names.id(line.target)
+    if source is None or target is None:
+        return False
+    if line.relation is RelationType.SUPERSEDES:
+        return _replace(engine, target, source, engine.get(source).created)
+    engine.relate(source, target, line.relation, confidence=line.confidence, origin=line.origin)
+    return True

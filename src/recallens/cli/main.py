@@ -1,0 +1,165 @@
+"""The `recallens` command: a table of commands, each loaded only when it is asked for, so that --help costs nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from recallens import __version__
+from recallens.cli import failures
+from recallens.cli.given import Given
+from recallens.cli.options import shared
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class Entry(NamedTuple):
+    """Where a command lives: a module of `recallens.cli.commands` and a name in it."""
+
+    module: str
+    attribute: str
+    about: str
+
+
+SECTIONS: Mapping[str, Mapping[str, Entry]] = {
+    "Keep": {
+        "init": Entry("init", "init", "Make a store, or say what the one that is there uses."),
+        "remember": Entry("remember", "remember", "Keep a text, a file, or many memories from JSON lines."),
+        "session": Entry("session", "session", "Start, end and look into the sessions of an agent."),
+        "task": Entry("task", "task", "Start, log, end and list tasks with their rewards."),
+        "used": Entry("task", "used", "Say which memories were of use, and in which task."),
+        "vault": Entry("vault", "vault", "Keep a folder of markdown as memory: add, sync, watch, list, remove."),
+    },
+    "Ask": {
+        "search": Entry("search", "search", "Find memories by words and by meaning, and say why."),
+        "retrieve": Entry("retrieve", "retrieve", "One context string from every source, within a budget."),
+        "documents": Entry("search", "documents", "Find passages of the documents that were added."),
+        "context": Entry("context", "context", "What an agent should know for a task, within a token budget."),
+        "show": Entry("show", "show", "One memory in full: text, citations, relations, session."),
+        "timeline": Entry("timeline", "timeline", "What came before and after a memory."),
+        "details": Entry("task", "details", "The full logs of a task, or a memory in full."),
+        "skill": Entry("crafts", "skill", "Get or add a skill: principles, pitfalls, how to."),
+        "patterns": Entry("crafts", "patterns", "Search or add what has worked before."),
+        "gotchas": Entry("crafts", "gotchas", "Search or add known issues and their resolutions."),
+        "list": Entry("listing", "list_memories", "Browse memories, newest first."),
+    },
+    "Explain": {
+        "xray": Entry("xray", "xray", "Ask, and see why each memory came, in full."),
+        "explain": Entry("xray", "explain", "The X-ray of a recorded search: by id, or a session's last."),
+        "why-not": Entry("why_not", "why_not", "Why a memory did not come, and what would bring it in."),
+        "replay": Entry("replay", "replay", "A recorded search again, and what differs now."),
+        "diff": Entry("replay", "diff", "What changed between two recorded searches, and why."),
+        "verify": Entry("verify", "verify", "Whether what a certificate rests on still stands."),
+        "audit": Entry("audit", "audit", "The log of what was injected: verify, list, anomalies."),
+    },
+    "Connect": {
+        "mcp": Entry("mcp", "mcp", "Serve an agent over MCP, on stdin and stdout or HTTP."),
+        "install": Entry("install", "install", "Write the MCP server into a client's configuration."),
+        "serve": Entry("serve", "serve", "Answer over HTTP: the API, the page and MCP, until Ctrl-C."),
+    },
+    "Curate": {
+        "edit": Entry("edit", "edit", "Give a memory a new text; the old one stays as history."),
+        "supersede": Entry("curate", "supersede", "Say that one memory replaces another."),
+        "relate": Entry("curate", "relate", "Link two memories."),
+        "confirm": Entry("curate", "confirm", "Say that a memory proved right."),
+        "deemphasise": Entry("curate", "deemphasise", "Halve a memory's weight, and keep it."),
+        "forget": Entry("forget", "forget", "Hide memories, or with --hard delete them for good."),
+        "restore": Entry("forget", "restore", "Bring forgotten memories back."),
+        "cite": Entry("cite", "cite", "Check whether what memories cite is still there."),
+        "review": Entry("review", "review", "Decide on memories that wait for a decision."),
+    },
+    "Look after": {
+        "stats": Entry("stats", "stats", "What the store holds."),
+        "doctor": Entry("doctor", "doctor", "Check the store, and name the next step for each problem."),
+        "encoder": Entry("encoder", "encoder", "Find, choose or clear the encoder."),
+        "reindex": Entry("reindex", "reindex", "Build everything derived anew; change the encoder."),
+        "backup": Entry("backup", "backup", "Copy the store while others go on using it."),
+        "prune": Entry("prune", "prune", "Delete for good what was forgotten long ago."),
+        "namespace": Entry("namespace", "namespace", "List or remove namespaces."),
+        "eval": Entry("evaluating", "evaluating", "Measure recall on sets of judged questions."),
+        "token": Entry("token", "token", "Make, list and revoke the tokens that `serve` asks for."),
+        "config": Entry("configuration", "config", "The settings in force and where each came from."),
+        "completion": Entry("completion", "completion", "Print the completion script of a shell."),
+    },
+}
+COMMANDS: Mapping[str, Entry] = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+
+EXIT_CODES = """\b
+Exit codes:
+  0  done          3  no such memory, session or store   6    a token does not grant it
+  1  failed        4  the store cannot be used           70   a bug in Recallens
+  2  wrong input   5  the encoder cannot be used         130  interrupted
+"""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported by name; help and completion read the table instead."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command: click.Command = getattr(import_module(f"recallens.cli.commands.{entry.module}"), entry.attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, section in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, entry.about) for name, entry in section.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        names = [
+            CompletionItem(name, help=entry.about) for name, entry in COMMANDS.items() if name.startswith(incomplete)
+        ]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            done = super().invoke(ctx)
+            sys.stdout.flush()
+            return done
+        except BrokenPipeError:
+            # The reader (`| head`) has all it wanted. Nothing may be written to the pipe again, not even at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return None
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        words = sys.argv[1:] if args is None else list(args)
+        # Known before anything is parsed, so that an error of parsing is spelled as was asked too.
+        given = Given(json="--json" in words)
+        failures.print_anything()
+        try:
+            code = super().main(words, "recallens", complete_var, standalone_mode=False, obj=given, **extra)
+        except (Exception, KeyboardInterrupt) as error:
+            code = failures.report(error, json=given.json)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+@click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", message="%(prog)s %(version)s")
+@shared
+def main() -> None:
+    """Memory for AI agents that says why it remembered.
+
+    \b
+    recallens remember "We cache tracking lookups for 60 seconds"
+    recallens search "how long are lookups cached"
+    """

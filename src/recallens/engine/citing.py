@@ -1,0 +1,88 @@
+"""Checking what memories cite, and keeping the verdicts where a recall finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from recallens.config import DEFAULT_SOURCE
+from recallens.engine.core import Core
+from recallens.errors import InvalidInput
+from recallens.model.checking import CitationCheck, updated
+from recallens.model.memory import Citation, LogCitation, TerminalCitation
+
+
+class Citing(Core):
+    def workspace(self, root: str | Path | None = None) -> Path | None:
+        """Where cited files and commits are looked for: what is given, the setting, or the store's own work tree.
+
+        The default store serves every project, so that the folder it lies in says nothing.
+        """
+        named = root if root is not None else self.settings.workspace
+        if named is not None:
+            folder = Path(named).expanduser()
+            if not folder.is_dir():
+                raise InvalidInput(f"the workspace {str(named)!r} is no folder", hint="Give the root of a checkout.")
+            return folder.resolve()
+        if self.settings.sources.get("store", DEFAULT_SOURCE) == DEFAULT_SOURCE:
+            return None
+        from recallens.ingest.repository import work_tree
+
+        return work_tree(Path(self.store.location).resolve().parent)
+
+    def check_citations(
+        self,
+        ids: Iterable[str] | None = None,
+        *,
+        root: str | Path | None = None,
+        project: str | None = None,
+        mark: bool = False,
+        namespace: str | None = None,
+    ) -> list[CitationCheck]:
+        """What each citation of these memories (all that cite anything) comes to. Only `mark` writes."""
+        from recallens.ingest.verify import verify
+
+        place = self.workspace(root)
+        with self.store.read() as reader:
+            state = reader.namespace(self.namespace(namespace))
+            if state is None:
+                return []
+            nums = None if ids is None else [self._num(reader, state.key, id) for id in ids]
+            cited = reader.citing(state.key, nums, project)
+            artifacts = reader.kept_artifacts(state.key, _pointers(cited.values()))
+        verdicts = verify((each for _, all in cited.values() for each in all), root=place, artifacts=artifacts)
+        at = self.clock()
+        checks = {
+            num: CitationCheck(id, at, tuple(verdicts[each] for each in citations))
+            for num, (id, citations) in cited.items()
+        }
+        if mark and checks:
+            self._mark(checks)
+        return list(checks.values())
+
+    def _mark(self, checks: dict[int, CitationCheck]) -> None:
+        with self.store.write() as tx:
+            present = tx.ids(list(checks))  # since they were read, some may have been deleted
+            before = tx.citation_checks(list(present))
+            marks = {num: updated(before[num], checks[num]) if num in before else checks[num] for num in present}
+            tx.put_citation_checks(marks)
+
+    def citation_check(self, id: str, *, namespace: str | None = None) -> CitationCheck | None:
+        """The verdict that was kept, if any."""
+        with self.store.read() as reader:
+            state = self._state(reader, self.namespace(namespace))
+            num = self._num(reader, state.key, id)
+            return reader.citation_checks([num]).get(num)
+
+
+def _pointers(cited: Iterable[tuple[str, list[Citation]]]) -> list[str]:
+    from recallens.ingest.verify import artifact_id
+
+    found: dict[str, None] = {}
+    for _, citations in cited:
+        for each in citations:
+            if isinstance(each, LogCitation):
+                found[artifact_id(each.pointer)] = None
+            elif isinstance(each, TerminalCitation):
+                found[artifact_id(each.id)] = None
+    return list(found)

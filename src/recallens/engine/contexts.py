@@ -1,0 +1,250 @@
+"""A context for a task: ordinary recalls, one selection within the budget, one record of what was injected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from recallens.engine.recalling import Recalling
+from recallens.errors import InvalidInput
+from recallens.ingest.annotate import annotate
+from recallens.model.context import MORE_TOKENS, Context, Item, Purchase, SectionName, TokenBudget, allocation
+from recallens.model.memory import Kind, Memory, Sector, Status, Zone
+from recallens.model.query import DEFAULT_TOKENS, Query
+from recallens.model.recall import Recall
+from recallens.model.snapshot_id import snapshot_id
+from recallens.recall.context import Selection, code_names, merged, named_by, select
+from recallens.recall.provenance import ONLY_HERE
+from recallens.recall.tiers import REVIEW
+from recallens.render.context import (
+    block,
+    closing,
+    format_for_context,
+    header,
+    heading,
+    item_of,
+    mark_for,
+    opening,
+    quoted,
+    shortened,
+)
+from recallens.store.protocols import Listing
+from recallens.text.counting import count_tokens
+
+# Candidates of the general part and of each special one: more than any usual budget has room for.
+GENERAL, SPECIAL = 50, 20
+SKILLS: Sequence[Mapping[str, Any]] = ({"kind": Kind.SKILL}, {"kind": Kind.PATTERN}, {"sector": Sector.PROCEDURAL})
+GOTCHAS: Sequence[Mapping[str, Any]] = ({"kind": Kind.GOTCHA},)
+# Views that propose what shares something with the task, and not merely what is nearest to it.
+BY_NAME = frozenset(("lexical", "symbolic", REVIEW))
+MOST_PRINCIPLES = 100
+MOST_CONSTITUTION_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the recalls and the constitution bring, before any choice. `mark` occurs in none of the texts."""
+
+    mark: str
+    candidates: Mapping[SectionName, Sequence[Item]]
+    recalls: Sequence[Recall]
+
+    def choose(self, total: int) -> Selection:
+        """Within the total, as delivered. A cost is the sum of its parts, and where it should not be, less is taken."""
+        frame = count_tokens(opening(self.mark)) + count_tokens(closing(self.mark))
+        headings = {name: count_tokens(heading(self.mark, name)) for name in SectionName}
+        allowed = total
+        while True:
+            selection = select(self.candidates, total=allowed, frame=frame, headings=headings, shorten=shortened)
+            over = count_tokens(block(self.mark, selection.sections)) - total
+            if over <= 0:
+                return selection
+            allowed -= over
+
+
+class Contexts(Recalling):
+    def context(
+        self,
+        task: str,
+        tokens: int = DEFAULT_TOKENS,
+        *,
+        constitution: str | Path | None = None,
+        record: bool | None = None,
+        owner: str | None = None,
+        **options: Any,
+    ) -> Context:
+        """What an agent should know for a task, within so many tokens, delimited as data, and what was left out.
+
+        The options are those of a search that say who asks and where: namespace, project, session, files, scopes …
+        """
+        if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1:
+            raise InvalidInput(f"tokens must be a positive whole number, not {tokens!r}")
+        wrong = sorted(options.keys() - _OPTIONS)
+        if wrong:
+            raise InvalidInput(
+                f"unknown option {wrong[0]!r} of a context; the options are: {', '.join(sorted(_OPTIONS))}"
+            )
+        query = self.query(task, **options, limit=GENERAL)
+        found = self._gather(query, constitution if constitution is not None else self.settings.constitution)
+        chosen, more = found.choose(tokens), found.choose(tokens + MORE_TOKENS)
+        text = block(found.mark, chosen.sections)
+        context = Context(
+            task=query.text,
+            block=text,
+            budget=TokenBudget(tokens, count_tokens(text), allocation(tokens)),
+            sections=chosen.sections,
+            left_out=chosen.left_out,
+            next=_difference(chosen, more),
+            degraded={view: error for recall in found.recalls for view, error in recall.degraded.items()},
+            notice=found.recalls[0].notice,
+        )
+        wanted = self.settings.record if record is None else record
+        if wanted and context.items and not self.store.read_only:
+            return self._recorded(context, found.recalls, owner)
+        return context
+
+    # ── what there is to choose from ──
+
+    def _gather(self, query: Query, constitution: str | Path | None) -> Found:
+        general = self.recall(query)
+        special = {
+            SectionName.SKILLS: [self.recall(_narrowed(query, filters)) for filters in SKILLS],
+            SectionName.GOTCHAS: [self.recall(_narrowed(query, filters)) for filters in GOTCHAS],
+        }
+        recalls = [general, *(recall for recalls in special.values() for recall in recalls)]
+        given = None if constitution is None else _read(Path(constitution))
+        principles = [] if given is not None else self._principles(query)
+        review = _reviews(recalls)
+        known = {result.memory.id: result.memory for recall in recalls for result in recall.results}
+        known |= {memory.id: memory for memory in principles}
+        heads = {id: header(memory, review.get(id, ())) for id, memory in known.items()}
+        texts = {id: quoted(format_for_context(memory)) for id, memory in known.items()}
+        mark = mark_for([*heads.values(), *texts.values(), *(given or ())])
+
+        def item(memory: Memory, score: float | None) -> Item:
+            return item_of(mark, memory.id, heads[memory.id], texts[memory.id], memory=memory, score=score)
+
+        def items(recall: Recall) -> list[Item]:
+            return [item(result.memory, result.score) for result in recall.results]
+
+        def related(recall: Recall) -> list[Item]:
+            """A special section reaches further down than the general part only by words and names; it may be empty."""
+            kept = (r for r in recall.results if r.memory.id in central or BY_NAME & set(r.views))
+            return [item(result.memory, result.score) for result in kept]
+
+        whole, central = items(general), {result.memory.id for result in general.results}
+        fixed = [item_of(mark, given[0], f"constitution {given[0]}", given[1])] if given is not None else []
+        return Found(
+            mark,
+            {
+                SectionName.CONSTITUTION: fixed or [item(memory, None) for memory in principles],
+                SectionName.SKILLS: merged(related(recall) for recall in special[SectionName.SKILLS]),
+                SectionName.CONTEXT: whole,
+                SectionName.CODE_SYMBOLS: _about_code(whole, query),
+                SectionName.GOTCHAS: merged(related(recall) for recall in special[SectionName.GOTCHAS]),
+            },
+            recalls,
+        )
+
+    def _principles(self, query: Query) -> list[Memory]:
+        """Those in force, the most important first: what holds always does not depend on the task."""
+        with self.store.read() as reader:
+            state = reader.namespace(query.namespace)
+            if state is None:
+                return []
+            listing = Listing(
+                project=query.filters.project, kind=Kind.PRINCIPLE, statuses=(Status.ACTIVE,), limit=MOST_PRINCIPLES
+            )
+            found = reader.listing(state.key, listing).memories
+        held = [memory for memory in found if _holds(memory, query)]
+        return sorted(held, key=lambda memory: (-memory.importance, memory.created, memory.id))
+
+    # ── what was injected ──
+
+    def _recorded(self, context: Context, recalls: Sequence[Recall], owner: str | None) -> Context:
+        """In one write: each memory under the first recall that found it; the general one last, to be explained."""
+        injected = [item.memory.id for item in context.items if item.memory is not None]
+        audit: dict[str, str] = {}
+        snapshots: dict[str, str] = {}
+        general, *special = recalls
+        with self.store.write() as tx:
+            for recall in (*special, general):
+                returned = {result.memory.id for result in recall.results}
+                due = [id for id in injected if id in returned and id not in audit]
+                if due or (recall is general and returned):
+                    audit |= self._write_down(tx, recall.query, due, recall.ledger, owner=owner)
+                    snapshots[_named(recall.query)] = snapshot_id(recall.ledger)
+            fixed = [id for id in injected if id not in audit]
+            if fixed:
+                audit |= self._write_down(tx, general.query, fixed)
+        return replace(context, recorded=True, audit=audit, snapshots=snapshots)
+
+
+_OPTIONS = frozenset(("namespace", "project", "session", "files", "scopes", "now", "preset"))
+
+
+def _narrowed(query: Query, filters: Mapping[str, Any]) -> Query:
+    return replace(query, limit=SPECIAL, filters=replace(query.filters, **filters))
+
+
+def _named(query: Query) -> str:
+    return str(query.filters.kind or query.filters.sector or "general")
+
+
+def _difference(chosen: Selection, more: Selection) -> Purchase:
+    before = {item.name: item for section in chosen.sections for item in section.items}
+    after = {item.name: item for section in more.sections for item in section.items}
+    return Purchase(
+        MORE_TOKENS,
+        tuple(item for name, item in after.items() if name not in before),
+        tuple(item for name, item in before.items() if name not in after),
+    )
+
+
+def _about_code(items: Iterable[Item], query: Query) -> list[Item]:
+    """What names the task's code, by name before by words; each in the order of the recall."""
+    noticed = annotate(query.text)
+    wanted = code_names((*noticed.symbols, *noticed.paths, *query.files), query.text)
+    judged = [(named_by(item.memory, wanted), item) for item in items if item.memory is not None]
+    return [item for level, item in sorted(judged, key=lambda pair: -pair[0]) if level]
+
+
+def _holds(memory: Memory, query: Query) -> bool:
+    """What the gates of a recall would let through."""
+    begun = memory.created <= query.at and (memory.valid_from is None or memory.valid_from <= query.at)
+    ended = memory.valid_until is not None and memory.valid_until <= query.at
+    withheld = ONLY_HERE in memory.scopes and ONLY_HERE not in query.scopes
+    return begun and not ended and not withheld and memory.zone is not Zone.QUARANTINE
+
+
+def _reviews(recalls: Iterable[Recall]) -> dict[str, Sequence[str]]:
+    """Why a result is not simply safe to use, as the recall has judged it."""
+    return {
+        id: row["safetyReasons"]
+        for recall in recalls
+        for note in recall.ledger.notes("provenance")
+        for id, row in note["rows"].items()
+        if row["safetyReasons"]
+    }
+
+
+def _read(path: Path) -> tuple[str, str]:
+    """The name and the text of a constitution."""
+    try:
+        with path.expanduser().open("rb") as stream:
+            data = stream.read(MOST_CONSTITUTION_BYTES + 1)
+        if len(data) > MOST_CONSTITUTION_BYTES:
+            raise InvalidInput(f"the constitution {path} has over {MOST_CONSTITUTION_BYTES:,} bytes")
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot read the constitution {path}: {error.strerror or error}",
+            hint="Give a text file with --constitution FILE or the setting `constitution`.",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"the constitution {path} is not UTF-8 text") from error
+    if not text.strip():
+        raise InvalidInput(f"the constitution {path} is empty", hint="Write what always holds, or leave it out.")
+    return path.name, quoted(text)

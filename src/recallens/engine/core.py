@@ -1,0 +1,215 @@
+"""What every part of the engine stands on: a store, its encoder, the derived state of its namespaces, a clock."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from recallens.config import Settings
+from recallens.engines.sqlite.store import SqliteStore
+from recallens.errors import EncoderError, EncoderMismatch, EncoderMissing, InvalidInput, NotFound
+from recallens.index.encoders.protocol import Encoder
+from recallens.index.encoders.registry import open_encoder
+from recallens.index.encoding import Encoding
+from recallens.index.resident import Resident, Version
+from recallens.ingest.validate import namespace_name
+from recallens.model.ids import Clock, IdSource
+from recallens.model.memory import Memory, Session
+from recallens.store.protocols import META_ENCODER_KEY, META_ENCODER_SPEC, NamespaceState, Reader, Store, Writer
+from recallens.text.normalize import clean
+
+# Namespaces whose derived state is kept in memory; the least recently used makes room.
+RESIDENT_NAMESPACES = 16
+
+# The spec of a store whose encoder is an object of the calling program's, which no setting can open.
+GIVEN_ENCODER = "given"
+_GIVE_IT_AGAIN = "Open it with the same encoder, or run `recallens reindex --encoder minilm`."
+
+
+def wall_clock() -> int:
+    return int(time.time() * 1000)
+
+
+class Core:
+    """Holds the parts together. The other parts of the engine add what can be done with them."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        *,
+        clock: Clock = wall_clock,
+        ids: Callable[[], str] | None = None,
+        encoder: Encoder | None = None,
+    ) -> None:
+        self.store = store
+        self.settings = settings
+        self.clock = clock
+        self.new_id = ids or IdSource(clock)
+        self._given_encoder = encoder
+        self._encoding: Encoding | None = None
+        self._residents: OrderedDict[tuple[int, str | None], Resident] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        self.store.close()
+
+    # ── the encoder ──
+
+    @property
+    def encoding(self) -> Encoding:
+        """The store's own encoder. A store that has none yet takes the one that is set, at its first write."""
+        encoding = self._encoding
+        if encoding is None:  # kept apart from the attribute, which another thread may void at any moment
+            encoding = self._encoding = self._resolve_encoding()
+        return encoding
+
+    def _resolve_encoding(self) -> Encoding:
+        settings = self.settings
+        spec, key = self.store.meta(META_ENCODER_SPEC), self.store.meta(META_ENCODER_KEY)
+        chosen = "encoder" in settings.sources
+        if self._given_encoder is not None:
+            own = settings.encoder if chosen else GIVEN_ENCODER
+            return Encoding(own, key or str(self._given_encoder.key), self._given_encoder)
+        if spec is not None and chosen and settings.encoder != spec:
+            raise EncoderMismatch(
+                f"this store was encoded with {spec}, but {settings.encoder} is set",
+                hint=f"Unset it, or run `recallens reindex --encoder {settings.encoder}` to encode everything anew.",
+            )
+        spec = spec or settings.encoder
+        if spec == GIVEN_ENCODER:
+            return Encoding(
+                spec, key, missing=EncoderMissing(f"this store's vectors are of {key}", hint=_GIVE_IT_AGAIN)
+            )
+        try:
+            encoder = self.open_encoder(spec)
+            return Encoding(spec, key or (str(encoder.key) if encoder else None), encoder)
+        except EncoderError as error:
+            if key is None:
+                raise
+            return Encoding(spec, key, missing=error)
+
+    def refresh_encoding(self, key: str | None) -> None:
+        """Another process may have settled or changed the store's encoder, now `key`, since this one looked."""
+        known = self._encoding
+        if known is None or key == known.key:
+            return
+        if self.store.meta(META_ENCODER_SPEC) is not None:
+            self._encoding = None
+
+    def open_encoder(self, spec: str) -> Encoder | None:
+        settings = self.settings
+        return open_encoder(
+            spec,
+            base_url=settings.encoder_url,
+            api_key=os.environ.get(settings.encoder_key_env),
+            dimension=settings.encoder_dimension,
+            threads=settings.encoder_threads,
+        )
+
+    def settle_encoding(self, tx: Writer) -> None:
+        """From the first write on, the store says itself which encoder it uses."""
+        self.refresh_encoding(self.store.meta(META_ENCODER_KEY))
+        if self.store.meta(META_ENCODER_SPEC) is None:
+            tx.set_meta(META_ENCODER_SPEC, self.encoding.spec)
+            if self.encoding.key is not None:
+                tx.set_meta(META_ENCODER_KEY, self.encoding.key)
+
+    # ── derived state ──
+
+    def index_folder(self) -> Path | None:
+        if self.store.read_only:
+            return None
+        return Path(f"{self.store.location}.index")
+
+    def resident(self, ns: int) -> Resident:
+        key = (ns, self.encoding.key)
+        with self._lock:
+            if key not in self._residents:
+                folder = self.index_folder()
+                self._residents[key] = Resident(
+                    folder / str(ns) if folder else None, self.encoding.key, self.encoding.dimension
+                )
+                while len(self._residents) > RESIDENT_NAMESPACES:
+                    self._residents.popitem(last=False)
+            self._residents.move_to_end(key)
+            return self._residents[key]
+
+    @contextmanager
+    def snapshot(
+        self, namespace: str, *, meant: str | None = None
+    ) -> Iterator[tuple[Reader, NamespaceState, Version] | None]:
+        """One state of the store and the version of the index that belongs to it; None for an unknown namespace.
+
+        `meant` is a text that will be encoded: where the index must be loaded first, the model loads beside it.
+        """
+        while True:
+            with self.store.read() as reader:
+                state = reader.namespace(namespace)
+                self.refresh_encoding(self.store.meta(META_ENCODER_KEY) if state is None else state.encoder)
+                if state is None:
+                    yield None
+                    return
+                resident = self.resident(state.key)
+                if meant is not None and resident.is_cold:
+                    self.encoding.load_for(meant)
+                version = resident.at(reader, self.store.id, state)
+                if version is not None:
+                    yield reader, state, version
+                    return
+
+    # ── looking things up ──
+
+    def namespace(self, name: str | None) -> str:
+        return namespace_name(name if name is not None else self.settings.namespace)
+
+    def _state(self, reader: Reader, namespace: str) -> NamespaceState:
+        state = reader.namespace(namespace)
+        if state is None:
+            raise NotFound(f"no namespace {namespace!r}", hint="`recallens namespace list` shows those that exist.")
+        return state
+
+    def _ensure_session(self, tx: Writer, ns: int, session: Session) -> None:
+        """A session that acts without having been started is started by its first act."""
+        if tx.session(ns, session.id) is None:
+            tx.put_session(ns, session)
+
+    def _num(self, reader: Reader, ns: int, id: str) -> int:
+        """A memory's number by its id, or by a beginning of it that fits only one."""
+        wanted = clean(id).strip().upper()
+        found = reader.find(ns, [wanted])
+        if wanted in found:
+            return found[wanted]
+        like = reader.find_prefix(ns, wanted) if len(wanted) >= MIN_ID_PREFIX else []
+        if len(like) == 1:
+            return like[0]
+        if like:
+            raise InvalidInput(f"{id!r} begins several memory ids", hint="Give more of it.")
+        raise NotFound(f"no memory {id!r} in this namespace", hint="`recallens list` shows ids.")
+
+    def _memory(self, reader: Reader, ns: int, id: str) -> tuple[int, Memory]:
+        num = self._num(reader, ns, id)
+        return num, reader.memories([num])[num]
+
+
+MIN_ID_PREFIX = 6
+
+
+# A scheme has two letters at least, so that a Windows drive is a path. Reading the setting as a path may have
+# folded the two slashes into one.
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+
+
+def open_sqlite(settings: Settings, *, create: bool) -> Store:
+    if url := _URL.match(settings.store):
+        raise InvalidInput(
+            f"a store at {url[1]}:// is not built in this version; a store is the path of a SQLite file",
+            hint="Use --store PATH, for example --store team.db.",
+        )
+    return SqliteStore(settings.store, create=create)

@@ -1,0 +1,184 @@
+"""Skills, patterns and gotchas: recorded once for each name, found through the same recall as everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from recallens.engine.keeping import Keeping
+from recallens.engine.recalling import Recalling
+from recallens.errors import EncoderError, InvalidInput
+from recallens.ingest import curate
+from recallens.ingest.crafts import craft_of, draft_of, kept, merged, named
+from recallens.ingest.dedupe import content_hash
+from recallens.ingest.prepare import prepare
+from recallens.ingest.validate import label, unit_interval
+from recallens.model.crafts import Craft, Gotcha, Pattern, Skill, attributes_of, compose, kind_of
+from recallens.model.memory import Citation, Kind, Memory
+from recallens.model.recall import Recall, SearchResult
+from recallens.model.verdict import Found
+from recallens.store.protocols import NamespaceState, Writer
+from recallens.text.normalize import normalize
+from recallens.text.stopwords import token_weight
+from recallens.text.tokenizer import tokenize
+
+# How many skills are looked at for one that is about the topic.
+SKILLS_CONSIDERED = 5
+# A skill is about a topic if it has half of the topic's words, or comes this near to it in meaning. The nearest of all
+# skills is always near to something: without a floor every topic would have one.
+TOPIC_COVERAGE = 0.5
+TOPIC_COSINE = 0.45
+DEFAULT_FOUND = 10
+# Proposals that say nothing of the question.
+_BLIND_VIEWS = frozenset(("recent-scan", "watch"))
+
+
+class Crafting(Recalling, Keeping):
+    # ── recording ──
+
+    def record_skill(
+        self, topic: str, *, context: str = "", core_principles: Sequence[str] = (), pitfalls: Sequence[str] = (),
+        implementation_guide: str = "", confidence: float = 0.8, citations: Sequence[Citation] = (), **where: Any,
+    ) -> Skill:  # fmt: skip
+        """`where` is project, session, task, tags, zone and namespace, as of any memory."""
+        sure = unit_interval("confidence", confidence)
+        craft = Skill(topic, context, _items("core_principles", core_principles), _items("pitfalls", pitfalls),
+                      implementation_guide, sure, tuple(citations))  # fmt: skip
+        recorded = self._record_craft(craft, where)
+        assert isinstance(recorded, Skill)
+        return recorded
+
+    def record_pattern(
+        self, title: str, *, description: str = "", example_code: str | None = None, success_count: int = 1,
+        citations: Sequence[Citation] = (), **where: Any,
+    ) -> Pattern:  # fmt: skip
+        """Recorded again, the pattern's success count grows by the one given."""
+        craft = Pattern(title, description, example_code, success_count, tuple(citations))
+        recorded = self._record_craft(craft, where)
+        assert isinstance(recorded, Pattern)
+        return recorded
+
+    def record_gotcha(
+        self, title: str, *, description: str = "", resolution: str = "", occurrence_count: int = 1,
+        trigger_conditions: Sequence[str] = (), files: Sequence[str] = (), citations: Sequence[Citation] = (),
+        **where: Any,
+    ) -> Gotcha:  # fmt: skip
+        """Recorded again, the gotcha's occurrence count grows by the one given, and its lists by what is new."""
+        craft = Gotcha(title, description, resolution, occurrence_count,
+                       _items("trigger_conditions", trigger_conditions), _items("files", files),
+                       tuple(citations))  # fmt: skip
+        recorded = self._record_craft(craft, where)
+        assert isinstance(recorded, Gotcha)
+        return recorded
+
+    def _record_craft(self, given: Craft, where: dict[str, Any]) -> Craft:
+        unknown = sorted(where.keys() - _WHERE)
+        if unknown:
+            raise InvalidInput(f"unknown option {unknown[0]!r}; the options are: {', '.join(sorted(_WHERE))}")
+        name = self.namespace(where.pop("namespace", None))
+        project = label("project", where.pop("project", None)) or self.settings.project
+        where["session"] = where.get("session") or self.settings.session
+        craft = kept(given)
+        with self.store.write() as tx:
+            self.settle_encoding(tx)
+            state = tx.ensure_namespace(name, self.clock())
+            old = named(tx, state.key, craft, project)
+            if old is not None:
+                craft = merged(craft_of(tx.memories([old])[old], whole=True), craft)
+            num, _ = self._put_craft(tx, state, craft, old, {**where, "project": project})
+            recorded = craft_of(tx.memories([num])[num])
+        self._encode_soon()
+        return recorded
+
+    def _put_craft(
+        self, tx: Writer, state: NamespaceState, craft: Craft, old: int | None, attributes: dict[str, Any],
+        *, by_rule: bool = False,
+    ) -> tuple[int, bool]:  # fmt: skip
+        """The memory's number and whether it is new: a text that has changed supersedes, counts alone are updated."""
+        now = self.clock()
+        row = prepare(draft_of(craft, **attributes), id=self.new_id(), namespace=state.name, now=now)
+        if old is not None:
+            before = tx.memories([old])[old]
+            same = before.content == row.memory.content
+            if before.kind is kind_of(craft) and (same or (by_rule and _edited(before))):
+                tx.put_attributes(state.key, old, {**before.attributes, **attributes_of(craft)}, now)
+                if same:
+                    tx.merge_into(state.key, old, row)
+                return old, False
+        ((num, _),) = self._write(tx, state, [row], [None], [False])
+        if old is not None:
+            curate.supersede(tx, state.key, old=old, new=num, at=now, session=row.session)
+        return num, True
+
+    def _encode_soon(self) -> None:
+        with suppress(EncoderError):  # it is kept all the same; its vector waits in the backlog
+            self.drain(limit=1)
+
+    # ── finding ──
+
+    def get_skill(self, topic: str, **options: Any) -> Skill | None:
+        """The skill about a topic: the one that has it as its name, else the best that the recall finds."""
+        recall = self.search(topic, **_only(Kind.SKILL, options), limit=SKILLS_CONSIDERED)
+        wanted, near = normalize(topic), _cosines(recall)
+        about = [one for one in _answers(recall) if _is_about(one.memory, topic, near.get(one.memory.id, 0.0))]
+        skills = [craft_of(one.memory) for one in about]
+        skills.sort(key=lambda skill: not (isinstance(skill, Skill) and normalize(skill.topic) == wanted))
+        return next((skill for skill in skills if isinstance(skill, Skill)), None)
+
+    def search_patterns(self, query: str, limit: int = DEFAULT_FOUND, **options: Any) -> list[Pattern]:
+        recall = self.search(query, **_only(Kind.PATTERN, options), limit=limit)
+        crafts = [craft_of(one.memory) for one in _answers(recall)]
+        return [craft for craft in crafts if isinstance(craft, Pattern)]
+
+    def search_gotchas(
+        self, query: str = "", files: Sequence[str] = (), limit: int = DEFAULT_FOUND, **options: Any
+    ) -> list[Gotcha]:
+        """Known issues; with files, only those that affect one of them. Files alone are a question too."""
+        wanted = _items("files", files)
+        text = query if query.strip() else " ".join(wanted)
+        recall = self.search(text, **_only(Kind.GOTCHA, options), limit=limit, affected=wanted)
+        # Where the files are the question, every gotcha about them answers it, whatever its words.
+        found = recall.results if wanted else _answers(recall)
+        crafts = [craft_of(one.memory) for one in found]
+        return [craft for craft in crafts if isinstance(craft, Gotcha)]
+
+
+_WHERE = frozenset(("namespace", "project", "session", "task", "tags", "zone", "worktree", "source", "author"))
+
+
+def _items(name: str, value: object) -> tuple[str, ...]:
+    """A text is a sequence of texts too, and never the one that was meant."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise InvalidInput(f"{name} must be a list of texts, not {value!r}")
+    return tuple(value)
+
+
+def _only(kind: Kind, options: dict[str, Any]) -> dict[str, Any]:
+    given = options.keys() & {"kind", "limit", "affected"}
+    if given:
+        raise InvalidInput(f"{sorted(given)[0]!r} is decided by what is asked for; leave it out")
+    return {**options, "kind": kind}
+
+
+def _answers(recall: Recall) -> list[SearchResult]:
+    """The results that a view found for the question, and not merely because nothing was found for it."""
+    return [result for result in recall.results if set(result.views) - _BLIND_VIEWS]
+
+
+def _cosines(recall: Recall) -> dict[str, float]:
+    found = [e.verdict for e in recall.ledger.entries if isinstance(e.verdict, Found) and e.verdict.view == "semantic"]
+    return {id.decode(): float(raw) for one in found for id, raw in zip(one.ids.tolist(), one.raw, strict=True)}
+
+
+def _is_about(memory: Memory, topic: str, cosine: float) -> bool:
+    words = {token for token in tokenize(topic) if token_weight(token) > 0} or set(tokenize(topic))
+    if not words:
+        return False
+    held = words & set(tokenize(f"{memory.title or ''}\n{memory.content}"))
+    return len(held) / len(words) >= TOPIC_COVERAGE or cosine >= TOPIC_COSINE
+
+
+def _edited(memory: Memory) -> bool:
+    """Whether somebody gave it words of their own: those are not replaced by composed ones."""
+    return content_hash(compose(craft_of(memory))) != memory.content_hash

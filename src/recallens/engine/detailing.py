@@ -1,0 +1,226 @@
+"""Layer 3: the full logs and terminal snapshots of a task, or one memory in full, each held to a size that it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from recallens.engine.tasking import Tasking
+from recallens.errors import InvalidInput, NotFound
+from recallens.model.memory import (
+    Artifact,
+    Citation,
+    LogCitation,
+    Memory,
+    Relation,
+    Status,
+    TerminalCitation,
+    Zone,
+)
+from recallens.model.query import MAX_LIMIT
+from recallens.model.task import DetailEntry, Details, Task
+from recallens.recall.provenance import ONLY_HERE
+from recallens.store.protocols import Reader
+from recallens.text.counting import SLICE, count_tokens, estimate_tokens
+from recallens.text.normalize import clean
+from recallens.text.sentences import cut_at_word, sentences
+
+# With its id, metadata, citations and related ids, an entry of this much content is about 500 tokens in all.
+CONTENT_TOKENS = 400
+# Ids are long: this many fit beside the content. The task says how many there are.
+RELATED_SHOWN = 3
+ENTRIES_SHOWN = 20
+# No text has more characters to a token than this, runs of blanks aside.
+_CHARACTERS_A_TOKEN = 12
+# Turns of a memory's session to each side that may stand beside it, and what marks the memory among them.
+TURNS_AROUND = 30
+MARK_HERE = ">> "
+# Past this a text is counted by estimate: an exact count of megabytes takes seconds.
+_COUNTED_EXACTLY = 16 * SLICE
+
+
+class Detailing(Tasking):
+    def details(
+        self, id: str, *, tokens: int | None = None, full: bool = False, limit: int = ENTRIES_SHOWN,
+        namespace: str | None = None,
+    ) -> Details:  # fmt: skip
+        """By a task's id, or by a memory's: the logs of its task, or, where there are none, the memory itself."""
+        room = None if full else _room(tokens)
+        if not 1 <= limit <= MAX_LIMIT:
+            raise InvalidInput(f"limit must be from 1 to {MAX_LIMIT:,}, not {limit}")
+        with self.store.read() as reader:
+            ns = self._state(reader, self.namespace(namespace)).key
+            task = reader.task(ns, clean(id).strip())
+            memory = None
+            if task is None:
+                num, memory = self._known(reader, ns, id)
+                task = reader.task(ns, memory.task) if memory.task is not None else None
+            kinds = reader.artifact_kinds(ns, task.id) if task is not None else []
+            if task is not None and kinds:
+                related = _related(reader, ns, task)
+                found = reader.artifacts(ns, [task.id], chars=-1, limit=limit)
+                entries = [_of_artifact(artifact, task, related, room) for artifact in found]
+                return Details(task.id if memory is None else memory.id, tuple(entries), len(kinds), task, related)
+            if memory is None and task is not None and task.episode is None:
+                related = _related(reader, ns, task)
+                own = reader.memories(reader.task_memories(ns, [task.id])[:limit])
+                entries = [
+                    _of_memory(each, tuple(id for id in related if id != each.id), room) for each in own.values()
+                ]
+                return Details(task.id, tuple(entries), len(related), task, related)
+            if memory is None and task is not None and task.episode is not None:
+                num, memory = self._memory(reader, ns, task.episode)
+            assert memory is not None
+            others = tuple(_others(reader, num, memory))
+            nums = reader.course(ns, num, TURNS_AROUND, ONLY_HERE)
+            ties = reader.relations(num)
+            ends = reader.find(ns, others)
+            known = reader.memories([*nums, *ends.values()])
+            course = [known[each] for each in nums]
+            linked = [(tie.type, known[ends[end]]) for tie in ties if (end := _far_end(tie, memory)) in ends]
+        shown = [(relation, other) for relation, other in linked if _may_show(other)]
+        entry = _of_turn(memory, course or [memory], shown, others, room)
+        return Details(memory.id, (entry,), 1, task, others)
+
+    def _known(self, reader: Reader, ns: int, id: str) -> tuple[int, Memory]:
+        try:
+            return self._memory(reader, ns, id)
+        except NotFound as error:
+            raise NotFound(
+                f"no task and no memory {id!r} in this namespace",
+                hint="`recallens task list` and `recallens list` show ids.",
+            ) from error
+
+
+def _room(tokens: int | None) -> int:
+    if tokens is not None and (isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1):
+        raise InvalidInput(f"tokens must be a positive whole number, not {tokens!r}")
+    return CONTENT_TOKENS if tokens is None else tokens
+
+
+def _related(reader: Reader, ns: int, task: Task) -> tuple[str, ...]:
+    """The task's own memories, then what it used; its episode first, for it sums up the rest."""
+    own = reader.task_memories(ns, [task.id])
+    ids = reader.ids([*own, *reader.task_uses(ns, task.id)])
+    first = [task.episode] if task.episode in ids.values() and task.episode is not None else []
+    ordered = [ids[num] for num in dict.fromkeys([*own, *reader.task_uses(ns, task.id)])]
+    return tuple(dict.fromkeys([*first, *ordered]))
+
+
+def _far_end(tie: Relation, memory: Memory) -> str:
+    return tie.target if tie.source == memory.id else tie.source
+
+
+def _may_show(memory: Memory) -> bool:
+    blocked = (Status.FORGOTTEN, Status.REJECTED, Status.QUARANTINED)
+    return memory.status not in blocked and memory.zone is not Zone.QUARANTINE and ONLY_HERE not in memory.scopes
+
+
+def _others(reader: Reader, num: int, memory: Memory) -> Iterator[str]:
+    ends = [end for relation in reader.relations(num) for end in (relation.source, relation.target)]
+    yield from (id for id in dict.fromkeys(ends) if id != memory.id)
+
+
+def _of_artifact(artifact: Artifact, task: Task, related: Sequence[str], room: int | None) -> DetailEntry:
+    itself: Citation = LogCitation(artifact.id) if artifact.kind == "log" else TerminalCitation(artifact.id)
+    metadata = {
+        "kind": artifact.kind, "task": task.id, "createdAt": artifact.created, "reward": task.reward,
+        "projectId": task.project, "session": task.session,
+    }  # fmt: skip
+    return _entry(artifact.id, artifact.content, metadata, (itself,), related, room)
+
+
+def _of_memory(memory: Memory, related: Sequence[str], room: int | None) -> DetailEntry:
+    metadata = {
+        "kind": memory.kind, "task": memory.task, "createdAt": memory.created, "reward": memory.reward,
+        "projectId": memory.project, "title": memory.title, **memory.attributes,
+    }  # fmt: skip
+    return _entry(memory.id, memory.content, metadata, memory.citations, related, room)
+
+
+def _of_turn(
+    memory: Memory, course: Sequence[Memory], linked: Sequence[tuple[str, Memory]], related: Sequence[str],
+    room: int | None,
+) -> DetailEntry:  # fmt: skip
+    """A memory as it was taken down: itself, marked, in the course of its session, and what it is linked to."""
+    whole = _of_memory(memory, related, room)
+    here = next((at for at, turn in enumerate(course) if turn.id == memory.id), 0)
+    spent = count_tokens(_line(memory, memory))
+    shown = {here: _line(memory, memory)}
+    for step in _outwards(here, len(course)):
+        line = _line(course[step], memory)
+        cost = count_tokens(line) + 1
+        if room is not None and spent + cost > room:
+            break
+        shown[step], spent = line, spent + cost
+    lines = [shown[step] for step in sorted(shown)]
+    turns = len(lines)
+    for relation, other in linked:
+        line = f"{relation} {other.id}: {other.content}"
+        cost = count_tokens(line) + 1
+        if room is None or spent + cost <= room:
+            lines.append(line)
+            spent += cost
+    if len(lines) == 1:
+        return whole
+    told = {**whole.metadata, "turns": turns, "linked": len(lines) - turns, "marked": MARK_HERE.strip()}
+    text = "\n".join(lines)
+    return DetailEntry(memory.id, text, told, memory.citations, whole.related, count_tokens(text))
+
+
+def _outwards(here: int, count: int) -> Iterator[int]:
+    """One before, one after, and so on, until both ends; an end that is reached leaves the other side going."""
+    for distance in range(1, count):
+        yield from (step for step in (here - distance, here + distance) if 0 <= step < count)
+
+
+def _line(turn: Memory, memory: Memory) -> str:
+    by = f"{turn.author}: " if turn.author else ""
+    return f"{MARK_HERE if turn.id == memory.id else ''}{by}{turn.content}"
+
+
+def _entry(
+    id: str, content: str, metadata: dict[str, Any], citations: tuple[Citation, ...], related: Sequence[str],
+    room: int | None,
+) -> DetailEntry:  # fmt: skip
+    told = {name: value for name, value in metadata.items() if value is not None}
+    if len(related) > RELATED_SHOWN and room is not None:
+        told["relatedCount"] = len(related)
+        related = related[:RELATED_SHOWN]
+    total = measured(content)
+    if room is None or total <= room:
+        return DetailEntry(id, content, told, citations, tuple(related), total)
+    shown = held_to(content, room)
+    used = count_tokens(shown)
+    return DetailEntry(id, shown, told, citations, tuple(related), used, max(total - used, 1))
+
+
+def measured(text: str) -> int:
+    return count_tokens(text) if len(text) <= _COUNTED_EXACTLY else estimate_tokens(text)
+
+
+def held_to(text: str, tokens: int) -> str:
+    """The longest beginning within so many tokens that ends a line or a sentence; a word, where neither fits."""
+    head = text[: tokens * _CHARACTERS_A_TOKEN]
+    ends = sorted({at for at in _ends(head) if head[:at].strip()})
+    low, high = 0, len(ends)
+    while low < high:
+        middle = (low + high) // 2
+        if count_tokens(head[: ends[middle]]) <= tokens:
+            low = middle + 1
+        else:
+            high = middle
+    if low:
+        return head[: ends[low - 1]].rstrip()
+    size = len(head)
+    while size > 1 and count_tokens(cut_at_word(head, size)) > tokens:
+        size = size * 3 // 4
+    return cut_at_word(head, size)
+
+
+def _ends(text: str) -> Iterator[int]:
+    yield from (at for at, character in enumerate(text) if character == "\n")
+    at = 0
+    for sentence in sentences(text)[:-1]:  # the last one may have been cut by the head
+        at = text.index(sentence, at) + len(sentence)
+        yield at

@@ -1,0 +1,173 @@
+"""Unified retrieval: every source through one pipeline, chosen within a budget, assembled into one context string."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from recallens.engine.recalling import Recalling
+from recallens.errors import InvalidInput
+from recallens.model.citation import citation_to_json
+from recallens.model.ledger import Ledger
+from recallens.model.memory import Kind, Memory
+from recallens.model.recall import Recall, SearchResult
+from recallens.model.retrieval import Retrieval, RetrievalChunk
+from recallens.model.verdict import Pick
+from recallens.recall.excerpts import excerpt
+from recallens.recall.fusion_log import fusion_log
+
+CONTEXT_BUDGET = 8_000
+BRAIN_FILE_LIMIT = 8
+MEDIUM_TERM_LIMIT = 3
+# Files and sessions at their limits, and as many of the other layers as the specification's four memories give.
+RETRIEVED = BRAIN_FILE_LIMIT + MEDIUM_TERM_LIMIT + 4
+_PRESET = "fusion"
+
+
+class Retrieving(Recalling):
+    def retrieve(
+        self,
+        text: str,
+        *,
+        context_budget: int | Mapping[str, int] = CONTEXT_BUDGET,
+        brain_file_limit: int = BRAIN_FILE_LIMIT,
+        medium_term_limit: int = MEDIUM_TERM_LIMIT,
+        include_raw: bool = False,
+        **options: Any,
+    ) -> Retrieval:
+        """The best of every source within the budget, lessons apart. Takes every option of `search` beside its own.
+
+        `brain_file_limit=0` means nothing from files at all, `medium_term_limit=0` no sessions.
+        """
+        budget = _budget(context_budget)
+        asked: dict[str, Any] = {"preset": _PRESET, "limit": RETRIEVED, **_given(options)}
+        recall = self.search(
+            text,
+            **asked,
+            tokens=budget,
+            brain_file_limit=brain_file_limit,
+            medium_term_limit=medium_term_limit,
+            include_raw=include_raw,
+            excerpts=True,
+        )
+        return self._retrieval(recall, budget)
+
+    def _retrieval(self, recall: Recall, budget: int) -> Retrieval:
+        ledger = recall.ledger
+        notes = _Notes(ledger)
+        chunks = [_scored(result, notes) for result in recall.returned]
+        dropped = self._dropped(recall, notes)
+        lessons = tuple(chunk for chunk in chunks if chunk.metadata.get("isLesson"))
+        selected = tuple(chunk for chunk in chunks if not chunk.metadata.get("isLesson"))
+        used = int(notes.last("budget").get("usedTokens", 0))
+        return Retrieval(
+            query=recall.query.text,
+            totalChunks=len(chunks) + len(dropped),
+            selectedChunks=selected,
+            droppedChunks=dropped,
+            lessonChunks=lessons,
+            totalTokensUsed=used,
+            contextBudget=budget,
+            fusionLog=fusion_log(
+                ledger, selected=len(selected), lessons=len(lessons), dropped=len(dropped), tokens=used
+            ),
+        )
+
+    def _dropped(self, recall: Recall, notes: _Notes) -> tuple[RetrievalChunk, ...]:
+        """What the budget left out, best first: chosen, and then too long for what was left."""
+        ledger = recall.ledger
+        picks = [entry.verdict for entry in ledger.last_round() if isinstance(entry.verdict, Pick)]
+        if len(picks) < 2:
+            return ()
+        pool = ledger.replay()
+        left = picks[-2].chosen[~np.isin(picks[-2].chosen, picks[-1].chosen)]
+        ids = [pool.ids[position].decode() for position in left.tolist()]
+        if not ids:
+            return ()
+        with self.store.read() as reader:
+            state = self._state(reader, recall.query.namespace)
+            nums = reader.find(state.key, ids)
+            memories = reader.memories(list(nums.values()))
+            documents = sorted({one.document for one in memories.values() if one.document is not None})
+            notes.paths.update(reader.document_paths(documents) if documents else {})
+        return tuple(
+            _chunk(memories[nums[id]], float(pool.score[position]), notes)
+            for id, position in zip(ids, left.tolist(), strict=True)
+            if id in nums
+        )
+
+
+class _Notes:
+    """What the ledger says of each row."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.identity = self.last("identity").get("rows", {})
+        self.sources = self.last("sources").get("rows", {})
+        self.conflicts = self.last("conflicts").get("rows", {})
+        self.items = self.last("budget").get("items", {})
+        self.paths: dict[str, str] = {}
+
+    def last(self, name: str) -> Mapping[str, Any]:
+        found = self.ledger.notes(name)
+        return found[-1] if found else {}
+
+
+def _scored(result: SearchResult, notes: _Notes) -> RetrievalChunk:
+    chunk = _chunk(result.memory, result.score, notes)
+    boost = result.parts.get("actionability")
+    return chunk if boost is None else replace(chunk, metadata={**chunk.metadata, "actionabilityScore": boost})
+
+
+def _chunk(memory: Memory, score: float, notes: _Notes) -> RetrievalChunk:
+    item = notes.items.get(memory.id, {})
+    said = notes.sources.get(memory.id, {})
+    source = item.get("source") or said.get("layer") or ""
+    path = notes.identity.get(memory.id, {}).get("path") or notes.paths.get(memory.document or "", "")
+    shown = excerpt(memory, source=source, path=path)
+    conflict = notes.conflicts.get(memory.id, {})
+    metadata: dict[str, Any] = {
+        "filePath": path if memory.document is not None else None,
+        "category": memory.attributes.get("category") or _CATEGORY.get(source, "general"),
+        "isProjectEvidence": memory.attributes.get("isProjectEvidence", source == "project-memory") or None,
+        "lastUpdated": memory.updated,
+        "conflictDetected": bool(conflict),
+        "conflictSeverity": conflict.get("severity", "none"),
+        "queryCoverage": said.get("queryCoverage"),
+        "citations": [citation_to_json(citation) for citation in memory.citations] or None,
+    }
+    if memory.kind is Kind.LESSON:
+        metadata |= {"isLesson": True, "lessonKind": memory.attributes.get("lessonKind") or "lesson"}
+    return RetrievalChunk(
+        id=memory.id,
+        source=source,
+        title=shown.title,
+        content=shown.content,
+        score=score,
+        tokenEstimate=item.get("tokens", shown.tokens),
+        metadata={name: value for name, value in metadata.items() if value is not None},
+        block=shown.block,
+    )
+
+
+_CATEGORY = {
+    "long-term-memory": "long-term",
+    "project-memory": "project",
+    "procedural-memory": "procedural",
+    "episodic-memory": "episodic",
+    "medium-term-memory": "medium-term",
+}
+
+
+def _budget(given: int | Mapping[str, int]) -> int:
+    budget = given.get("totalBudget", CONTEXT_BUDGET) if isinstance(given, Mapping) else given
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
+        raise InvalidInput(f"the context budget must be a positive whole number of tokens, not {budget!r}")
+    return budget
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}

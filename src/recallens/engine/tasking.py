@@ -1,0 +1,296 @@
+"""Tasks: started, logged, ended with a reward; what was used in them; what repeated attempts become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from recallens.engine.crafting import Crafting
+from recallens.errors import InvalidInput, NotFound, UnknownOption
+from recallens.ingest.crafts import counted
+from recallens.ingest.draft import Draft
+from recallens.ingest.prepare import kept_text, prepare
+from recallens.ingest.promote import Attempts, promotions, worded_alike
+from recallens.ingest.strengthen import strengthen
+from recallens.ingest.validate import MAX_CONTENT_BYTES, epoch_ms, label, text_content, unit_interval
+from recallens.model.crafts import TITLE_CHARACTERS, Craft, Gotcha, Pattern, kind_of
+from recallens.model.memory import (
+    Artifact,
+    Citation,
+    Event,
+    EventKind,
+    Kind,
+    LogCitation,
+    Memory,
+    Origin,
+    Relation,
+    RelationType,
+    Sector,
+    Session,
+    Status,
+    TerminalCitation,
+)
+from recallens.model.query import MAX_LIMIT
+from recallens.model.salience import RECALL_REINFORCEMENT
+from recallens.model.task import Promotion, Task, TaskOutcome
+from recallens.model.uplift import Uplift, uplift_of
+from recallens.store.protocols import NamespaceState, Reader, Writer
+from recallens.text.normalize import clean
+from recallens.text.sentences import first_sentence
+
+ARTIFACT_KINDS = ("log", "terminal_snapshot")
+MAX_ARTIFACT_BYTES = MAX_CONTENT_BYTES
+MAX_TASK_ID = 128
+# Wordings that a new task is compared with: the latest ones, of which a project has seldom as many.
+WORDINGS_COMPARED = 1_000
+# How much of a log is read for steps, errors and files: what it is about stands near its beginning.
+LOG_READ = 20_000
+LOGS_READ = 100
+RULE = "rule"
+
+
+class Tasking(Crafting):
+    # ── the life of a task ──
+
+    def task_start(
+        self, text: str, *, id: str | None = None, session: str | None = None, project: str | None = None,
+        worktree: str | None = None, started: int | None = None, namespace: str | None = None,
+    ) -> Task:  # fmt: skip
+        words = kept_text(text_content(text))
+        assert words is not None
+        name, now = self.namespace(namespace), self.clock()
+        task = Task(
+            _task_id(id) if id is not None else f"t-{self.new_id().lower()}",
+            name,
+            words,
+            now if started is None else epoch_ms("started", started) or 0,
+            wording="",
+            session=label("session", session) or self.settings.session,
+            project=label("project", project) or self.settings.project,
+            worktree=label("worktree", worktree),
+        )
+        with self.store.write() as tx:
+            state = tx.ensure_namespace(name, now)
+            if tx.task(state.key, task.id) is not None:
+                raise InvalidInput(
+                    f"there is a task {task.id!r} already", hint="Leave the id out to get one, or give another."
+                )
+            if task.session is not None:
+                self._ensure_session(tx, state.key, Session(task.session, name, task.started, project=task.project))
+            known = tx.wordings(state.key, task.project, WORDINGS_COMPARED)
+            alike = next((first for first, other in known if worded_alike(words, other)), task.id)
+            task = replace(task, wording=alike)
+            tx.put_task(state.key, task)
+        return task
+
+    def task_log(
+        self, task: str, content: str, *, kind: str = "log", created: int | None = None, namespace: str | None = None
+    ) -> Artifact:
+        """Keep a full log or terminal snapshot (layer 3), without secrets."""
+        from recallens.ingest.redact import redact  # late: only a write needs its rules
+
+        if kind not in ARTIFACT_KINDS:
+            raise UnknownOption("kind of log", kind, ARTIFACT_KINDS)
+        text = redact(_log_text(content))[0]
+        form: Literal["log", "terminal_snapshot"] = "log" if kind == "log" else "terminal_snapshot"
+        at = self.clock() if created is None else epoch_ms("created", created) or 0
+        with self._changing(namespace) as (tx, ns):
+            running = self._running(tx, ns, task, "log to it")
+            artifact = Artifact(self.new_id(), running.namespace, running.id, form, text, at)
+            tx.put_artifact(ns, artifact)
+        return artifact
+
+    def task_end(
+        self, task: str, *, reward: float, summary: str | None = None, ended: int | None = None,
+        zone: str | None = None, namespace: str | None = None,
+    ) -> TaskOutcome:  # fmt: skip
+        """One transaction: the outcome, the task's episode, each memory's counts, and what it all adds up to."""
+        worth, said = unit_interval("reward", reward), kept_text(summary)
+        name, now = self.namespace(namespace), self.clock()
+        at = now if ended is None else epoch_ms("ended", ended) or 0
+        with self.store.write() as tx:
+            self.settle_encoding(tx)
+            state = self._state(tx, name)
+            running = self._running(tx, state.key, task, "end it again")
+            if at < running.started:
+                raise InvalidInput("a task cannot end before it started", hint="Give a later time, or none.")
+            done = replace(running, ended=at, reward=worth, summary=said)
+            draft = replace(_episode(done, tx.artifact_kinds(state.key, done.id)), zone=zone)
+            row = prepare(draft, id=self.new_id(), namespace=name, now=at)
+            ((num, _),) = self._write(tx, state, [row], [None], [False])
+            tx.end_task(state.key, done, num)
+            outcome = Event(name, EventKind.OUTCOME, at, session=done.session, task=done.id, amount=worth)
+            tx.record(state.key, [outcome], [None])
+            tx.recount_trials(state.key, done.id)
+            promoted = self._promote(tx, state, done.wording)
+            done = replace(done, episode=row.memory.id)
+        self._encode_soon()
+        return TaskOutcome(done, row.memory.id, promoted)
+
+    def tasks(
+        self, *, running: bool | None = None, project: str | None = None, session: str | None = None, limit: int = 20,
+        offset: int = 0, namespace: str | None = None,
+    ) -> list[Task]:  # fmt: skip
+        """The latest first."""
+        if not 1 <= limit <= MAX_LIMIT or offset < 0:
+            raise InvalidInput(f"a page has 1 to {MAX_LIMIT:,} tasks and starts at 0 or later")
+        with self.store.read() as reader:
+            state = reader.namespace(self.namespace(namespace))
+            if state is None:
+                return []
+            return reader.tasks(
+                state.key, running=running, project=project, session=session, limit=limit, offset=offset
+            )
+
+    def get_task(self, task: str, *, namespace: str | None = None) -> Task:
+        with self.store.read() as reader:
+            return self._task(reader, self._state(reader, self.namespace(namespace)).key, task)
+
+    # ── what was used, and what it was worth ──
+
+    def used(
+        self, memories: Iterable[str], *, task: str | None = None, session: str | None = None, at: int | None = None,
+        namespace: str | None = None,
+    ) -> list[str]:  # fmt: skip
+        """Say which memories were of use. From then on only what was used counts as having been with the task."""
+        ids = list(dict.fromkeys([memories] if isinstance(memories, str) else memories))
+        if not ids:
+            raise InvalidInput("name at least one memory that was used", hint="A search shows ids.")
+        now = self.clock() if at is None else epoch_ms("at", at) or 0
+        with self._changing(namespace) as (tx, ns):
+            running = self._running(tx, ns, task, "mark what was used in it") if task is not None else None
+            asking = label("session", session) or (running.session if running else None) or self.settings.session
+            nums = list(dict.fromkeys(self._num(tx, ns, id) for id in ids))
+            if asking is not None:
+                self._ensure_session(tx, ns, Session(asking, self.namespace(namespace), now))
+            for num in nums:
+                strengthen(
+                    tx, ns, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=asking,
+                    task=running.id if running else None,
+                )  # fmt: skip
+            if running is not None:
+                tx.mark_used(ns, running.id)
+            found = tx.ids(nums)
+        return [found[num] for num in nums]
+
+    def uplift_of(self, ids: Iterable[str], *, namespace: str | None = None) -> dict[str, Uplift]:
+        """By memory id; a memory that has been in no ended task is left out, for its uplift is unknown."""
+        with self.store.read() as reader:
+            state = self._state(reader, self.namespace(namespace))
+            nums = [self._num(reader, state.key, id) for id in ids]
+            names, trials = reader.ids(nums), reader.trials_of(nums)
+        found = {
+            names[num]: uplift_of(*trials[num], state.tasks_ended, state.reward_total) for num in dict.fromkeys(nums)
+        }
+        return {id: uplift for id, uplift in found.items() if uplift is not None}
+
+    # ── what repeated attempts become ──
+
+    def _promote(self, tx: Writer, state: NamespaceState, wording: str) -> tuple[Promotion, ...]:
+        tasks = tx.attempts(state.key, wording)
+        attempts = _gathered(tx, state.key, tasks)
+        promoted = []
+        for craft in promotions(attempts):
+            old = self._promoted_before(tx, state.key, craft, wording)
+            if old is not None and not _in_use(tx.memories([old])[old]):
+                continue  # somebody rejected or forgot it: the next success does not bring it back
+            num, created = self._put_craft(
+                tx, state, craft, old,
+                {"project": tasks[0].project, "source": RULE, "source_id": _source_id(craft, wording),
+                 "zone": attempts.zone()},
+                by_rule=True,
+            )  # fmt: skip
+            self._build_on(tx, state.key, num, [task.episode for task in tasks if task.episode is not None])
+            promoted.append(Promotion(kind_of(craft), tx.ids([num])[num], created, _count_of(craft, attempts)))
+        return tuple(promoted)
+
+    def _promoted_before(self, tx: Writer, ns: int, craft: Craft, wording: str) -> int | None:
+        """What this wording became before, as it is now: an edit of it has taken its place."""
+        name = _source_id(craft, wording)
+        num = tx.by_source_id(ns, [name]).get(name)
+        while num is not None and (after := tx.successors([num], self.clock()).get(num)) is not None:
+            num = tx.find(ns, [after.id])[after.id]
+        return num
+
+    def _build_on(self, tx: Writer, ns: int, num: int, episodes: Sequence[str]) -> None:
+        me = tx.ids([num])[num]
+        known = {relation.target for relation in tx.relations(num) if relation.type is RelationType.BUILDS_ON}
+        for id, episode in tx.find(ns, [id for id in episodes if id not in known]).items():
+            relation = Relation(me, id, RelationType.BUILDS_ON, origin=Origin.RULE, created=self.clock())
+            tx.relate(ns, num, episode, relation)
+
+    # ── looking tasks up ──
+
+    def _task(self, reader: Reader, ns: int, id: str) -> Task:
+        task = reader.task(ns, clean(id).strip())
+        if task is None:
+            raise NotFound(f"no task {id!r} in this namespace", hint="`recallens task list` shows those that exist.")
+        return task
+
+    def _running(self, reader: Reader, ns: int, id: str, purpose: str) -> Task:
+        task = self._task(reader, ns, id)
+        if not task.running:
+            raise InvalidInput(
+                f"the task {task.id!r} has ended with reward {task.reward:g}: you cannot {purpose}",
+                hint="Nothing was changed. `recallens task start` starts another.",
+            )
+        return task
+
+
+def _task_id(id: str) -> str:
+    name = (label("task id", id) or "").strip()
+    if not name or len(name) > MAX_TASK_ID or any(character.isspace() for character in name):
+        raise InvalidInput(f"{id!r} is no task id; use 1 to {MAX_TASK_ID} characters without blanks")
+    return name
+
+
+def _log_text(content: Any) -> str:
+    """A log as it is, trailing blanks aside: leading blanks may be the layout of a screen."""
+    if not isinstance(content, str):
+        raise InvalidInput(f"a log must be text, not {type(content).__name__}")
+    text = clean(content).rstrip()
+    if not text.strip():
+        raise InvalidInput("the log is empty; give at least one visible character")
+    size = len(text.encode("utf-8"))
+    if size > MAX_ARTIFACT_BYTES:
+        raise InvalidInput(
+            f"the log is {size:,} bytes; the limit is {MAX_ARTIFACT_BYTES:,}",
+            hint="Nothing was stored. Log it in parts, or only the part that matters.",
+        )
+    return text
+
+
+def _episode(task: Task, artifacts: Sequence[tuple[str, str]]) -> Draft:
+    cited: list[Citation] = [LogCitation(id) if kind == "log" else TerminalCitation(id) for id, kind in artifacts]
+    return Draft(
+        task.summary or task.text, title=first_sentence(task.text, TITLE_CHARACTERS), kind=Kind.EPISODE,
+        sector=Sector.EPISODIC, project=task.project, session=task.session, task=task.id, worktree=task.worktree,
+        reward=task.reward, source="task", citations=tuple(cited), created=task.ended,
+    )  # fmt: skip
+
+
+def _gathered(tx: Reader, ns: int, tasks: Sequence[Task]) -> Attempts:
+    ids = [task.id for task in tasks]
+    logs: dict[str, list[Artifact]] = {}
+    for artifact in tx.artifacts(ns, ids, chars=LOG_READ, limit=LOGS_READ):
+        logs.setdefault(artifact.task, []).append(artifact)
+    memories: dict[str, list[Memory]] = {}
+    nums = tx.task_memories(ns, ids)
+    found: Mapping[int, Memory] = tx.memories(nums)
+    for num in nums:
+        memories.setdefault(found[num].task or "", []).append(found[num])
+    return Attempts(tasks, logs, memories)
+
+
+def _source_id(craft: Craft, wording: str) -> str:
+    """A pattern and the skill that it may become are one thing; a gotcha is another."""
+    return f"task-{'failures' if isinstance(craft, Gotcha) else 'successes'}:{wording}"
+
+
+def _in_use(memory: Memory) -> bool:
+    return memory.status in (Status.ACTIVE, Status.PENDING_REVIEW)
+
+
+def _count_of(craft: Craft, attempts: Attempts) -> int:
+    return counted(craft) if isinstance(craft, Pattern | Gotcha) else len(attempts.successes)

@@ -1,0 +1,280 @@
+"""One sync of one vault: look, read what changed, write it in small transactions, link, tidy up.
+
+It holds a lease, which every one of its transactions renews, so that two syncs never write at once. It can be stopped
+at any time: what is written is whole, and the next sync goes on from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from recallens.engine.core import Core
+from recallens.errors import InvalidInput, NotFound, StoreBusy
+from recallens.ingest.vault.changes import Changes, Read, add_changes
+from recallens.ingest.vault.choice import choose
+from recallens.ingest.vault.files import Root, settled
+from recallens.ingest.vault.links import mentions
+from recallens.ingest.vault.match import renames
+from recallens.ingest.vault.notes import read_note
+from recallens.ingest.vault.plan import Plan, make_plan, relative
+from recallens.model.memory import Document
+from recallens.model.vault import KnownSection, Problem, Seen, Vault, VaultFile, VaultSync
+from recallens.store.protocols import Writer
+
+LEASE_SECONDS = 120
+# A transaction takes files until one of these is reached: large enough that its commit is a small part of the work,
+# small enough that a stop loses little.
+BATCH_FILES = 64
+BATCH_SECTIONS = 256
+# Another process may write between the look for unused words and their removal; after this many looks they stay.
+TIDY_LOOKS = 3
+
+SyncProgress = Callable[[int, int], None]
+"""Told how many files are done, and of how many."""
+
+
+class Sync:
+    def __init__(self, core: Core, vault: Vault, progress: SyncProgress) -> None:
+        self._core, self._store, self._vault, self._progress = core, core.store, vault, progress
+        self._holder = f"{os.getpid()}-{uuid.uuid4().hex}"
+        self._lease = f"vault:{vault.id}"
+        self._added: list[str] = []
+        self._changed: list[str] = []
+        self._renamed: list[tuple[str, str]] = []
+        self._removed: list[str] = []
+        self._errors: list[Problem] = []
+        self._counts = {"indexed": 0, "kept": 0, "removed": 0}
+        self._unchanged = self._done = self._total = 0
+        self._suspects: set[int] = set()
+        self._ns = 0
+
+    def run(self, paths: Sequence[str] | None) -> VaultSync:
+        vault = self._vault
+        if not self._store.lease(self._lease, self._holder, LEASE_SECONDS):
+            raise _busy(vault)
+        try:
+            with Root(vault.root) as root:
+                choice = choose(vault.root, vault.options)
+                with self._store.read() as reader:
+                    self._ns = self._core._state(reader, vault.namespace).key
+                    known = {file.path: file for file in reader.vault_files(vault.id)}
+                plan = make_plan(root, choice, known, self._relative(paths))
+                self._follow(root, plan, known)
+        finally:
+            self._store.release(self._lease, self._holder)
+        return VaultSync(
+            vault.name, vault.root, tuple(sorted(self._added)), tuple(sorted(self._changed)),
+            tuple(sorted(self._renamed)), tuple(sorted(self._removed)), plan.unchanged + self._unchanged,
+            (*plan.errors, *self._errors), plan.skipped, choice.dropped,
+            self._counts["indexed"], self._counts["kept"], self._counts["removed"],
+        )  # fmt: skip
+
+    def _relative(self, paths: Sequence[str] | None) -> list[str] | None:
+        if paths is None:
+            return None
+        inside: list[str] = []
+        for path in paths:
+            try:
+                inside.append(relative(self._vault.root, path))
+            except (InvalidInput, ValueError, OSError):
+                self._errors.append(Problem(path, "it is not in the vault"))
+        return inside
+
+    def _follow(self, root: Root, plan: Plan, known: dict[str, VaultFile]) -> None:
+        self._total = len(plan.to_read)
+        moved = self._moves(root, plan, known)
+        for batch in self._batches(root, plan, known, moved):
+            self._write(batch, known)
+        left = [file for path, file in plan.gone.items() if path not in moved.values()]
+        self._remove(left)
+        if self._added or self._changed or self._renamed or self._removed:
+            self._link()
+            self._tidy()
+        with self._writing() as tx:
+            tx.mark_synced(self._vault.id, self._core.clock())
+
+    # ── reading ──
+
+    def _moves(self, root: Root, plan: Plan, known: dict[str, VaultFile]) -> dict[str, str]:
+        """New path → old path. Only where files are gone and others are new is there anything to find."""
+        gone = {path: file.hash for path, file in plan.gone.items() if file.document}
+        fresh = [path for path in plan.to_read if path not in known or not known[path].document]
+        if not gone or not fresh:
+            return {}
+        hashes: dict[str, str] = {}
+        texts: dict[str, str] = {}
+        for path in fresh:
+            try:
+                data, _ = root.read(path)
+                sections = read_note(path, data, now=self._core.clock()).sections
+            except (InvalidInput, NotFound):
+                continue  # told when its turn comes
+            hashes[path] = _hash(data)
+            if hashes[path] not in gone.values():
+                texts[path] = "\n".join(section.text for section in sections)
+
+        def old_text(paths: Sequence[str]) -> dict[str, str]:
+            documents = {known[path].document: path for path in paths}
+            with self._store.read() as reader:
+                found = reader.vault_texts(list(documents))
+            return {documents[document]: "\n".join(parts) for document, parts in found.items()}
+
+        return renames(gone, hashes, old_text=old_text, new_text=lambda path: texts.get(path, ""))
+
+    def _batches(
+        self, root: Root, plan: Plan, known: dict[str, VaultFile], moved: dict[str, str]
+    ) -> Iterator[list[Read | VaultFile]]:
+        """Files that were read, and records of those that need no more than one: touched, or not to be taken in."""
+        batch: list[Read | VaultFile] = []
+        sections = 0
+        for path, seen in plan.to_read.items():
+            before = known.get(path)
+            one = self._read(root, path, seen, before, known.get(moved.get(path, "")))
+            if one is not None:
+                batch.append(one)
+                sections += len(one.note.sections) if isinstance(one, Read) else 0
+            if len(batch) >= BATCH_FILES or sections >= BATCH_SECTIONS:
+                yield batch
+                batch, sections = [], 0
+        if batch:
+            yield batch
+
+    def _read(
+        self, root: Root, path: str, seen: Seen, before: VaultFile | None, source: VaultFile | None
+    ) -> Read | VaultFile | None:
+        known = before if before is not None and before.document else None
+        try:
+            data, seen = root.read(path)
+            seen, digest = settled(seen, time.time_ns()), _hash(data)
+            if known is not None and known.hash == digest and known.error is None:
+                self._unchanged += 1
+                return VaultFile(path, known.document, digest, seen)
+            note = read_note(path, data, now=self._core.clock())
+        except NotFound:
+            return None  # gone since the look; the next one will see it
+        except InvalidInput as error:
+            self._errors.append(Problem(path, error.message))
+            # What was good before stays until the file is good again.
+            return VaultFile(path, known.document if known else "", known.hash if known else "", seen, error.message)
+        origin = source or known
+        document = origin.document if origin is not None else self._core.new_id()
+        return Read(path, document, digest, seen, note, source.path if source is not None else None)
+
+    # ── writing ──
+
+    def _write(self, batch: Sequence[Read | VaultFile], known: dict[str, VaultFile]) -> None:
+        vault, now = self._vault, self._core.clock()
+        reads = [one for one in batch if isinstance(one, Read)]
+        with self._store.read() as reader:
+            old = reader.vault_sections(vault.id, [read.document for read in reads])
+        changes = Changes()
+        for read in reads:
+            add_changes(changes, vault, read, old.get(read.document, ()), new_id=self._core.new_id, now=now)
+        with self._writing() as tx:
+            self._core.settle_encoding(tx)
+            tx.drop_vault_files(vault.id, [read.moved_from for read in reads if read.moved_from is not None])
+            tx.put_vault_files(vault.id, [_record(one) for one in batch])
+            for read in reads:
+                tx.put_document(self._ns, self._document(read))
+            self._apply(tx, changes)
+        for read in reads:
+            if read.moved_from is not None:
+                self._renamed.append((read.moved_from, read.path))
+            else:
+                before = known.get(read.path)
+                was_there = before is not None and before.document == read.document
+                (self._changed if was_there else self._added).append(read.path)
+        self._done += len(batch)
+        self._progress(self._done, self._total)
+
+    def _apply(self, tx: Writer, changes: Changes) -> None:
+        replaced = [section.num for section in changes.replaced]
+        self._suspects |= tx.entry_terms([*replaced, *changes.dropped]) if replaced or changes.dropped else set()
+        nums = tx.insert_sections(self._ns, self._vault.id, changes.new) if changes.new else []
+        again = tx.replace_sections(self._ns, changes.replaced)
+        tx.move_sections(self._ns, changes.moved)
+        tx.drop_sections(self._ns, changes.dropped)
+        if (key := self._core.encoding.key) is not None:
+            tx.enqueue_without_vector(self._ns, key, [*nums, *again])
+        self._counts["indexed"] += len(nums) + len(again)
+        self._counts["kept"] += len(changes.moved)
+        self._counts["removed"] += len(changes.dropped)
+
+    def _remove(self, files: Sequence[VaultFile]) -> None:
+        for start in range(0, len(files), BATCH_FILES):
+            part = files[start : start + BATCH_FILES]
+            documents = [file.document for file in part if file.document]
+            with self._writing() as tx:
+                sections: dict[str, list[KnownSection]] = tx.vault_sections(self._vault.id, documents)
+                nums = [section.num for own in sections.values() for section in own]
+                self._suspects |= tx.entry_terms(nums)
+                tx.drop_sections(self._ns, nums)
+                tx.drop_documents(self._ns, documents)
+                tx.drop_vault_files(self._vault.id, [file.path for file in part])
+            self._counts["removed"] += len(nums)
+            self._removed += [file.path for file in part if file.document]
+
+    def _link(self) -> None:
+        """Every link of the vault anew: a file that came or went can change what any of them leads to."""
+        with self._writing() as tx:
+            wanted, present = mentions(tx.vault_links(self._vault.id)), tx.vault_mentions(self._vault.id)
+            tx.drop_mentions(sorted(present - wanted))
+            tx.put_mentions(self._ns, sorted(wanted - present), self._core.clock())
+
+    def _tidy(self) -> None:
+        """Words that only the old text held leave the dictionary, so that a search treats them as never written."""
+        for _ in range(TIDY_LOOKS):
+            if not self._suspects:
+                return
+            with self._core.snapshot(self._vault.namespace) as snapshot:
+                if snapshot is None:
+                    return
+                _, state, version = snapshot
+                alive = version.columns["alive"]
+                unused = [
+                    number
+                    for number in sorted(self._suspects)
+                    if not any(np.any(alive[found.rows]) for found in version.lexical.postings(number))
+                ]
+            with self._writing() as tx:
+                now = tx.namespace(self._vault.namespace)
+                if now is not None and now.number == state.number:
+                    tx.drop_terms(self._ns, unused)
+                    return
+
+    def _document(self, read: Read) -> Document:
+        vault = self._vault
+        path = f"{vault.name}:{read.path}"
+        return Document(
+            read.document, vault.namespace, path, read.note.title, read.hash, read.changed_at, vault.options.project
+        )
+
+    @contextmanager
+    def _writing(self) -> Iterator[Writer]:
+        with self._store.write() as tx:
+            now = int(time.time())
+            if not tx.hold_lease(self._lease, self._holder, now, now + LEASE_SECONDS):
+                raise _busy(self._vault)
+            yield tx
+
+
+def _record(one: Read | VaultFile) -> VaultFile:
+    return one if isinstance(one, VaultFile) else VaultFile(one.path, one.document, one.hash, one.seen)
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _busy(vault: Vault) -> StoreBusy:
+    return StoreBusy(
+        f"another process is syncing the vault {vault.name}",
+        hint="Nothing was lost; run it again when that one is done.",
+    )

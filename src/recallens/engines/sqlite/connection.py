@@ -1,0 +1,194 @@
+"""Opening the file: WAL, durability, waiting for other writers, and errors that say what to do next."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+
+import apsw
+
+from recallens.engines.sqlite.migrations import APPLICATION_ID, MIGRATIONS
+from recallens.errors import StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
+
+# Another process may hold the write lock for a whole ingest batch; a minute is longer than any of ours takes.
+BUSY_WAIT_MS = 60_000
+
+_PRAGMAS = (
+    "PRAGMA foreign_keys=ON",
+    "PRAGMA secure_delete=ON",  # what is forgotten for good leaves no byte in a free page
+    "PRAGMA synchronous=FULL",  # an acknowledged write survives a power cut, not only a crash
+    "PRAGMA cache_size=-65536",
+    "PRAGMA temp_store=MEMORY",
+    "PRAGMA mmap_size=268435456",
+)
+
+
+class InOurWords:
+    """SQLite's errors in Recallens's words. A class, since a generator takes five times as long to enter and leave."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            told = in_our_words(error, self._path)
+            if told is not None:
+                raise told from error
+
+
+def in_our_words(error: BaseException, path: str) -> StoreError | None:
+    match error:
+        case apsw.BusyError():
+            return StoreBusy(
+                f"another process has been writing to {path} for over {BUSY_WAIT_MS // 1000} seconds",
+                hint="Nothing was changed; try again when it has finished.",
+            )
+        case apsw.ReadOnlyError() | apsw.PermissionsError():
+            return StoreReadOnly(
+                f"{path} cannot be written to",
+                hint="Check the permissions of the file and its folder, or use --store PATH.",
+            )
+        case apsw.NotADBError() | apsw.CorruptError():
+            return StoreDamaged(
+                f"{path} is not a sound Recallens store ({error})",
+                hint="Nothing was changed. Run `recallens doctor`, or restore a copy made by `recallens backup`.",
+            )
+        case apsw.FullError():
+            return StoreError(f"no space left for {path}", hint="Nothing was changed; free some space and try again.")
+        case apsw.CantOpenError():
+            return StoreError(f"cannot open {path}", hint="Check that it is a file you may read.")
+        case apsw.IOError():
+            return StoreError(
+                f"reading or writing {path} failed ({error})", hint="Check the disk; nothing was half written."
+            )
+    return None
+
+
+def connect(path: Path, *, read_only: bool) -> apsw.Connection:
+    with InOurWords(str(path)):
+        if read_only:
+            # Without a WAL beside it nobody is writing, and a folder we may not write to cannot hold the shared memory.
+            immutable = "" if Path(f"{path}-wal").exists() else "&immutable=1"
+            uri = f"{path.absolute().as_uri()}?mode=ro{immutable}"
+            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            connection = apsw.Connection(uri, flags=flags)
+        else:
+            connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        connection.set_busy_timeout(BUSY_WAIT_MS)
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+        return connection
+
+
+def may_write(path: Path) -> bool:
+    """Whether the file, and the folder that holds its WAL, can be written to."""
+    return os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+
+
+def open_store(path: Path, *, create: bool) -> tuple[apsw.Connection, bool]:
+    """A migrated connection and whether it is read-only."""
+    if path.is_dir():
+        raise StoreMissing(f"{path} is a folder, not a store", hint=f"Use --store {path / 'store.db'}.")
+    if not path.exists():
+        if not create:
+            raise StoreMissing(
+                f"no store at {path}",
+                hint="Run `recallens init` to make one, or name another with --store PATH.",
+            )
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreReadOnly(
+                f"cannot make the folder {path.parent} ({error.strerror})",
+                hint="Name another place with --store PATH.",
+            ) from error
+        if not may_write(path):
+            raise StoreReadOnly(
+                f"cannot write to the folder {path.parent}", hint="Name another place with --store PATH."
+            )
+    read_only = not may_write(path)
+    connection = connect(path, read_only=read_only)
+    with InOurWords(str(path)):
+        _prepare(connection, path, read_only=read_only)
+    return connection, read_only
+
+
+def _prepare(connection: apsw.Connection, path: Path, *, read_only: bool) -> None:
+    known = [name for name, _ in MIGRATIONS]
+    applied = _applied(connection, path)
+    newer = [name for name in applied if name not in known]
+    if newer:
+        raise StoreTooNew(
+            f"{path} was written by a newer Recallens (it has the schema step {newer[0]!r})",
+            hint="Nothing was changed. Upgrade with `pip install -U recallens`.",
+        )
+    if applied == known:
+        return
+    if read_only:
+        raise StoreReadOnly(
+            f"{path} needs a schema upgrade, but cannot be written to", hint="Open it once where it can be."
+        )
+    if not applied:
+        _enter_wal(connection)
+    with immediate(connection):
+        applied = _applied(connection, path)  # another process may have migrated while this one waited for the lock
+        if not applied:
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied INTEGER NOT NULL)")
+        for name, script in MIGRATIONS:
+            if name not in applied:
+                connection.execute(script)
+                connection.execute("INSERT INTO migrations VALUES (?, ?)", (name, int(time.time() * 1000)))
+        connection.execute("INSERT OR IGNORE INTO meta VALUES ('store-id', ?)", (str(uuid.uuid4()),))
+
+
+def _enter_wal(connection: apsw.Connection) -> None:
+    """Switching to WAL takes the whole file for a moment and does not wait by itself."""
+    deadline = time.monotonic() + BUSY_WAIT_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _applied(connection: apsw.Connection, path: Path) -> list[str]:
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type='table'")}
+    if "migrations" in tables:
+        application = connection.execute("PRAGMA application_id").fetchone()
+        if application and application[0] == APPLICATION_ID:
+            return [str(row[0]) for row in connection.execute("SELECT name FROM migrations ORDER BY name")]
+    if tables:
+        raise StoreDamaged(
+            f"{path} is a database of something else, not a Recallens store",
+            hint="Name another place with --store PATH.",
+        )
+    return []
+
+
+@contextmanager
+def immediate(connection: apsw.Connection) -> Iterator[None]:
+    """A write transaction: the lock is taken first, so it can never fail half way for want of it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")

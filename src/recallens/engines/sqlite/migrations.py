@@ -1,0 +1,204 @@
+"""The schema as named, ordered steps. A store remembers the names, so an unknown one means a newer Recallens."""
+
+from __future__ import annotations
+
+from recallens.engines.sqlite.checks import CITATION_CHECKS
+from recallens.engines.sqlite.layers import OUTCOMES_BY_TASK
+from recallens.engines.sqlite.tokens import TOKENS
+
+APPLICATION_ID = 0x52434C54  # "RCLT": tells a Recallens store from any other SQLite file
+
+FOUNDATION = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- AUTOINCREMENT: a number is never used again, so what a process still holds of a removed namespace fits no new one.
+CREATE TABLE namespaces (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE,
+    number INTEGER NOT NULL DEFAULT 0,      -- grows with every write: what a reader has seen
+    next_term INTEGER NOT NULL DEFAULT 0,
+    epoch INTEGER NOT NULL DEFAULT 0,       -- grows when term numbers are dropped: cached ones are void
+    created INTEGER NOT NULL
+);
+
+-- AUTOINCREMENT here too: a stale index can point at nothing but its own memory.
+CREATE TABLE memories (
+    num INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    ns INTEGER NOT NULL REFERENCES namespaces(id),
+    seq INTEGER NOT NULL,                   -- the namespace's number at the last change of this row
+    project TEXT, sector TEXT NOT NULL, kind TEXT NOT NULL, tier TEXT NOT NULL, status TEXT NOT NULL,
+    zone TEXT NOT NULL, content TEXT NOT NULL, summary TEXT, title TEXT, tags TEXT NOT NULL, scopes TEXT NOT NULL,
+    annotations TEXT NOT NULL, importance REAL NOT NULL, confidence REAL NOT NULL, base_salience REAL NOT NULL,
+    source TEXT NOT NULL, source_id TEXT, document TEXT, task TEXT, worktree TEXT, author TEXT, session TEXT,
+    position INTEGER, reward REAL, created INTEGER NOT NULL, updated INTEGER NOT NULL, last_used INTEGER,
+    uses INTEGER NOT NULL DEFAULT 0, reinforcement REAL NOT NULL DEFAULT 0, reinforced_at INTEGER,
+    confirmed INTEGER NOT NULL DEFAULT 0, valid_from INTEGER, valid_until INTEGER, content_hash TEXT NOT NULL,
+    simhash INTEGER NOT NULL, chars INTEGER NOT NULL, tokens INTEGER NOT NULL, length INTEGER NOT NULL,
+    cited INTEGER NOT NULL DEFAULT 0, version INTEGER NOT NULL DEFAULT 1, attributes TEXT NOT NULL DEFAULT '{}'
+);
+CREATE INDEX memories_by_change ON memories(ns, seq);
+CREATE INDEX memories_by_hash ON memories(ns, content_hash);
+CREATE INDEX memories_by_time ON memories(ns, created, id);
+CREATE INDEX memories_by_document ON memories(ns, document) WHERE document IS NOT NULL;
+
+CREATE TABLE tombstones (ns INTEGER NOT NULL, seq INTEGER NOT NULL, num INTEGER NOT NULL, PRIMARY KEY (ns, seq, num))
+    WITHOUT ROWID;
+
+CREATE TABLE citations (
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    position INTEGER NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (num, position)
+) WITHOUT ROWID;
+
+CREATE TABLE relations (
+    id INTEGER PRIMARY KEY,
+    ns INTEGER NOT NULL,
+    source INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    target INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    type TEXT NOT NULL, confidence REAL NOT NULL, origin TEXT NOT NULL, created INTEGER NOT NULL, valid_until INTEGER,
+    UNIQUE (source, target, type)
+);
+CREATE INDEX relations_by_target ON relations(target, type);
+
+CREATE TABLE sessions (
+    ns INTEGER NOT NULL, id TEXT NOT NULL, started INTEGER NOT NULL, ended INTEGER, project TEXT, title TEXT,
+    summary TEXT, PRIMARY KEY (ns, id)
+);
+CREATE TABLE session_memories (
+    id INTEGER PRIMARY KEY,
+    ns INTEGER NOT NULL, session TEXT NOT NULL,
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    usage TEXT NOT NULL, at INTEGER NOT NULL,
+    UNIQUE (ns, session, num, usage)
+);
+CREATE INDEX session_memories_by_memory ON session_memories(num, at);
+
+CREATE TABLE documents (
+    ns INTEGER NOT NULL, id TEXT NOT NULL, path TEXT NOT NULL, title TEXT, hash TEXT NOT NULL, mtime INTEGER NOT NULL,
+    project TEXT, PRIMARY KEY (ns, id), UNIQUE (ns, path)
+);
+CREATE TABLE artifacts (
+    id TEXT PRIMARY KEY, ns INTEGER NOT NULL, task TEXT NOT NULL, kind TEXT NOT NULL, content TEXT NOT NULL,
+    created INTEGER NOT NULL
+);
+CREATE INDEX artifacts_by_task ON artifacts(ns, task);
+
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY,
+    ns INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL,
+    num INTEGER REFERENCES memories(num) ON DELETE CASCADE,
+    session TEXT, task TEXT, amount REAL
+);
+CREATE INDEX events_by_memory ON events(num);
+CREATE INDEX events_by_time ON events(ns, at);
+
+CREATE TABLE audit (
+    ns INTEGER NOT NULL, number INTEGER NOT NULL, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, session TEXT,
+    query_digest TEXT NOT NULL, memories TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL,
+    PRIMARY KEY (ns, number)
+);
+
+-- Derived: everything below can be rebuilt from the tables above (`recallens reindex`).
+CREATE TABLE terms (ns INTEGER NOT NULL, term TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (ns, term))
+    WITHOUT ROWID;
+CREATE TABLE lexical (
+    num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE,
+    head INTEGER NOT NULL, terms BLOB NOT NULL
+);
+CREATE TABLE labels (
+    ns INTEGER NOT NULL, value TEXT NOT NULL, kind TEXT NOT NULL,
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    PRIMARY KEY (ns, value, kind, num)
+) WITHOUT ROWID;
+CREATE INDEX labels_by_memory ON labels(num);
+CREATE TABLE vectors (
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    encoder TEXT NOT NULL, ns INTEGER NOT NULL, seq INTEGER NOT NULL, vector BLOB NOT NULL,
+    UNIQUE (encoder, num)
+);
+CREATE INDEX vectors_by_change ON vectors(ns, encoder, seq);
+CREATE INDEX vectors_by_memory ON vectors(num);
+CREATE TABLE backlog (
+    encoder TEXT NOT NULL,
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    ns INTEGER NOT NULL, PRIMARY KEY (encoder, num)
+) WITHOUT ROWID;
+CREATE INDEX backlog_by_memory ON backlog(num);
+CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+XRAY = """
+ALTER TABLE namespaces ADD COLUMN audit_number INTEGER NOT NULL DEFAULT 0;  -- what the audit chain must end with:
+ALTER TABLE namespaces ADD COLUMN audit_digest TEXT NOT NULL DEFAULT '';    -- a cut at its end shows too
+
+-- The ledger of a recorded recall, so that it can be explained and replayed; the last few of each session.
+CREATE TABLE snapshots (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    ns INTEGER NOT NULL, id TEXT NOT NULL, session TEXT NOT NULL, at INTEGER NOT NULL,
+    ledger BLOB NOT NULL, audit TEXT NOT NULL,
+    UNIQUE (ns, id)
+);
+CREATE INDEX snapshots_by_session ON snapshots(ns, session, number);
+
+-- Few memories are bound to a context, and every recall asks which.
+CREATE INDEX memories_scoped ON memories(ns) WHERE scopes <> '[]';
+"""
+
+TASKS = """
+CREATE TABLE tasks (
+    ns INTEGER NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, started INTEGER NOT NULL,
+    wording TEXT NOT NULL,                  -- the first task of the project that was worded alike
+    session TEXT, project TEXT, worktree TEXT, ended INTEGER, reward REAL, summary TEXT,
+    marked INTEGER NOT NULL DEFAULT 0,      -- whether anything was marked as used in it: then recalls do not count
+    episode INTEGER REFERENCES memories(num) ON DELETE SET NULL,
+    PRIMARY KEY (ns, id)
+);
+CREATE INDEX tasks_by_wording ON tasks(ns, wording);
+CREATE INDEX tasks_by_time ON tasks(ns, started, id);
+CREATE INDEX tasks_by_episode ON tasks(episode) WHERE episode IS NOT NULL;
+CREATE INDEX events_by_task ON events(ns, task) WHERE task IS NOT NULL;
+CREATE INDEX memories_by_task ON memories(ns, task) WHERE task IS NOT NULL;
+CREATE INDEX memories_by_craft ON memories(ns, kind, project, title) WHERE kind IN ('skill', 'pattern', 'gotcha');
+
+-- Derived from events and tasks: in how many ended tasks a memory took part, and the sum of their rewards.
+ALTER TABLE memories ADD COLUMN tasks_with INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE memories ADD COLUMN reward_with REAL NOT NULL DEFAULT 0;
+ALTER TABLE namespaces ADD COLUMN tasks_ended INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE namespaces ADD COLUMN reward_total REAL NOT NULL DEFAULT 0;
+"""
+
+VAULTS = """
+-- Grows when unused words leave the dictionary: numbers that a writer remembers are void, the index stays as it is.
+ALTER TABLE namespaces ADD COLUMN dropped_terms INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE vaults (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    ns INTEGER NOT NULL, name TEXT NOT NULL, root TEXT NOT NULL, options TEXT NOT NULL,
+    created INTEGER NOT NULL, synced INTEGER,
+    UNIQUE (ns, name)
+);
+CREATE TABLE vault_files (
+    vault INTEGER NOT NULL REFERENCES vaults(id) ON DELETE CASCADE,
+    path TEXT NOT NULL, document TEXT NOT NULL, hash TEXT NOT NULL,
+    mtime INTEGER NOT NULL, ctime INTEGER NOT NULL, size INTEGER NOT NULL, error TEXT,
+    PRIMARY KEY (vault, path)
+) WITHOUT ROWID;
+CREATE INDEX vault_files_by_document ON vault_files(document);
+CREATE TABLE vault_sections (
+    num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE,
+    vault INTEGER NOT NULL, document TEXT NOT NULL, position INTEGER NOT NULL,
+    headings TEXT NOT NULL, anchors TEXT NOT NULL, digest TEXT NOT NULL, body TEXT NOT NULL,
+    links TEXT NOT NULL
+);
+CREATE INDEX vault_sections_by_document ON vault_sections(vault, document, position);
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (
+    ("0001-foundation", FOUNDATION),
+    ("0002-xray", XRAY),
+    ("0003-tasks", TASKS),
+    ("0004-vaults", VAULTS),
+    ("0005-citations", CITATION_CHECKS + OUTCOMES_BY_TASK),
+    ("0006-tokens", TOKENS),
+)

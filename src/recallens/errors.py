@@ -1,0 +1,108 @@
+"""Every error that Recallens raises on purpose.
+
+RecallensError                 exit 1
+├── InvalidInput               exit 2   what was given cannot be right; lists what would be
+│   └── UnknownOption                   one value out of a closed set
+├── NotFound                   exit 3   no such memory, session, namespace or store
+│   └── StoreMissing
+├── StoreError                 exit 4   the store cannot be used as it is; nothing was changed
+│   ├── StoreTooNew
+│   ├── StoreReadOnly
+│   ├── StoreDamaged
+│   └── StoreBusy
+├── EncoderError               exit 5   text cannot be turned into vectors
+│   ├── EncoderMissing
+│   ├── EncoderMismatch
+│   └── EncoderFailed
+└── AccessError                exit 6   a surface that asks for a token does not let this through
+    ├── TokenRefused                    none was given, or one that is not known
+    └── NotAllowed                      the token is known and does not grant this
+
+An error says what was wrong, what would be right, and the next step. It loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class RecallensError(Exception):
+    """The root; `exit_code` is what the command returns."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}" if self.hint else self.message
+
+
+class InvalidInput(RecallensError):
+    exit_code = 2
+
+
+class UnknownOption(InvalidInput):
+    """A value outside a closed set; the message lists the set."""
+
+    def __init__(self, what: str, value: object, options: Iterable[str]) -> None:
+        self.options = tuple(options)
+        super().__init__(f"unknown {what} {value!r}; use one of: {', '.join(self.options)}")
+
+
+class NotFound(RecallensError):
+    exit_code = 3
+
+
+class StoreMissing(NotFound):
+    pass
+
+
+class StoreError(RecallensError):
+    exit_code = 4
+
+
+class StoreTooNew(StoreError):
+    pass
+
+
+class StoreReadOnly(StoreError):
+    pass
+
+
+class StoreDamaged(StoreError):
+    pass
+
+
+class StoreBusy(StoreError):
+    pass
+
+
+class EncoderError(RecallensError):
+    exit_code = 5
+
+
+class EncoderMissing(EncoderError):
+    pass
+
+
+class EncoderMismatch(EncoderError):
+    pass
+
+
+class EncoderFailed(EncoderError):
+    pass
+
+
+class AccessError(RecallensError):
+    exit_code = 6
+
+
+class TokenRefused(AccessError):
+    pass
+
+
+class NotAllowed(AccessError):
+    pass

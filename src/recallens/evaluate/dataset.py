@@ -1,0 +1,201 @@
+"""A judged set in a folder: what to ingest, what to ask, what is right. The format is in docs/evaluation.md."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from recallens.errors import InvalidInput, NotFound
+from recallens.ingest.validate import option, parse_when
+
+INFO, UNITS, QUERIES, JUDGEMENTS, HAYSTACKS = (
+    "dataset.json", "units.jsonl.gz", "queries.jsonl.gz", "qrels.tsv", "haystacks.jsonl.gz",
+)  # fmt: skip
+JUDGEMENT_FIELDS = ("query-id", "unit-id", "group-id", "grade")
+_NO_NOW = 0  # a set's times are absolute: what is relative to now would mean another thing tomorrow
+
+
+class Scoring(StrEnum):
+    """A conversation is scored by session as well as by turn; documents by document alone."""
+
+    CONVERSATION = "conversation"
+    DOCUMENTS = "documents"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    id: str
+    text: str
+    group: str | None
+    position: int | None
+    speaker: str | None
+    at: int | None
+    title: str | None
+    path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    id: str
+    text: str
+    type: str | None
+    at: int | None
+    haystack: str | None
+    answerable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What is right for one question: the grade of each unit, and of each session by its best unit."""
+
+    units: Mapping[str, float]
+    groups: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Haystack:
+    """What some questions see: sessions in the order in which they happened, with their dates where these are its own.
+
+    `id` is None for the one haystack of a set that has no others: everything.
+    """
+
+    id: str | None
+    groups: tuple[str, ...] = ()
+    at: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dataset:
+    name: str
+    scoring: Scoring
+    units: tuple[Unit, ...]
+    questions: tuple[Question, ...]
+    gold: Mapping[str, Gold]
+    haystacks: tuple[Haystack, ...]
+
+    def seen_in(self, haystack: Haystack) -> list[Unit]:
+        """The units of a haystack as they happened."""
+        if haystack.id is None:
+            return sorted(self.units, key=lambda unit: (unit.at or 0, unit.group or "", unit.position or 0))
+        by_group: dict[str | None, list[Unit]] = defaultdict(list)
+        for unit in self.units:
+            by_group[unit.group].append(unit)
+        return [
+            unit
+            for group in haystack.groups
+            for unit in sorted(by_group.get(group, ()), key=lambda unit: unit.position or 0)
+        ]
+
+    def dates_in(self, haystack: Haystack) -> Mapping[str, int]:
+        """The sessions that the haystack itself dates."""
+        return dict(zip(haystack.groups, haystack.at, strict=True)) if haystack.at is not None else {}
+
+    def questions_of(self, haystack: Haystack) -> list[Question]:
+        return [one for one in self.questions if haystack.id is None or one.haystack == haystack.id]
+
+
+def read_dataset(folder: Path) -> Dataset:
+    if not (folder / INFO).is_file():
+        raise NotFound(
+            f"no evaluation set in {folder}: it has no {INFO}",
+            hint=f"A set is a folder with {INFO}, {UNITS}, {QUERIES} and {JUDGEMENTS}; see docs/evaluation.md.",
+        )
+    info = _object(folder / INFO, (folder / INFO).read_text(encoding="utf-8"))
+    questions = tuple(_read(folder / QUERIES, _question))
+    haystacks = tuple(_read(folder / HAYSTACKS, _haystack)) if (folder / HAYSTACKS).exists() else (Haystack(None),)
+    known = {haystack.id for haystack in haystacks}
+    lost = next((one for one in questions if None not in known and one.haystack not in known), None)
+    if lost is not None:
+        raise InvalidInput(f"{folder / QUERIES}: question {lost.id} asks an unknown haystack, {lost.haystack!r}")
+    return Dataset(
+        name=str(info.get("name") or folder.name),
+        scoring=option(Scoring, info.get("kind"), f"kind in {folder / INFO}"),
+        units=tuple(_read(folder / UNITS, _unit)),
+        questions=questions,
+        gold=_gold(folder / JUDGEMENTS),
+        haystacks=haystacks,
+    )
+
+
+def _gold(path: Path) -> dict[str, Gold]:
+    if not path.is_file():
+        raise NotFound(f"{path} is missing", hint="See docs/evaluation.md for the files of a set.")
+    units: dict[str, dict[str, float]] = defaultdict(dict)
+    groups: dict[str, dict[str, float]] = defaultdict(dict)
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        if tuple(rows.fieldnames or ()) != JUDGEMENT_FIELDS:
+            raise InvalidInput(f"{path}: the first line must name the columns {', '.join(JUDGEMENT_FIELDS)}")
+        for row in rows:
+            query, unit, group = row["query-id"], row["unit-id"], row["group-id"]
+            try:
+                grade = float(row["grade"])
+            except (TypeError, ValueError) as error:
+                raise InvalidInput(f"{path}:{rows.line_num}: the grade {row['grade']!r} is no number") from error
+            if unit:
+                units[query][unit] = max(grade, units[query].get(unit, 0.0))
+            if group:
+                groups[query][group] = max(grade, groups[query].get(group, 0.0))
+    return {query: Gold(units[query], groups[query]) for query in units.keys() | groups.keys()}
+
+
+Record = TypeVar("Record")
+
+
+def _read(path: Path, record: Callable[[Mapping[str, Any]], Record]) -> Iterator[Record]:
+    if not path.is_file():
+        raise NotFound(f"{path} is missing", hint="See docs/evaluation.md for the files of a set.")
+    number = 0
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):  # noqa: B007 (the errors below name it)
+                if line.strip():
+                    yield record(_object(path, line))
+    except KeyError as error:
+        raise InvalidInput(f"{path}:{number}: no field {error.args[0]!r}") from error
+    except (InvalidInput, OSError, UnicodeDecodeError, EOFError) as error:
+        raise InvalidInput(f"{path}:{number}: {error}") from error
+
+
+def _object(path: Path, text: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InvalidInput(f"{path.name} is no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise InvalidInput(f"{path.name} must hold JSON objects, not {text.strip()[:40]!r}")
+    return found
+
+
+def _when(value: str | None) -> int | None:
+    return None if value is None else parse_when(value, now_ms=_NO_NOW)
+
+
+def _unit(record: Mapping[str, Any]) -> Unit:
+    return Unit(
+        id=record["id"], text=record["text"], group=record.get("group"), position=record.get("position"),
+        speaker=record.get("speaker"), at=_when(record.get("at")), title=record.get("title"), path=record.get("path"),
+    )  # fmt: skip
+
+
+def _question(record: Mapping[str, Any]) -> Question:
+    return Question(
+        id=record["id"], text=record["text"], type=record.get("type"), at=_when(record.get("at")),
+        haystack=record.get("haystack"), answerable=record.get("answerable", True),
+    )  # fmt: skip
+
+
+def _haystack(record: Mapping[str, Any]) -> Haystack:
+    groups, dates = tuple(record["groups"]), record.get("at")
+    if dates is not None and len(dates) != len(groups):
+        raise InvalidInput(f"haystack {record['id']} has {len(groups)} groups and {len(dates)} dates")
+    return Haystack(
+        record["id"], groups, None if dates is None else tuple(parse_when(d, now_ms=_NO_NOW) for d in dates)
+    )

@@ -1,0 +1,167 @@
+"""A golden set: questions about the user's own store, and what answers each. docs/evaluation.md has the format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from recallens.errors import InvalidInput, NotFound
+from recallens.ingest.validate import parse_when
+from recallens.text.normalize import clean
+
+FIELDS = ("query", "expect", "grades", "id", "tags", "now", "project", "namespace")
+# What a person may say of a result: not relevant, somewhat, relevant, exactly what was asked for.
+GRADES = (0, 1, 2, 3)
+YAML_SUFFIXES = (".yaml", ".yml")
+LINES_SUFFIXES = (".jsonl", ".ndjson")
+_NO_NOW = 0  # a time relative to now would make another question of it tomorrow
+_EXAMPLE = "For example: - query: how long are lookups cached, then expect: [architecture/cache.md] under it."
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenQuestion:
+    """`expect` names files or memories, all of them right; `grades` says how right, 1 where it says nothing. What is
+    None, the settings decide.
+    """
+
+    id: str
+    query: str
+    expect: tuple[str, ...]
+    tags: tuple[str, ...] = ()
+    now: int | None = None
+    project: str | None = None
+    namespace: str | None = None
+    grades: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenSet:
+    name: str
+    questions: tuple[GoldenQuestion, ...]
+
+
+def read_golden_sets(paths: Sequence[Path]) -> list[GoldenSet]:
+    """Sets are told apart by their names, here and in stored runs, so two may not share one."""
+    sets = [read_golden(path) for path in dict.fromkeys(paths)]
+    names = [one.name for one in sets]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidInput(f"two sets are called {name!r}", hint="Rename one: a set is called as its file.")
+    return sets
+
+
+def read_golden(path: Path) -> GoldenSet:
+    questions: dict[str, GoldenQuestion] = {}
+    for where, record in _records(path):
+        try:
+            found = _question(record)
+        except InvalidInput as error:
+            raise InvalidInput(f"{where}: {error.message}", hint=error.hint) from error
+        if found.id in questions:
+            raise InvalidInput(f"{where}: a second question {found.id!r}", hint="Give each an `id` of its own.")
+        questions[found.id] = found
+    if not questions:
+        raise InvalidInput(f"{path} holds no questions", hint=_EXAMPLE)
+    return GoldenSet(path.stem, tuple(questions.values()))
+
+
+def _records(path: Path) -> Iterator[tuple[str, object]]:
+    """Each record, and where it stands."""
+    if path.suffix.lower() not in YAML_SUFFIXES + LINES_SUFFIXES:
+        known = ", ".join(YAML_SUFFIXES + LINES_SUFFIXES)
+        raise InvalidInput(f"{path} is no golden set: its name must end in one of {known}")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise NotFound(f"no golden set {path}", hint="`recallens eval --init -o FILE` proposes one.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path} cannot be read: {error}") from error
+    if path.suffix.lower() in LINES_SUFFIXES:
+        yield from _lines(path, text)
+        return
+    try:
+        held = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path} is no YAML: {error}") from error
+    if held is not None and not isinstance(held, list):
+        raise InvalidInput(f"{path} must be a list of questions", hint=_EXAMPLE)
+    yield from ((f"{path}, question {number}", record) for number, record in enumerate(held or (), start=1))
+
+
+def _lines(path: Path, text: str) -> Iterator[tuple[str, object]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield f"{path}:{number}", json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise InvalidInput(f"{path}:{number}: no JSON ({error})") from error
+
+
+def _question(record: object) -> GoldenQuestion:
+    if not isinstance(record, Mapping):
+        raise InvalidInput(f"a question is a mapping, not {str(record)[:40]!r}", hint=_EXAMPLE)
+    unknown = [str(name) for name in record if name not in FIELDS]
+    if unknown:
+        raise InvalidInput(f"unknown field {unknown[0]!r}; the fields are: {', '.join(FIELDS)}")
+    query = _text("query", record.get("query"))
+    if query is None:
+        raise InvalidInput("it has no `query`", hint=_EXAMPLE)
+    grades = _grades(record.get("grades"))
+    said = _texts("expect", record.get("expect"))
+    expect = tuple(dict.fromkeys((*said, *(name for name, grade in grades.items() if grade > 0))))
+    if not expect:
+        raise InvalidInput("it expects nothing; `expect` names files or memories", hint=_EXAMPLE)
+    return GoldenQuestion(
+        id=_text("id", record.get("id")) or query,
+        query=query,
+        expect=expect,
+        tags=_texts("tags", record.get("tags")),
+        now=_when(record.get("now")),
+        project=_text("project", record.get("project")),
+        namespace=_text("namespace", record.get("namespace")),
+        grades=grades,
+    )
+
+
+def _text(name: str, value: object) -> str | None:
+    """A number is its digits: YAML reads `id: 7` and a memory's name of digits as numbers."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InvalidInput(f"`{name}` must be text, not {value!r}", hint="Put it in quotes.")
+    found = clean(str(value)).strip()
+    if not found:
+        raise InvalidInput(f"`{name}` is empty")
+    return found
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    given = value if isinstance(value, list) else [] if value is None else [value]
+    return tuple(dict.fromkeys(found for one in given if (found := _text(name, one)) is not None))
+
+
+def _grades(value: object) -> dict[str, int]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidInput("`grades` must be a mapping of names to grades, for example {architecture/cache.md: 3}")
+    found: dict[str, int] = {}
+    for name, grade in value.items():
+        if isinstance(grade, bool) or grade not in GRADES:
+            raise InvalidInput(f"the grade of {name!r} must be one of 0, 1, 2, 3, not {grade!r}")
+        known = _text("grades", name)
+        assert known is not None  # a mapping's key
+        found[known] = grade
+    return found
+
+
+def _when(value: Any) -> int | None:
+    if value is None:
+        return None
+    return parse_when(value.isoformat() if isinstance(value, date) else value, now_ms=_NO_NOW)

@@ -1,0 +1,239 @@
+"""The attributes that gates and terms read, resident as columns. A version never changes; a write makes the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recallens.model.masks import everywhere
+from recallens.model.memory import Kind, Sector, Status, Tier, Zone
+from recallens.model.verdict import BoolArray, IntArray
+from recallens.store.protocols import COLUMN_FIELDS, ColumnRow
+
+Array = NDArray[Any]
+
+NEVER = np.iinfo(np.int64).max
+ALWAYS = np.iinfo(np.int64).min
+
+_CODES: Mapping[str, Mapping[str, int]] = {
+    name: {str(member): code for code, member in enumerate(options)}
+    for name, options in (
+        ("sector", Sector),
+        ("kind", Kind),
+        ("tier", Tier),
+        ("status", Status),
+        ("zone", Zone),
+    )
+}
+# Options of two kinds may be spelt alike, and are equal then: each kind has numbers of its own.
+_PLACES: Mapping[type[StrEnum], Mapping[StrEnum, int]] = {
+    options: {member: code for code, member in enumerate(options)} for options in (Sector, Kind, Tier, Status, Zone)
+}
+# Text that repeats is kept once and known by its number; -1 is none.
+INTERNED = ("project", "document", "source", "task", "worktree", "author", "session")
+_DTYPES: Mapping[str, Any] = {
+    "num": np.int64, "id": "S26", "project": np.int32, "sector": np.int8, "kind": np.int8, "tier": np.int8,
+    "status": np.int8, "zone": np.int8, "importance": np.float64, "confidence": np.float64,
+    "base_salience": np.float64, "created": np.int64, "updated": np.int64, "last_used": np.int64, "uses": np.int32,
+    "reinforcement": np.float64, "reinforced_at": np.int64, "confirmed": np.bool_, "valid_from": np.int64,
+    "valid_until": np.int64, "document": np.int32, "source": np.int32, "task": np.int32, "worktree": np.int32,
+    "author": np.int32, "session": np.int32, "position": np.int32, "reward": np.float64, "cited": np.bool_,
+    "simhash": np.uint64, "chars": np.int32, "tokens": np.int32, "length": np.int32,
+    "tasks_with": np.int32, "reward_with": np.float64, "alive": np.bool_,
+}  # fmt: skip
+_MISSING: Mapping[str, Any] = {
+    "valid_from": ALWAYS, "valid_until": NEVER, "position": -1, "reward": np.nan, "reinforced_at": 0,
+}  # fmt: skip
+
+# Spare room in a grown column, so that a stream of single writes copies it a few times and not each time.
+_GROWTH = 1.5
+
+
+def code_of(option: StrEnum) -> int:
+    """The number of an option in its column."""
+    return _PLACES[type(option)][option]
+
+
+def table_of(options: Sequence[StrEnum]) -> BoolArray:
+    """Which numbers of their column these options have, by number: a look-up takes a tenth of a search."""
+    table = np.zeros(len(_PLACES[type(options[0])]), dtype=np.bool_)
+    table[[code_of(option) for option in options]] = True
+    return table
+
+
+@dataclass(slots=True)
+class Names:
+    """Texts by number. It only grows, so versions share it."""
+
+    texts: list[str] = field(default_factory=list)
+    codes: dict[str, int] = field(default_factory=dict)
+
+    def intern(self, text: str | None) -> int:
+        if text is None:
+            return -1
+        code = self.codes.get(text)
+        if code is None:
+            code = self.codes[text] = len(self.texts)
+            self.texts.append(text)
+        return code
+
+    def find(self, text: str) -> int:
+        """The number of a text, or -2, which no row has."""
+        return self.codes.get(text, -2)
+
+    @staticmethod
+    def of(texts: Sequence[str]) -> Names:
+        return Names(list(texts), {text: code for code, text in enumerate(texts)})
+
+
+@dataclass(slots=True)
+class _Buffer:
+    """An array with room at its end. `used` tells whether another version has already grown into that room."""
+
+    data: Array
+    used: int
+
+
+class Columns:
+    """One version of a namespace's rows. A row's place, once given, stays its place in every later version."""
+
+    __slots__ = ("_buffers", "_plain", "_sorter", "_views", "names", "size")
+
+    def __init__(self, buffers: dict[str, _Buffer], names: dict[str, Names], size: int) -> None:
+        self._buffers = buffers
+        self.names = names
+        self.size = size
+        self._sorter: IntArray | None = None
+        self._plain: BoolArray | None = None
+        # A recall asks for a column over a hundred times: the part of the buffer that is this version's is cut once.
+        self._views: dict[str, Array] = {}
+
+    @staticmethod
+    def empty() -> Columns:
+        buffers = {name: _Buffer(np.empty(0, dtype=dtype), 0) for name, dtype in _DTYPES.items()}
+        return Columns(buffers, {name: Names() for name in INTERNED}, 0)
+
+    @staticmethod
+    def of(arrays: Mapping[str, Array], names: Mapping[str, Sequence[str]]) -> Columns:
+        """From a stored image, whose arrays may be read-only maps of a file."""
+        size = len(arrays["num"])
+        buffers = {name: _Buffer(arrays[name], size) for name in _DTYPES}
+        return Columns(buffers, {name: Names.of(names[name]) for name in INTERNED}, size)
+
+    def __getitem__(self, name: str) -> Array:
+        try:
+            return self._views[name]
+        except KeyError:
+            view = self._views[name] = self._buffers[name].data[: self.size]
+            return view
+
+    def arrays(self) -> dict[str, Array]:
+        return {name: self[name] for name in _DTYPES}
+
+    def locate(self, nums: Sequence[int] | Array) -> IntArray:
+        """The place of each memory number, -1 where this version does not have it."""
+        wanted = np.asarray(nums, dtype=np.int64)
+        if not self.size or not len(wanted):
+            return np.full(len(wanted), -1, dtype=np.int64)
+        known = self["num"]
+        if self._sorter is None:
+            # Numbers are given out in the order of commits, so they are nearly always sorted already.
+            self._sorter = np.argsort(known, kind="stable")
+        at = np.minimum(np.searchsorted(known, wanted, sorter=self._sorter), self.size - 1)
+        places: IntArray = self._sorter[at].astype(np.int64)
+        places[known[places] != wanted] = -1
+        return places
+
+    def mask_of(self, nums: Sequence[int]) -> BoolArray:
+        """Which rows these memories are."""
+        mask = np.zeros(self.size, dtype=np.bool_)
+        places = self.locate(nums)
+        mask[places[places >= 0]] = True
+        return mask
+
+    def next(self, rows: Sequence[ColumnRow], removed: Sequence[int]) -> tuple[Columns, int]:
+        """The version after these changes, and how many of its rows are new; those are at its end."""
+        buffers = dict(self._buffers)
+        places = self.locate([row[0] for row in rows]) if rows else np.empty(0, dtype=np.int64)
+        known = places >= 0
+        parsed = self._parse(rows)
+        if known.any():
+            at = places[known]
+            for name, values in parsed.items():
+                old, new = self[name][at], values[known]
+                same = np.array_equal(old, new, equal_nan=True) if old.dtype.kind == "f" else np.array_equal(old, new)
+                if not same:
+                    data = self[name].copy()
+                    data[at] = new
+                    buffers[name] = _Buffer(data, self.size)
+        added = int((~known).sum())
+        if added:
+            for name, values in parsed.items():
+                buffers[name] = _appended(buffers[name], self.size, values[~known])
+        following = Columns(buffers, self.names, self.size + added)
+        gone = following.locate(removed)
+        gone = gone[gone >= 0]
+        if len(gone):
+            alive = following["alive"].copy()
+            alive[gone] = False
+            buffers["alive"] = _Buffer(alive, following.size)
+            following = Columns(buffers, self.names, following.size)
+        return following, added
+
+    def _parse(self, rows: Sequence[ColumnRow]) -> dict[str, Array]:
+        if not rows:
+            return {}
+        given: dict[str, Sequence[Any]] = dict(zip(COLUMN_FIELDS, zip(*rows, strict=True), strict=True))
+        parsed: dict[str, Array] = {"alive": np.ones(len(rows), dtype=np.bool_)}
+        for name, values in given.items():
+            if name in _CODES:
+                values = [_CODES[name][value] for value in values]
+            elif name in INTERNED:
+                values = [self.names[name].intern(value) for value in values]
+            elif name == "id":
+                values = [value.encode() for value in values]
+            elif name == "simhash":
+                parsed[name] = np.array(values, dtype=np.int64).view(np.uint64)
+                continue
+            elif name == "last_used":
+                values = [c if used is None else used for used, c in zip(values, given["created"], strict=True)]
+            elif name in _MISSING:
+                missing = _MISSING[name]
+                values = [missing if value is None else value for value in values]
+            parsed[name] = np.array(values, dtype=_DTYPES[name])
+        return parsed
+
+    @property
+    def plain(self) -> BoolArray:
+        """The rows of which nothing special is said: active, trusted or from outside, and valid whenever one asks."""
+        if self._plain is None:
+            timeless = (self["valid_from"] == ALWAYS) & (self["valid_until"] == NEVER)
+            self._plain = timeless & self.active & (self["zone"] != code_of(Zone.QUARANTINE))
+        return self._plain
+
+    def all_plain(self, rows: IntArray | slice) -> bool:
+        plain = self.plain[rows]
+        return everywhere(plain)
+
+    @property
+    def active(self) -> BoolArray:
+        """The rows that statistics are taken over."""
+        active: BoolArray = self["alive"] & (self["status"] == code_of(Status.ACTIVE))
+        return active
+
+
+def _appended(buffer: _Buffer, size: int, values: Array) -> _Buffer:
+    total = size + len(values)
+    in_place = buffer.used == size and len(buffer.data) >= total and buffer.data.flags.writeable
+    if not in_place:
+        data = np.empty(max(total, int(total * _GROWTH)), dtype=buffer.data.dtype)
+        data[:size] = buffer.data[:size]
+        buffer = _Buffer(data, size)
+    buffer.data[size:total] = values
+    buffer.used = total
+    return buffer

@@ -1,0 +1,105 @@
+"""Which encoders are there: the packaged one, and the models that servers say they have. Nothing is loaded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Final
+
+from recallens.errors import EncoderError, InvalidInput
+from recallens.index.encoders.endpoint import Endpoint
+from recallens.index.encoders.minilm import INSTALL
+from recallens.index.encoders.ollama import BASE_URL as OLLAMA_URL
+
+# A server on this machine answers at once; one that does not is not there.
+TIMEOUT_SECONDS: Final = 1.0
+
+# Models trained on Korean beside English, the surest first.
+MULTILINGUAL: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"bge-?m3",
+        r"multilingual-?e5|\bme5\b",
+        r"nomic-embed-text-v2",
+        r"qwen3-embedding",
+        r"embeddinggemma",
+        r"snowflake-arctic-embed2|arctic-embed-l-v2",
+        r"gte-multilingual",
+        r"paraphrase-multilingual",
+        r"granite-embedding.*multilingual|granite-embedding:278m",
+        r"text-embedding-3",
+        r"jina-embeddings-v[34]",
+    )
+)
+_EMBEDS: Final = re.compile(r"embed|\bbge\b|bge-|\be5\b|-e5|\bgte\b|gte-|minilm|sentence|labse|jina-embeddings")
+
+
+@dataclass(frozen=True, slots=True)
+class Available:
+    """`spec` is what a store's encoder can be set to; `origin` is packaged, ollama or openai."""
+
+    spec: str
+    origin: str
+    multilingual: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """One place that was looked at: what it has, or why nothing could be learned there."""
+
+    place: str
+    found: tuple[Available, ...] = ()
+    problem: str | None = None
+
+
+def multilingual_rank(model: str) -> int | None:
+    """Its place among the multilingual families, None for one that is none of them."""
+    name = model.lower().replace("_", "-")
+    return next((at for at, family in enumerate(MULTILINGUAL) if family.search(name)), None)
+
+
+def is_embedding_model(name: str) -> bool:
+    return _EMBEDS.search(name.lower().replace("_", "-")) is not None or multilingual_rank(name) is not None
+
+
+def packaged() -> Looked:
+    missing = [name for name in INSTALL if find_spec(name) is None]
+    if missing:
+        return Looked("packaged", problem=f"{', '.join(missing)} is not installed")
+    return Looked("packaged", (Available("minilm", "packaged", multilingual=False),))
+
+
+def ollama(url: str | None, api_key: str | None, *, timeout: float = TIMEOUT_SECONDS) -> Looked:
+    base = (url or OLLAMA_URL).rstrip("/").removesuffix("/api/embed")
+    answer, problem = _ask(f"{base}/api/tags", api_key, timeout)
+    return Looked(base, tuple(_models("ollama", _names(answer, "models", ("model", "name")))), problem)
+
+
+def openai(url: str, api_key: str | None, *, timeout: float = TIMEOUT_SECONDS) -> Looked:
+    base = url.rstrip("/").removesuffix("/embeddings")
+    answer, problem = _ask(f"{base}/models", api_key, timeout)
+    return Looked(base, tuple(_models("openai", _names(answer, "data", ("id",)))), problem)
+
+
+def _models(origin: str, names: Iterable[str]) -> Iterable[Available]:
+    for name in names:
+        if is_embedding_model(name):
+            plain = name.removesuffix(":latest")
+            yield Available(f"{origin}:{plain}", origin, multilingual_rank(plain) is not None)
+
+
+def _names(answer: Any, listed: str, keys: tuple[str, ...]) -> list[str]:
+    rows = answer.get(listed) if isinstance(answer, dict) else None
+    named = [next((row[key] for key in keys if isinstance(row.get(key), str)), None)
+             for row in rows or () if isinstance(row, dict)]  # fmt: skip
+    return list(dict.fromkeys(name for name in named if name))
+
+
+def _ask(url: str, api_key: str | None, timeout: float) -> tuple[Any, str | None]:
+    """The JSON at an address, or in words why there is none. Asked once: looking around must not take long."""
+    try:
+        return Endpoint(url, api_key, timeout=timeout).get(), None
+    except (EncoderError, InvalidInput) as error:
+        return None, str(error)

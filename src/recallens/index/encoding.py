@@ -1,0 +1,99 @@
+"""Which encoder a store uses, and the query's vector as a view that can fail without taking the recall with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Thread
+
+import numpy as np
+
+from recallens.errors import EncoderError, EncoderFailed, EncoderMismatch, EncoderMissing
+from recallens.index.columns import Columns
+from recallens.index.encoders.protocol import Encoder, EncoderKey, Loads, Vectors
+from recallens.index.vectors import BoundSemantic, Single, VectorIndex
+from recallens.index.views import Proposals
+from recallens.model.verdict import BoolArray, FloatArray, IntArray
+from recallens.text.language import known_share
+
+
+@dataclass(slots=True)
+class Encoding:
+    """The store's encoder. `key` is what its vectors are stored under, known even where the encoder is missing."""
+
+    spec: str
+    key: str | None
+    encoder: Encoder | None = None
+    missing: EncoderError | None = None
+    dimension: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.dimension = EncoderKey.parse(self.key).dimension if self.key else 0
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return self.encoder.languages if self.encoder is not None else ()
+
+    def available(self) -> Encoder:
+        if self.missing is not None:
+            raise self.missing
+        if self.encoder is None:
+            raise EncoderMissing(
+                "this store has no encoder", hint="Choose one with `recallens reindex --encoder minilm`."
+            )
+        if self.key is not None and str(self.encoder.key) != self.key:
+            raise EncoderMismatch(
+                f"the store's vectors are of {self.key}, but the encoder is {self.encoder.key}",
+                hint=f"Go back to it, or run `recallens reindex --encoder {self.spec}` to encode everything anew.",
+            )
+        return self.encoder
+
+    def load_for(self, text: str) -> None:
+        """Begin to load the model beside what else is to be loaded, if the encoder has one that can read the text."""
+        if isinstance(self.encoder, Loads) and known_share(text, self.languages) > 0:
+            # Joined at exit, since a thread that is killed within native code can take the process with it.
+            Thread(target=_load, args=(self.encoder,), name="recallens-encoder").start()
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        found = self.available().encode_documents(texts)
+        if not np.isfinite(found).all():  # it would be like everything, or like nothing
+            raise EncoderFailed(f"{self.key} gave a vector that holds a number without a finite value")
+        return found
+
+
+def _load(encoder: Loads) -> None:
+    # What fails here fails again when the text is encoded, where somebody can be told.
+    with suppress(Exception):
+        encoder.load()
+
+
+class LazySemantic:
+    """The semantic view of one query. The text is encoded when the first question is asked."""
+
+    name = "semantic"
+
+    def __init__(self, encoding: Encoding, index: VectorIndex, columns: Columns, text: str) -> None:
+        self._encoding = encoding
+        self._index = index
+        self._columns = columns
+        self._text = text
+        self._bound: BoundSemantic | None = None
+
+    def prepare(self) -> BoundSemantic:
+        if self._bound is None:
+            query = self._encoding.available().encode_query(self._text)
+            self._bound = BoundSemantic(self._index, self._columns, np.asarray(query))
+        return self._bound
+
+    def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:
+        return self.prepare().propose(k, mask, beside)
+
+    def score(self, rows: IntArray) -> FloatArray:
+        return self.prepare().score(rows)
+
+    def vectors(self, rows: IntArray) -> Single:
+        """The vectors of rows that have one; not one word need be encoded for that."""
+        if self._bound is not None:
+            return self._bound.vectors(rows)
+        return self._index.single(rows)

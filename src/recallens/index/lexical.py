@@ -1,0 +1,387 @@
+"""The lexical view: exact BM25 over every row that holds a word of the query, added up term by term."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recallens.index.bm25 import Bm25, idf, length_norm, saturation, weighted_frequency
+from recallens.index.columns import Columns
+from recallens.index.pairs import CODE_WORDS, code_rows, code_share, pair_scores, read
+from recallens.index.scored import Scored, added_up
+from recallens.index.segments import Postings, Segment
+from recallens.index.top import best
+from recallens.index.views import Proposals
+from recallens.model.masks import all_true, places
+from recallens.model.quick import quick
+from recallens.model.verdict import BoolArray, FloatArray, IntArray
+from recallens.store.protocols import Reader
+from recallens.text.snippet import PREFIX_QUERY_WORDS, PREFIX_SHORTEST
+from recallens.text.stopwords import query_weights
+from recallens.text.synonyms import EXPANSION_WEIGHT
+from recallens.text.tokenizer import tokenize
+
+# A prefix matches words that the asker did not write in full, so each such hit says less than an exact one.
+PREFIX_WEIGHT = 0.5
+PREFIX_CAP = 64
+EVERY_PREFIX_CAP = 1024
+
+# Shares of weights are added up in another order here than there.
+EPSILON = 1e-9
+
+# "none" is plain BM25, for comparison: words as written, function words left out, all others alike.
+Prefixes = Literal["short", "every", "none"]
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """One word of the query as term numbers: itself, or everything that it is a prefix of, counted as one term.
+
+    A term of an expansion stands in for the query's own word `of`; its `numbers` are one of the tokens it is made of.
+    """
+
+    word: str
+    numbers: tuple[int, ...]
+    weight: float
+    of: str
+    expands: bool = False
+
+
+@dataclass(slots=True)
+class LexicalIndex:
+    """The segments of one version, with the statistics that BM25 needs, taken over the active rows."""
+
+    segments: tuple[Segment, ...]
+    columns: Columns
+    active: BoolArray = field(init=False)
+    documents: int = field(init=False)
+    mean_length: float = field(init=False)
+    _norms: dict[Bm25, FloatArray] = field(default_factory=dict)
+    _code: Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        self.active = self.columns.active
+        self.documents = int(self.active.sum())
+        lengths = self.columns["length"]
+        self.mean_length = float(lengths[self.active].mean()) if self.documents else 0.0
+
+    def norm(self, formula: Bm25) -> FloatArray:
+        if formula not in self._norms:
+            self._norms[formula] = length_norm(formula, self.columns["length"], self.mean_length)
+        return self._norms[formula]
+
+    def code_words(self, reader: Reader, ns: int) -> Sequence[int]:
+        """The numbers of the words that programs hold, which every query asks about: looked up once a version."""
+        if self._code is None:
+            self._code = list(reader.terms(ns, CODE_WORDS).values())
+        return self._code
+
+    def code_rows(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
+        """Which of the rows are source code."""
+        code = np.zeros(len(rows), dtype=np.bool_)
+        for segment in self.segments:
+            inside = (rows >= segment.first) & (rows < segment.first + len(segment))
+            code[inside] = code_rows(segment, numbers)[rows[inside] - segment.first]
+        return code
+
+    def frequencies(self, rows: IntArray, sizes: Sequence[int]) -> Sequence[int]:
+        """How many active rows hold each of some terms, of whose rows the sizes are those of the parts."""
+        if self.documents == self.columns.size:
+            return sizes
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        counted: list[int] = np.bincount(owner[self.active[rows]], minlength=len(sizes)).tolist()
+        return counted
+
+    def postings(self, number: int) -> list[Postings]:
+        found = (segment.postings(number) for segment in self.segments)
+        return [postings for postings in found if postings is not None]
+
+    def sequence(self, row: int) -> NDArray[np.uint32]:
+        """The terms of one row in text order."""
+        for segment in reversed(self.segments):
+            if row >= segment.first:
+                return segment.sequence(row)
+        return np.empty(0, dtype=np.uint32)
+
+
+class BoundLexical:
+    """The query's words; they are looked up and the scores computed when first asked for."""
+
+    name = "lexical"
+
+    def __init__(
+        self,
+        index: LexicalIndex,
+        look_up: Callable[[], tuple[Sequence[QueryTerm], Sequence[int]]],
+        formula: Bm25,
+        weights: Mapping[str, float],
+        words: Sequence[str] = (),
+    ) -> None:
+        self._look_up = look_up
+        self._words = words
+        self._worth: dict[str, tuple[int, float, float]] = {}  # of a word: its number, its factor, its weight
+        self._code: Sequence[int] = ()
+        self._share: tuple[IntArray, BoolArray, float] | None = None
+        self._weights = weights
+        self._index = index
+        self._formula = formula
+        self._scored: Scored | None = None
+        self._terms: Sequence[QueryTerm] = ()
+        self._ideal = 0.0
+
+    @property
+    def words(self) -> Iterable[str]:
+        """The words of the query that count."""
+        return self._weights.keys()
+
+    @property
+    def ideal(self) -> float:
+        """What a row would score that held every word of the question more often than can count."""
+        _ = self._found
+        return self._ideal
+
+    @property
+    def _found(self) -> Scored:
+        if self._scored is None:
+            self._scored = self._add_up()
+        return self._scored
+
+    @property
+    def scores(self) -> FloatArray:
+        """The score of every row of the namespace."""
+        dense = np.zeros(self._index.columns.size)
+        dense[self.matching] = self._found.scores
+        return dense
+
+    @property
+    def matching(self) -> IntArray:
+        """The rows that hold anything of the query, in their order."""
+        return self._found.rows
+
+    def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:
+        rows = self.matching
+        return self.best_of(all_true(len(rows)) if mask is None else mask[rows], k)
+
+    def best_of(self, among: BoolArray, k: int) -> Proposals:
+        """The k best of the matching rows that `among` says."""
+        found = self._found
+        eligible = among & self._index.columns["alive"][found.rows] & (found.scores > 0)
+        rows, scores = found.rows[eligible], found.scores[eligible]
+        chosen = best(self._index.columns, rows, scores, k)
+        return Proposals(chosen, self.score(chosen), more=len(rows) > k)
+
+    def score(self, rows: IntArray) -> FloatArray:
+        return self._found.score_of(rows)
+
+    def coverage(self, rows: IntArray) -> FloatArray:
+        """The share of the query's words, by weight, that each row holds."""
+        return self._found.coverage_of(rows)
+
+    def occurrences(self) -> FloatArray:
+        """How often each row of the namespace holds words of the query, or other words for them."""
+        _ = self._found
+        total = np.zeros(self._index.columns.size)
+        for number in {number for term in self._terms for number in term.numbers}:
+            for postings in self._index.postings(number):
+                total[postings.rows] += postings.counts
+        return total
+
+    def presence(self, words: Sequence[str], rows: IntArray) -> BoolArray:
+        """Which of the rows (across) hold which of the query's words (down): as asked, or by another word for it."""
+        _ = self._found
+        sequences = [self._index.sequence(row) for row in rows.tolist()]
+        owner = np.repeat(np.arange(len(rows)), [len(sequence) for sequence in sequences])
+        flat = np.concatenate(sequences) if sequences else np.empty(0, dtype=np.uint32)
+        held = np.zeros((len(words), len(rows)), dtype=np.bool_)
+        for at, word in enumerate(words):
+            own = [number for term in self._terms if term.of == word and not term.expands for number in term.numbers]
+            held[at, owner[_any_of(flat, own)]] = True
+            others: dict[str, BoolArray] = {}
+            for term in self._terms:
+                if term.of == word and term.expands:
+                    with_it = np.zeros(len(rows), dtype=np.bool_)
+                    with_it[owner[_any_of(flat, term.numbers)]] = True
+                    others[term.word] = others[term.word] & with_it if term.word in others else with_it
+            for with_it in others.values():
+                held[at] |= with_it
+        return held
+
+    def pairs(self, rows: IntArray) -> FloatArray:
+        """BM25 of the query's neighbouring words where a row holds them side by side."""
+        _ = self._found
+        worth = self._worth
+        neighbours = [
+            (worth[one], worth[other])
+            for one, other in pairwise(self._words)
+            if one in worth and other in worth and one != other
+        ]
+        if not neighbours:
+            return np.zeros(len(rows))
+        found = {(one[0], other[0]): (one[1] + other[1]) / 2.0 for one, other in neighbours}
+        # A row that holds less of the question than the lightest two neighbours weigh holds no two of them.
+        lightest = min(one[2] + other[2] for one, other in neighbours)
+        least = min(lightest / sum(self._weights.values()), 1.0)
+        scores = np.zeros(len(rows))
+        holding = places(self.coverage(rows) >= least * (1.0 - EPSILON))
+        those = rows[holding]
+        norm = self._index.norm(self._formula)[those]
+        scores[holding] = pair_scores(read(self._index.segments, those), found, norm, self._formula)
+        return scores
+
+    def code_share(self, rows: IntArray, live: BoolArray) -> float:
+        """How far those of the rows that are live are source code, from 0 to 1."""
+        _ = self._found
+        if not self._code:
+            return 0.0
+        if self._share is None or self._share[0] is not rows or self._share[1] is not live:
+            self._share = rows, live, code_share(self._index.code_rows(self._code, rows), live)
+        return self._share[2]
+
+    def holds(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
+        """Which rows hold every one of these terms."""
+        held = all_true(len(rows))
+        wanted = rows.astype(np.int32)
+        for number in numbers:
+            with_it = np.zeros(len(rows), dtype=np.bool_)
+            for postings in self._index.postings(number):
+                at = np.minimum(postings.rows.searchsorted(wanted), len(postings.rows) - 1)
+                with_it |= postings.rows[at] == wanted
+            held &= with_it
+        return held
+
+    def _add_up(self) -> Scored:
+        index, formula = self._index, self._formula
+        self._terms, self._code = self._look_up()
+        known = {term.of for term in self._terms if not term.expands}
+        for word, weight in self._weights.items():
+            if word not in known:  # nobody wrote it: a row that held it would stand out most
+                self._ideal += weight * idf(formula, index.documents, 0) * (formula.k1 + 1.0)
+        occurring = [(term, *found) for term in self._terms if len((found := self._occurrences(term))[0])]
+        if not occurring:
+            return Scored(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
+        rows = np.concatenate([rows for _, rows, _ in occurring])
+        counts = np.concatenate([counts for _, _, counts in occurring])
+        sizes = [len(rows) for _, rows, _ in occurring]
+        factors = [
+            term.weight * idf(formula, index.documents, frequency)
+            for (term, _, _), frequency in zip(occurring, index.frequencies(rows, sizes), strict=True)
+        ]
+        for (term, _, _), factor in zip(occurring, factors, strict=True):
+            if term.word == term.of:
+                self._worth[term.word] = (term.numbers[0], factor, term.weight)
+            if not term.expands:
+                self._ideal += factor * (formula.k1 + 1.0)
+        scores = np.repeat(factors, sizes) * saturation(formula, counts, index.norm(formula)[rows])
+        weights = np.repeat([0.0 if term.expands else term.weight for term, _, _ in occurring], sizes)
+        matching, (total, held) = added_up(index.columns.size, rows, scores, weights)
+        asked = sum(self._weights.values())
+        return Scored(matching, total, np.minimum(held / asked, 1.0) if asked else held)
+
+    def _occurrences(self, term: QueryTerm) -> tuple[NDArray[Any], FloatArray]:
+        """Rows and frequencies of a term; several numbers of a prefix are one term, so their counts add up."""
+        found = [postings for number in term.numbers for postings in self._index.postings(number)]
+        if len(found) == 1:
+            return found[0].rows, weighted_frequency(self._formula, found[0].counts, found[0].head_counts)
+        if not found:
+            return np.empty(0, dtype=np.int32), np.empty(0)
+        rows = np.concatenate([postings.rows for postings in found])
+        frequencies = np.concatenate(
+            [weighted_frequency(self._formula, postings.counts, postings.head_counts) for postings in found]
+        )
+        if len(term.numbers) > 1:
+            rows, (frequencies,) = added_up(self._index.columns.size, rows, frequencies)
+        return rows, frequencies
+
+
+def _any_of(flat: NDArray[np.uint32], numbers: Sequence[int]) -> BoolArray:
+    """Where one of the numbers stands; most words have one, and comparing with it is ten times as fast."""
+    stands: BoolArray = flat == numbers[0] if len(numbers) == 1 else np.isin(flat, numbers)
+    return stands
+
+
+def bind_lexical(
+    reader: Reader,
+    ns: int,
+    index: LexicalIndex,
+    text: str,
+    *,
+    formula: Bm25,
+    prefixes: Prefixes,
+    expansions: Mapping[str, Sequence[str]] | None = None,
+) -> BoundLexical:
+    words = tokenize(text)
+    weights = {word: weight for word, weight in query_weights(words).items() if weight > 0}
+
+    def look_up() -> tuple[Sequence[QueryTerm], Sequence[int]]:
+        if prefixes == "every":
+            return every_prefix(reader, ns, words), ()
+        if prefixes == "none":
+            return plain_terms(reader, ns, weights), ()
+        return weighted_terms(reader, ns, weights, expansions or {}), index.code_words(reader, ns)
+
+    return BoundLexical(index, look_up, formula, weights, words)
+
+
+def weighted_terms(
+    reader: Reader, ns: int, weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]]
+) -> list[QueryTerm]:
+    """Words weighted by what they say; a prefix helps a short query, and a word that no memory holds."""
+    others = {(word, other): tokenize(other) for word, found in expansions.items() for other in found}
+    wanted = dict.fromkeys([*weights, *(token for tokens in others.values() for token in tokens)])
+    numbers = reader.terms(ns, list(wanted))
+    terms = [QueryTerm(word, (numbers[word],), weights[word], word) for word in weights if word in numbers]
+    terms += _expanded_terms(others, numbers, weights)
+    short = len(weights) <= PREFIX_QUERY_WORDS
+    open_ended = [word for word in weights if (short or word not in numbers) and _may_be_prefix(word)]
+    found = reader.terms_with_prefix(ns, open_ended, PREFIX_CAP) if open_ended else {}
+    return terms + _prefix_terms(open_ended, found, weights, without=numbers)
+
+
+def plain_terms(reader: Reader, ns: int, words: Iterable[str]) -> list[QueryTerm]:
+    numbers = reader.terms(ns, list(words))
+    return [QueryTerm(word, (number,), 1.0, word) for word, number in numbers.items()]
+
+
+def every_prefix(reader: Reader, ns: int, tokens: Sequence[str]) -> list[QueryTerm]:
+    """The specification: each word of more than one character, as a prefix, all equal."""
+    words = [word for word in dict.fromkeys(tokens) if len(word) > 1 or not word.isascii()]
+    found = reader.terms_with_prefix(ns, words, EVERY_PREFIX_CAP) if words else {}
+    return [QueryTerm(word, tuple(found[word]), 1.0, word) for word in words if found.get(word)]
+
+
+def _expanded_terms(
+    others: Mapping[tuple[str, str], Sequence[str]], numbers: Mapping[str, int], weights: Mapping[str, float]
+) -> list[QueryTerm]:
+    """Another word for one of the query's, at half its weight in all; one that is only half known says nothing."""
+    terms = []
+    for (word, other), tokens in others.items():
+        own = tokenize(word)[0] if word not in weights else word  # a Korean noun is named whole and found by its pairs
+        if all(token in numbers and token not in weights for token in tokens):
+            share = weights.get(own, 1.0) * EXPANSION_WEIGHT / len(tokens)
+            terms += [QueryTerm(other, (numbers[token],), share, own, expands=True) for token in tokens]
+    return terms
+
+
+def _prefix_terms(
+    words: Sequence[str],
+    found: Mapping[str, list[int]],
+    weights: Mapping[str, float],
+    *,
+    without: Mapping[str, int],
+) -> list[QueryTerm]:
+    terms = []
+    for word in words:
+        numbers = tuple(number for number in found.get(word, ()) if number != without.get(word))
+        if numbers:
+            terms.append(QueryTerm(f"{word}*", numbers, weights[word] * PREFIX_WEIGHT, word))
+    return terms
+
+
+def _may_be_prefix(word: str) -> bool:
+    return len(word) >= PREFIX_SHORTEST or (len(word) == 1 and not word.isascii())

@@ -1,0 +1,244 @@
+"""A namespace's derived state in memory: columns, segments and vectors that match one number of the store's counter.
+
+A reader's snapshot gives a number. If the version here is older, the rows changed since are applied; if there is none,
+the file beside the store is mapped first. Versions are immutable, so a recall keeps the one that fits its snapshot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recallens.index.columns import INTERNED, Columns
+from recallens.index.lexical import LexicalIndex
+from recallens.index.segments import Segment, from_entries, merge, with_segment
+from recallens.index.sidecar import Image, Stamp, exclusively, read_image, write_image
+from recallens.index.vectors import EXACT_ROWS, VECTOR_DTYPE, VectorIndex
+from recallens.model.verdict import BoolArray
+from recallens.store.protocols import NamespaceState, Reader
+
+# Below this a namespace is loaded from the store in a few milliseconds, and a file would only be one thing more.
+SMALLEST_IMAGE = 2_000
+# A tail longer than this, and than this share of the base, is folded into a new base.
+LONGEST_TAIL = 4_096
+TAIL_SHARE = 0.25
+
+_SEGMENT_ARRAYS = ("offsets", "heads", "forward", "terms", "starts", "rows", "counts", "head_counts")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Version:
+    """Everything the views need, at one number."""
+
+    stamp: Stamp
+    columns: Columns
+    lexical: LexicalIndex
+    vectors: VectorIndex | None
+    based: int = 0
+    _outside: dict[str, BoolArray | None] = field(default_factory=dict)
+
+    def outside(self, reader: Reader, scope: str) -> BoolArray | None:
+        """The rows without a context scope; None where none has it. A snapshot's answer is its version's answer."""
+        if scope not in self._outside:
+            nums = reader.scoped(self.stamp.namespace, scope)
+            self._outside[scope] = ~self.columns.mask_of(nums) if nums else None
+        return self._outside[scope]
+
+    @property
+    def tail(self) -> int:
+        """Rows and vectors that came after the stored base."""
+        vectors = len(self.vectors.tail_rows) if self.vectors is not None else 0
+        return max(self.columns.size - self.based, vectors)
+
+
+class Resident:
+    """The derived state of one namespace for one encoder, shared by the threads of a process."""
+
+    def __init__(self, folder: Path | None, encoder: str | None, dimension: int) -> None:
+        self._folder = folder
+        self._encoder = encoder
+        self._dimension = dimension
+        self._version: Version | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether the next version must be loaded whole."""
+        return self._version is None
+
+    def at(self, reader: Reader, store: str, state: NamespaceState) -> Version | None:
+        """The version of the reader's snapshot; None if another thread is past it: begin again."""
+        wanted = Stamp(store, state.key, self._encoder or "", state.epoch, state.number)
+        with self._lock:
+            version = self._version
+            if version is not None and version.stamp.number > wanted.number and version.stamp.epoch >= wanted.epoch:
+                return None
+            if version is None or not wanted.fits(version.stamp):
+                version = self._load(wanted) or self._nothing(wanted)
+            if version.stamp != wanted:
+                version = self._advance(reader, version, wanted)
+            self._version = version
+            return version
+
+    def _nothing(self, stamp: Stamp) -> Version:
+        columns = Columns.empty()
+        start = Stamp(stamp.store, stamp.namespace, stamp.encoder, stamp.epoch, 0)
+        vectors = VectorIndex.empty(self._dimension) if self._encoder is not None else None
+        return Version(start, columns, LexicalIndex((), columns), vectors)
+
+    def _advance(self, reader: Reader, version: Version, wanted: Stamp) -> Version:
+        since, ns = version.stamp.number, wanted.namespace
+        changes = reader.changes(ns, since)
+        last = int(version.columns["num"].max()) if version.columns.size else 0
+        columns, added = version.columns.next(changes.rows, changes.removed)
+        segments = version.lexical.segments
+        if added:
+            first = version.columns.size
+            entries = list(reader.entries(ns, since, last))
+            segments = with_segment(segments, from_entries(first, columns["num"][first:], entries))
+        vectors = version.vectors
+        if vectors is not None and self._encoder is not None:
+            vectors = self._with_vectors(vectors, columns, list(reader.vectors(ns, self._encoder, since)))
+        following = Version(wanted, columns, LexicalIndex(segments, columns), vectors, version.based)
+        if following.tail > LONGEST_TAIL and following.tail > TAIL_SHARE * following.based:
+            following = compacted(following)
+        return following
+
+    def _with_vectors(self, vectors: VectorIndex, columns: Columns, found: list[tuple[int, bytes]]) -> VectorIndex:
+        if not found:
+            return (
+                vectors
+                if len(vectors.where) == columns.size
+                else vectors.with_rows(np.empty(0, dtype=np.int64), vectors.tail[:0], columns.size)
+            )
+        rows = columns.locate([num for num, _ in found])
+        matrix = np.frombuffer(b"".join(blob for _, blob in found), dtype=VECTOR_DTYPE).reshape(len(found), -1)
+        known = rows >= 0
+        return vectors.with_rows(rows[known], matrix[known], columns.size)
+
+    # ── files ──
+
+    def publish(self) -> bool:
+        """Write the version as a file for other processes, if it is worth one and nobody else is at it."""
+        version = self._version
+        if self._folder is None or version is None or version.columns.size < SMALLEST_IMAGE:
+            return False
+        newest = self._newest(version.stamp)
+        if (
+            newest is not None
+            and version.columns.size - newest.extra["rows"] <= LONGEST_TAIL
+            and not (version.vectors is not None and len(version.vectors) - newest.extra["vectors"] > LONGEST_TAIL)
+        ):
+            return False
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with exclusively(self._folder) as alone:
+                if not alone:
+                    return False
+                version = compacted(version)
+                self._write(version)
+        except OSError:
+            return False  # a full disk or a read-only folder costs the next start some time, and nothing else
+        with self._lock:
+            if self._version is not None and self._version.stamp == version.stamp:
+                self._version = version
+        return True
+
+    def discard(self) -> None:
+        """Forget the version and its files: after a deletion no byte of it may stay in them."""
+        with self._lock:
+            self._version = None
+        if self._folder is not None:
+            import shutil  # late, as it brings every kind of compression
+
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _stem(self, stamp: Stamp) -> str:
+        return hashlib.sha256(stamp.encoder.encode()).hexdigest()[:12]
+
+    def _paths(self, stamp: Stamp) -> list[Path]:
+        if self._folder is None:
+            return []
+        return sorted(self._folder.glob(f"{self._stem(stamp)}-*.image"), reverse=True)
+
+    def _newest(self, stamp: Stamp) -> Image | None:
+        for path in self._paths(stamp):
+            image = read_image(path)
+            if image is not None and stamp.fits(image.stamp):
+                return image
+        return None
+
+    def _load(self, wanted: Stamp) -> Version | None:
+        image = self._newest(wanted)
+        if image is None:
+            return None
+        arrays, extra = image.arrays, image.extra
+        columns = Columns.of(arrays, {name: extra["names"][name] for name in INTERNED})
+        segment = Segment(first=0, **{name: arrays[f"segment.{name}"] for name in _SEGMENT_ARRAYS})
+        vectors = None
+        if self._encoder is not None:
+            scan = self._load_scan(image.stamp) if extra["vectors"] > EXACT_ROWS else None
+            if extra["vectors"] > EXACT_ROWS and scan is None:
+                return None
+            vectors = VectorIndex.of(arrays["vectors"], arrays["vector_rows"], columns.size, scan)
+        return Version(image.stamp, columns, LexicalIndex((segment,), columns), vectors, columns.size)
+
+    def _load_scan(self, stamp: Stamp) -> Any:
+        import turbovec
+
+        assert self._folder is not None
+        path = self._folder / f"{self._stem(stamp)}-{stamp.number:012d}.scan"
+        try:
+            return turbovec.TurboQuantIndex.load(str(path))
+        except (OSError, ValueError):
+            return None
+
+    def _write(self, version: Version) -> None:
+        assert self._folder is not None
+        stamp, columns = version.stamp, version.columns
+        (segment,) = version.lexical.segments
+        arrays = columns.arrays() | {f"segment.{name}": getattr(segment, name) for name in _SEGMENT_ARRAYS}
+        vectors = version.vectors
+        if vectors is not None:
+            arrays |= {"vectors": vectors.base, "vector_rows": vectors.base_rows}
+        extra = {
+            "names": {name: columns.names[name].texts for name in INTERNED},
+            "rows": columns.size,
+            "vectors": len(vectors) if vectors is not None else 0,
+        }
+        # Alone here, so what is half written was left by a process that died.
+        older = [path for form in ("*.image", "*.scan", "*.tmp") for path in self._folder.glob(form)]
+        stem = self._folder / f"{self._stem(stamp)}-{stamp.number:012d}"
+        if vectors is not None and vectors.scan is not None:
+            vectors.scan.write(str(stem.with_suffix(".scan")))
+        write_image(stem.with_suffix(".image"), Image(stamp, arrays, extra))
+        for path in older:
+            if path.stem != stem.name:
+                path.unlink(missing_ok=True)
+
+
+def compacted(version: Version) -> Version:
+    """One segment, one block of vectors with its scan."""
+    columns, segments = version.columns, version.lexical.segments
+    merged = (merge(segments),) if segments else ()
+    vectors = version.vectors
+    if vectors is not None and len(vectors.tail_rows):
+        vectors = vectors.compacted(columns.size)
+    return Version(version.stamp, columns, LexicalIndex(merged, columns), vectors, columns.size)
+
+
+def verify_images(folder: Path) -> list[str]:
+    """Read every file in full against its checksums; what is damaged is named."""
+    if not folder.is_dir():
+        return []
+    return [
+        f"index file {path.name} of {path.parent.name} is damaged; `recallens reindex` makes it anew"
+        for path in sorted(folder.glob("*/*.image"))
+        # One that another process replaced while it was being read is not damaged: it is gone.
+        if read_image(path, verify=True) is None and path.exists()
+    ]

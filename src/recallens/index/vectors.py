@@ -1,0 +1,257 @@
+"""The semantic view: exact while small, then a 4-bit scan whose head is scored again exactly.
+
+A row's score is always computed from its stored half-precision vector by one formula in double precision, so it is
+the same number whether the row came from the scan, from the tail or from a filter's second look.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recallens.index.columns import Columns
+from recallens.index.scored import distinct
+from recallens.index.top import best
+from recallens.index.views import Proposals
+from recallens.model.masks import everywhere, places
+from recallens.model.verdict import BoolArray, FloatArray, IntArray
+
+Half = NDArray[np.float16]
+Single = NDArray[np.float32]
+
+VECTOR_DTYPE = np.dtype("<f2")
+# Up to here a full product takes about as long as a quantised scan, and is exact.
+EXACT_ROWS = 8_192
+SCAN_BITS = 4
+# Rows scored again after a scan; at 100,000 rows the true first ten were always among the first 200.
+SCAN_DEPTH = 200
+# Single precision orders rows up to rounding: a few more than asked for are scored again before the cut.
+EXACT_SLACK = 16
+
+
+def to_blob(vector: NDArray[Any]) -> bytes:
+    return vector.astype(VECTOR_DTYPE).tobytes()
+
+
+def to_single(vectors: Half) -> Single:
+    """The same numbers, all of them finite, in single precision; numpy takes three times as long, number by number.
+
+    The bits of a half, moved to where those of a single are, make one whose exponent is too small by 112.
+    """
+    bits = vectors.view(np.int16).astype(np.int32)
+    bits <<= 13
+    bits &= ~0x70000000  # copies of the sign, which is already in its place
+    single = bits.view(np.float32)
+    single *= _EXPONENTS
+    return single
+
+
+_EXPONENTS = np.float32(2.0**112)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorIndex:
+    """`base` is stored with its scan, `tail` came since; `where` is each row's place in base then tail, or -1."""
+
+    base: Half
+    base_rows: NDArray[np.int32]
+    tail: Half
+    tail_rows: NDArray[np.int32]
+    where: NDArray[np.int32]
+    scan: Any = None
+    base_single: Single | None = None
+    tail_single: Single | None = None
+
+    @staticmethod
+    def empty(dimension: int) -> VectorIndex:
+        none = np.empty((0, dimension), dtype=VECTOR_DTYPE)
+        rows = np.empty(0, dtype=np.int32)
+        return VectorIndex(
+            none,
+            rows,
+            none,
+            rows,
+            rows,
+            base_single=none.astype(np.float32),
+            tail_single=none.astype(np.float32),
+        )
+
+    @staticmethod
+    def of(base: Half, base_rows: NDArray[np.int32], size: int, scan: Any) -> VectorIndex:
+        where = np.full(size, -1, dtype=np.int32)
+        where[base_rows] = np.arange(len(base_rows), dtype=np.int32)
+        none = base[:0]
+        single = to_single(base) if scan is None else None
+        return VectorIndex(
+            base, base_rows, none, base_rows[:0], where, scan, single, none.astype(np.float32)
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.base_rows) + len(self.tail_rows)
+
+    def with_rows(self, rows: IntArray, vectors: Half, size: int) -> VectorIndex:
+        where = np.full(size, -1, dtype=np.int32)
+        where[: len(self.where)] = self.where
+        where[rows] = len(self) + np.arange(len(rows), dtype=np.int32)
+        tail = np.concatenate([self.tail, vectors])
+        assert self.tail_single is not None
+        return VectorIndex(
+            self.base,
+            self.base_rows,
+            tail,
+            np.concatenate([self.tail_rows, rows.astype(np.int32)]),
+            where,
+            self.scan,
+            self.base_single,
+            np.concatenate([self.tail_single, to_single(vectors)]),
+        )
+
+    def compacted(self, size: int) -> VectorIndex:
+        """Everything that is still some row's vector, in the order of rows, with a scan where that pays."""
+        rows = places(self.where[:size] >= 0).astype(np.int32)
+        base = self.gather(self.where[rows])
+        return VectorIndex.of(base, rows, size, build_scan(base) if len(rows) > EXACT_ROWS else None)
+
+    def gather(self, places: NDArray[Any]) -> Half:
+        split = len(self.base_rows)
+        if not len(self.tail_rows):
+            found: Half = self.base[places]
+            return found
+        vectors = np.empty((len(places), self.base.shape[1]), dtype=VECTOR_DTYPE)
+        in_base = places < split
+        vectors[in_base] = self.base[places[in_base]]
+        vectors[~in_base] = self.tail[places[~in_base] - split]
+        return vectors
+
+    def single(self, rows: IntArray) -> Single:
+        """The vectors of rows that have one, in single precision."""
+        return to_single(self.gather(self.where[rows]))
+
+
+def build_scan(vectors: Half) -> Any:
+    import turbovec
+
+    scan = turbovec.TurboQuantIndex(dim=vectors.shape[1], bit_width=SCAN_BITS)
+    step = 16_384
+    for start in range(0, len(vectors), step):
+        scan.add(to_single(vectors[start : start + step]))
+    return scan
+
+
+class BoundSemantic:
+    """The query's vector against one version of the vectors."""
+
+    name = "semantic"
+
+    def __init__(self, index: VectorIndex, columns: Columns, query: Single) -> None:
+        self._index = index
+        self._columns = columns
+        self._query = query.astype(np.float32)
+        self._double = self._query.astype(np.float64)
+        self._head: IntArray | None = None
+        self._weighed: tuple[IntArray, FloatArray] | None = None  # rows in order, with the score that each has
+        self._read: tuple[IntArray, Single] | None = None  # those of them that have a vector, with it
+        self._late: tuple[dict[int, int], Single] = {}, index.base[:0].astype(np.float32)  # read since, by row
+
+    def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:
+        """What others proposed is weighed in the same pass."""
+        index = self._index
+        if not len(index):
+            return Proposals.none()
+        allowed = self._columns["alive"] if mask is None else mask & self._columns["alive"]
+        rows = self._candidates(k, allowed, masked=mask is not None)
+        weighed = rows if beside is None or not len(beside) else _distinct(rows, beside)
+        scores, self._read = self._weigh(weighed)
+        self._weighed = weighed, scores
+        chosen = best(self._columns, rows, scores if weighed is rows else scores[weighed.searchsorted(rows)], k)
+        return Proposals(chosen, self.score(chosen), more=len(rows) > k or self._available(allowed) > k)
+
+    def score(self, rows: IntArray) -> FloatArray:
+        """What was weighed for the proposals, most of a pool, is not weighed again."""
+        if self._weighed is None or not len(self._weighed[0]):
+            return self._weigh(rows)[0]
+        known, weights = self._weighed
+        at = np.minimum(known.searchsorted(rows), len(known) - 1)
+        scores = weights[at]
+        fresh = places(known[at] != rows)
+        if len(fresh):
+            scores[fresh], (late, vectors) = self._weigh(rows[fresh])
+            self._late = dict(zip(late.tolist(), range(len(late)), strict=True)), vectors
+        return scores
+
+    def vectors(self, rows: IntArray) -> Single:
+        """The vectors of rows that have one. Most were read for the proposals, and are at hand."""
+        if self._read is None or not len(self._read[0]):
+            return self._index.single(rows)
+        known, vectors = self._read
+        at = np.minimum(known.searchsorted(rows), len(known) - 1)
+        found: Single = vectors[at]
+        fresh = places(known[at] != rows)
+        if len(fresh):
+            place, late = self._late
+            at_hand = [place.get(row, -1) for row in rows[fresh].tolist()]
+            if -1 in at_hand:
+                found[fresh] = self._index.single(rows[fresh])
+            else:
+                found[fresh] = late[at_hand]
+        return found
+
+    def _weigh(self, rows: IntArray) -> tuple[FloatArray, tuple[IntArray, Single]]:
+        """The score of each row, NaN without a vector; and the rows that have one, with it."""
+        has = self._index.where[rows] >= 0
+        known = rows if everywhere(has) else rows[has]
+        vectors = self._index.single(known)
+        products = self._products(vectors)
+        if len(known) == len(rows):
+            return products, (known, vectors)
+        scores = np.full(len(rows), np.nan)
+        scores[has] = products
+        return scores, (known, vectors)
+
+    def _products(self, vectors: Single) -> FloatArray:
+        products = vectors.astype(np.float64)
+        products *= self._double
+        total: FloatArray = np.add.reduce(products, axis=1)
+        return total
+
+    def _available(self, allowed: BoolArray) -> int:
+        return int((allowed[: len(self._index.where)] & (self._index.where >= 0)).sum())
+
+    def _candidates(self, k: int, allowed: BoolArray, *, masked: bool) -> IntArray:
+        """Rows that are sure to hold the k best; the scan's first head serves a filter too if enough of it passes."""
+        index = self._index
+        tail = self._exact(index.tail_rows, index.tail_single, k, allowed)
+        if index.scan is None:
+            return _distinct(self._exact(index.base_rows, index.base_single, k, allowed), tail)
+        if masked and self._head is not None:
+            passing = self._head[allowed[self._head]]
+            if len(passing) >= k:
+                return _distinct(passing, tail)
+        depth = max(SCAN_DEPTH, 2 * k)
+        mask = None if allowed.all() else np.ascontiguousarray(allowed[index.base_rows])
+        count = min(depth, len(index.base_rows) if mask is None else int(mask.sum()))
+        if not count:
+            return distinct(tail)
+        _, places = index.scan.search(self._query[None], count, mask=mask)
+        head = index.base_rows[places[0]].astype(np.int64)
+        if not masked:
+            self._head = head
+        return _distinct(head, tail)
+
+    def _exact(self, rows: NDArray[np.int32], vectors: Single | None, k: int, allowed: BoolArray) -> IntArray:
+        if vectors is None or not len(rows):
+            return np.empty(0, dtype=np.int64)
+        eligible = places(allowed[rows])
+        wanted = k + EXACT_SLACK
+        if len(eligible) <= wanted:
+            return rows[eligible].astype(np.int64)
+        scores = (vectors @ self._query)[eligible]
+        return rows[eligible[np.argpartition(-scores, wanted)[:wanted]]].astype(np.int64)
+
+
+def _distinct(base: IntArray, tail: IntArray) -> IntArray:
+    """A row whose vector was written again lies in both."""
+    return distinct(np.concatenate([base, tail]))

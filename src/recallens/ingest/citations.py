@@ -1,0 +1,99 @@
+"""Citations as they stand in text and on the command line."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from recallens.errors import InvalidInput, UnknownOption
+from recallens.ingest.paths import PATH_CHARACTER, is_file
+from recallens.model.citation import CITATION_FIELDS, citation_from_json
+from recallens.model.memory import (
+    Citation,
+    CommitCitation,
+    FileCitation,
+    LogCitation,
+    SymbolCitation,
+    TerminalCitation,
+)
+
+CITATION_FORMS: Final = "commit:HASH, file:PATH[:START[-END]], symbol:NAME@FILE, terminal_snapshot:ID or log:POINTER"
+
+_LOCATED: Final = re.compile(
+    rf"(?<!{PATH_CHARACTER})(?P<path>(?:[A-Za-z]:(?=\\))?{PATH_CHARACTER}++)"
+    r"(?:#L(?P<anchor>\d{1,9})(?:-L?(?P<anchor_end>\d{1,9}))?|:(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?)?"
+)
+_COMMIT: Final = re.compile(r"\bcommit[ :]{1,2}(?P<hash>[0-9a-f]{7,40})(?![0-9A-Za-z])", re.IGNORECASE)
+_BRACKETED: Final = re.compile(
+    r"\[(?P<kind>symbol|log|terminal(?:_snapshot)?):[ \t]*(?P<value>[^\[\]\n]{1,512})\]", re.IGNORECASE
+)
+_URL: Final = re.compile(r"(?<!\w)[A-Za-z][A-Za-z0-9+.-]{1,15}://\S+")
+_LINES: Final = re.compile(r"(?P<path>.+?)(?::(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?)?", re.DOTALL)
+
+
+def parse_citations(text: str) -> tuple[Citation, ...]:
+    """The distinct citations that a text names, in text order."""
+    found: list[tuple[int, Citation]] = []
+    for match in _BRACKETED.finditer(text):
+        citation = _bracketed(match["kind"].lower(), match["value"].strip())
+        if citation:
+            found.append((match.start(), citation))
+    found += [(match.start(), CommitCitation(match["hash"].lower())) for match in _COMMIT.finditer(text)]
+    # What the first pass read is blanked, so that the file inside a bracket or a URL is not cited again.
+    rest = _URL.sub(_blank, _BRACKETED.sub(_blank, text))
+    for match in _LOCATED.finditer(rest):
+        citation = _located(match)
+        if citation:
+            found.append((match.start(), citation))
+    return tuple(dict.fromkeys(citation for _, citation in sorted(found, key=lambda each: each[0])))
+
+
+def parse_citation(text: str) -> Citation:
+    """One citation as typed on the command line."""
+    kind, colon, value = text.strip().partition(":")
+    kind, value = kind.strip().lower(), value.strip()
+    if kind not in CITATION_FIELDS:
+        raise UnknownOption("citation kind", kind if colon else text, CITATION_FIELDS)
+    if not value:
+        raise InvalidInput(f"the citation {text!r} is empty after its kind; use {CITATION_FORMS}")
+    if kind == "symbol":
+        name, at, file = value.rpartition("@")
+        if not (at and name and file):
+            raise InvalidInput(f"the citation {text!r} names no file; use symbol:NAME@FILE")
+        return SymbolCitation(id=value, name=name, file=file)
+    if kind == "file":
+        located = _LINES.fullmatch(value)
+        fields: dict[str, Any] = {"path": located["path"] if located else value}
+        if located and located["start"]:
+            fields["startLine"] = int(located["start"])
+            fields["endLine"] = int(located["end"]) if located["end"] else None
+        return citation_from_json({"kind": kind, **fields})
+    return citation_from_json({"kind": kind, CITATION_FIELDS[kind]: value})
+
+
+def _bracketed(kind: str, value: str) -> Citation | None:
+    if kind == "log":
+        return LogCitation(value) if value else None
+    if kind == "symbol":
+        name, _, file = value.rpartition("@")
+        return SymbolCitation(value, name, file) if name and file else None
+    return TerminalCitation(value) if value else None
+
+
+def _located(match: re.Match[str]) -> FileCitation | None:
+    """A file with lines; without them it also needs a slash, since a bare name is a mention."""
+    start = match["anchor"] or match["start"]
+    path = match["path"].rstrip(".-")
+    if not is_file(path):
+        return None
+    if start is None:
+        return FileCitation(path) if "/" in path or "\\" in path else None
+    if int(start) < 1:
+        return FileCitation(path)
+    end = match["anchor_end"] or match["end"]
+    last = int(end) if end and int(end) >= int(start) else None
+    return FileCitation(path, int(start), last)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())

@@ -1,0 +1,179 @@
+"""Keeping a skill, a pattern or a gotcha: without secrets, once for each name, its counts growing with every report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar, assert_never
+
+from recallens.errors import InvalidInput
+from recallens.ingest.draft import Draft
+from recallens.model.crafts import (
+    FIELDS,
+    TITLE_CHARACTERS,
+    Craft,
+    Gotcha,
+    Pattern,
+    Skill,
+    attributes_of,
+    checked,
+    compose,
+    kind_of,
+    listed_in,
+    name_of,
+)
+from recallens.model.memory import Kind, Memory, Sector
+from recallens.store.tasks import TaskReader
+from recallens.text.normalize import normalize
+from recallens.text.sentences import cut_at_word, first_sentence
+
+# A title is a line in a list; what a longer one says is in the text all the same.
+LONGEST_TITLE = 200
+# The first sentence of a text that has no fields stands for its description.
+LONGEST_DESCRIPTION = 400
+
+Some = TypeVar("Some", bound=Craft)
+
+
+def kept(craft: Some) -> Some:
+    """Checked, clean and without secrets, as it may be stored."""
+    from recallens.ingest.redact import redact_values  # late: only a write needs its rules
+
+    found = checked(craft)
+    words = redact_values(attributes_of(found))
+    lists = {name: tuple(value) for name, value in words.items() if isinstance(value, list)}
+    return replace(found, **{**words, **lists})  # type: ignore[return-value]
+
+
+def draft_of(craft: Craft, **attributes: Any) -> Draft:
+    """The memory that a craft is kept as."""
+    sector = Sector.REFLECTIVE if isinstance(craft, Gotcha) else Sector.PROCEDURAL
+    draft = Draft(
+        compose(craft),
+        title=cut_at_word(" ".join(name_of(craft).split()), LONGEST_TITLE),
+        kind=kind_of(craft),
+        sector=sector,
+        citations=craft.citations,
+        confidence=craft.confidence if isinstance(craft, Skill) else None,
+        attributes=attributes_of(craft),
+    )
+    return replace(draft, **attributes)
+
+
+def craft_of(memory: Memory, *, whole: bool = False) -> Craft:
+    """The fields of a memory of one of the three kinds; what it does not have is read from its text.
+
+    That is its first sentence, or with `whole` all of it, as is wanted where a new text is made of the old.
+    """
+    held = memory.attributes
+    title = _text(held, "title") or memory.title or first_sentence(memory.content, TITLE_CHARACTERS)
+    told = _text(held, "description") or memory.summary or _told(_after(memory.content, title), whole)
+    common: dict[str, Any] = {"citations": memory.citations, "id": memory.id}
+    match memory.kind:
+        case Kind.SKILL:
+            return Skill(
+                topic=_text(held, "topic") or title,
+                context=_text(held, "context") or ("" if "topic" in held else told),
+                core_principles=listed_in(held, "core_principles"),
+                pitfalls=listed_in(held, "pitfalls"),
+                implementation_guide=_text(held, "implementation_guide") or ("" if "topic" in held else memory.content),
+                confidence=memory.confidence,
+                **common,
+            )
+        case Kind.PATTERN:
+            count = _count(held, "success_count")
+            return Pattern(title, told, _text(held, "example_code") or None, count, **common)
+        case Kind.GOTCHA:
+            return Gotcha(
+                title=title,
+                description=told,
+                resolution=_text(held, "resolution"),
+                occurrence_count=_count(held, "occurrence_count"),
+                trigger_conditions=listed_in(held, "trigger_conditions"),
+                files=listed_in(held, "files"),
+                **common,
+            )
+        case _:
+            raise InvalidInput(f"{memory.id} is a {memory.kind}, not one of: {', '.join(FIELDS)}")
+
+
+def _after(content: str, title: str) -> str:
+    """What follows the title, where the text begins with it; else all of it."""
+    rest = content.strip().removeprefix(title).lstrip(" \n.:") if content.strip().startswith(title) else content
+    return rest or content
+
+
+def _told(text: str, whole: bool) -> str:
+    return text.strip() if whole else first_sentence(text, LONGEST_DESCRIPTION)
+
+
+def _text(held: Mapping[str, Any], name: str) -> str:
+    value = held.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _count(held: Mapping[str, Any], name: str) -> int:
+    """A memory that says nothing of its count has been seen once: when it was written."""
+    value = held.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 1
+
+
+def named(reader: TaskReader, ns: int, craft: Craft, project: str | None) -> int | None:
+    """The memory in use that has this kind and name in the project."""
+    wanted = normalize(cut_at_word(" ".join(name_of(craft).split()), LONGEST_TITLE))
+    found = reader.crafts_named(ns, kind_of(craft), project)
+    return next((num for num, title in found if normalize(title) == wanted), None)
+
+
+def merged(old: Craft, new: Craft) -> Craft:
+    """What is reported again: counts add up, lists grow, and words that are given anew take the place of the old."""
+    citations = _both(old.citations, new.citations)
+    match old, new:
+        case Skill(), Skill():
+            return replace(
+                new,
+                context=new.context or old.context,
+                core_principles=_both(old.core_principles, new.core_principles),
+                pitfalls=_both(old.pitfalls, new.pitfalls),
+                implementation_guide=new.implementation_guide or old.implementation_guide,
+                citations=citations,
+            )
+        case Pattern(), Pattern():
+            return replace(
+                new,
+                description=new.description or old.description,
+                example_code=new.example_code or old.example_code,
+                success_count=old.success_count + new.success_count,
+                citations=citations,
+            )
+        case Gotcha(), Gotcha():
+            return replace(
+                new,
+                description=new.description or old.description,
+                resolution=new.resolution or old.resolution,
+                occurrence_count=old.occurrence_count + new.occurrence_count,
+                trigger_conditions=_both(old.trigger_conditions, new.trigger_conditions),
+                files=_both(old.files, new.files),
+                citations=citations,
+            )
+        case _:
+            return new
+
+
+def counted(craft: Craft) -> int:
+    match craft:
+        case Skill():
+            return 0
+        case Pattern():
+            return craft.success_count
+        case Gotcha():
+            return craft.occurrence_count
+        case _:
+            assert_never(craft)
+
+
+Item = TypeVar("Item")
+
+
+def _both(first: Sequence[Item], second: Sequence[Item]) -> tuple[Item, ...]:
+    return tuple(dict.fromkeys([*first, *second]))

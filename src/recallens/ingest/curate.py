@@ -1,0 +1,121 @@
+"""Changing what is known without losing it: text is immutable, so an edit is a new memory that supersedes the old."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recallens.errors import InvalidInput
+from recallens.ingest.strengthen import strengthen
+from recallens.model.memory import EventKind, Memory, Relation, Status, Usage, Zone
+from recallens.model.salience import CONFIRM_REINFORCEMENT, DAY_MS, DEEMPHASIS
+from recallens.store.protocols import Writer
+
+# What a forgotten memory was, where restoring it must not stand for a decision that nobody made.
+FORGOTTEN_AS = "forgottenAs"
+_UNDECIDED = (Status.PENDING_REVIEW, Status.QUARANTINED, Status.REJECTED)
+
+
+def supersede(tx: Writer, ns: int, *, old: int, new: int, at: int, session: str | None = None) -> None:
+    if old == new:
+        raise InvalidInput("a memory cannot supersede itself")
+    memories = tx.memories([old, new])
+    if memories[old].status is Status.FORGOTTEN:
+        raise InvalidInput(f"{memories[old].id} is forgotten", hint="Restore it first with `recallens restore`.")
+    if _leads_to(tx, start=old, target=new):
+        raise InvalidInput(f"{memories[old].id} already supersedes {memories[new].id}: that would be a circle")
+    tx.supersede(ns, old, new, at)
+    if session is not None:
+        tx.link(ns, session, [old], Usage.UPDATED, at)
+
+
+def _leads_to(tx: Writer, *, start: int, target: int) -> bool:
+    """Whether `start` supersedes `target`, over any number of steps."""
+    seen, front = {start}, [start]
+    while front:
+        num = front.pop()
+        me = tx.memories([num])[num]
+        older = [r.target for r in tx.relations(num) if r.type == "SUPERSEDES" and r.source == me.id]
+        for other in tx.find(_namespace_key(tx, me), older).values():
+            if other == target:
+                return True
+            if other not in seen:
+                seen.add(other)
+                front.append(other)
+    return False
+
+
+def _namespace_key(tx: Writer, memory: Memory) -> int:
+    state = tx.namespace(memory.namespace)
+    assert state is not None
+    return state.key
+
+
+def relate(tx: Writer, ns: int, *, source: int, target: int, relation: Relation) -> None:
+    if source == target:
+        raise InvalidInput("a memory cannot be related to itself")
+    tx.relate(ns, source, target, relation)
+
+
+def forget(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> None:
+    """Soft: it stays in the store, hidden from every recall at every time, until restored."""
+    if memory.status is Status.FORGOTTEN:
+        return
+    if memory.status in _UNDECIDED:
+        tx.put_attributes(ns, num, {**memory.attributes, FORGOTTEN_AS: memory.status}, at)
+    tx.update(ns, num, {"status": Status.FORGOTTEN, "updated": at})
+
+
+def restore(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> Status:
+    """Back to what it would be: superseded if something still supersedes it, undecided if it was, else active."""
+    if memory.status not in (Status.FORGOTTEN, Status.ARCHIVED):
+        raise InvalidInput(
+            f"{memory.id} is {memory.status}, not forgotten or archived", hint="There is nothing to restore."
+        )
+    was = memory.attributes.get(FORGOTTEN_AS)
+    if was is not None:
+        kept = {name: value for name, value in memory.attributes.items() if name != FORGOTTEN_AS}
+        tx.put_attributes(ns, num, kept, at)
+    status = Status.SUPERSEDED if tx.successors([num], at) else Status(was or Status.ACTIVE)
+    tx.update(ns, num, {"status": status, "updated": at})
+    return status
+
+
+def confirm(tx: Writer, ns: int, num: int, *, at: int, session: str | None) -> None:
+    strengthen(tx, ns, num, EventKind.CONFIRMED, by=CONFIRM_REINFORCEMENT, now=at, session=session)
+
+
+def deemphasise(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> float:
+    base = memory.base_salience * DEEMPHASIS
+    tx.update(ns, num, {"base_salience": base, "updated": at})
+    return base
+
+
+def approve(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> None:
+    _must_await_review(memory)
+    zone = Zone.TRUSTED if memory.zone is Zone.QUARANTINE else memory.zone
+    tx.update(ns, num, {"status": Status.ACTIVE, "zone": zone, "updated": at})
+
+
+def reject(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> None:
+    _must_await_review(memory)
+    tx.update(ns, num, {"status": Status.REJECTED, "updated": at})
+
+
+def awaits_review(memory: Memory) -> bool:
+    waiting = memory.status in (Status.PENDING_REVIEW, Status.QUARANTINED)
+    return waiting or (memory.status is Status.ACTIVE and memory.zone is Zone.QUARANTINE)
+
+
+def _must_await_review(memory: Memory) -> None:
+    if not awaits_review(memory):
+        raise InvalidInput(
+            f"{memory.id} is {memory.status} and {memory.zone}: it is not waiting for review",
+            hint="`recallens review list` shows what is.",
+        )
+
+
+def prunable(memories: Sequence[Memory], *, older_than_days: int, now: int, superseded: bool) -> list[Memory]:
+    """Forgotten or rejected for longer than the retention; superseded ones are history and go only when asked for."""
+    edge = now - older_than_days * DAY_MS
+    gone = {Status.FORGOTTEN, Status.REJECTED} | ({Status.SUPERSEDED} if superseded else set())
+    return [memory for memory in memories if memory.status in gone and memory.updated < edge]

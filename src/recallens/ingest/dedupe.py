@@ -1,0 +1,169 @@
+"""When two texts are the same memory: equal by hash, or near enough that keeping both would only repeat.
+
+Similarity alone would merge "port 8080" with "port 8081", and "is safe" with "is not safe". So a merge also
+needs the same polarity and the same numbers. Where in doubt, both are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from hashlib import blake2b, sha256
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from recallens.text.normalize import clean, fold
+from recallens.text.tokenizer import tokenize
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from numpy.typing import NDArray
+
+SIMHASH_BITS: Final = 64
+
+# Two texts merge above this share of common tokens, never at it.
+JACCARD_FLOOR: Final = 0.8
+
+# The expected Hamming distance at a cosine c is 64·arccos(c)/π: 3 bits is c = 0.99, 6 is 0.96, 9 is 0.90,
+# 12 is 0.83. In a short text one other word makes another fact, so that it must be all but equal; in a long
+# one a few words in a hundred are an edit. Each row: up to this many tokens, at most this distance.
+DISTANCE_BY_LENGTH: Final = ((8, 3), (24, 6), (64, 9))
+LONGEST_DISTANCE: Final = 12
+
+# 65,536 tokens take about 8 MB; then the memory starts anew.
+CACHE_LIMIT: Final = 65_536
+
+_token_hashes: dict[str, int] = {}
+
+_NEGATION: Final = re.compile(
+    r"\b(?:not|cannot|never|no|none|nothing|nobody|nowhere|without|neither|nor|hardly|barely|unless|except)\b"
+    r"|n['’]t\b|\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|wasnt|shouldnt|couldnt|wouldnt)\b"
+    r"|않|없|아니|아닌|아닙|아님|(?<![가-힣])안(?=\s|되|돼|됩|됐|된|될|됨|하|해|한|할|함|합)"
+    r"|못(?=\s|하|해|한|할|함|합)|말(?=고|아|라|것)|지\s?(?=마세|마라|마십)"
+)
+_PLAIN_NOT: Final = frozenset(("not", "cannot"))
+
+# Two texts that differ by one of these pairs share nearly all of their tokens and say the contrary.
+_OPPOSITE_WORDS: Final = """
+enable disable, enabled disabled, allow deny, allowed denied, allowed forbidden, true false, on
+off, always never, before after, increase decrease, add remove, start stop, success failure,
+succeed fail, supported unsupported, valid invalid, safe unsafe, available unavailable, open
+close, up down, minimum maximum, more less, like dislike, love hate, encrypted unencrypted, public
+private, sync async, synchronous asynchronous, with without, left right, required optional,
+upgrade downgrade, 허용 금지, 가능 불가, 성공 실패, 이전 이후, 증가 감소, 시작 중지, 추가 삭제, 활성 비활
+"""
+
+_NUMBERED: Final = re.compile(r"(?<![a-z0-9_./:-])(?=[a-z_./:-]*+\d)[a-z0-9_./:-]++")
+
+# `one`, `second`, `may` and `march` are left out: mostly they are other words.
+_NUMBER_WORD: Final = re.compile(
+    r"\b(?:zero|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
+    r"|hundred|thousand|million|billion|twice|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+    r"|january|february|april|june|july|august|september|october|november|december)\b|[월화수목금토일]요일"
+)
+
+
+def content_hash(text: str) -> str:
+    """SHA-256 of the text as it would be kept, blanks around it aside."""
+    return sha256(clean(text).strip().encode("utf-8")).hexdigest()
+
+
+def simhash(tokens: Sequence[str]) -> int:
+    """Charikar's fingerprint: each bit is the sign of the tokens' weighted vote; equal tokens, equal bits."""
+    if not tokens:
+        return 0
+    counts = Counter(tokens)
+    hashes = np.fromiter(map(_token_hash, counts), dtype="<u8", count=len(counts))
+    bits = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").astype(np.float32)
+    weights = np.fromiter(counts.values(), dtype=np.float32, count=len(counts))
+    votes = weights @ (2.0 * bits - 1.0)
+    return int.from_bytes(np.packbits(votes > 0.0, bitorder="little").tobytes(), "little")
+
+
+def max_distance(token_count: int) -> int:
+    """The most bits in which the fingerprints of two texts of this length may differ."""
+    for longest, distance in DISTANCE_BY_LENGTH:
+        if token_count <= longest:
+            return distance
+    return LONGEST_DISTANCE
+
+
+def hamming(a: int, others: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """The distance from one fingerprint to each of many."""
+    return np.bitwise_count(np.bitwise_xor(others, np.uint64(a)))
+
+
+def jaccard(a: Collection[str], b: Collection[str]) -> float:
+    """Common tokens over all tokens; 0 where there are none."""
+    first, second = set(a), set(b)
+    union = len(first | second)
+    return len(first & second) / union if union else 0.0
+
+
+def same_polarity(text_a: str, text_b: str) -> bool:
+    """Whether both negate alike, in kind and in parity, and neither says the other's opposite."""
+    return _negations(text_a) == _negations(text_b) and not _opposed(text_a, text_b)
+
+
+def same_numbers(text_a: str, text_b: str) -> bool:
+    """Whether numbers, versions and identifiers with digits are the same, in the same order."""
+    return _numbers(text_a) == _numbers(text_b)
+
+
+def is_near_duplicate(text_a: str, tokens_a: Sequence[str], text_b: str, tokens_b: Sequence[str]) -> bool:
+    """Whether one of the two texts may stand for both."""
+    if not tokens_a or not tokens_b:
+        return False
+    if jaccard(tokens_a, tokens_b) <= JACCARD_FLOOR:
+        return False
+    distance = (simhash(tokens_a) ^ simhash(tokens_b)).bit_count()
+    if distance > max_distance(min(len(tokens_a), len(tokens_b))):
+        return False
+    return same_numbers(text_a, text_b) and same_polarity(text_a, text_b)
+
+
+def _token_hash(token: str) -> int:
+    known = _token_hashes.get(token)
+    if known is None:
+        # Tokens come from the tokenizer without surrogates; any other caller's are replaced, not refused.
+        digest = blake2b(token.encode("utf-8", "replace"), digest_size=SIMHASH_BITS // 8).digest()
+        known = int.from_bytes(digest, "little")
+        if len(_token_hashes) >= CACHE_LIMIT:
+            _token_hashes.clear()
+        _token_hashes[token] = known
+    return known
+
+
+def _negations(text: str) -> tuple[int, frozenset[str]]:
+    found = [_negation(word) for word in _NEGATION.findall(fold(text))]
+    return len(found) % 2, frozenset(found)
+
+
+def _opposed(text_a: str, text_b: str) -> bool:
+    only_a, only_b = set(tokenize(text_a)), set(tokenize(text_b))
+    only_a, only_b = only_a - only_b, only_b - only_a
+    return any(
+        (first in only_a and second in only_b) or (second in only_a and first in only_b)
+        for first, second in _opposites()
+    )
+
+
+@cache
+def _opposites() -> tuple[tuple[str, str], ...]:
+    return tuple((first, second) for first, second in (tokenize(pair) for pair in _OPPOSITE_WORDS.split(",")))
+
+
+def _negation(word: str) -> str:
+    """Contractions and `cannot` negate as `not` does."""
+    is_not = word in _PLAIN_NOT or word.endswith(("n't", "n’t")) or (word.endswith("nt") and word.isascii())
+    return "not" if is_not else word
+
+
+def _numbers(text: str) -> list[str]:
+    folded = fold(text)
+    # A number reads the same with or without the stop that closes its sentence.
+    found = [number.strip("./:-") for number in _NUMBERED.findall(folded)]
+    return found + _NUMBER_WORD.findall(folded)

@@ -1,0 +1,175 @@
+"""JSON lines as drafts: sessions, memories and relations, checked in full before the first is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from recallens.errors import InvalidInput, RecallensError, UnknownOption
+from recallens.ingest.draft import Draft
+from recallens.ingest.prepare import check
+from recallens.ingest.task_lines import TaskLine, task_line
+from recallens.ingest.validate import option, parse_when, unit_interval
+from recallens.model.citation import citation_from_json
+from recallens.model.memory import Origin, RelationType
+
+LINE_TYPES = ("memory", "session", "relation", "task")
+_TIMES = {"createdAt": "created", "validFrom": "valid_from", "validUntil": "valid_until"}
+_FIELDS = {
+    "content": "content", "text": "content", "title": "title", "summary": "summary", "projectId": "project",
+    "project": "project", "sector": "sector", "kind": "kind", "tier": "tier", "status": "status", "zone": "zone",
+    "tags": "tags", "scopes": "scopes", "importance": "importance", "confidence": "confidence",
+    "salience": "salience", "source": "source", "sourceId": "source_id", "session": "session", "task": "task",
+    "worktree": "worktree", "author": "author", "position": "position", "reward": "reward",
+    "attributes": "attributes",
+}  # fmt: skip
+_NUMBERS = frozenset(("importance", "confidence", "salience", "position", "reward"))
+_LISTS = frozenset(("tags", "scopes"))
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLine:
+    id: str
+    project: str | None
+    title: str | None
+    summary: str | None
+    started: int | None
+    ended: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLine:
+    draft: Draft
+    key: str | None
+    supersedes: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RelationLine:
+    source: str
+    target: str
+    relation: RelationType
+    confidence: float
+    origin: Origin
+
+
+@dataclass(slots=True)
+class Import:
+    """What a file holds. `errors` names each bad line; with any, nothing should be written."""
+
+    sessions: list[SessionLine] = field(default_factory=list)
+    memories: list[MemoryLine] = field(default_factory=list)
+    relations: list[RelationLine] = field(default_factory=list)
+    tasks: list[TaskLine] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+def read_lines(lines: Iterable[str], *, now: int) -> Import:
+    """Every line that is not blank; a line is a memory unless its `type` says otherwise."""
+    found = Import()
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            if not isinstance(record, dict):
+                raise InvalidInput("not a JSON object")
+            if "\\u" in line:
+                json.dumps(record, ensure_ascii=False).encode()  # half a surrogate pair can be escaped, not stored
+            _read(record, found, now)
+        except json.JSONDecodeError as error:
+            found.errors.append(f"line {number}: not JSON ({error.msg} at column {error.colno})")
+        except (ValueError, RecursionError) as error:
+            # A number of thousands of digits, or objects nested as deep.
+            found.errors.append(f"line {number}: not JSON that can be read ({error})")
+        except RecallensError as error:
+            found.errors.append(f"line {number}: {error}")
+    return found
+
+
+def _read(record: Mapping[str, Any], found: Import, now: int) -> None:
+    match record.get("type", "memory"):
+        case "memory":
+            found.memories.append(_memory(record, now))
+        case "session":
+            found.sessions.append(_session(record, now))
+        case "relation":
+            found.relations.append(_relation(record))
+        case "task":
+            found.tasks.append(task_line(record, now))
+        case other:
+            raise UnknownOption("line type", other, LINE_TYPES)
+
+
+def _memory(record: Mapping[str, Any], now: int) -> MemoryLine:
+    known = {*_FIELDS, *_TIMES, "type", "key", "supersedes", "citations", "id"}
+    unknown = sorted(record.keys() - known)
+    if unknown:
+        raise InvalidInput(f"unknown field {unknown[0]!r}; a memory has: {', '.join(sorted(known))}")
+    values: dict[str, Any] = {}
+    for name, value in record.items():
+        if name in _FIELDS and value is not None:
+            values[_FIELDS[name]] = _typed(name, value)
+        elif name in _TIMES and value is not None:
+            values[_TIMES[name]] = parse_when(value, now_ms=now)
+    if "content" not in values:
+        raise InvalidInput("a memory needs `content`")
+    cited = record.get("citations") or []
+    if not isinstance(cited, list):
+        raise InvalidInput("citations must be a list")
+    key, supersedes = _text(record, "key"), _text(record, "supersedes")
+    values.setdefault("source_id", key)
+    draft = Draft(**values, citations=tuple(citation_from_json(citation) for citation in cited))
+    check(draft)
+    return MemoryLine(draft, key, supersedes)
+
+
+def _session(record: Mapping[str, Any], now: int) -> SessionLine:
+    id = _text(record, "id")
+    if not id:
+        raise InvalidInput("a session needs `id`")
+    times = [parse_when(record[name], now_ms=now) if record.get(name) else None for name in ("startedAt", "endedAt")]
+    project = _text(record, "projectId") or _text(record, "project")
+    return SessionLine(id, project, _text(record, "title"), _text(record, "summary"), times[0], times[1])
+
+
+def _relation(record: Mapping[str, Any]) -> RelationLine:
+    source, target = _text(record, "source"), _text(record, "target")
+    if not source or not target:
+        raise InvalidInput("a relation needs `source` and `target`")
+    return RelationLine(
+        source,
+        target,
+        option(RelationType, record.get("relation"), "relation"),
+        unit_interval("confidence", record.get("confidence", 1.0)),
+        option(Origin, record.get("origin") or Origin.IMPORT, "origin"),
+    )
+
+
+def _text(record: Mapping[str, Any], name: str) -> str | None:
+    value = record.get(name)
+    if value is not None and not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text, not {value!r}")
+    return value
+
+
+def _typed(name: str, value: Any) -> Any:
+    if name in _NUMBERS:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InvalidInput(f"{name} must be a number, not {value!r}")
+        if name == "position" and not (isinstance(value, int) and 0 <= value < 2**31):
+            raise InvalidInput(f"position must be a whole number from 0, not {value!r}")
+        return value
+    if name in _LISTS:
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise InvalidInput(f"{name} must be a list of texts, not {value!r}")
+        return tuple(value)
+    if name == "attributes":
+        if not isinstance(value, dict):
+            raise InvalidInput(f"attributes must be an object, not {value!r}")
+        return value
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text, not {value!r}")
+    return value

@@ -1,0 +1,207 @@
+"""From a draft to a memory that is ready to be written: checked, redacted, annotated, tokenised."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+from recallens.errors import InvalidInput
+from recallens.ingest.annotate import annotate
+from recallens.ingest.citations import parse_citations
+from recallens.ingest.dedupe import content_hash, simhash
+from recallens.ingest.draft import Draft
+from recallens.ingest.validate import epoch_ms, label, option, tags, text_content, unit_interval
+from recallens.model.crafts import affected_files, check_fields
+from recallens.model.memory import (
+    Annotations,
+    Citation,
+    FileCitation,
+    Kind,
+    Memory,
+    Sector,
+    Status,
+    Tier,
+    Zone,
+)
+from recallens.store.protocols import Prepared
+from recallens.text.counting import estimate_tokens
+from recallens.text.normalize import clean, normalize
+from recallens.text.tokenizer import tokenize
+
+DEFAULT_SOURCE = "user"
+_LABELS = (
+    "title", "summary", "project", "source", "source_id", "document", "session", "task", "worktree", "author",
+    "supersedes",
+)  # fmt: skip
+COMMIT_LABEL = 7  # the length at which people abbreviate a hash: longer ones are found by it too
+
+
+def check(draft: Draft) -> None:
+    """Refuse what `prepare` would refuse, without the work."""
+    text_content(draft.content)
+    tags(draft.tags)
+    for what, kind, value in (
+        ("sector", Sector, draft.sector),
+        ("kind", Kind, draft.kind),
+        ("tier", Tier, draft.tier),
+        ("status", Status, draft.status),
+        ("zone", Zone, draft.zone),
+    ):
+        if value is not None:
+            option(kind, value, what)
+    for name, number in (
+        ("importance", draft.importance),
+        ("confidence", draft.confidence),
+        ("salience", draft.salience),
+        ("reward", draft.reward),
+    ):
+        if number is not None:
+            unit_interval(name, number)
+    for name in _LABELS:
+        label(name, getattr(draft, name))
+    for name in ("created", "valid_from", "valid_until"):
+        epoch_ms(name, getattr(draft, name))
+    for scope in draft.scopes:
+        label("a scope", scope)
+    if draft.position is not None and not (isinstance(draft.position, int) and 0 <= draft.position < 2**31):
+        raise InvalidInput(f"position must be a whole number from 0, not {draft.position!r}")
+    try:
+        json.dumps(dict(draft.attributes), ensure_ascii=False).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"attributes must be plain JSON values ({error})") from error
+    if draft.kind is not None:
+        check_fields(option(Kind, draft.kind, "kind"), draft.attributes)
+    if draft.valid_from is not None and draft.valid_until is not None and draft.valid_until <= draft.valid_from:
+        raise InvalidInput("valid-until must come after valid-from")
+    superseded = draft.status is not None and option(Status, draft.status, "status") is Status.SUPERSEDED
+    if superseded and draft.valid_until is None:
+        raise InvalidInput("a superseded memory needs valid-until: the time at which it was")
+
+
+def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
+    """Everything that can be said of a draft without looking at the store."""
+    # Rules that only a write needs: a process that searches never compiles them.
+    from recallens.ingest.classify import classify_kind, classify_sector
+    from recallens.ingest.redact import redact, redact_values
+
+    check(draft)
+    content, redacted = redact(text_content(draft.content))
+    title, more = _redacted(draft.title)
+    summary, still_more = _redacted(draft.summary)
+    given = tags(draft.tags)
+    annotations = annotate(content, given)
+    sector = option(Sector, draft.sector, "sector") if draft.sector is not None else classify_sector(content)
+    created = now if draft.created is None else draft.created
+    memory = Memory(
+        id=id,
+        namespace=namespace,
+        content=content,
+        created=created,
+        updated=created,
+        project=label("project", draft.project),
+        sector=sector,
+        kind=option(Kind, draft.kind, "kind") if draft.kind is not None else classify_kind(content, sector),
+        tier=option(Tier, draft.tier, "tier") if draft.tier is not None else Tier.PROJECT,
+        status=option(Status, draft.status, "status") if draft.status is not None else Status.ACTIVE,
+        zone=option(Zone, draft.zone, "zone") if draft.zone is not None else Zone.TRUSTED,
+        title=title,
+        summary=summary,
+        tags=annotations.tags,
+        scopes=tuple(clean(scope) for scope in draft.scopes),
+        annotations=annotations,
+        citations=tuple(dict.fromkeys([*draft.citations, *parse_citations(content)])),
+        importance=_share("importance", draft.importance, 0.5),
+        confidence=_share("confidence", draft.confidence, 0.8),
+        base_salience=_share("salience", draft.salience, 1.0),
+        source=label("source", draft.source) or DEFAULT_SOURCE,
+        source_id=label("source id", draft.source_id),
+        document=draft.document,
+        task=label("task", draft.task),
+        worktree=label("worktree", draft.worktree),
+        author=label("author", draft.author),
+        position=draft.position,
+        reward=draft.reward,
+        valid_from=draft.valid_from,
+        valid_until=draft.valid_until,
+        content_hash=content_hash(content),
+        attributes=redact_values(draft.attributes),
+    )
+    return indexed(memory, label("session", draft.session), (*redacted, *more, *still_more))
+
+
+def indexed(memory: Memory, session: str | None, redacted: tuple[str, ...] = ()) -> Prepared:
+    """What the views are made of, from the memory alone: a rebuild gives the same."""
+    body = tokenize(memory.content)
+    head = tokenize(" \n".join([*filter(None, (memory.title, memory.summary, _name(memory.author))), *memory.tags]))
+    return Prepared(
+        memory=memory,
+        session=session,
+        head=head,
+        body=body,
+        simhash=simhash(body),
+        tokens=estimate_tokens(memory.content),
+        labels=tuple(dict.fromkeys(labels(memory.annotations, memory.citations, affected_files(memory)))),
+        redacted=redacted,
+    )
+
+
+# Speakers that say nothing of who spoke: nobody asks for them by name.
+ROLES = frozenset(("user", "assistant", "system", "agent", "human", "tool", "model", "bot"))
+
+
+def _name(author: str | None) -> str | None:
+    return author if author is not None and author.lower() not in ROLES else None
+
+
+def encoded_text(title: str | None, author: str | None, content: str) -> str:
+    """What the encoder reads: what the text is about and who said it belong to its meaning.
+
+    With the speaker's name, dense retrieval alone on locomo-dev went from 18.3 to 33.5 nDCG@10 by turn.
+    """
+    name = _name(author)
+    return (f"{title}\n" if title else "") + (f"{name}: " if name else "") + content
+
+
+def reannotated(memory: Memory, session: str | None) -> Prepared:
+    return indexed(replace(memory, annotations=annotate(memory.content, memory.tags)), session)
+
+
+def labels(
+    annotations: Annotations, citations: tuple[Citation, ...] = (), files: tuple[str, ...] = ()
+) -> Iterator[tuple[str, str]]:
+    """(value, kind) pairs as the symbolic view keeps them; a path is known by its last part too."""
+    cited = tuple(citation.path for citation in citations if isinstance(citation, FileCitation))
+    for path in (*annotations.paths, *cited, *files):
+        value = normalize(path)
+        yield value, "path"
+        if "/" in value:
+            yield value.rsplit("/", 1)[1], "path"
+    for kind, values in (
+        ("entity", annotations.entities),
+        ("symbol", annotations.symbols),
+        ("error", annotations.errors),
+        ("date", annotations.dates),
+        ("tag", annotations.tags),
+    ):
+        for value in values:
+            yield normalize(value), kind
+    for commit in annotations.commits:
+        yield normalize(commit)[:COMMIT_LABEL], "commit"
+
+
+def kept_text(text: str | None) -> str | None:
+    """A title or summary as it may be stored: clean, and without secrets."""
+    return _redacted(label("a title or summary", text))[0]
+
+
+def _share(name: str, value: float | None, default: float) -> float:
+    return default if value is None else unit_interval(name, value)
+
+
+def _redacted(text: str | None) -> tuple[str | None, tuple[str, ...]]:
+    if text is None or not text.strip():
+        return None, ()
+    from recallens.ingest.redact import redact
+
+    return redact(clean(text).strip())

@@ -1,0 +1,174 @@
+"""Writing memories: recognise what is already known, write the rest, each batch in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from recallens.index.columns import Columns, code_of
+from recallens.ingest.dedupe import hamming, is_near_duplicate, max_distance
+from recallens.ingest.strengthen import strengthen
+from recallens.model.memory import EventKind, Memory, Session, Status
+from recallens.model.salience import RECALL_REINFORCEMENT
+from recallens.store.protocols import NamespaceState, Prepared, Provenance, Reader, Writer
+from recallens.text.tokenizer import tokenize
+
+# Of the rows within reach, only the nearest few are worth reading in full.
+NEAREST = 5
+
+
+class Outcome(StrEnum):
+    CREATED = "created"
+    DUPLICATE = "duplicate"
+    NEAR_DUPLICATE = "near-duplicate"
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """`id` is the new memory's, or that of the memory which already said so."""
+
+    id: str
+    outcome: Outcome
+    redacted: tuple[str, ...] = ()
+    embedded: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "outcome": self.outcome,
+            "redacted": list(self.redacted),
+            "embedded": self.embedded,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A memory that already says what a new one says: one in the store, or an earlier one of the same batch.
+
+    `returned` means that it came from the very same place before: it is not said again, so nothing changes.
+    """
+
+    outcome: Outcome
+    num: int | None = None
+    earlier: int | None = None
+    returned: bool = False
+
+
+def recognise(reader: Reader, ns: int, columns: Columns, rows: Sequence[Prepared]) -> list[Known | None]:
+    """For each row, what it repeats. Sections of documents stand as they are: their file is the authority."""
+    exact = reader.by_hash(ns, [row.memory.content_hash for row in rows])
+    near = _near_in_store(reader, columns, rows)
+    origins = reader.by_origin(ns, [origin for row in rows if (origin := _origin(row.memory)) is not None])
+    seen: dict[tuple[str, str | None], int] = {}
+    hashes = np.array([row.simhash for row in rows], dtype=np.uint64)
+    found: list[Known | None] = []
+    for at, row in enumerate(rows):
+        memory = row.memory
+        known: Known | None = None
+        if memory.document is None and row.body:
+            key = (memory.content_hash, memory.project)
+            origin = _origin(memory)
+            if origin is not None and origin in origins:
+                # Superseded, forgotten or in quarantine by now: loading its file again must not bring it back.
+                known = Known(Outcome.DUPLICATE, num=origins[origin], returned=True)
+            elif (num := exact.get(key)) is not None:
+                known = Known(Outcome.DUPLICATE, num=num)
+            elif key in seen:
+                known = Known(Outcome.DUPLICATE, earlier=seen[key])
+            elif (num := near.get(at)) is not None:
+                known = Known(Outcome.NEAR_DUPLICATE, num=num)
+            elif (earlier := _near_in_batch(rows, hashes, at, found)) is not None:
+                known = Known(Outcome.NEAR_DUPLICATE, earlier=earlier)
+            else:
+                seen[key] = at
+        found.append(known)
+    return found
+
+
+def raced(tx: Reader, ns: int, rows: Sequence[Prepared], known: Sequence[Known | None]) -> list[Known | None]:
+    """What another process wrote, word for word, after these rows were recognised and before this transaction."""
+    exact = tx.by_hash(ns, [row.memory.content_hash for row in rows])
+    found: list[Known | None] = []
+    for row, one in zip(rows, known, strict=True):
+        num = exact.get((row.memory.content_hash, row.memory.project))
+        repeated = one is None and num is not None and row.memory.document is None and bool(row.body)
+        found.append(Known(Outcome.DUPLICATE, num=num) if repeated else one)
+    return found
+
+
+def _origin(memory: Memory) -> Provenance | None:
+    if memory.source_id is None:
+        return None
+    return memory.source, memory.source_id, memory.project, memory.content_hash
+
+
+def _near_in_store(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -> dict[int, int]:
+    if not columns.size:
+        return {}
+    eligible = columns["alive"] & (columns["document"] < 0)
+    eligible &= (columns["status"] == code_of(Status.ACTIVE)) | (columns["status"] == code_of(Status.PENDING_REVIEW))
+    places = np.flatnonzero(eligible)
+    hashes, projects = columns["simhash"][places], columns["project"][places]
+    candidates: dict[int, list[int]] = {}
+    for at, row in enumerate(rows):
+        if not row.body or row.memory.document is not None:
+            continue
+        project = row.memory.project
+        code = columns.names["project"].find(project) if project is not None else -1
+        distances = hamming(row.simhash, hashes)
+        near = np.flatnonzero((distances <= max_distance(len(row.body))) & (projects == code))
+        if len(near):
+            nearest = near[np.argsort(distances[near], kind="stable")[:NEAREST]]
+            candidates[at] = columns["num"][places[nearest]].tolist()
+    texts = reader.memories(sorted({num for nums in candidates.values() for num in nums})) if candidates else {}
+    return {
+        at: num
+        for at, nums in candidates.items()
+        if (num := next((n for n in nums if n in texts and _repeats(rows[at], texts[n].content)), None)) is not None
+    }
+
+
+def _near_in_batch(
+    rows: Sequence[Prepared],
+    hashes: np.ndarray[tuple[int], np.dtype[np.uint64]],
+    at: int,
+    found: Sequence[Known | None],
+) -> int | None:
+    row = rows[at]
+    distances = hamming(row.simhash, hashes[:at])
+    for earlier in np.flatnonzero(distances <= max_distance(len(row.body))).tolist():
+        other = rows[earlier]
+        fresh = found[earlier] is None and other.memory.document is None and other.memory.project == row.memory.project
+        if fresh and _repeats(row, other.memory.content):
+            return int(earlier)
+    return None
+
+
+def _repeats(row: Prepared, text: str) -> bool:
+    return is_near_duplicate(row.memory.content, row.body, text, tokenize(text))
+
+
+def write_batch(
+    tx: Writer, state: NamespaceState, rows: Sequence[Prepared], known: Sequence[Known | None], *, now: int
+) -> list[tuple[int, Outcome]]:
+    """Insert what is new and fold in what is not; gives each row's memory number."""
+    for session, project in {(row.session, row.memory.project) for row in rows if row.session is not None}:
+        if tx.session(state.key, session) is None:
+            tx.put_session(state.key, Session(session, state.name, started=now, project=project))
+    fresh = [at for at, one in enumerate(known) if one is None]
+    numbers = dict(zip(fresh, tx.insert(state.key, [rows[at] for at in fresh]), strict=True))
+    written: list[tuple[int, Outcome]] = []
+    for at, one in enumerate(known):
+        if one is None:
+            written.append((numbers[at], Outcome.CREATED))
+            continue
+        num = one.num if one.num is not None else numbers[one.earlier if one.earlier is not None else at]
+        if not one.returned:
+            tx.merge_into(state.key, num, rows[at])
+            strengthen(tx, state.key, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=rows[at].session)
+        written.append((num, one.outcome))
+    return written

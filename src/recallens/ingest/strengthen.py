@@ -1,0 +1,35 @@
+"""A memory that was used or confirmed: its decay starts anew, and its salience takes a step towards 1."""
+
+from __future__ import annotations
+
+from recallens.model.memory import Event, EventKind, Usage
+from recallens.model.salience import reinforced
+from recallens.store.protocols import Writer
+
+
+def strengthen(
+    tx: Writer,
+    ns: int,
+    num: int,
+    kind: EventKind,
+    *,
+    by: float,
+    now: int,
+    session: str | None = None,
+    task: str | None = None,
+) -> None:
+    memory = tx.memories([num])[num]
+    step = reinforced(
+        reinforcement=memory.reinforcement,
+        reinforced_at=memory.reinforced_at or 0,
+        sector=memory.sector,
+        importance=memory.importance,
+        by=by,
+        at=now,
+    )
+    tx.reinforce(ns, [(num, step)], now)
+    confirmed = memory.confirmed or kind is EventKind.CONFIRMED
+    tx.update(ns, num, {"uses": memory.uses + 1, "last_used": now, "confirmed": int(confirmed)})
+    tx.record(ns, [Event(memory.namespace, kind, now, session=session, task=task, amount=by)], [num])
+    if session is not None:
+        tx.link(ns, session, [num], Usage.REINFORCED, now)

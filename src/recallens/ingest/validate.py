@@ -1,0 +1,180 @@
+"""Values as given, turned into values that can be kept, or an error that says what can."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from recallens.errors import InvalidInput, UnknownOption
+from recallens.text.normalize import clean
+from recallens.text.scripts import MARKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from enum import StrEnum
+
+Option = TypeVar("Option", bound="StrEnum")
+
+# A memory is a passage, not a file: past this size its tokens and vector say little about any part of it.
+MAX_CONTENT_BYTES: Final = 4 * 1024 * 1024
+
+MAX_NAMESPACE: Final = 128
+MAX_TAGS: Final = 64
+MAX_TAG: Final = 128
+
+# An epoch number above this is milliseconds: as seconds it would be after the year 5100.
+_MILLISECONDS_FROM: Final = 100_000_000_000
+
+_EARLIEST_MS: Final = -62_135_596_800_000
+_LATEST_MS: Final = 253_402_300_799_999
+
+_UNIT_MS: Final = {
+    "s": 1_000,
+    "m": 60_000,
+    "min": 60_000,
+    "h": 3_600_000,
+    "d": 86_400_000,
+    "w": 604_800_000,
+}
+
+_NAMESPACE: Final = re.compile(rf"[\w.\-/:@{MARKS}]+")
+_RELATIVE: Final = re.compile(r"(\d{1,9})\s*(min|[smhdw])(?:\s+ago)?", re.IGNORECASE)
+_EPOCH: Final = re.compile(r"-?\d{9,16}")
+_YEAR_OR_MONTH: Final = re.compile(r"(\d{4})(?:-(\d{2}))?")
+
+WHEN_FORMS: Final = (
+    "an ISO 8601 date or time (2024-03-05, 2024-03, 2024-03-05T10:00:00+09:00; without a zone it is UTC), "
+    "epoch seconds or milliseconds, 'now', or a time ago (30min, 12h, 3d, 2w)"
+)
+
+
+def option(enum_type: type[Option], value: object, what: str) -> Option:
+    """The member that the value names, in any case."""
+    if isinstance(value, enum_type):
+        return value
+    if isinstance(value, str):
+        wanted = value.strip().casefold()
+        for member in enum_type:
+            if member.value.casefold() == wanted:
+                return member
+    raise UnknownOption(what, value, [member.value for member in enum_type])
+
+
+def unit_interval(name: str, value: Any) -> float:
+    """A finite number from 0 to 1."""
+    number = math.nan
+    if not isinstance(value, (bool, str, bytes)):
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+    if not 0.0 <= number <= 1.0:
+        raise InvalidInput(f"{name} is {value!r}; it must be a number from 0 to 1")
+    return number
+
+
+def text_content(value: object) -> str:
+    """Storable text: clean, without blank lines before it or blanks after it."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"content must be text, not {type(value).__name__}")
+    content = clean(value).lstrip("\r\n").rstrip()
+    if not content.strip():
+        raise InvalidInput("content is empty; give at least one visible character")
+    size = len(content.encode("utf-8"))
+    if size > MAX_CONTENT_BYTES:
+        raise InvalidInput(
+            f"content is {size:,} bytes; the limit is {MAX_CONTENT_BYTES:,}",
+            hint="Split it into several memories, add it as a document, or attach it as an artifact.",
+        )
+    return content
+
+
+def namespace_name(value: object) -> str:
+    name = clean(value) if isinstance(value, str) else ""
+    if name != value or not 1 <= len(name) <= MAX_NAMESPACE or not _NAMESPACE.fullmatch(name):
+        raise InvalidInput(f"{value!r} is no namespace; use 1 to {MAX_NAMESPACE} letters, digits and . _ - / : @")
+    return name
+
+
+def label(what: str, value: object) -> str | None:
+    """A name that can be kept: a project, a session, an author; None where there is none."""
+    if value is not None and not isinstance(value, str):
+        raise InvalidInput(f"{what} must be text, not {value!r}")
+    return None if value is None else clean(value)
+
+
+def epoch_ms(what: str, value: object) -> int | None:
+    """A time as it is kept, of any year that a calendar can name; None where there is none."""
+    if value is None:
+        return None
+    if not isinstance(value, int) or not _EARLIEST_MS <= value <= _LATEST_MS:
+        raise InvalidInput(f"{what} must be a time in epoch milliseconds, not {value!r}")
+    return value
+
+
+def tag_name(value: str) -> str:
+    """A tag without its leading # and surrounding blanks."""
+    return clean(value).strip().lstrip("#").strip()
+
+
+def tags(values: Iterable[str]) -> tuple[str, ...]:
+    """Distinct tags in the order given; empty ones are dropped."""
+    if isinstance(values, str):
+        raise InvalidInput(f"tags must be a list of texts, not the text {values!r}")
+    names: dict[str, None] = {}
+    for value in values:
+        if not isinstance(value, str):
+            raise InvalidInput(f"a tag must be text, not {type(value).__name__}")
+        name = tag_name(value)
+        if len(name) > MAX_TAG:
+            raise InvalidInput(f"the tag {name[:40]!r}… has {len(name)} characters; the limit is {MAX_TAG}")
+        if name:
+            names[name] = None
+    if len(names) > MAX_TAGS:
+        raise InvalidInput(f"{len(names)} tags were given; the limit is {MAX_TAGS}")
+    return tuple(names)
+
+
+def parse_when(value: object, *, now_ms: int) -> int:
+    """Epoch milliseconds, UTC, of any of WHEN_FORMS."""
+    moment: int | None = None
+    if isinstance(value, datetime):
+        moment = _epoch_ms(value)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        moment = _from_number(value)
+    elif isinstance(value, str):
+        moment = _from_text(value.strip(), now_ms)
+    if moment is None or not _EARLIEST_MS <= moment <= _LATEST_MS:
+        raise InvalidInput(f"{value!r} is no time; use {WHEN_FORMS}")
+    return moment
+
+
+def _from_number(value: float) -> int | None:
+    if not math.isfinite(value):
+        return None
+    return int(value) if abs(value) >= _MILLISECONDS_FROM else round(value * 1000)
+
+
+def _from_text(text: str, now_ms: int) -> int | None:
+    if text.casefold() == "now":
+        return now_ms
+    relative = _RELATIVE.fullmatch(text)
+    if relative:
+        return now_ms - int(relative[1]) * _UNIT_MS[relative[2].lower()]
+    if _EPOCH.fullmatch(text):
+        return _from_number(int(text))
+    try:
+        coarse = _YEAR_OR_MONTH.fullmatch(text)
+        if coarse:
+            return _epoch_ms(datetime(int(coarse[1]), int(coarse[2] or 1), 1))
+        return _epoch_ms(datetime.fromisoformat(text))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _epoch_ms(moment: datetime) -> int:
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    since = aware - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000

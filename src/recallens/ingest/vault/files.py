@@ -1,0 +1,219 @@
+"""The only place that opens a vault's files. Nothing outside the root can be read, whatever changes meanwhile.
+
+The root is held open as a descriptor, and every step below it is taken relative to the last, never following a link
+(O_NOFOLLOW). So a name with `..`, a link out of the root, and a link swapped in between the look and the read all end
+in an error for that file. A link that stays inside is not followed either: its target is read in its own place.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from recallens.errors import InvalidInput, NotFound
+from recallens.ingest.vault.links import NOTE_SUFFIXES
+from recallens.model.vault import Problem, Seen
+
+LARGEST_FILE: Final = 4 * 1024 * 1024
+_READ_AGAIN: Final = 3
+# A file that was changed a moment ago may change again within the same tick of the file system's clock.
+RACY_NS: Final = 20_000_000
+
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without O_NONBLOCK, opening a pipe would wait for somebody to write to it.
+_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    path: str
+    seen: Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A folder that could not be looked into: what was known below it is not gone, only out of sight."""
+
+    path: str
+    reason: str
+
+
+Sight = Found | Closed | Problem
+
+
+def is_note(name: str) -> bool:
+    return name.lower().endswith(NOTE_SUFFIXES)
+
+
+class Root:
+    """A vault's folder, held open."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        try:
+            self._fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise NotFound(
+                f"the vault's folder {path} cannot be opened ({error.strerror})",
+                hint="Nothing was changed. Mount or restore it, or run `recallens vault remove`.",
+            ) from error
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+    def __enter__(self) -> Root:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def walk(self, enters: Callable[[str], bool], under: str = "") -> Iterator[Sight]:
+        """Every note in and below a folder that `enters` lets in, by looking at folders alone."""
+        try:
+            with self._folder(under) as fd:
+                yield from self._walk(fd, under, enters)
+        except OSError as error:
+            yield Closed(under, _reason(error))
+
+    def look(self, path: str, enters: Callable[[str], bool]) -> Iterator[Sight]:
+        """What is at a path now: a note, a folder of notes, or nothing."""
+        folder, _, name = path.rpartition("/")
+        if not path:
+            yield from self.walk(enters)
+            return
+        parents = [path[:at] for at, character in enumerate(path) if character == "/"]
+        if not all(enters(parent) for parent in parents):
+            return
+        try:
+            with self._folder(folder) as fd:
+                found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                yield Closed(path, _reason(error))
+            return
+        if stat.S_ISDIR(found.st_mode):
+            if enters(path):
+                yield from self.walk(enters, path)
+        elif is_note(name):
+            yield self._sight(path, found)
+
+    def _walk(self, fd: int, folder: str, enters: Callable[[str], bool]) -> Iterator[Sight]:
+        with os.scandir(fd) as listed:
+            entries = sorted(listed, key=lambda entry: entry.name)
+        for entry in entries:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if not _is_text(path):
+                yield Problem(path.encode("utf-8", "replace").decode(), "its name is not UTF-8")
+            elif entry.is_dir(follow_symlinks=False):
+                if enters(path):
+                    yield from self._enter(fd, entry.name, path, enters)
+            elif is_note(entry.name) or (entry.is_symlink() and entry.is_dir()):
+                try:
+                    yield self._sight(path, entry.stat(follow_symlinks=False))
+                except OSError as error:
+                    if error.errno != errno.ENOENT:
+                        yield Problem(path, _reason(error))
+
+    def _enter(self, fd: int, name: str, path: str, enters: Callable[[str], bool]) -> Iterator[Sight]:
+        try:
+            inner = os.open(name, _FOLDER, dir_fd=fd)
+        except OSError as error:
+            if error.errno != errno.ENOENT:
+                yield Closed(path, _reason(error))
+            return
+        try:
+            yield from self._walk(inner, path, enters)
+        finally:
+            os.close(inner)
+
+    def _sight(self, path: str, found: os.stat_result) -> Sight:
+        if stat.S_ISLNK(found.st_mode):
+            return Problem(path, _where_it_leads(self.path, path))
+        if not stat.S_ISREG(found.st_mode):
+            return Problem(path, "it is not a regular file")
+        return Found(path, _seen(found))
+
+    def read(self, path: str) -> tuple[bytes, Seen]:
+        """A file's bytes, and how it looked when they were read."""
+        folder, _, name = path.rpartition("/")
+        try:
+            with self._folder(folder) as inside:
+                fd = os.open(name, _FILE, dir_fd=inside)
+        except FileNotFoundError as error:
+            raise NotFound(_reason(error)) from error
+        except OSError as error:
+            raise InvalidInput(_reason(error)) from error
+        try:
+            return _read(fd)
+        except OSError as error:
+            raise InvalidInput(_reason(error)) from error
+        finally:
+            os.close(fd)
+
+    @contextmanager
+    def _folder(self, path: str) -> Iterator[int]:
+        fd = os.dup(self._fd)
+        try:
+            for part in path.split("/") if path else ():
+                if part in ("", ".", ".."):
+                    raise OSError(errno.EINVAL, "a path of a vault has no such part")
+                inner = os.open(part, _FOLDER, dir_fd=fd)
+                os.close(fd)
+                fd = inner
+            yield fd
+        finally:
+            os.close(fd)
+
+
+def _read(fd: int) -> tuple[bytes, Seen]:
+    """Read again where the file changed meanwhile: half of an old text and half of a new one is neither."""
+    for _ in range(_READ_AGAIN):
+        before = os.fstat(fd)
+        if not stat.S_ISREG(before.st_mode):
+            raise InvalidInput("it is not a regular file")
+        if before.st_size > LARGEST_FILE:
+            raise InvalidInput(f"it is {before.st_size:,} bytes; the limit is {LARGEST_FILE:,}")
+        os.lseek(fd, 0, os.SEEK_SET)
+        data = b""
+        while len(data) <= LARGEST_FILE and (part := os.read(fd, LARGEST_FILE + 1 - len(data))):
+            data += part
+        after = os.fstat(fd)
+        if _seen(before) == _seen(after) and len(data) == after.st_size:
+            return data, _seen(after)
+    raise InvalidInput("it changed while it was read; the next sync takes it")
+
+
+def _seen(found: os.stat_result) -> Seen:
+    return Seen(found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+
+
+def settled(seen: Seen, now_ns: int) -> Seen:
+    """What to remember of a file: one that changed just now fits no later look, so that it is read once more."""
+    return seen if now_ns - seen.mtime > RACY_NS else Seen(seen.mtime, 0, seen.size)
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _where_it_leads(root: str, path: str) -> str:
+    inside = Path(os.path.realpath(os.path.join(root, path))).is_relative_to(os.path.realpath(root))
+    return "a link; its target is read in its own place" if inside else "a link that leads out of the vault"
+
+
+def _reason(error: OSError) -> str:
+    if error.errno in (errno.ELOOP, errno.ENOTDIR):  # the second for a link in place of a folder
+        return "a link stands where a file or folder was"
+    if error.errno == errno.ENOENT:
+        return "it is gone"
+    return (error.strerror or str(error)).lower()

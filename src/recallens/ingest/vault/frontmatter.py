@@ -1,0 +1,142 @@
+"""The YAML at the head of a note. It is data from anywhere: read safely, and never larger inside than it looks."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from recallens.errors import InvalidInput
+from recallens.ingest.validate import MAX_TAG, MAX_TAGS, parse_when, tag_name
+
+MOST_CHARACTERS: Final = 64 * 1024
+MOST_VALUES: Final = 2_000  # after aliases are followed: a few lines of YAML can spell a billion values
+DEEPEST: Final = 12
+# What of it is kept with every section, as JSON.
+MOST_KEPT: Final = 4_096
+
+_OPENING: Final = re.compile(r"---[ \t]*\n")
+_CLOSING: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
+_TAG_LIST: Final = re.compile(r"[,\s]+")
+
+# Read into fields of their own, so that they are not kept twice.
+_TAKEN: Final = frozenset(("title", "tags", "tag", "date", "created", "created_at"))
+_DATES: Final = ("date", "created", "created_at")
+
+
+def split(text: str) -> tuple[str | None, int]:
+    """The frontmatter's YAML and where the note itself begins; None and 0 where there is none."""
+    opening = _OPENING.match(text)
+    if opening is None:
+        return None, 0
+    closing = _CLOSING.search(text, opening.end())
+    if closing is None:
+        return None, 0  # a rule at the top, not frontmatter
+    if closing.start() - opening.end() > MOST_CHARACTERS:
+        raise InvalidInput(f"its frontmatter is over {MOST_CHARACTERS // 1024} KiB; move the text below it")
+    return text[opening.end() : closing.start()], min(closing.end() + 1, len(text))
+
+
+def parse(source: str) -> dict[str, Any] | None:
+    """Plain JSON values by key; None where it is no mapping, so that it was a part of the text."""
+    import yaml  # late: an excerpt only looks for where the frontmatter ends
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        value = yaml.load(source, Loader=loader)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            return None
+        plain: dict[str, Any] = _Plain().of(value, 0)
+        return plain
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 2}" if mark is not None else ""
+        raise InvalidInput(f"its frontmatter is no YAML{where}: {getattr(error, 'problem', None) or error}") from error
+    except (ValueError, RecursionError, OverflowError, TypeError) as error:
+        raise InvalidInput(f"its frontmatter cannot be read: {error}") from error
+
+
+class _Plain:
+    """Turns values into plain ones, and counts them as it goes: an alias counts as often as it is used."""
+
+    def __init__(self) -> None:
+        self.left = MOST_VALUES
+
+    def of(self, value: Any, depth: int) -> Any:
+        self.left -= 1
+        if self.left < 0 or depth > DEEPEST:
+            raise InvalidInput(
+                f"its frontmatter holds over {MOST_VALUES:,} values or is over {DEEPEST} deep, aliases followed"
+            )
+        match value:
+            case dict():
+                return {str(key): self.of(item, depth + 1) for key, item in value.items()}
+            case list() | tuple() | set():
+                return [self.of(item, depth + 1) for item in value]
+            case datetime.date():
+                return value.isoformat()
+            case float() if value != value or value in (float("inf"), float("-inf")):
+                return str(value)
+            case bytes():
+                return f"{len(value)} bytes"
+            case _:
+                return value
+
+
+def title(matter: Mapping[str, Any]) -> str | None:
+    found = matter.get("title")
+    return " ".join(str(found).split()) or None if isinstance(found, str | int | float) else None
+
+
+def tags(matter: Mapping[str, Any]) -> tuple[str, ...]:
+    names: dict[str, None] = {}
+    for key in ("tags", "tag"):
+        value = matter.get(key)
+        given = _TAG_LIST.split(value) if isinstance(value, str) else value if isinstance(value, list) else []
+        names |= dict.fromkeys(tag_name(str(one)) for one in given if isinstance(one, str | int | float))
+    return tuple(name for name in names if 0 < len(name) <= MAX_TAG)[:MAX_TAGS]
+
+
+def created(matter: Mapping[str, Any], now: int) -> int | None:
+    """The first date that can be read; what is no date is only an attribute."""
+    for key in _DATES:
+        try:
+            if matter.get(key) not in (None, ""):
+                return parse_when(matter[key], now_ms=now)
+        except InvalidInput:
+            continue
+    return None
+
+
+def kept(matter: Mapping[str, Any]) -> dict[str, Any]:
+    """What no field holds, without secrets, as much as there is room for."""
+    found: dict[str, Any] = {}
+    room = MOST_KEPT
+    for key, value in matter.items():
+        unread = key not in _TAKEN or (key in _DATES and created({key: value}, 0) is None)
+        if not unread or value in (None, "", [], {}):
+            continue
+        safe = _safe(key, value)
+        size = len(json.dumps({key: safe}, ensure_ascii=False).encode())
+        if size <= room:
+            found[key] = safe
+            room -= size
+    return found
+
+
+def _safe(key: str, value: Any) -> Any:
+    """A key such as `password` says what its value is, so that both are read together."""
+    if isinstance(value, dict):
+        return {inner: _safe(inner, item) for inner, item in value.items()}
+    if isinstance(value, list):
+        return [_safe(key, item) for item in value]
+    if not isinstance(value, str):
+        return value
+    from recallens.ingest.redact import redact  # late, as above
+
+    text, kinds = redact(f"{key}: {value}")
+    return text.partition(": ")[2] if kinds else value

@@ -1,0 +1,103 @@
+"""Lesson, playbook and QA-finding cards: recognised by rule, kept whole, and told by what matters in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from recallens.ingest.vault.frontmatter import split
+from recallens.ingest.vault.headings import headings
+from recallens.text.normalize import normalize
+from recallens.text.sentences import ELLIPSIS
+
+ESSENCE_CHARACTERS: Final = 1_200
+
+_NAMES: Final = {
+    "lesson": ("lesson", "lessons", "lesson-learned", "lessons-learned", "교훈"),
+    "playbook": ("playbook", "playbooks", "플레이북"),
+    "qa-finding": ("qa-finding", "qa-findings"),
+}
+_KIND_OF: Final = {name: kind for kind, names in _NAMES.items() for name in names}
+_FRAGMENT: Final = tuple(
+    (
+        re.compile(r"(?<![a-z0-9])(?:" + "|".join(name for name in names if name.isascii()) + r")(?![a-z0-9])"),
+        tuple(name for name in names if not name.isascii()),
+        kind,
+    )
+    for kind, names in _NAMES.items()
+)
+_INDEX_PAGE: Final = re.compile(r"(?:readme|_?index)\.[a-z]+\Z")
+
+# Tried in this order: "Prevention checklist for the fix" is about prevention.
+_PARTS: Final = {
+    "prevention": re.compile(r"\bprevent\w*|\bcheck-?lists?\b|예방|재발|방지|체크 ?리스트"),
+    "cause": re.compile(r"\b(?:root[ -])?causes?\b|\bwhy it happened\b|원인"),
+    "mistake": re.compile(r"\bmistakes?\b|\bwhat went wrong\b|실수|잘못"),
+    "fix": re.compile(r"\bfix(?:es|ed)?\b|\bsolutions?\b|\bresolutions?\b|해결|수정|조치"),
+}
+_ORDER: Final = ("mistake", "cause", "fix", "prevention")
+
+
+def lesson_kind(relative_path: str, matter: Mapping[str, Any]) -> str | None:
+    """lesson, playbook or qa-finding. What a note says of itself goes before the folder it lies in."""
+    said = [value for key in ("type", "kind") if isinstance(value := matter.get(key), str) and value.strip()]
+    if said:
+        return next((kind for value in said if (kind := _KIND_OF.get(_spelled(value)))), None)
+    tagged = matter.get("tags")
+    tags: Sequence[Any] = tagged if isinstance(tagged, list) else re.split(r"[,\s]+", str(tagged or ""))
+    for tag in tags:
+        if kind := _KIND_OF.get(_spelled(str(tag).lstrip("#"))):
+            return kind
+    *folders, name = normalize(relative_path).split("/")
+    for folder in reversed(folders):
+        if not _INDEX_PAGE.search(name) and (kind := _KIND_OF.get(_spelled(folder))):
+            return kind
+    stem = _spelled(name.rpartition(".")[0] or name)
+    return next(
+        (kind for latin, korean, kind in _FRAGMENT if latin.search(stem) or any(part in stem for part in korean)), None
+    )
+
+
+def _spelled(name: str) -> str:
+    return re.sub(r"[\s_]+", "-", normalize(name).strip())
+
+
+def extract_lesson_essence(text: str, limit: int = ESSENCE_CHARACTERS) -> str:
+    """The Mistake, Root Cause, Fix and Prevention Checklist of a card, in this order; "" where it has none of them."""
+    text = text[split(text)[1] :]
+    found = headings(text)
+    parts: dict[str, list[tuple[str, str]]] = {}
+    covered = 0
+    for at, heading in enumerate(found):
+        if heading.start < covered:
+            continue  # a part of the part above it
+        name = next((name for name, pattern in _PARTS.items() if pattern.search(normalize(heading.text))), None)
+        if name is None:
+            continue
+        later = (other.start for other in found[at + 1 :] if other.level <= heading.level)
+        covered = next(later, len(text))
+        body = text[heading.body : covered].strip()
+        if body:
+            parts.setdefault(name, []).append((heading.text, body))
+    return _fitted([part for name in _ORDER for part in parts.get(name, ())], limit)
+
+
+def _fitted(parts: Sequence[tuple[str, str]], limit: int) -> str:
+    """All of it if it fits; else each part keeps its beginning, and short parts leave their room to long ones."""
+    whole = [f"{title}\n{body}" for title, body in parts]
+    left = limit - 2 * max(len(parts) - 1, 0)
+    shares = dict.fromkeys(range(len(parts)), 0)
+    for count, at in enumerate(sorted(shares, key=lambda at: len(whole[at]))):
+        shares[at] = min(len(whole[at]), left // (len(parts) - count))
+        left -= shares[at]
+    return "\n\n".join(_shortened(part, shares[at]) for at, part in enumerate(whole) if shares[at] > 1)
+
+
+def _shortened(text: str, limit: int) -> str:
+    """At a line or a word, with an ellipsis."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    end = max(cut.rfind("\n"), cut.rfind(" "))
+    return (cut[:end] if end > limit // 2 else cut).rstrip() + ELLIPSIS

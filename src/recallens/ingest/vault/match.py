@@ -1,0 +1,94 @@
+"""What is still the same after a change: sections of an edited note, and notes that were moved."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Final
+
+from recallens.model.vault import KnownSection, Placed
+
+# git calls two files a rename from 50 %; notes share headings and boilerplate, so a little more is asked.
+RENAME_SIMILARITY: Final = 0.6
+
+Fresh = tuple[Placed, str]
+"""Where a new section stands, and the hash of its text."""
+
+_SAMENESS: Final[tuple[Callable[[Fresh], Hashable], ...]] = (
+    lambda one: one[0].digest,
+    lambda one: one[1],
+    lambda one: one[0].body,
+    lambda one: one[0].headings,
+)
+
+
+def match_sections(old: Sequence[KnownSection], new: Sequence[Fresh]) -> list[KnownSection | None]:
+    """For each new section the old one it continues.
+
+    Unchanged first; then of the same text, of the same text under another heading, and last under the same headings.
+    """
+    found: list[KnownSection | None] = [None] * len(new)
+    left = sorted(old, key=lambda section: section.placed.position)
+    for key in _SAMENESS:
+        waiting: dict[Hashable, list[KnownSection]] = defaultdict(list)
+        for section in reversed(left):
+            waiting[key((section.placed, section.content_hash))].append(section)
+        for at, fresh in enumerate(new):
+            if found[at] is None and (wanted := key(fresh)) != "" and waiting.get(wanted):
+                found[at] = waiting[wanted].pop()
+        taken = {section.num for section in found if section is not None}
+        left = [section for section in left if section.num not in taken]
+    return found
+
+
+def renames(
+    gone: Mapping[str, str],
+    fresh: Mapping[str, str],
+    *,
+    old_text: Callable[[Sequence[str]], Mapping[str, str]],
+    new_text: Callable[[str], str],
+) -> dict[str, str]:
+    """New path → the path it had. `gone` and `fresh` are paths with the hashes of their files.
+
+    The same bytes first; then, of what is left, the pairs that share most of their lines.
+    """
+    by_hash: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(gone, reverse=True):
+        by_hash[gone[path]].append(path)
+    moved = {path: by_hash[digest].pop() for path, digest in sorted(fresh.items()) if by_hash.get(digest)}
+    rest = sorted(gone.keys() - set(moved.values()))
+    unknown = sorted(fresh.keys() - moved.keys())
+    if not rest or not unknown:
+        return moved
+    texts = old_text(rest)
+    before = {path: weighed(texts.get(path, "")) for path in rest}
+    holders: dict[str, list[str]] = defaultdict(list)
+    for path, lines in before.items():
+        for line in lines:
+            holders[line].append(path)
+    pairs = []
+    for path in unknown:
+        after = weighed(new_text(path))
+        near = Counter(other for line in after for other in holders.get(line, ()))
+        pairs += [(similarity(before[other], after), other, path) for other in near]
+    for share, other, path in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
+        if share >= RENAME_SIMILARITY and path not in moved and other in rest:
+            moved[path] = other
+            rest.remove(other)
+    return moved
+
+
+def weighed(text: str) -> Counter[str]:
+    """Each line and how much of the text it is; blank lines are nothing."""
+    return Counter({line: count * len(line) for line, count in _counted(text.split("\n")).items()})
+
+
+def _counted(lines: Iterable[str]) -> Counter[str]:
+    return Counter(stripped for line in lines if (stripped := line.strip()))
+
+
+def similarity(a: Mapping[str, int], b: Mapping[str, int]) -> float:
+    """The share of the larger text that both have, by lines."""
+    larger = max(sum(a.values()), sum(b.values()))
+    shared = sum(min(size, b.get(line, 0)) for line, size in a.items())
+    return shared / larger if larger else 0.0

@@ -1,0 +1,160 @@
+"""A file's bytes as a note: its title, its frontmatter, its sections, ready to become memories."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from recallens.errors import InvalidInput, UnknownOption
+from recallens.ingest.dedupe import content_hash
+from recallens.ingest.draft import Draft
+from recallens.ingest.validate import option
+from recallens.ingest.vault import frontmatter
+from recallens.ingest.vault.categories import infer_category, is_project_evidence
+from recallens.ingest.vault.headings import headings
+from recallens.ingest.vault.lessons import lesson_kind
+from recallens.ingest.vault.links import links
+from recallens.ingest.vault.sections import Section, markdown_sections, plain_sections, whole_section
+from recallens.model.memory import FileCitation, Kind, Zone
+from recallens.model.vault import Placed
+from recallens.text.normalize import clean
+
+VAULT_SOURCE: Final = "vault"
+CRUMB: Final = " › "
+_MARKDOWN: Final = (".md", ".markdown")
+_NEWLINE: Final = re.compile(r"\r\n?|\u2028|\u2029|\x0b|\x0c")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    title: str
+    created: int | None
+    kind: Kind
+    lesson: str | None
+    tags: tuple[str, ...]
+    attributes: Mapping[str, Any]
+    sections: tuple[Section, ...]
+
+
+def decoded(data: bytes) -> str:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise InvalidInput("it is UTF-16; save it as UTF-8")
+    if b"\x00" in data:
+        raise InvalidInput("it is binary, not text")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"it is not UTF-8 (byte 0x{data[error.start]:02x} at {error.start:,}); save it as UTF-8"
+        ) from error
+    return _NEWLINE.sub("\n", text)
+
+
+def read_note(path: str, data: bytes, *, now: int) -> Note:
+    text = decoded(data)
+    markdown = path.lower().endswith(_MARKDOWN)
+    matter: dict[str, Any] | None = None
+    start = 0
+    if markdown:
+        source, start = frontmatter.split(text)
+        matter = None if source is None else frontmatter.parse(source)
+        start = 0 if matter is None else start
+    matter = matter or {}
+    body, line = clean(text[start:]), text.count("\n", 0, start) + 1
+    lesson = lesson_kind(path, matter)
+    if lesson is not None:
+        sections = whole_section(body, line=line)
+    else:
+        sections = markdown_sections(body, line=line) if markdown else plain_sections(body, line=line)
+    return Note(
+        title=_title(path, matter, body if markdown else ""),
+        created=frontmatter.created(matter, now),
+        kind=Kind.LESSON if lesson is not None else _kind(matter),
+        lesson=lesson,
+        tags=frontmatter.tags(matter),
+        attributes=_attributes(path, matter, text, lesson),
+        sections=tuple(sections),
+    )
+
+
+def _title(path: str, matter: Mapping[str, Any], body: str) -> str:
+    if (given := frontmatter.title(matter)) is not None:
+        return clean(given)
+    first = next((heading for heading in headings(body) if heading.level == 1 and heading.text), None)
+    if first is not None and not body[: first.start].strip():
+        return first.text
+    return clean(posixpath.splitext(posixpath.basename(path))[0])
+
+
+def _kind(matter: Mapping[str, Any]) -> Kind:
+    """What a note says it is, where that is a kind of memory; else a note."""
+    for key in ("kind", "type"):
+        try:
+            if isinstance(matter.get(key), str):
+                return option(Kind, matter[key], "kind")
+        except UnknownOption:
+            continue
+    return Kind.NOTE
+
+
+def _attributes(path: str, matter: Mapping[str, Any], text: str, lesson: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "category": infer_category(path),
+        "isProjectEvidence": is_project_evidence(path, text),
+    }
+    if lesson is not None:
+        found |= {"isLesson": True, "lessonKind": lesson}
+    kept = frontmatter.kept(matter)
+    return found | ({"frontmatter": kept} if kept else {})
+
+
+def breadcrumb(note: Note, section: Section) -> str:
+    """The note's title and the headings down to the section; a heading that only repeats the title is left out."""
+    path = section.headings[1:] if section.headings[:1] == (note.title,) else section.headings
+    return CRUMB.join((note.title, *path))
+
+
+def draft_of(
+    note: Note, at: int, *, path: str, document: str, vault: str, project: str | None, created: int
+) -> Draft:  # fmt: skip
+    section = note.sections[at]
+    return Draft(
+        section.text,
+        title=breadcrumb(note, section),
+        project=project,
+        kind=note.kind,
+        zone=Zone.TRUSTED,
+        tags=note.tags,
+        citations=(FileCitation(path, section.first_line, section.last_line),),
+        source=VAULT_SOURCE,
+        document=document,
+        position=at,
+        created=created if note.created is None else note.created,
+        attributes={"vault": vault, "path": path, "headingPath": list(section.headings), **note.attributes},
+    )
+
+
+def placed(note: Note, at: int, *, path: str, project: str | None) -> Placed:
+    """What identifies a section: everything that its entry in the index is made of."""
+    section = note.sections[at]
+    made_of = [
+        content_hash(section.text), breadcrumb(note, section), section.headings, note.tags, note.kind, note.lesson,
+        path, project,
+    ]  # fmt: skip
+    digest = hashlib.sha256(json.dumps(made_of, ensure_ascii=False).encode()).hexdigest()
+    return Placed(at, section.headings, section.anchors, digest, _body(section.text), links(section.text))
+
+
+def _body(text: str) -> str:
+    """The hash of what stands under the headings; a section that is nothing but headings has none."""
+    found = headings(text)
+    if not found:
+        return content_hash(text)
+    ends = [heading.start for heading in found[1:]] + [len(text)]
+    kept = text[: found[0].start] + "".join(text[h.body : end] for h, end in zip(found, ends, strict=True))
+    return content_hash(kept) if kept.strip() else ""

@@ -1,0 +1,173 @@
+"""A note as sections: cut at headings, small neighbours joined, long ones cut where a reader would pause.
+
+Where a cut falls depends on the heading's own subtree and on its small neighbours alone. So an edit moves few cuts,
+and what did not move keeps its text, its hash and its place in the index.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recallens.ingest.vault.headings import Heading, headings, lines
+
+# The specification's chunkTargetChars.
+TARGET_CHARACTERS: Final = 1_200
+# Below this a section says too little alone; neighbours that are all this small are one section.
+SMALL_CHARACTERS: Final = 300
+# A cut nearer to the start than this share of the target would leave a scrap.
+_LEAST_SHARE: Final = 0.4
+
+_NEWLINE: Final = re.compile("\n")
+_PAUSE: Final = re.compile(r"[.!?。！？…][\"'”’」』)\]]*(?=\s)\s|\n|[。！？]")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A stretch of the file with the lines it stands on, counted from 1, and the headings above it."""
+
+    text: str
+    headings: tuple[str, ...]
+    anchors: tuple[str, ...]
+    first_line: int
+    last_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    start: int
+    end: int
+    path: tuple[str, ...]
+    bare: bool = False  # a heading and nothing under it
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+
+def markdown_sections(text: str, *, line: int = 1, target: int = TARGET_CHARACTERS) -> list[Section]:
+    """`line` is the number of the text's first line in its file."""
+    found = headings(text)
+    pieces = _whole(text, found) if len(text.strip()) <= target else _cut(text, found, target)
+    return _sections(text, pieces, found, line, target)
+
+
+def plain_sections(text: str, *, line: int = 1, target: int = TARGET_CHARACTERS) -> list[Section]:
+    return _sections(text, [_Piece(0, len(text), ())], [], line, target)
+
+
+def whole_section(text: str, *, line: int = 1) -> list[Section]:
+    """The text as one section, however long: a card that is read whole or not at all."""
+    found = headings(text)
+    return _sections(text, _whole(text, found), found, line, max(len(text), 1))
+
+
+def _whole(text: str, found: Sequence[Heading]) -> list[_Piece]:
+    alone = len(found) == 1 and not text[: found[0].start].strip()
+    return [_Piece(0, len(text), (found[0].text,) if alone and found[0].text else ())]
+
+
+def _cut(text: str, found: Sequence[Heading], target: int) -> list[_Piece]:
+    units, levels, path = [], [], list[tuple[int, str]]()
+    if not found or text[: found[0].start].strip():
+        units.append(_Piece(0, found[0].start if found else len(text), ()))
+        levels.append(7)  # what stands before the first heading is under none, and none is under it
+    for at, heading in enumerate(found):
+        end = found[at + 1].start if at + 1 < len(found) else len(text)
+        path = [(level, name) for level, name in path if level < heading.level] + [(heading.level, heading.text)]
+        bare = not text[heading.body : end].strip()
+        units.append(_Piece(heading.start, end, tuple(name for _, name in path if name), bare))
+        levels.append(heading.level)
+    return _group(units, levels, 0, len(units), target)
+
+
+def _group(units: Sequence[_Piece], levels: Sequence[int], low: int, high: int, target: int) -> list[_Piece]:
+    """Subtrees that fit are one piece each; of one that does not, its own text and then its children."""
+    pieces: list[_Piece] = []
+    at = low
+    while at < high:
+        after = at + 1
+        while after < high and levels[after] > levels[at]:
+            after += 1
+        top, last = units[at], units[after - 1]
+        if last.end - top.start <= target:
+            pieces.append(_Piece(top.start, last.end, top.path, top.bare and after == at + 1))
+        else:
+            pieces.append(top)
+            pieces += _group(units, levels, at + 1, after, target)
+        at = after
+    return _joined(pieces, target)
+
+
+def _joined(pieces: Sequence[_Piece], target: int) -> list[_Piece]:
+    joined: list[_Piece] = []
+    small: list[bool] = []  # whether everything in it was small
+    for piece in pieces:
+        is_small = piece.size < SMALL_CHARACTERS
+        if joined and piece.end - joined[-1].start <= target:
+            before = joined[-1]
+            if before.bare and piece.path[: len(before.path)] == before.path:
+                # The heading above it is in its breadcrumb anyway.
+                joined[-1], small[-1] = _Piece(before.start, piece.end, piece.path, piece.bare), is_small
+                continue
+            if small[-1] and is_small:
+                joined[-1] = _Piece(before.start, piece.end, _common(before.path, piece.path))
+                continue
+        joined.append(piece)
+        small.append(is_small)
+    return joined
+
+
+def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
+    shared = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    return a[:shared]
+
+
+def _sections(
+    text: str, pieces: Sequence[_Piece], found: Sequence[Heading], line: int, target: int
+) -> list[Section]:  # fmt: skip
+    ends = [match.start() for match in _NEWLINE.finditer(text)]
+    breaks = _paragraph_ends(text) if any(piece.size > target for piece in pieces) else []
+    sections = []
+    for piece in pieces:
+        for start, end in _split(text, piece.start, piece.end, target, breaks):
+            kept = text[start:end].strip("\n").rstrip()
+            if not kept.strip():
+                continue
+            first = start + len(text[start:end]) - len(text[start:end].lstrip("\n"))
+            anchors = tuple(name for h in found if start <= h.start < end for name in h.anchors)
+            below, above = bisect_right(ends, first - 1), bisect_right(ends, first + len(kept) - 1)
+            sections.append(Section(kept, piece.path, anchors, line + below, line + above))
+    return sections
+
+
+def _paragraph_ends(text: str) -> list[int]:
+    """Where a blank line begins, outside code."""
+    return [at for at, content, fenced in lines(text) if not fenced and not content.strip()]
+
+
+def _split(text: str, start: int, end: int, target: int, breaks: Sequence[int]) -> list[tuple[int, int]]:
+    """A piece longer than the target: at paragraph ends, else sentence or line ends, else at spaces, else anywhere."""
+    cuts = []
+    while len(text[start:end].strip()) > target:
+        least, most = start + int(target * _LEAST_SHARE), start + target
+        cut = _last_break(breaks, least, most) or _last_pause(text, least, most)
+        if cut is None:
+            space = text.rfind(" ", least, most)
+            cut = space + 1 if space > 0 else most
+        cuts.append((start, cut))
+        start = cut
+    return [*cuts, (start, end)]
+
+
+def _last_break(breaks: Sequence[int], least: int, most: int) -> int | None:
+    at = bisect_right(breaks, most) - 1
+    return breaks[at] if at >= 0 and breaks[at] > least else None
+
+
+def _last_pause(text: str, least: int, most: int) -> int | None:
+    ends = [match.end() for match in _PAUSE.finditer(text, least, most)]
+    return ends[-1] if ends else None

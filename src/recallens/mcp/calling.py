@@ -1,0 +1,111 @@
+"""One call of a tool or a resource, from its arguments to its answer; the same for every transport.
+
+It runs in a thread of its own, and loads the operations and the engine behind them when it is the first to need them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from mcp_types import CallToolResult, TextContent
+
+from recallens.errors import InvalidInput, RecallensError
+from recallens.mcp.callers import source_of
+from recallens.mcp.tools import Tool
+
+if TYPE_CHECKING:
+    from recallens.engine import Engine
+    from recallens.operations import Answer, Caller, Written
+
+log = logging.getLogger("recallens.mcp")
+
+_TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a server stands on. `caller` says who asks, by the HTTP request, which is None over stdio.
+
+    `records` says whether searches are written down, so that the hints of the tools can say it too.
+    """
+
+    engine: Callable[[], Engine]
+    caller: Callable[[Engine, Any], Caller]
+    tools: tuple[Tool, ...]
+    records: bool = True
+
+    def tool(self, name: str) -> Tool | None:
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Beside the arguments: the HTTP request, what the client calls itself, and the trace that the call belongs to."""
+
+    request: Any = None
+    client: str | None = None
+    trace_id: str | None = None
+
+
+def trace_of(meta: Mapping[str, Any] | None, request: Any) -> str | None:
+    """The trace id of a W3C traceparent in the call's metadata, else the one that the HTTP request gave."""
+    parent = (meta or {}).get("traceparent")
+    match = _TRACEPARENT.fullmatch(parent) if isinstance(parent, str) else None
+    if match is not None:
+        return match[1]
+    return getattr(request.state, "given_trace_id", None) if request is not None else None
+
+
+def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: Asked) -> CallToolResult:
+    """What goes wrong is told to the agent, which can mend it: no call ends in a protocol error."""
+    try:
+        answer = performed(offer, tool.operation, tool.given(arguments), asked)
+    except InvalidInput as error:
+        return failed(sentences(_in_its_words(tool, error.message), error.hint or tool.usage))
+    except RecallensError as error:
+        return failed(sentences(error.message, error.hint))
+    except Exception as error:
+        trace = asked.trace_id or uuid.uuid4().hex
+        log.exception("%s failed, trace %s", tool.name, trace)
+        return failed(f"unexpected {type(error).__name__} in {tool.name}; the server's log has it as trace {trace}.")
+    return CallToolResult(content=[TextContent(type="text", text=answer.text)], structured_content=structured(answer))
+
+
+def performed(offer: Offer, operation: str, given: Mapping[str, Any], asked: Asked) -> Answer | Written:
+    from recallens.operations import OPERATIONS, perform
+
+    engine = offer.engine()
+    caller = replace(offer.caller(engine, asked.request), source=source_of(asked.client))
+    return perform(OPERATIONS[operation], engine, caller, given, trace_id=asked.trace_id)
+
+
+def structured(answer: Answer | Written) -> dict[str, Any]:
+    """The record as its text says it; of what a renderer wrote, the words."""
+    from recallens.operations import Answer
+
+    if isinstance(answer, Answer):
+        read: dict[str, Any] = json.loads(answer.text)
+        return read
+    return {"snapshotFound": True, "rendered": answer.body}
+
+
+def failed(message: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
+
+
+def sentences(message: str, hint: str | None) -> str:
+    """What was wrong, and the next step."""
+    return f"{message.rstrip('.')}. {hint}" if hint else message
+
+
+def _in_its_words(tool: Tool, message: str) -> str:
+    """The operation tells of its own arguments; the agent knows the tool's."""
+    for own, inner in tool.renamed.items():
+        message = re.sub(rf"(^|; |unknown ){re.escape(inner)}\b", rf"\g<1>{own}", message)
+    return message

@@ -1,0 +1,70 @@
+"""Over HTTP: one endpoint at /mcp. Each request stands alone, so that any of several servers can answer it.
+
+Who calls is decided before it gets here, by the same guard as for every other route.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from recallens.http.guard import Guard, doors
+from recallens.http.limits import Bounded, Limits
+from recallens.http.metrics import Metrics
+from recallens.http.observing import Observed
+from recallens.http.requests import caller_of
+from recallens.mcp.calling import Offer
+from recallens.mcp.server import build
+from recallens.mcp.tools import TOOLS, Tool
+
+if TYPE_CHECKING:
+    from recallens.engine import Engine
+
+PATH: Final = "/mcp"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A route for a Starlette application, and what has to run around it: its lifespan, once."""
+
+    route: Route
+    running: Callable[[Starlette], AbstractAsyncContextManager[None]]
+
+
+def endpoint(engine: Engine, *, tools: tuple[Tool, ...] = TOOLS, limits: Limits | None = None) -> Endpoint:
+    """For an application whose guard sets `request.state.caller`, as that of `recallens serve` does."""
+    offer = Offer(
+        engine=lambda: engine,
+        caller=lambda engine, request: caller_of(request),
+        tools=tools,
+        records=engine.settings.record,
+    )
+    manager = StreamableHTTPSessionManager(
+        app=build(offer),
+        json_response=True,
+        stateless=True,
+        max_request_body_size=(limits or Limits()).body_bytes,
+    )
+    return Endpoint(Route(PATH, endpoint=StreamableHTTPASGIApp(manager), methods=["POST"]), lambda app: manager.run())
+
+
+def alone(engine: Engine, *, host: str, tools: tuple[Tool, ...] = TOOLS) -> Starlette:
+    """The endpoint and nothing beside it, behind the same guard."""
+    limits = Limits()
+    made = endpoint(engine, tools=tools, limits=limits)
+    return Starlette(
+        routes=[made.route],
+        middleware=[
+            Middleware(Observed, metrics=Metrics()),
+            Middleware(Guard, engine=engine, doors=doors(host)),
+            Middleware(Bounded, limits=limits),
+        ],
+        lifespan=made.running,
+    )

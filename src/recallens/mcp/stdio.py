@@ -1,0 +1,189 @@
+"""Over stdin and stdout. stdout is the wire and nothing else: whatever is printed by anyone goes to stderr.
+
+The process ends with its client: at the end of stdin, when the parent is gone, on SIGTERM and Ctrl-C. What has begun to
+be written is finished first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
+from typing import Any, Final, cast
+
+import anyio
+import anyio.to_thread
+
+from recallens.errors import InvalidInput
+
+PARENT_CHECK_SECONDS: Final = 1.0
+# A call that does not come back must not keep a process alive whose client is gone.
+LAST_SECONDS: Final = 20.0
+_CHUNK: Final = 1 << 16
+
+
+def claim_wire() -> tuple[int, int]:
+    """Descriptors of our own for the wire. From here on stdin is empty and stdout is stderr, for libraries in C too."""
+    try:
+        wire_in, wire_out = os.dup(0), os.dup(1)
+    except OSError as error:
+        raise InvalidInput("standard input or output is closed", hint="A client starts it with both.") from error
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # no stderr either
+        os.dup2(nothing, 1)
+    os.close(nothing)
+    return wire_in, wire_out
+
+
+def serve(make: Callable[[], Any], wire: tuple[int, int], *, close: Callable[[], None]) -> None:
+    """Answer until the client is gone. `make` gives the server; it is called when the wire is already ours."""
+    parent = os.getppid()
+    try:
+        asyncio.run(_serve(make, wire, parent))
+    finally:
+        _end_at_last()
+        close()
+
+
+async def _serve(make: Callable[[], Any], wire: tuple[int, int], parent: int) -> None:
+    from mcp.server.stdio import stdio_server
+
+    server = make()
+    async with anyio.create_task_group() as ending:
+        stop = ending.cancel_scope.cancel
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with suppress(NotImplementedError):  # Windows ends a process without asking
+                loop.add_signal_handler(number, _stopper(stop))
+        ending.start_soon(_watch_parent, parent, _stopper(stop))
+        # The transport only iterates over lines and awaits write and flush, which ours do without its worker threads:
+        # one of those would wait for a line that never comes.
+        out = _Written(wire[1])
+        async with stdio_server(cast("Any", _Lines(wire[0], out)), cast("Any", out)) as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+        stop()
+
+
+def _stopper(stop: Callable[[], None]) -> Callable[[], None]:
+    def stopped() -> None:
+        _end_at_last()
+        stop()
+
+    return stopped
+
+
+def _end_at_last() -> None:
+    watchdog = threading.Timer(LAST_SECONDS, os._exit, args=(1,))
+    watchdog.daemon = True
+    watchdog.start()
+
+
+async def _watch_parent(parent: int, stop: Callable[[], None]) -> None:
+    """A client that is killed may leave stdin open in another of its children."""
+    while os.getppid() == parent:
+        await anyio.sleep(PARENT_CHECK_SECONDS)
+    stop()
+
+
+class _Lines:
+    """Lines of stdin. The thread that waits for them is a daemon: nobody waits for it when the client is dead."""
+
+    def __init__(self, descriptor: int, out: _Written) -> None:
+        self._descriptor = descriptor
+        self._out = out
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        loop = asyncio.get_running_loop()
+        sender, lines = anyio.create_memory_object_stream[str](16)
+
+        def read() -> None:
+            try:
+                for line in self._split():
+                    asyncio.run_coroutine_threadsafe(sender.send(line), loop).result()
+                loop.call_soon_threadsafe(sender.close)
+            except (RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                return  # nobody listens any more
+
+        threading.Thread(target=read, name="stdin", daemon=True).start()
+        async with lines:
+            async for line in lines:
+                message = readable(line)
+                if isinstance(message, str):
+                    yield message
+                else:
+                    await self._out.write(json.dumps(message) + "\n")
+        _end_at_last()
+
+    def _split(self) -> Iterator[str]:
+        rest = b""
+        while chunk := _read(self._descriptor):
+            *whole, rest = (rest + chunk).split(b"\n")
+            for line in whole:
+                if line.strip():
+                    yield line.decode("utf-8", "replace")
+        if rest.strip():
+            yield rest.decode("utf-8", "replace")
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, _CHUNK)
+    except OSError:
+        return b""
+
+
+def readable(line: str) -> str | dict[str, Any]:
+    """The message, or the error to answer with: the transport drops what it cannot read, and its sender would wait."""
+    from mcp_types import INVALID_REQUEST, PARSE_ERROR, jsonrpc_message_adapter
+    from pydantic import ValidationError
+
+    try:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+        return line
+    except ValidationError:
+        pass
+    try:
+        message = json.loads(line)
+        # Half of a surrogate pair, as a text cut in JavaScript ends in: no UTF-8 can hold it.
+        mended = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace").decode()
+        jsonrpc_message_adapter.validate_json(mended, by_name=False)
+        return mended
+    except ValidationError:
+        id = message.get("id") if isinstance(message, dict) else None
+        return _refused(id if isinstance(id, str | int) else None, INVALID_REQUEST, "this is no JSON-RPC message")
+    except (ValueError, RecursionError) as error:
+        return _refused(None, PARSE_ERROR, f"this line is no JSON: {error}")
+
+
+def _refused(id: str | int | None, code: int, message: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}
+
+
+class _Written:
+    """stdout. A client that does not read holds up its answers, not the server."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    async def write(self, text: str) -> None:
+        data = text.encode("utf-8", "replace")
+        try:
+            await anyio.to_thread.run_sync(_write, self._descriptor, data, abandon_on_cancel=True)
+        except BrokenPipeError:
+            return  # stdin will end as well
+
+    async def flush(self) -> None:
+        return None
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]

@@ -1,0 +1,237 @@
+"""The tools by name: which operation each one is, what it takes and gives, and what it does to the store.
+
+Nothing of the engine is imported here: the list is the first thing that a client asks for, and it waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from recallens.errors import InvalidInput
+
+Schema = Mapping[str, Any]
+
+_TEXT: Final[Schema] = {"type": "string"}
+_COUNT: Final[Schema] = {"type": "integer", "minimum": 1}
+_TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
+_SHARE: Final[Schema] = {"type": "number", "minimum": 0, "maximum": 1}
+_OBJECT: Final[Schema] = {"type": "object"}
+_INTENTS: Final = (
+    "how_to", "what_happened", "gotchas", "code_structure", "how_to_do", "known_issues", "environment",
+)  # fmt: skip
+_KINDS: Final = (
+    "fact", "decision", "episode", "skill", "pattern", "gotcha", "observation", "note", "lesson", "principle",
+    "preference", "summary",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a call does to the store, as the protocol's four hints ask for it.
+
+    `recording` is a read that is written down where searches are recorded: a use of what was found, and an audit entry.
+    No tool reaches anything but the store, whose world is closed.
+    """
+
+    reads: bool = False
+    destroys: bool = False
+    repeatable: bool = False
+    recording: bool = False
+
+    def hints(self, *, recorded: bool) -> dict[str, bool]:
+        if self.recording and recorded:
+            return _hints(reads=False, destroys=False, repeatable=False)
+        return _hints(reads=self.reads, destroys=self.destroys, repeatable=self.repeatable)
+
+
+def _hints(*, reads: bool, destroys: bool, repeatable: bool) -> dict[str, bool]:
+    return {
+        "readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": repeatable, "openWorldHint": False,
+    }  # fmt: skip
+
+
+READS: Final = Effect(reads=True, repeatable=True)
+SEARCHES: Final = Effect(reads=True, repeatable=True, recording=True)
+# What says the same is not kept twice, but that it was said again is. What is superseded stays as history.
+ADDS: Final = Effect()
+DESTROYS: Final = Effect(destroys=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """`takes` are the properties of its input; `renamed` maps those whose name is not the operation's."""
+
+    name: str
+    operation: str
+    about: str
+    takes: Schema
+    gives: Schema
+    effect: Effect
+    required: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The operation's arguments, where no name is unknown and none is missing."""
+        unknown = [name for name in arguments if name not in self.takes]
+        if unknown:
+            raise InvalidInput(f"unknown argument {unknown[0]!r}", hint=self.usage)
+        missing = [name for name in self.required if arguments.get(name) is None]
+        if missing:
+            raise InvalidInput(f"{missing[0]} is missing", hint=self.usage)
+        return {self.renamed.get(name, name): value for name, value in arguments.items() if value is not None}
+
+    @property
+    def usage(self) -> str:
+        names = (f"{name} (required)" if name in self.required else name for name in self.takes)
+        return f"{self.name} takes: {', '.join(names)}."
+
+    def listed(self, *, recorded: bool) -> dict[str, Any]:
+        """As `tools/list` shows it."""
+        return {
+            "name": self.name,
+            "description": self.about,
+            "inputSchema": _object(self.takes, self.required),
+            "outputSchema": dict(self.gives),
+            "annotations": self.effect.hints(recorded=recorded),
+        }
+
+
+def _object(properties: Schema, required: tuple[str, ...]) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": dict(properties)}
+    return schema | ({"required": list(required)} if required else {})
+
+
+def _listing(*fields: str) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "object", "required": list(fields)}} if fields else {"type": "array"}
+
+
+def _gives(**properties: Schema) -> dict[str, Any]:
+    return _object(properties, tuple(properties))
+
+
+TOOLS: Final = (
+    Tool(
+        "search_memory", "search_memory",
+        "Search what is remembered. Short summaries (about 50 tokens each) with a certificate of what they cover; ids"
+        " lead to get_timeline and get_details. Call it before you work.",
+        {
+            "query": _TEXT,
+            "intent": {"enum": list(_INTENTS)},
+            "alpha": {**_SHARE, "description": "weight of similarity"},
+            "beta": {**_SHARE, "description": "weight of what helped before"},
+            "limit": _COUNT,
+            "maxTokens": _COUNT,
+            "requiresCitations": {"type": "boolean"},
+            "project": _TEXT,
+            "kind": _TEXT,
+            "session": _TEXT,
+            "task": _TEXT,
+            "namespace": _TEXT,
+        },
+        _gives(
+            results=_listing("id", "summary", "utilityScore", "type", "citations"),
+            certificate={"type": ["object", "null"]},
+            metadata=_OBJECT,
+        ),
+        SEARCHES, ("query",),
+    ),
+    Tool(
+        "get_timeline", "get_timeline",
+        "What came before and after a memory (about 150 tokens each).",
+        {
+            "observation_id": {**_TEXT, "description": "a memory's id"},
+            "window": {"type": "number", "description": "days to each side, 7"},
+            "limit": _COUNT,
+            "namespace": _TEXT,
+        },
+        _gives(entries=_listing("id", "task", "reward", "timestamp", "relation")),
+        READS, ("observation_id",),
+    ),
+    Tool(
+        "get_details", "get_details",
+        "Full logs of a task, or a memory in full (about 500 tokens each).",
+        {
+            "task_id": {**_TEXT, "description": "a task's or a memory's id"},
+            "tokens": {**_COUNT, "description": "an entry"},
+            "full": {"type": "boolean", "description": "however long"},
+            "limit": _COUNT,
+            "namespace": _TEXT,
+        },
+        _gives(entries=_listing("id", "full_content", "metadata", "citations", "relatedEntries")),
+        READS, ("task_id",), {"task_id": "id"},
+    ),
+    Tool(
+        "get_skill", "get_skill",
+        "Get structured skill profile for a topic.",
+        {"topic": _TEXT, "project": _TEXT, "namespace": _TEXT},
+        _gives(
+            topic=_TEXT, context=_TEXT, core_principles=_TEXTS, pitfalls=_TEXTS, implementation_guide=_TEXT,
+            confidence={"type": "number"}, citations=_listing(),
+        ),
+        SEARCHES, ("topic",),
+    ),
+    Tool(
+        "search_patterns", "search_patterns",
+        "Search successful patterns in project history.",
+        {"query": _TEXT, "limit": _COUNT, "project": _TEXT, "namespace": _TEXT},
+        _gives(results=_listing("title", "description", "success_count")),
+        SEARCHES, ("query",),
+    ),
+    Tool(
+        "search_gotchas", "search_gotchas",
+        "Search known issues and resolutions.",
+        {
+            "query": _TEXT,
+            "files": {**_TEXTS, "description": "affected files"},
+            "limit": _COUNT,
+            "project": _TEXT,
+            "namespace": _TEXT,
+        },
+        _gives(
+            results=_listing("title", "description", "resolution", "occurrence_count", "trigger_conditions"),
+        ),
+        SEARCHES, ("query",),
+    ),
+    Tool(
+        "recall_xray", "recall_xray",
+        "Why each memory would come for a query: tier, score parts, filters, provenance, budget. Records nothing.",
+        {
+            "query": _TEXT,
+            "sessionKey": _TEXT,
+            "namespace": _TEXT,
+            "budget": {**_COUNT, "description": "characters"},
+            "format": {"enum": ["json", "text", "markdown", "html"]},
+        },
+        _object({"snapshotFound": {"type": "boolean"}, "snapshot": _OBJECT, "rendered": _TEXT}, ("snapshotFound",)),
+        READS, ("query",), {"sessionKey": "session"},
+    ),
+    Tool(
+        "remember", "remember",
+        "Keep what you learned: one fact, decision or lesson in its own words, with what it rests on.",
+        {
+            "content": _TEXT,
+            "title": _TEXT,
+            "kind": {"enum": list(_KINDS)},
+            "tags": _TEXTS,
+            "citations": {**_TEXTS, "description": "commit:HASH, file:PATH#L1-L9, log:POINTER"},
+            "importance": _SHARE,
+            "supersedes": {**_TEXT, "description": "id of the memory it replaces"},
+            "project": _TEXT,
+            "session": _TEXT,
+            "task": _TEXT,
+            "namespace": _TEXT,
+        },
+        _gives(id=_TEXT, outcome=_TEXT),
+        ADDS, ("content",),
+    ),
+)  # fmt: skip
+
+# The names under which the system that first described the X-ray offers its tools.
+COMPATIBLE: Final[Mapping[str, tuple[str, ...]]] = {"remnic": ("engram", "remnic")}
+
+
+def aliased(tools: tuple[Tool, ...], compat: str | None) -> tuple[Tool, ...]:
+    prefixes = COMPATIBLE[compat] if compat is not None else ()
+    return tools + tuple(replace(tool, name=f"{prefix}.{tool.name}") for prefix in prefixes for tool in tools)

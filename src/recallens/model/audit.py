@@ -1,0 +1,133 @@
+"""The audit chain: each entry's digest covers the one before it, so nothing can be altered, dropped or moved unseen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from recallens.model.memory import AuditEntry
+
+GENESIS = "0" * 64
+
+REPEAT_QUERY = 5
+REPEAT_WINDOW_MS = 10 * 60_000
+RAPID_FIRE = 30
+RAPID_WINDOW_MS = 60_000
+HIGH_CARDINALITY = 200
+NAMESPACE_WALK_SHARE = 0.5
+NAMESPACE_WALK_LEAST = 50
+
+
+def query_digest(text: str) -> str:
+    """The log holds digests, never text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def entry_digest(
+    *, namespace: str, number: int, at: int, session: str | None, query: str, memories: Sequence[str], previous: str
+) -> str:
+    record = [namespace, number, at, session, query, list(memories), previous]
+    return hashlib.sha256(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+
+
+def chained(
+    *,
+    namespace: str,
+    head: tuple[int, str],
+    at: int,
+    session: str | None,
+    query: str,
+    injected: Sequence[tuple[str, str]],
+) -> list[AuditEntry]:
+    """An entry for each memory that was injected: its id and the hash of its text."""
+    number, previous = head[0], head[1] or GENESIS
+    entries = []
+    for id, content_hash in injected:
+        number += 1
+        memories = (id, content_hash)
+        digest = entry_digest(
+            namespace=namespace,
+            number=number,
+            at=at,
+            session=session,
+            query=query,
+            memories=memories,
+            previous=previous,
+        )
+        entries.append(
+            AuditEntry(
+                f"audit-{digest[:12]}-{number}", namespace, number, at, session, query, memories, previous, digest
+            )
+        )
+        previous = digest
+    return entries
+
+
+def verify_chain(entries: Iterable[AuditEntry], head: tuple[int, str]) -> list[str]:
+    """What is wrong with a chain, in words; nothing if it is whole."""
+    problems: list[str] = []
+    number, previous = 0, GENESIS
+    for entry in entries:
+        if entry.number != number + 1:
+            problems.append(f"entries {number + 1} to {entry.number - 1} are missing" if entry.number > number + 1
+                            else f"entry {entry.number} is out of order")  # fmt: skip
+        digest = entry_digest(
+            namespace=entry.namespace, number=entry.number, at=entry.at, session=entry.session,
+            query=entry.query_digest, memories=entry.memories, previous=entry.previous,
+        )  # fmt: skip
+        if digest != entry.digest:
+            problems.append(f"entry {entry.number} was altered")
+        elif entry.previous != previous:
+            problems.append(f"entry {entry.number} does not follow from the one before it")
+        number, previous = entry.number, entry.digest
+    if (number, previous) != (head[0], head[1] or GENESIS):
+        problems.append(f"the chain ends at entry {number}, but {head[0]} were written")
+    return problems
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    kind: str
+    session: str | None
+    count: int
+    about: str
+
+
+def anomalies(entries: Sequence[AuditEntry], memories: int) -> list[Anomaly]:
+    """Patterns that an honest agent seldom shows, by session, over the whole of the given entries."""
+    found: list[Anomaly] = []
+    by_session: dict[str | None, list[AuditEntry]] = {}
+    for entry in entries:
+        by_session.setdefault(entry.session, []).append(entry)
+    for session, mine in by_session.items():
+        recalls = sorted({(entry.at, entry.query_digest) for entry in mine})
+        times = [at for at, _ in recalls]
+        repeated = max(
+            (_most_within([at for at, q in recalls if q == query], REPEAT_WINDOW_MS)
+             for query in Counter(q for _, q in recalls)), default=0,
+        )  # fmt: skip
+        if repeated >= REPEAT_QUERY:
+            found.append(Anomaly("repeat-query", session, repeated, "the same question within ten minutes"))
+        if (rapid := _most_within(times, RAPID_WINDOW_MS)) >= RAPID_FIRE:
+            found.append(Anomaly("rapid-fire", session, rapid, "recalls within a minute"))
+        distinct = len({entry.memories[0] for entry in mine})
+        if distinct >= HIGH_CARDINALITY:
+            found.append(Anomaly("high-cardinality", session, distinct, "different memories injected"))
+        if memories and distinct >= max(NAMESPACE_WALK_LEAST, NAMESPACE_WALK_SHARE * memories):
+            found.append(
+                Anomaly("namespace-walk", session, distinct, f"of the namespace's {memories} memories injected")
+            )
+    return found
+
+
+def _most_within(times: Sequence[int], window: int) -> int:
+    """The most events in any stretch of this length."""
+    most, start = 0, 0
+    for end, at in enumerate(times):
+        while at - times[start] > window:
+            start += 1
+        most = max(most, end - start + 1)
+    return most

@@ -1,0 +1,114 @@
+"""How a question will be searched, worked out from the question alone before anything is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from recallens.model.quick import quick
+
+
+class Intent(StrEnum):
+    HOW_TO_DO = "how_to_do"
+    WHAT_HAPPENED = "what_happened"
+    KNOWN_ISSUES = "known_issues"
+    ENVIRONMENT = "environment"
+    CODE_STRUCTURE = "code_structure"
+
+
+INTENT_ALIASES = {"how_to": Intent.HOW_TO_DO, "gotchas": Intent.KNOWN_ISSUES}
+
+
+class Scope(StrEnum):
+    TASK = "task"
+    WORKTREE = "worktree"
+    PROJECT = "project"
+    ORG = "org"
+
+
+class Strategy(StrEnum):
+    SIMPLE = "simple"
+    STANDARD = "standard"
+    COMPLEX = "complex"
+
+
+class Level(StrEnum):
+    """How abstract a question or a text is."""
+
+    PRINCIPLE = "principle"
+    CONCEPT = "concept"
+    IMPLEMENTATION = "implementation"
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """The specification's factors; `length` and `entity_count` are shares of what counts as many, within 0 and 1."""
+
+    length: float
+    entity_count: float
+    temporal: bool
+    multi_hop: bool
+    broad: bool
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "length": self.length,
+            "entityCount": self.entity_count,
+            "temporal": self.temporal,
+            "multiHop": self.multi_hop,
+            "scope": "broad" if self.broad else "narrow",
+        }
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Complexity:
+    score: float
+    factors: Factors
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A time that the question speaks of, as whole days: from `start` up to and without `end`, epoch milliseconds."""
+
+    text: str
+    start: int
+    end: int
+
+    def to_json(self) -> dict[str, str]:
+        return {"text": self.text, "from": _day(self.start), "to": _day(self.end)}
+
+
+def _day(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC).date().isoformat()
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Plan:
+    complexity: Complexity
+    strategy: Strategy
+    intent: Intent | None
+    intent_given: bool
+    level: Level
+    windows: tuple[Window, ...] = ()
+    expansions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """What does not apply is left out."""
+        told: dict[str, Any] = {
+            "complexity": self.complexity.score,
+            "factors": self.complexity.factors.to_json(),
+            "strategy": str(self.strategy),
+            "level": str(self.level),
+        }
+        if self.intent is not None:
+            told |= {"intent": str(self.intent), "intentGiven": self.intent_given}
+        if self.windows:
+            told["windows"] = [window.to_json() for window in self.windows]
+        if self.expansions:
+            told["expansions"] = {word: list(others) for word, others in self.expansions.items()}
+        return told

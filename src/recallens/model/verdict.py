@@ -1,0 +1,104 @@
+"""What a stage may say. A stage returns verdicts and changes nothing; only `Pool.apply` acts on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recallens.model.quick import quick
+
+IdArray = NDArray[np.bytes_]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+
+ID_DTYPE = np.dtype("S26")
+
+
+@quick
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """A view proposes these rows, best first, with these raw scores; or it failed with this error.
+
+    `rows` are positions in the resident columns of this recall. They are not part of the record: a stored
+    ledger knows rows by their ids alone.
+    """
+
+    view: str
+    ids: IdArray
+    raw: FloatArray
+    rows: IntArray
+    batch: int = 0
+    refill: bool = False
+    pushed: bool = False
+    error: str | None = None
+
+
+@quick
+@dataclass(frozen=True, slots=True, eq=False)
+class Gate:
+    """Of the rows it applies to, those in `fails` are masked, unless they are in `exempt`.
+
+    `pushed` holds (considered, admitted) over the whole namespace where the views were asked with this
+    gate's mask pushed in, so that the pool alone would show nothing rejected.
+    """
+
+    name: str
+    applies: BoolArray
+    fails: BoolArray
+    exempt: BoolArray
+    reason: str = ""
+    pushed: tuple[int, int] | None = None
+
+    def masked(self) -> BoolArray | None:
+        """The rows that it takes out, None where it takes out none, as most gates do."""
+        if 1 not in self.fails.tobytes():
+            return None
+        return self.applies & self.fails & ~self.exempt
+
+
+@quick
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """Add `delta` to each row's score. Where `computed` is false the term is absent, which is not the same as 0."""
+
+    name: str
+    delta: FloatArray
+    computed: BoolArray
+    stats: Mapping[str, float] = field(default_factory=dict)
+
+
+@quick
+@dataclass(frozen=True, slots=True, eq=False)
+class Pick:
+    """These pool positions, in this order, at this cost each; every other live row is cut."""
+
+    name: str
+    chosen: IntArray
+    cost: FloatArray
+    reason: str = ""
+
+
+@quick
+@dataclass(frozen=True, slots=True, eq=False)
+class Note:
+    """A fact that changes no row."""
+
+    name: str
+    data: Mapping[str, Any]
+
+
+@quick
+@dataclass(frozen=True, slots=True, eq=False)
+class Round:
+    """Begin again on the same rows: what the gates masked stays masked, scores and picks so far count no more."""
+
+    number: int
+    reason: str = ""
+
+
+Verdict = Found | Gate | Term | Pick | Note | Round

@@ -1,0 +1,234 @@
+"""Operations that answer a question, or explain how one was answered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from recallens.errors import NotFound, RecallensError
+from recallens.model.query import DEFAULT_TOKENS
+from recallens.operations.access import Call, Right
+from recallens.operations.arguments import Arguments, Limit, Name, Names, Question, Size, Words
+from recallens.operations.operation import Answer, Operation, Written
+from recallens.render import render
+from recallens.render.context import context_record
+from recallens.render.document import document
+from recallens.render.jsons import record
+from recallens.render.layers import timeline_entry_record
+from recallens.render.records import Record, recall_record, timeline_record
+from recallens.render.tasks import details_record
+
+if TYPE_CHECKING:
+    from recallens.engine import Engine
+    from recallens.model.recall import Recall
+    from recallens.model.snapshot import Snapshot
+
+Format = Literal["json", "text", "markdown", "html"]
+
+
+class SearchMemory(Question):
+    max_tokens: Annotated[Size | None, Field(description="At most this many tokens of results in all.")] = None
+
+
+class Xray(Question):
+    format: Format = "json"
+
+
+class Explain(Arguments):
+    session: Annotated[Name | None, Field(description="The session that asked; else those without one.")] = None
+    format: Format = "json"
+
+
+class OneSnapshot(Arguments):
+    id: Name
+    format: Format = "json"
+
+
+class WhyNot(Question):
+    memory: Annotated[Name, Field(description="The id of the memory that did not come.")]
+
+
+class Recorded(Arguments):
+    id: Annotated[Name, Field(description="The id of a recorded recall's snapshot.")]
+
+
+class TwoSnapshots(Arguments):
+    before: Name
+    after: Name
+
+
+class TimelineAround(Arguments):
+    observation_id: Annotated[Name, Field(alias="observation_id", description="The memory in the middle.")]
+    window: Annotated[float, Field(ge=0, le=36_500, allow_inf_nan=False, description="Days to each side.")] = 7
+    limit: Annotated[Limit, Field(description="Entries to each side.")] = 10
+
+
+class Timeline(Arguments):
+    id: Name
+    before: Annotated[int, Field(ge=0, le=1_000)] = 5
+    after: Annotated[int, Field(ge=0, le=1_000)] = 5
+
+
+class DetailsOf(Arguments):
+    id: Annotated[Name, Field(description="A memory's id, or a task's.")]
+    tokens: Annotated[Size | None, Field(description="Tokens of content an entry.")] = None
+    full: Annotated[bool, Field(description="Everything, however long.")] = False
+    limit: Limit = 20
+
+
+class ContextFor(Arguments):
+    task: Words
+    tokens: Size = DEFAULT_TOKENS
+    files: Names = ()
+    project: Name | None = None
+    session: Name | None = None
+    scopes: Names = ()
+
+
+def search(engine: Engine, call: Call, asked: Question) -> Answer:
+    options = asked.options(engine.clock())
+    recall = engine.search(asked.query, **options, certify=True, **call.who())
+    return counted(recall, recall_record(recall))
+
+
+def search_memory(engine: Engine, call: Call, asked: SearchMemory) -> Answer:
+    options = asked.options(engine.clock())
+    found = engine.search_memory(asked.query, max_tokens=asked.max_tokens, **options, **call.who())
+    return counted(found.recall, found.to_json())
+
+
+def counted(recall: Recall, record: Record) -> Answer:
+    served = recall.ledger.notes("served")
+    tiers = Counter(row["servedBy"] for row in served[-1]["rows"].values()) if served else Counter[str]()
+    return Answer(record, tiers, tuple(recall.degraded))
+
+
+def recall_xray(engine: Engine, call: Call, asked: Xray) -> Answer | Written:
+    if not engine.settings.capture or not call.owns_session:
+        return unseen(asked.format)
+    options = asked.options(engine.clock())
+    snapshot = engine.xray(asked.query, **options, namespace=call.namespace, trace_id=call.trace_id)
+    found = written(snapshot, asked.format)
+    if isinstance(found, Answer):
+        tiers = Counter(str(result.servedBy) for result in snapshot.results if result.servedBy)
+        return replace(found, tiers=tiers, degraded=tuple(view.name for view in snapshot.views if view.error))
+    return found
+
+
+def recall_explain(engine: Engine, call: Call, asked: Explain) -> Answer | Written:
+    if not call.owns_session:
+        return unseen(asked.format)
+    snapshot = engine.explain_last(asked.session, namespace=call.namespace, owner=call.caller.owner)
+    return unseen(asked.format) if snapshot is None else written(snapshot, asked.format)
+
+
+def unseen(format: Format) -> Answer:
+    """No snapshot: none was made, capture is off, or the session is another's. All three answer alike."""
+    if format != "json":
+        raise NotFound("no snapshot", hint="A search by someone who may write records one, if `capture` is on.")
+    return Answer(record(document(None)))
+
+
+def snapshot(engine: Engine, call: Call, asked: OneSnapshot) -> Answer | Written:
+    seen(engine, call, asked.id)
+    return written(engine.recorded_snapshot(asked.id, namespace=call.namespace), asked.format)
+
+
+def written(snapshot: Snapshot | None, format: Format) -> Answer | Written:
+    """The one renderer's words, whatever the surface."""
+    if format == "json":
+        return Answer(record(document(snapshot)))
+    return Written(format, render(snapshot, format))
+
+
+def seen(engine: Engine, call: Call, *ids: str) -> None:
+    """A recall that another token's caller made is not there."""
+    from recallens.engine.xraying import no_recall
+
+    owner = call.caller.owner
+    for id in ids:
+        if owner is not None and not engine.recall_is_of(id, owner, namespace=call.namespace):
+            raise no_recall(id)
+
+
+def why_not(engine: Engine, call: Call, asked: WhyNot) -> Answer:
+    options = asked.options(engine.clock())
+    found = engine.why_not(asked.memory, asked.query, **options, namespace=call.namespace)
+    return Answer(found.to_json())
+
+
+def replay(engine: Engine, call: Call, asked: Recorded) -> Answer:
+    from recallens.xray.replay import compare_live
+    from recallens.xray.replay import replay as replayed
+
+    seen(engine, call, asked.id)
+    ledger, _ = engine.recorded(asked.id, namespace=call.namespace)
+    again = {"reproduced": True, **replayed(ledger).to_json()}
+    try:
+        return Answer(again | {"live": [one.to_json() for one in compare_live(ledger, engine.ledger)]})
+    except RecallensError as error:  # the record stands by itself, whatever has become of the store
+        return Answer(again | {"liveError": error.message})
+
+
+def diff(engine: Engine, call: Call, asked: TwoSnapshots) -> Answer:
+    from recallens.xray.diff import diff as difference
+
+    seen(engine, call, asked.before, asked.after)
+    before, _ = engine.recorded(asked.before, namespace=call.namespace)
+    after, _ = engine.recorded(asked.after, namespace=call.namespace)
+    return Answer({"before": asked.before, "after": asked.after, **difference(before, after).to_json()})
+
+
+def get_timeline(engine: Engine, call: Call, asked: TimelineAround) -> Answer:
+    anchor = engine.get(asked.observation_id, namespace=call.namespace)
+    found = engine.timeline_around(anchor.id, window=asked.window, limit=asked.limit, namespace=call.namespace)
+    spent = sum(entry.tokens for entry in found)
+    entries = [timeline_entry_record(entry) for entry in found]
+    return Answer({"observation_id": anchor.id, "window": asked.window, "tokens": spent, "entries": entries})
+
+
+def timeline(engine: Engine, call: Call, asked: Timeline) -> Answer:
+    found = engine.timeline(asked.id, asked.before, asked.after, namespace=call.namespace)
+    saliences = engine.salience([*found.before, found.anchor, *found.after])
+    return Answer(timeline_record(found, saliences))
+
+
+def get_details(engine: Engine, call: Call, asked: DetailsOf) -> Answer:
+    found = engine.details(asked.id, tokens=asked.tokens, full=asked.full, limit=asked.limit, namespace=call.namespace)
+    return Answer(details_record(found))
+
+
+def context(engine: Engine, call: Call, asked: ContextFor) -> Answer:
+    options = asked.model_dump(exclude={"namespace", "task", "tokens"}, exclude_none=True)
+    found = engine.context(asked.task, asked.tokens, **options, **call.who())
+    return Answer(context_record(found))
+
+
+ASKING = (
+    Operation("search", "Memories by words and by meaning, each with why it came.", Right.READ, Question, search),
+    Operation(
+        "search_memory",
+        "Layer 1: short summaries with a certificate of what they cover; ids lead to timeline and details.",
+        Right.READ, SearchMemory, search_memory,
+    ),
+    Operation("recall_xray", "Why each memory would come, in full. Records nothing.", Right.READ, Xray, recall_xray,
+              explains=True),
+    Operation("recall_explain", "The X-ray of a session's last recorded search.", Right.READ, Explain, recall_explain,
+              explains=True),
+    Operation("get_snapshot", "The X-ray of one recorded search.", Right.READ, OneSnapshot, snapshot),
+    Operation("why_not", "Why a memory is not among the results, and what would bring it in.", Right.READ, WhyNot,
+              why_not),
+    Operation("replay", "A recorded search again from its decisions, and what differs now.", Right.READ, Recorded,
+              replay),
+    Operation("diff", "What changed between two recorded searches, and why.", Right.READ, TwoSnapshots, diff),
+    Operation("get_timeline", "Layer 2: what came within some days before and after a memory.", Right.READ,
+              TimelineAround, get_timeline),
+    Operation("timeline", "So many memories before and after one, with their sessions.", Right.READ, Timeline,
+              timeline),
+    Operation("get_details", "Layer 3: full logs of a task, or a memory in full.", Right.READ, DetailsOf, get_details),
+    Operation("get_context", "What an agent should know for a task, within a token budget.", Right.READ, ContextFor,
+              context),
+)  # fmt: skip

@@ -1,0 +1,211 @@
+"""Memories one by one: looking at them, changing them, saying how they did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from recallens.model.memory import Kind, RelationType, Sector, Status, Tier
+from recallens.operations.access import Call, Right, local_only
+from recallens.operations.arguments import Arguments, Limit, Name, Names
+from recallens.operations.cursors import PAGE, Cursor, cursor_of, place_of
+from recallens.operations.keeping import Content
+from recallens.operations.operation import Answer, Operation
+from recallens.render.records import Record, memory_record, relation_record
+from recallens.render.showing import shown_record
+from recallens.store.protocols import Listing
+from recallens.text.normalize import normalize
+
+if TYPE_CHECKING:
+    from recallens.engine import Engine
+
+LARGEST_PAGE = 1_000
+
+
+class Memories(Arguments):
+    project: Name | None = None
+    sector: Sector | None = None
+    kind: Kind | None = None
+    tier: Tier | None = None
+    status: Annotated[tuple[Status, ...], Field(max_length=len(Status), description="Any of these.")] = (Status.ACTIVE,)
+    tag: Name | None = None
+    of_session: Annotated[Name | None, Field(description="Only what this session touched.")] = None
+    limit: Limit = PAGE
+    cursor: Cursor = None
+
+
+class OneMemory(Arguments):
+    id: Annotated[Name, Field(description="A memory's id, or six of its first characters or more.")]
+
+
+class Edit(OneMemory):
+    content: Content
+
+
+class Supersede(Arguments):
+    old: Name
+    new: Name
+
+
+class Forget(OneMemory):
+    hard: Annotated[bool, Field(description="For good, leaving no byte behind; never by a token.")] = False
+
+
+class Confirm(OneMemory):
+    session: Name | None = None
+
+
+class Review(OneMemory):
+    decision: Literal["approve", "reject"]
+
+
+class Relate(Arguments):
+    source: Name
+    target: Name
+    relation: RelationType = RelationType.RELATED_TO
+    confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 1.0
+
+
+class Feedback(Arguments):
+    memories: Annotated[Names, Field(min_length=1)]
+    verdict: Annotated[
+        Literal["used", "confirmed", "unhelpful"],
+        Field(description="It was of use; it proved right; or it was of no use, and weighs half from now on."),
+    ]
+    task: Annotated[Name | None, Field(description="The running task in which it was used.")] = None
+    session: Name | None = None
+
+
+def list_memories(engine: Engine, call: Call, asked: Memories) -> Answer:
+    filters = asked.model_dump(include={"project", "sector", "kind", "tier"})
+    filters["tag"] = None if asked.tag is None else normalize(asked.tag.lstrip("#"))
+    shown = ["memories", call.namespace, *filters.values(), list(asked.status), asked.of_session]
+    place = place_of(asked.cursor, shown, (int, str))
+    listing = Listing(
+        **filters, statuses=asked.status, session=asked.of_session, limit=asked.limit,
+        after=None if place is None else (place[0], place[1]),
+    )  # fmt: skip
+    found = engine.browse(listing, namespace=call.namespace)
+    saliences = engine.salience(found.memories)
+    record: Record = {
+        "total": found.total,
+        "memories": [memory_record(memory, saliences[memory.id]) for memory in found.memories],
+    }
+    if len(found.memories) == asked.limit:
+        record["next"] = cursor_of(shown, [found.memories[-1].created, found.memories[-1].id])
+    return Answer(record)
+
+
+def get_memory(engine: Engine, call: Call, asked: OneMemory) -> Answer:
+    """As `recallens show --json` prints it."""
+    where = {"namespace": call.namespace}
+    memory = engine.get(asked.id, **where)
+    relations = engine.relations(memory.id, **where)
+    after = [one.source for one in relations if one.type is RelationType.SUPERSEDES and one.target == memory.id]
+    return Answer(
+        shown_record(
+            memory,
+            salience=engine.salience([memory])[memory.id],
+            relations=relations,
+            uplift=engine.uplift_of([memory.id], **where).get(memory.id),
+            context=engine.session_context(memory.id, **where),
+            check=engine.citation_check(memory.id, **where),
+            successor=engine.get(after[-1], **where) if after else None,
+        )
+    )
+
+
+def edit_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
+    zone = call.caller.zone
+    return Answer(engine.edit(asked.id, asked.content, zone=zone, namespace=call.namespace).to_json())
+
+
+def supersede(engine: Engine, call: Call, asked: Supersede) -> Answer:
+    old, new = _ids(engine, call, asked.old, asked.new)
+    engine.supersede(old, new, namespace=call.namespace)
+    return Answer({"old": old, "new": new})
+
+
+def forget(engine: Engine, call: Call, asked: Forget) -> Answer:
+    if asked.hard:
+        local_only(call, "deleting for good")
+    gone = engine.forget(asked.id, hard=asked.hard, namespace=call.namespace)
+    return Answer({"forgotten": [gone.id], "hard": asked.hard})
+
+
+def restore(engine: Engine, call: Call, asked: OneMemory) -> Answer:
+    (id,) = _ids(engine, call, asked.id)
+    return Answer({"id": id, "status": engine.restore(id, namespace=call.namespace)})
+
+
+def deemphasise(engine: Engine, call: Call, asked: OneMemory) -> Answer:
+    (id,) = _ids(engine, call, asked.id)
+    return Answer({"id": id, "baseSalience": engine.deemphasise(id, namespace=call.namespace)})
+
+
+def confirm(engine: Engine, call: Call, asked: Confirm) -> Answer:
+    (id,) = _ids(engine, call, asked.id)
+    engine.confirm(id, session=asked.session, namespace=call.namespace)
+    return Answer({"confirmed": [id]})
+
+
+def list_reviews(engine: Engine, call: Call, asked: Arguments) -> Answer:
+    waiting = engine.review_list(namespace=call.namespace)
+    saliences = engine.salience(waiting)
+    return Answer({"memories": [memory_record(memory, saliences[memory.id]) for memory in waiting]})
+
+
+def review(engine: Engine, call: Call, asked: Review) -> Answer:
+    (id,) = _ids(engine, call, asked.id)
+    engine.review(id, approve=asked.decision == "approve", namespace=call.namespace)
+    return Answer({"id": id, "decision": asked.decision})
+
+
+def relate(engine: Engine, call: Call, asked: Relate) -> Answer:
+    source, target = _ids(engine, call, asked.source, asked.target)
+    made = engine.relate(source, target, asked.relation, confidence=asked.confidence, namespace=call.namespace)
+    return Answer(relation_record(made))
+
+
+def relations(engine: Engine, call: Call, asked: OneMemory) -> Answer:
+    found = engine.relations(asked.id, namespace=call.namespace)
+    return Answer({"relations": [relation_record(one) for one in found]})
+
+
+def feedback(engine: Engine, call: Call, asked: Feedback) -> Answer:
+    where: dict[str, Any] = {"namespace": call.namespace}
+    if asked.verdict == "used":
+        ids = engine.used(asked.memories, task=asked.task, session=asked.session, **where)
+        return Answer({"verdict": asked.verdict, "memories": ids})
+    ids = _ids(engine, call, *asked.memories)
+    for id in ids:
+        if asked.verdict == "confirmed":
+            engine.confirm(id, session=asked.session, **where)
+        else:
+            engine.deemphasise(id, **where)
+    return Answer({"verdict": asked.verdict, "memories": ids})
+
+
+def _ids(engine: Engine, call: Call, *names: str) -> list[str]:
+    """All of them known before anything is changed."""
+    return [engine.get(name, namespace=call.namespace).id for name in dict.fromkeys(names)]
+
+
+MEMORIES = (
+    Operation("list_memories", "Memories, newest first, a page at a time.", Right.READ, Memories, list_memories),
+    Operation("get_memory", "One memory in full: text, citations, relations, session.", Right.READ, OneMemory,
+              get_memory),
+    Operation("edit_memory", "Give a memory a new text; the old one stays as history.", Right.WRITE, Edit, edit_memory),
+    Operation("supersede", "Say that one memory replaces another.", Right.WRITE, Supersede, supersede),
+    Operation("forget", "Hide a memory.", Right.WRITE, Forget, forget),
+    Operation("restore", "Bring a forgotten memory back.", Right.WRITE, OneMemory, restore),
+    Operation("deemphasise", "Halve a memory's weight, and keep it.", Right.WRITE, OneMemory, deemphasise),
+    Operation("confirm", "Say that a memory proved right.", Right.WRITE, Confirm, confirm),
+    Operation("list_reviews", "Memories that wait for a decision, oldest first.", Right.READ, Arguments, list_reviews),
+    Operation("review", "Approve or reject a memory that waits; approving makes it trusted.", Right.LOCAL, Review,
+              review),
+    Operation("relate", "Link two memories.", Right.WRITE, Relate, relate),
+    Operation("relations", "The relations of a memory.", Right.READ, OneMemory, relations),
+    Operation("feedback", "Say how memories did: used, confirmed, or unhelpful.", Right.WRITE, Feedback, feedback),
+)  # fmt: skip

@@ -1,0 +1,156 @@
+"""Sessions and tasks: an agent's run, and what it is trying to do in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from recallens.errors import NotFound
+from recallens.operations.access import Call, Right
+from recallens.operations.arguments import Arguments, Limit, Name, Share, Words
+from recallens.operations.cursors import PAGE, Cursor, cursor_of, offset_of
+from recallens.operations.keeping import Content
+from recallens.operations.operation import Answer, Operation, owns
+from recallens.render.records import Record, memory_record, session_record
+from recallens.render.tasks import artifact_record, outcome_record, task_record
+
+if TYPE_CHECKING:
+    from recallens.engine import Engine
+
+Title = Annotated[str, StringConstraints(max_length=500)]
+
+
+class StartSession(Arguments):
+    id: Annotated[Name | None, Field(description="An id of yours; else it gets one.")] = None
+    project: Name | None = None
+    title: Title | None = None
+
+
+class OneSession(Arguments):
+    id: Name
+
+
+class EndSession(OneSession):
+    summary: Annotated[str, StringConstraints(max_length=20_000)] | None = None
+
+
+class Pages(Arguments):
+    limit: Limit = PAGE
+    cursor: Cursor = None
+
+
+class StartTask(Arguments):
+    task: Annotated[Words, Field(description="What is to be done.")]
+    id: Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^\S+$")] | None = None
+    session: Name | None = None
+    project: Name | None = None
+    worktree: Name | None = None
+
+
+class LogTask(Arguments):
+    id: Name
+    content: Content
+    kind: Literal["log", "terminal_snapshot"] = "log"
+
+
+class EndTask(Arguments):
+    id: Name
+    reward: Annotated[Share, Field(description="How well it went: 0 failed, 1 perfect.")]
+    summary: Annotated[str, StringConstraints(max_length=20_000)] | None = None
+
+
+class Tasks(Pages):
+    running: Annotated[bool | None, Field(description="Only those that run, or that have ended.")] = None
+    project: Name | None = None
+    of_session: Annotated[Name | None, Field(description="Only of this session.")] = None
+
+
+class OneTask(Arguments):
+    id: Name
+
+
+def start_session(engine: Engine, call: Call, asked: StartSession) -> Answer:
+    id = asked.id or f"s-{engine.new_id().lower()}"
+    _own(engine, call, id)
+    begun = engine.start_session(id, project=asked.project, title=asked.title, namespace=call.namespace)
+    return Answer(session_record(begun))
+
+
+def end_session(engine: Engine, call: Call, asked: EndSession) -> Answer:
+    _own(engine, call, asked.id, claim=False)
+    ended = engine.end_session(asked.id, summary=asked.summary, zone=call.caller.zone, namespace=call.namespace)
+    return Answer(session_record(ended))
+
+
+def list_sessions(engine: Engine, call: Call, asked: Pages) -> Answer:
+    shown = ["sessions", call.namespace]
+    start = offset_of(asked.cursor, shown)
+    found = engine.sessions(limit=asked.limit, offset=start, namespace=call.namespace)
+    records = [{**session_record(one), "memoriesInSession": count} for one, count in found]
+    return _page("sessions", records, asked.limit, cursor_of(shown, [start + asked.limit]))
+
+
+def get_session(engine: Engine, call: Call, asked: OneSession) -> Answer:
+    report = engine.session_report(asked.id, namespace=call.namespace)
+    saliences = engine.salience([memory for memory, _, _ in report.links])
+    links = [
+        {"usageType": usage, "at": at, "memory": memory_record(memory, saliences[memory.id])}
+        for memory, usage, at in report.links
+    ]
+    return Answer({"session": session_record(report.session), "memories": links})
+
+
+def start_task(engine: Engine, call: Call, asked: StartTask) -> Answer:
+    said = asked.model_dump(include={"id", "session", "project", "worktree"})
+    return Answer(task_record(engine.task_start(asked.task, **said, namespace=call.namespace)))
+
+
+def log_task(engine: Engine, call: Call, asked: LogTask) -> Answer:
+    return Answer(artifact_record(engine.task_log(asked.id, asked.content, kind=asked.kind, namespace=call.namespace)))
+
+
+def end_task(engine: Engine, call: Call, asked: EndTask) -> Answer:
+    outcome = engine.task_end(
+        asked.id, reward=asked.reward, summary=asked.summary, zone=call.caller.zone, namespace=call.namespace
+    )
+    return Answer(outcome_record(outcome))
+
+
+def list_tasks(engine: Engine, call: Call, asked: Tasks) -> Answer:
+    shown = ["tasks", call.namespace, asked.running, asked.project, asked.of_session]
+    start = offset_of(asked.cursor, shown)
+    found = engine.tasks(
+        running=asked.running, project=asked.project, session=asked.of_session, limit=asked.limit, offset=start,
+        namespace=call.namespace,
+    )  # fmt: skip
+    return _page("tasks", [task_record(one) for one in found], asked.limit, cursor_of(shown, [start + asked.limit]))
+
+
+def get_task(engine: Engine, call: Call, asked: OneTask) -> Answer:
+    return Answer(task_record(engine.get_task(asked.id, namespace=call.namespace)))
+
+
+def _page(name: str, records: list[Record], limit: int, following: str) -> Answer:
+    record: Record = {name: records}
+    return Answer(record | ({"next": following} if len(records) == limit else {}))
+
+
+def _own(engine: Engine, call: Call, session: str, *, claim: bool = True) -> None:
+    """Another's session answers as one that does not exist; so does one that nobody has, where it must exist."""
+    if not owns(engine, call, session, claim=claim):
+        raise NotFound(f"no session {session!r}", hint="`recallens session list` shows those that exist.")
+
+
+WORKING = (
+    Operation("start_session", "Start a session; without an id it gets one.", Right.WRITE, StartSession, start_session),
+    Operation("end_session", "End a session; its recap is kept as a memory.", Right.WRITE, EndSession, end_session),
+    Operation("list_sessions", "Sessions, the latest first.", Right.READ, Pages, list_sessions),
+    Operation("get_session", "A session and every memory it touched, with how.", Right.READ, OneSession, get_session),
+    Operation("start_task", "Start a task.", Right.WRITE, StartTask, start_task),
+    Operation("log_task", "Keep a full log with a running task, without secrets.", Right.WRITE, LogTask, log_task),
+    Operation("end_task", "End a task with its reward: each memory in it is judged by that.", Right.WRITE, EndTask,
+              end_task),
+    Operation("list_tasks", "Tasks, the latest first.", Right.READ, Tasks, list_tasks),
+    Operation("get_task", "One task.", Right.READ, OneTask, get_task),
+)  # fmt: skip

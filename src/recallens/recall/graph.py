@@ -1,0 +1,159 @@
+"""The graph view: from the best rows along relations and shared entities, with decay by hop, ranked by PageRank.
+
+Spreading activation: Collins and Loftus (1975). PageRank: Page, Brin, Motwani and Winograd (1999), here personalised on
+the starting rows and run over what the activation reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recallens.model.masks import places
+from recallens.model.pool import Pool
+from recallens.model.query import Query
+from recallens.model.verdict import FloatArray, Found, Note, Verdict
+from recallens.recall.runner import Decide
+from recallens.recall.scene import Edge, Scene
+
+SEEDS = 5
+HOPS = 2
+HOP_DECAY = 0.5
+TIE_DECIMALS = 12
+DAMPING = 0.85
+# How firmly a name in both texts ties two memories, against 1 for a relation that somebody stated.
+SHARED_ENTITY_CONFIDENCE = 0.3
+SHARED_ENTITY = "SHARES_ENTITY"
+
+
+Neighbours = Callable[[Sequence[int]], Iterable[Edge]]
+# Of these memories, those that a path may lead through.
+Through = Callable[[Sequence[int]], Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """`via` is the step by which most activation came: the node before, the relation, its confidence."""
+
+    activation: float
+    via: tuple[int, str, float] | None
+
+
+def spread(
+    seeds: Sequence[int], neighbours: Neighbours, floor: float, through: Through = list
+) -> tuple[dict[int, Reached], list[Edge]]:
+    """Activation from the starting rows, at most HOPS steps out; edges below the floor are never walked."""
+    reached = {seed: Reached(1.0, None) for seed in seeds}
+    walked: dict[tuple[int, int, str], Edge] = {}
+    front = list(seeds)
+    for _ in range(HOPS):
+        if not front:
+            break
+        following: dict[int, Reached] = {}
+        inside = set(front)
+        for edge in neighbours(front):
+            if edge.confidence < floor:
+                continue
+            walked[(edge.source, edge.target, edge.relation)] = edge
+            for here, there in ((edge.source, edge.target), (edge.target, edge.source)):
+                if here not in inside or there in reached:
+                    continue
+                activation = reached[here].activation * edge.confidence * HOP_DECAY
+                if there not in following or activation > following[there].activation:
+                    following[there] = Reached(activation, (here, edge.relation, edge.confidence))
+        reached |= following
+        front = list(through(list(following)))
+    return reached, list(walked.values())
+
+
+def pagerank(nodes: Sequence[int], edges: Sequence[Edge], seeds: Sequence[int], iterations: int) -> FloatArray:
+    """Personalised on the starting rows; an edge carries rank both ways in proportion to its confidence."""
+    place = {node: at for at, node in enumerate(nodes)}
+    weight = np.zeros((len(nodes), len(nodes)))
+    for edge in edges:
+        a, b = place.get(edge.source), place.get(edge.target)
+        if a is not None and b is not None:
+            weight[a, b] += edge.confidence
+            weight[b, a] += edge.confidence
+    outgoing = weight.sum(axis=0)
+    start = np.zeros(len(nodes))
+    start[[place[seed] for seed in seeds]] = 1.0 / len(seeds)
+    rank = start.copy()
+    for _ in range(iterations):
+        moved = weight @ np.divide(rank, outgoing, out=np.zeros_like(rank), where=outgoing > 0)
+        dangling = rank[outgoing == 0].sum()
+        rank = (1.0 - DAMPING) * start + DAMPING * (moved + dangling * start)
+    return rank
+
+
+def path_to(node: int, reached: dict[int, Reached]) -> tuple[list[int], list[str], list[float]]:
+    """The nodes from a starting row to here, the relation of each step, and its confidence."""
+    nodes, relations, confidences = [node], [], []
+    while (via := reached[nodes[-1]].via) is not None:
+        nodes.append(via[0])
+        relations.append(via[1])
+        confidences.append(via[2])
+    return nodes[::-1], relations[::-1], confidences[::-1]
+
+
+def walk(scene: Scene, neighbours: Neighbours, depth: int, *, batch: int, through: Through) -> Decide:
+    """Propose what the live rows lead to."""
+
+    def decide(pool: Pool, query: Query) -> Iterable[Verdict]:
+        seeds = _seeds(scene, pool)
+        if not seeds:
+            return
+        reached, edges = spread(seeds, neighbours, query.graph_floor, through)
+        nodes = [node for node in reached if reached[node].via is not None]
+        if not nodes:
+            return
+        everyone = list(reached)
+        rank = dict(zip(everyone, pagerank(everyone, edges, seeds, query.graph_iterations).tolist(), strict=True))
+        top = max(rank[node] for node in nodes) or 1.0
+        strength = {node: reached[node].activation * rank[node] / top for node in nodes}
+        rows = scene.columns.locate(nodes)
+        known = [
+            (node, row)
+            for node, row in zip(nodes, rows.tolist(), strict=True)
+            if row >= 0 and scene.columns["alive"][row]
+        ]
+        # Sums over the same edges in another order differ in their last bits: that must not decide over the id.
+        known.sort(key=lambda pair: (-round(strength[pair[0]], TIE_DECIMALS), scene.columns["id"][pair[1]]))
+        chosen = known[:depth]
+        ids = scene.columns["id"]
+        name = {
+            num: ids[row].decode()
+            for num, row in zip(everyone, scene.columns.locate(everyone).tolist(), strict=True)
+            if row >= 0
+        }
+        paths = {}
+        for node, _ in chosen:
+            along, relations, confidences = path_to(node, reached)
+            if all(step in name for step in along):
+                paths[name[node]] = {
+                    "nodes": [name[step] for step in along],
+                    "relations": relations,
+                    "confidences": confidences,
+                }
+        yield Note(
+            "graph",
+            {"seeds": [name[seed] for seed in seeds if seed in name], "paths": paths, "floor": query.graph_floor,
+             "iterations": query.graph_iterations},
+        )  # fmt: skip
+        places = np.array([row for _, row in chosen], dtype=np.int64)
+        raw = np.array([strength[node] for node, _ in chosen])
+        yield Found("graph", ids[places], raw, places, batch=batch)
+
+    return decide
+
+
+def _seeds(scene: Scene, pool: Pool) -> list[int]:
+    """The live rows that the views placed highest, by reciprocal rank."""
+    worth = np.zeros(len(pool))
+    for proposal in pool.found.values():
+        worth[proposal.positions] += 1.0 / (1.0 + np.arange(len(proposal.positions)))
+    live = places(pool.live & (worth > 0))
+    order = live[np.lexsort((pool.ids[live], -worth[live]))][:SEEDS]
+    return [int(num) for num in scene.columns["num"][pool.rows[order]]]

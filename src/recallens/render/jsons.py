@@ -1,0 +1,43 @@
+"""The X-ray as JSON, in the specified envelope and with its field names: each leaf of the walk where its path says."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from recallens.render.records import to_text
+from recallens.render.tree import Document, Path
+
+
+def write(document: Document) -> str:
+    return to_text(record(document))
+
+
+def record(document: Document) -> dict[str, Any]:
+    """The envelope as a plain value, for surfaces that write JSON themselves."""
+    if not document.sections:
+        return {"snapshotFound": False}
+    # A reader decides by the version how to read the rest, so it comes first.
+    snapshot: dict[str, Any] = {"schemaVersion": None}
+    for field in document.fields():
+        _place(snapshot, field.path, field.value)
+    return {"snapshotFound": True, "snapshot": snapshot}
+
+
+def _place(root: dict[str, Any], path: Path, value: Any) -> None:
+    at: Any = root
+    for step, after in pairwise(path):
+        at = _child(at, step, [] if isinstance(after, int) else {})
+    if isinstance(at, dict):
+        at[path[-1]] = value
+    else:
+        at.append(value)
+
+
+def _child(at: Any, step: Any, fresh: dict[str, Any] | list[Any]) -> Any:
+    """What stands at this step; where nothing does yet, the fresh value. The walk fills lists in order."""
+    if isinstance(at, dict):
+        return at.setdefault(step, fresh)
+    if step == len(at):
+        at.append(fresh)
+    return at[step]

@@ -1,0 +1,1 @@
+"""What `recallens serve` runs: HTTP, MCP and the page as one application."""

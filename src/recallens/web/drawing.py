@@ -1,0 +1,181 @@
+"""Where things stand in a picture. Templates write the SVG; sizes are attributes, since no style may stand inline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from recallens.model.snapshot import FilterTrace
+from recallens.model.terms import WORDS
+
+WIDTH = 1000.0
+# Between two pieces of a bar, where both are wide enough to spare it.
+GAP = 2.0
+_ORDER = {name: place for place, name in enumerate(WORDS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    name: str
+    value: float
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The parts of one score: what adds runs to the right of `zero`, what takes off to its left."""
+
+    pieces: tuple[Piece, ...]
+    zero: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """One for all bars of a page, so that their lengths compare."""
+
+    low: float
+    high: float
+
+    @property
+    def span(self) -> float:
+        return (self.high - self.low) or 1.0
+
+    def place(self, value: float) -> float:
+        return (value - self.low) / self.span * WIDTH
+
+
+def scale_of(rows: Iterable[Mapping[str, float]]) -> Scale:
+    sums = [(sum(v for v in parts.values() if v < 0), sum(v for v in parts.values() if v > 0)) for parts in rows]
+    return Scale(min((low for low, _ in sums), default=0.0), max((high for _, high in sums), default=1.0))
+
+
+def bar(parts: Mapping[str, float], scale: Scale) -> Bar:
+    """In one order everywhere, so that the same part is looked for in the same place."""
+    right = left = 0.0
+    pieces = []
+    for name in ordered(parts):
+        value = parts[name]
+        if value > 0:
+            start, right = right, right + value
+        elif value < 0:
+            left += value
+            start = left
+        else:
+            continue
+        width = abs(value) / scale.span * WIDTH
+        spare = GAP if width > 2 * GAP else 0.0
+        pieces.append(Piece(name, value, round(scale.place(start), 2), round(width - spare, 2)))
+    return Bar(tuple(pieces), round(scale.place(0.0), 2))
+
+
+def ordered(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: (_ORDER.get(name, len(_ORDER)), name))
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    trace: FilterTrace
+    points: str
+
+    @property
+    def dropped(self) -> int:
+        return self.trace.considered - self.trace.admitted
+
+
+def funnel(filters: Sequence[FilterTrace]) -> tuple[Rung, ...]:
+    """Each filter as a slice that narrows from what it considered to what it let through."""
+    widest = max((trace.considered for trace in filters), default=1) or 1
+
+    def half(count: int) -> float:
+        return count / widest * WIDTH / 2
+
+    rungs = []
+    for trace in filters:
+        top, bottom, middle = half(trace.considered), half(trace.admitted), WIDTH / 2
+        corners = ((middle - top, 0), (middle + top, 0), (middle + bottom, 100), (middle - bottom, 100))
+        rungs.append(Rung(trace, " ".join(f"{x:.1f},{y}" for x, y in corners)))
+    return tuple(rungs)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    label: str
+    count: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    columns: tuple[Column, ...]
+    highest: int
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The labels that stand below: the first, the middle, the last."""
+        labels = [column.label for column in self.columns]
+        if len(labels) < 3:
+            return tuple(labels)
+        return labels[0], labels[len(labels) // 2], labels[-1]
+
+
+def chart(counts: Mapping[str, int]) -> Chart:
+    highest = max(counts.values(), default=0)
+    step = WIDTH / (len(counts) or 1)
+    room = min(step * 0.18, 12.0)
+    columns = []
+    for place, (label, count) in enumerate(counts.items()):
+        height = 100.0 * count / (highest or 1)
+        columns.append(
+            Column(label, count, round(place * step + room / 2, 2), 100 - height, round(step - room, 2), height)
+        )
+    return Chart(tuple(columns), highest)
+
+
+def share(part: float, whole: float) -> float:
+    """A length on a meter, which is full at most."""
+    return round(min(part / whole, 1.0) * WIDTH, 2) if whole > 0 else 0.0
+
+
+# ── a walk along relations, drawn from top to bottom so that it fits any width ──
+
+NODE_X, NODE_TOP, STEP = 14, 16, 58
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    id: str
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    relation: str
+    confidence: float | None
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+
+    @property
+    def height(self) -> int:
+        return NODE_TOP * 2 + STEP * (len(self.nodes) - 1)
+
+
+def path(record: Mapping[str, Sequence[str]] | None) -> Path | None:
+    """A path as the graph view left it in the ledger."""
+    if not record or len(record.get("nodes", ())) < 2:
+        return None
+    nodes = tuple(Node(id, NODE_TOP + STEP * place) for place, id in enumerate(record["nodes"]))
+    confidences: Sequence[object] = record.get("confidences", ())
+    edges = []
+    for place, relation in enumerate(record.get("relations", ())):
+        sure = confidences[place] if place < len(confidences) else None
+        edges.append(Edge(relation, sure if isinstance(sure, float) else None, NODE_TOP + STEP * place))
+    return Path(nodes, tuple(edges))

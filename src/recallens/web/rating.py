@@ -1,0 +1,69 @@
+"""Rating the results of a question into a golden set, and how well the set is answered now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from recallens.errors import InvalidInput
+from recallens.evaluate.golden import GRADES
+from recallens.evaluate.rating import rate, rated_path, rated_questions, rated_sets, standing
+from recallens.model.query import MAX_LIMIT
+from recallens.operations import Right
+from recallens.web.answering import Elsewhere, Page
+from recallens.web.searching import choices
+from recallens.web.visits import Visit
+
+DEFAULT_SET = "rated"
+RATED = 10
+GRADE = "grade."
+WORDS = {0: "not relevant", 1: "somewhat", 2: "relevant", 3: "exactly it"}
+
+
+def rating(visit: Visit) -> Page:
+    return _page(visit, visit.given.get("set", "").strip() or DEFAULT_SET)
+
+
+def rated(visit: Visit) -> Page | Elsewhere:
+    """What cannot be kept is shown again with what was said, so that nothing is lost."""
+    call = visit.may(Right.WRITE)
+    name = visit.form.get("set", "").strip() or DEFAULT_SET
+    said = {field.removeprefix(GRADE): value for field, value in visit.form.items() if field.startswith(GRADE)}
+    if len(said) > MAX_LIMIT:
+        raise InvalidInput(f"at most {MAX_LIMIT:,} results can be rated at once")
+    wrong = [value for value in said.values() if value not in {str(grade) for grade in GRADES}]
+    if wrong:
+        raise InvalidInput(f"a grade is one of 0, 1, 2, 3, not {wrong[0]!r}")
+    rated_path(visit.engine, name, namespace=visit.namespace)
+    known = visit.engine.memories_of(said, namespace=call.namespace)
+    grades = {id: int(value) for id, value in said.items() if id in known}
+    try:
+        rate(visit.engine, name, visit.query, grades, namespace=call.namespace)
+    except InvalidInput as error:
+        return _page(visit, name, said=grades, problem=str(error))
+    return Elsewhere(visit.link("/rate", q=visit.query, set=name, saved="yes", namespace=visit.form.get("namespace")))
+
+
+def _page(visit: Visit, name: str, *, said: Mapping[str, int] | None = None, problem: str | None = None) -> Page:
+    engine, namespace = visit.engine, visit.namespace
+    shown: dict[str, object] = {
+        "set": name,
+        "sets": rated_sets(engine, namespace=visit.namespace),
+        "path": rated_path(engine, name, namespace=visit.namespace),
+        "standing": standing(engine, name, namespace=namespace, now=engine.clock()),
+        "words": {grade: WORDS[grade] for grade in GRADES},
+        "grade": GRADE,
+        "may_write": visit.caller.right is Right.WRITE and not engine.store.read_only,
+        "rows": (),
+        "given": said or {},
+        "problem": problem,
+        "saved": visit.given.get("saved") == "yes",
+        **choices(visit),
+    }
+    if visit.query:
+        asked = visit.question()
+        options = asked.options(engine.clock()) | {"limit": asked.limit or RATED}
+        recall = engine.recall(engine.query(asked.query, **options, namespace=namespace))
+        before = rated_questions(engine, name, namespace=namespace)
+        kept = next((one for one in before if one.query == visit.query), None)
+        shown |= {"rows": recall.results, "given": {**(kept.grades if kept else {}), **(said or {})}}
+    return Page("rate.html", shown, 200 if problem is None else 400, sends=True)

@@ -1,0 +1,129 @@
+"""The sandbox: weights, budget and filters move, and the ranking follows. Nothing is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from recallens.model.ledger import Ledger
+from recallens.model.query import DEFAULT_BUDGET, Query
+from recallens.model.snapshot import Snapshot
+from recallens.model.terms import WEIGHABLE
+from recallens.operations.arguments import Question
+from recallens.recall.presets import PRESETS
+from recallens.web.answering import Page
+from recallens.web.drawing import ordered
+from recallens.web.results import Explained, Legend, explained, legend
+from recallens.web.searching import choices
+from recallens.web.visits import WEIGHT, Visit
+from recallens.xray.explain import explain
+from recallens.xray.reading import Reading
+
+MOST_WEIGHT, WEIGHT_STEP = 3.0, 0.05
+MOST_SHOWN_LIMIT, MOST_SHOWN_BUDGET = 50, 20_000
+
+ABOUT = "Move the weights of a score, the budget and the filters, and watch the ranking follow. Nothing is saved."
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A row against the unchanged ranking: `before` is its rank there, None where it was not."""
+
+    row: Explained
+    before: int | None
+
+    @property
+    def by(self) -> int:
+        return 0 if self.before is None else self.before - self.row.xray.rank
+
+    @property
+    def way(self) -> Literal["new", "up", "down", "same"]:
+        if self.before is None:
+            return "new"
+        return "up" if self.by > 0 else "down" if self.by < 0 else "same"
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    id: str
+    title: str
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One look: `before` is how the question is answered without the settings, `query` what is asked with them."""
+
+    before: Ledger
+    query: Query
+    snapshot: Snapshot
+    moved: tuple[Moved, ...]
+    gone: tuple[Gone, ...]
+    legend: Legend
+
+    @property
+    def told(self) -> list[str]:
+        """What differs from the unchanged ranking, in numbers."""
+        moved, new = sum(one.way in ("up", "down") for one in self.moved), sum(one.way == "new" for one in self.moved)
+        counts = ((moved, "moved"), (new, "new"), (len(self.gone), "gone"))
+        return [f"{count} {word}" for count, word in counts if count]
+
+
+def sandbox(visit: Visit) -> Page:
+    if not visit.query:
+        return Page("ask.html", {"title": "Sandbox", "about": ABOUT, "action": "/sandbox", **choices(visit)})
+    asked, trial = visit.question(), tried(visit)
+    dials = {name: asked.weights.get(name, 1.0) for name in ordered(_weighable(trial.before))}
+    budget = trial.query.budget or DEFAULT_BUDGET
+    return Page(
+        "sandbox.html",
+        {
+            "trial": trial,
+            "dials": dials,
+            "most": max(MOST_WEIGHT, *dials.values(), 0.0),
+            "step": WEIGHT_STEP,
+            "weight": WEIGHT,
+            "most_limit": max(MOST_SHOWN_LIMIT, trial.query.limit),
+            "budget": budget,
+            "most_budget": max(MOST_SHOWN_BUDGET, budget),
+            "presets": tuple(PRESETS),
+            "asked": asked,
+            **choices(visit),
+        },
+    )
+
+
+def ranking(visit: Visit) -> Page:
+    """The ranking alone, for the script that follows the sliders."""
+    return Page("ranking.html", {"trial": tried(visit)})
+
+
+def tried(visit: Visit) -> Trial:
+    """Both are asked at the same moment, so that nothing but the settings differs."""
+    engine, asked = visit.engine, visit.question()
+    moment = {"now": engine.clock(), "namespace": visit.namespace}
+    query = engine.question(asked.query, **{**moment, **asked.options(engine.clock())})
+    plain = engine.question(asked.query, **{**moment, **_alone(asked).options(engine.clock())})
+    before, after = engine.ledger(plain), engine.ledger(query)
+    old, new = explain(before), explain(after)
+    places = {one.memoryId: one.rank for one in old.results}
+    kept = {one.memoryId for one in new.results}
+    rows = explained(after, new, memories={})
+    return Trial(
+        before,
+        query,
+        new,
+        tuple(Moved(row, places.get(row.xray.memoryId)) for row in rows),
+        tuple(Gone(one.memoryId, one.title, one.rank) for one in old.results if one.memoryId not in kept),
+        legend(rows),
+    )
+
+
+def _alone(asked: Question) -> Question:
+    """The question without the sandbox's settings."""
+    return Question.model_validate(asked.model_dump(include={"query", "now", "as_of"}, exclude_none=True))
+
+
+def _weighable(ledger: Ledger) -> list[str]:
+    """The parts that this question's scores are made of."""
+    return [name for name in Reading(ledger).terms if name in WEIGHABLE]

@@ -1,0 +1,142 @@
+"""One visit to a page: who comes, what for, and the words that the address says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlencode, urlsplit
+
+from starlette.requests import Request
+
+from recallens.engine import Engine
+from recallens.errors import NotAllowed, NotFound
+from recallens.http.requests import caller_of, engine_of
+from recallens.model.ledger import Ledger
+from recallens.operations import Call, Caller, Right
+from recallens.operations.access import allowed
+from recallens.operations.arguments import Question, checked
+from recallens.operations.asking import seen
+
+# What of a question an address can say, by the operations' own names; `q` is the question and `w.NAME` a weight.
+ASKED = (
+    "project", "sector", "kind", "tier", "limit", "budget", "tokens", "mode", "preset", "intent", "minSalience",
+    "includeSuperseded", "requiresCitations", "documents", "asOf", "now",
+)  # fmt: skip
+WEIGHT = "w."
+NEUTRAL = 1.0
+_DIGITS = 7
+# A page that the browser opened by itself, or that another site led to, is looked at and not written down.
+_OTHERS = frozenset(("cross-site", "same-site"))
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """`given` are the words of the address, `named` the parts of its path, `form` what was sent with a POST."""
+
+    engine: Engine
+    caller: Caller
+    where: str
+    given: Mapping[str, str]
+    named: Mapping[str, str] = field(default_factory=dict)
+    form: Mapping[str, str] = field(default_factory=dict)
+    led_here: bool = False
+
+    def may(self, right: Right) -> Call:
+        return allowed(self.caller, right, self.asked_namespace())
+
+    @property
+    def call(self) -> Call:
+        return self.may(Right.READ)
+
+    @property
+    def namespace(self) -> str:
+        return self.call.namespace
+
+    def asked_namespace(self) -> str | None:
+        """The one that is named; else the caller's own, or the first of those that are granted."""
+        named = self.form.get("namespace") or self.given.get("namespace")
+        if named:
+            return named
+        if self.caller.home is not None and self.caller.sees(self.caller.home):
+            return None
+        granted = sorted(self.caller.namespaces or ())
+        return granted[0] if granted else self.engine.namespace(None)
+
+    def namespaces(self) -> list[str]:
+        if self.caller.namespaces is not None:
+            return sorted(self.caller.namespaces)
+        return sorted({name for name, _ in self.engine.namespaces()} | {self.namespace})
+
+    @property
+    def query(self) -> str:
+        return (self.form.get("q") or self.given.get("q") or "").strip()
+
+    @property
+    def records(self) -> bool | None:
+        """Whether a search is written down: as for everyone, unless another site or a prefetch led here."""
+        return False if self.led_here else self.call.caller.records
+
+    def captured(self) -> None:
+        if not self.engine.settings.capture:
+            raise NotFound("there is no X-ray to see: the setting `capture` is off")
+
+    def recorded(self, id: str) -> tuple[Ledger, Mapping[str, str]]:
+        """A recorded recall that the caller may look into; one that another token made is not there."""
+        self.captured()
+        seen(self.engine, self.call, id)
+        return self.engine.recorded(id, namespace=self.namespace)
+
+    def params(self) -> dict[str, str]:
+        """The question with all that is said beside it, for links that lead on with the same."""
+        said = {name: value for name in ASKED if (value := self.given.get(name, "").strip())}
+        weights = {WEIGHT + name: f"{weight:g}" for name, weight in self._weights()}
+        return ({"q": self.query} if self.query else {}) | said | weights
+
+    def question(self, **instead: object) -> Question:
+        """Checked as on every surface; a wrong value is an error that lists the right ones."""
+        said: dict[str, object] = {name: self.params()[name] for name in ASKED if name in self.params()}
+        weights = dict(self._weights())
+        given = {"query": self.query, **said, "namespace": self.namespace} | ({"weights": weights} if weights else {})
+        return checked(Question, given | instead)
+
+    def _weights(self) -> Iterator[tuple[str, float]]:
+        for name, value in self.given.items():
+            if name.startswith(WEIGHT) and (weight := _number(value)) is not None and weight != NEUTRAL:
+                yield name.removeprefix(WEIGHT), weight
+
+    def whole(self, name: str, default: int, most: int) -> int:
+        """A number that the address says, within 1 and `most`; anything else is the default."""
+        said = self.given.get(name, "")
+        return min(max(int(said), 1), most) if said.isdecimal() and len(said) < _DIGITS else default
+
+    def link(self, path: str, /, **params: object) -> str:
+        """An address on this site in the same namespace; what is empty is left out."""
+        said = {name: str(value) for name, value in params.items() if value not in (None, "", False)}
+        if self.given.get("namespace") and "namespace" not in said:
+            said["namespace"] = self.namespace
+        return f"{path}?{urlencode(said)}" if said else path
+
+
+def visit_of(request: Request, form: Mapping[str, str] | None = None) -> Visit:
+    headers = request.headers
+    led_here = headers.get("sec-fetch-site") in _OTHERS or "prefetch" in headers.get("sec-purpose", "")
+    return Visit(
+        engine_of(request), caller_of(request), request.url.path, dict(request.query_params), dict(request.path_params),
+        form or {}, led_here,
+    )  # fmt: skip
+
+
+def from_here(request: Request) -> None:
+    """What changes something comes from a page of this site: a form elsewhere cannot send it."""
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    same = origin is not None and urlsplit(origin).netloc == request.headers.get("host", "")
+    if site in (None, "same-origin") and (same or (origin is None and site is not None)):
+        return
+    raise NotAllowed("this was sent from another site", hint="Open the page itself and send it from there.")
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,314 @@
+"""The smallest single change to a query that brings a memory in, each candidate confirmed by running again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from recallens.errors import RecallensError
+from recallens.model.ledger import Ledger
+from recallens.model.memory import Memory, Status
+from recallens.model.query import MAX_LIMIT, Mode, Query
+from recallens.model.verdict import FloatArray
+from recallens.xray.reading import FILTER_SETTINGS, LIMIT_PICKS, PICK_SETTINGS, Fate, Reading, ordinal
+
+Rerun = Callable[[Query], Ledger]
+
+# Enough for a doubling and a bisection up to the highest limit, and a few tries of everything that comes after it.
+MAX_RERUNS = 25
+MAX_FACTOR = 10.0
+# Terms that are tried before another mode is: more would spend what is left on ever larger changes.
+MAX_TERMS = 3
+# Steps of bisection between a factor that fails and one that works, each a run.
+FACTOR_STEPS = 4
+# How large a factor of 0 counts when changes are compared: larger than any other.
+_OFF = 2.0 * math.log(MAX_FACTOR)
+_BY_TIME = frozenset(("status-active", "validity"))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One setting of the query, and the rank that the memory took when the query was run again with it."""
+
+    setting: str
+    before: Any
+    after: Any
+    rank: int
+
+    def applied(self, query: Query) -> Query:
+        return changed(query, self.setting, self.after)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "setting": self.setting, "before": self.before, "after": self.after, "rank": self.rank,
+            "sentence": str(self),
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{_instruction(self)}; it is {ordinal(self.rank)} then"
+
+
+def _instruction(change: Change) -> str:
+    group, _, name = change.setting.partition(".")
+    words = name.replace("_", " ")
+    if change.setting == "filters.include_superseded":
+        return "include what has been superseded"
+    if group == "filters":
+        given = ", ".join(change.before) if isinstance(change.before, tuple) else change.before
+        return f"leave out the filter {words} ({given})"
+    if group == "weights":
+        return f"weigh {name} {change.after:g} times instead of {change.before:g}"
+    if change.setting == "as_of":
+        return "ask about now" if change.after is None else f"ask as of {_instant(change.after)}"
+    unit = {"budget": " characters", "tokens": " tokens"}.get(change.setting, "")
+    return f"{change.setting} {change.after}{unit} instead of {change.before}"
+
+
+def _instant(milliseconds: int) -> str:
+    at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def changed(query: Query, setting: str, value: Any) -> Query:
+    """The query with one setting changed; `filters.project` and `weights.bm25` name what lies inside."""
+    group, _, name = setting.partition(".")
+    if group == "filters":
+        return replace(query, filters=replace(query.filters, **{name: value}))
+    if group == "weights":
+        return replace(query, weights={**query.weights, name: value})
+    return replace(query, **{setting: value})
+
+
+def current(query: Query, setting: str) -> Any:
+    group, _, name = setting.partition(".")
+    if group == "filters":
+        return getattr(query.filters, name)
+    return query.weights.get(name, 1.0) if group == "weights" else getattr(query, setting)
+
+
+class Trials:
+    """Runs that ask whether the memory comes in with a change. Once they are spent, the answer is no."""
+
+    def __init__(self, memory_id: str, query: Query, rerun: Rerun) -> None:
+        self.memory_id, self.query, self._rerun = memory_id, query, rerun
+        self.spent = 0
+        self._last: Ledger | None = None
+
+    def run(self, query: Query) -> Ledger:
+        self.spent += 1
+        self._last = self._rerun(query)
+        return self._last
+
+    def change(self, setting: str, value: Any) -> Change | None:
+        if self.spent >= MAX_RERUNS:
+            return None
+        try:
+            pool = self.run(changed(self.query, setting, value)).replay()
+        except RecallensError:  # what cannot be asked at all, such as meaning without an encoder, brings nothing in
+            return None
+        places = np.flatnonzero(pool.ids[pool.ranked()] == self.memory_id.encode())
+        return Change(setting, current(self.query, setting), value, int(places[0]) + 1) if len(places) else None
+
+    def exhausted(self) -> bool:
+        """Whether the last run had already seen all that any limit could show, or no further run is left."""
+        return self.spent >= MAX_RERUNS or self._last is None or Reading(self._last).exhausted()
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """What a row lacked when its turn came: `needed` fits it beside what was kept, `ample` beside all before it."""
+
+    setting: str
+    allowed: int
+    needed: int
+    ample: int
+
+    @property
+    def missing(self) -> int:
+        return self.needed - self.allowed
+
+
+def shortages(reading: Reading, fate: Fate) -> tuple[Shortage, ...]:
+    """The budgets that a row which `budget-fit` cut was short of; characters and tokens are two.
+
+    What frames the items is known from what they took together. Where nothing was kept it is not, and a row that seems
+    to fit was kept out by the frame alone: then either budget may be the short one.
+    """
+    notes = reading.ledger.notes("budget")
+    items = notes[-1]["items"] if notes else {}
+    if fate.cut is None or fate.cut.name != "budget-fit" or fate.id not in items:
+        return ()
+    before = list(items)[: list(items).index(fate.id)]
+    kept = [id for id in items if id in reading.rank]
+    found = []
+    for setting, unit, used in (("budget", "chars", "used"), ("tokens", "tokens", "usedTokens")):
+        if getattr(reading.query, setting) is None:
+            continue
+        own = items[fate.id][unit]
+        frame = notes[-1][used] - sum(items[id][unit] for id in kept) if kept else 0
+        needed = frame + sum(items[id][unit] for id in before if id in reading.rank) + own
+        ample = frame + sum(items[id][unit] for id in before) + own
+        found.append(Shortage(setting, notes[-1][unit], needed, ample))
+    short = tuple(one for one in found if one.missing > 0)
+    return short or tuple(replace(one, needed=one.allowed + 1) for one in found)
+
+
+def changes(trials: Trials, reading: Reading, fate: Fate, memory: Memory | None) -> Iterator[Change]:
+    """The changes that work, the smallest kind first. What a gate rejects, only a change to that gate can bring in."""
+    query, gates = trials.query, {gate.name for gate in fate.gates}
+    if gates:
+        yield from _present(_ungated(trials, gates, memory))
+        return
+    if not fate.proposed or (fate.cut is not None and fate.cut.name in LIMIT_PICKS):
+        yield from _present([_limit(trials, _first_limit(reading, fate))])
+    if fate.cut is not None and fate.cut.name in PICK_SETTINGS:
+        yield from _present([trials.change(*PICK_SETTINGS[fate.cut.name])])
+    yield from _present(_budget(trials, short) for short in shortages(reading, fate))
+    if fate.proposed:
+        yield from _present(_weights(trials, reading, fate))
+    yield from _present(trials.change("mode", mode) for mode in Mode if mode is not query.mode)
+
+
+def _present(found: Iterable[Change | None]) -> Iterator[Change]:
+    return (change for change in found if change is not None)
+
+
+def _ungated(trials: Trials, gates: set[str], memory: Memory | None) -> Iterator[Change | None]:
+    query = trials.query
+    if len(gates) == 1 and (gate := next(iter(gates))) in FILTER_SETTINGS:
+        yield trials.change(*FILTER_SETTINGS[gate])
+    if not gates <= _BY_TIME or (memory is not None and memory.status not in (Status.ACTIVE, Status.SUPERSEDED)):
+        return
+    if not query.filters.include_superseded:
+        yield trials.change("filters.include_superseded", True)
+    if memory is not None and (moment := valid_moment(memory, query)) is not None and moment != query.at:
+        yield trials.change("as_of", None if moment == query.now else moment)
+
+
+def valid_moment(memory: Memory, query: Query) -> int | None:
+    """The moment nearest to the one asked about at which the memory was known and held."""
+    first = memory.created if memory.valid_from is None else max(memory.created, memory.valid_from)
+    if memory.valid_until is None:
+        return max(first, query.at)
+    nearest = max(first, min(query.at, memory.valid_until - 1))
+    return nearest if nearest < memory.valid_until else None
+
+
+# ── how many ──
+
+
+def _first_limit(reading: Reading, fate: Fate) -> int:
+    """Its rank; for a row that no view proposed, also the limit at which the nearest view would reach down to it."""
+    limit, standings = reading.query.limit, standing_in_views(reading, fate.id)
+    reach = [math.ceil(at["rank"] * limit / at["depth"]) for at in standings.values()]
+    return max(fate.standing, min(reach, default=0) if not fate.proposed else 0)
+
+
+def standing_in_views(reading: Reading, id: str) -> dict[str, dict[str, Any]]:
+    """Its rank, score and the depth asked, in each view that can score it."""
+    for note in reading.ledger.notes("watch"):
+        found: dict[str, dict[str, Any]] = note["rows"].get(id, {})
+        return found
+    return {}
+
+
+def _limit(trials: Trials, guess: int) -> Change | None:
+    low = trials.query.limit
+    at = min(max(guess, low + 1), MAX_LIMIT)
+    while at > low:
+        found = trials.change("limit", at)
+        if found is not None:
+            return _narrowed(trials, found, low)
+        if trials.exhausted():
+            return None
+        low, at = at, min(2 * at, MAX_LIMIT)
+    return None
+
+
+def _budget(trials: Trials, short: Shortage) -> Change | None:
+    """What is needed beside the rows kept; more where room lets in a row that was skipped before it, or for a frame."""
+    failing = short.allowed
+    for enough in sorted({short.needed, short.ample, 2 * short.ample}):
+        found = trials.change(short.setting, enough)
+        if found is not None:
+            return found if enough == short.needed else _narrowed(trials, found, failing)
+        failing = enough
+    return None
+
+
+def _narrowed(trials: Trials, found: Change, failing: int) -> Change:
+    """Bisection for a smaller number that works too; the one just below comes first, for a guess is often exact."""
+    probe = found.after - 1
+    while probe > failing:
+        smaller = trials.change(found.setting, probe)
+        if smaller is None:
+            failing = probe
+        else:
+            found = smaller
+        probe = (failing + found.after) // 2
+    return found
+
+
+# ── how much a term weighs ──
+
+
+def _weights(trials: Trials, reading: Reading, fate: Fate) -> Iterator[Change | None]:
+    """One term's weight. The ledger's own sums say which factor should do; a run says whether it does."""
+    at, base = fate.position, reading.base
+    if at is None or at >= len(base):
+        return
+    by_rank = fate.cut is not None and fate.cut.name in LIMIT_PICKS and fate.standing > trials.query.limit
+    wanted = trials.query.limit if by_rank else 1
+    found: list[tuple[float, str, float, float]] = []
+    for name, term in reading.terms.items():
+        if len(term.delta) != len(base) or name == "mmrPenalty":
+            continue
+        share = np.where(term.computed, term.delta, 0.0)
+        for extreme in (MAX_FACTOR, 0.0):
+            factor = _factor(reading, at, share, wanted, extreme)
+            if factor is not None:
+                found.append((abs(math.log(factor)) if factor > 0 else _OFF, name, factor, extreme))
+    for _, name, factor, extreme in sorted(found)[:MAX_TERMS]:
+        yield _weight(trials, f"weights.{name}", factor, extreme)
+
+
+def _factor(reading: Reading, at: int, share: FloatArray, wanted: int, extreme: float) -> float | None:
+    """The factor nearest to 1 at which the row would stand high enough, all else being equal."""
+
+    def enough(factor: float) -> bool:
+        return reading.standing(at, reading.base.score + (factor - 1.0) * share) <= wanted
+
+    if not share.any() or not enough(extreme):
+        return None
+    failing, works = 1.0, extreme
+    while abs(works - failing) > 0.005:
+        middle = (failing + works) / 2
+        failing, works = (failing, middle) if enough(middle) else (middle, works)
+    return works
+
+
+def _weight(trials: Trials, setting: str, factor: float, extreme: float) -> Change | None:
+    own = current(trials.query, setting)
+    failing, limit = _readable(own * factor, up=extreme > 1.0), own * extreme
+    found = trials.change(setting, failing)
+    if found is not None or failing == limit:
+        return found
+    found = trials.change(setting, limit)
+    for _ in range(FACTOR_STEPS if found is not None else 0):
+        assert found is not None
+        middle = _readable((failing + found.after) / 2, up=extreme > 1.0)
+        if middle in (failing, found.after):
+            break
+        nearer = trials.change(setting, middle)
+        failing, found = (middle, found) if nearer is None else (failing, nearer)
+    return found
+
+
+def _readable(weight: float, *, up: bool) -> float:
+    """Two decimals, away from where it fails."""
+    return (math.ceil(weight * 100) if up else math.floor(weight * 100)) / 100

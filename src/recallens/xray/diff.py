@@ -1,0 +1,312 @@
+"""Two recalls beside each other: what entered, left and moved, each with its cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from recallens.model.ids import ID_LENGTH
+from recallens.model.ledger import Ledger
+from recallens.model.memory import Status
+from recallens.xray.causes import (
+    Cause,
+    Filtered,
+    Gone,
+    Neighbour,
+    NewMemory,
+    NotProposed,
+    OwnCause,
+    SettingChanged,
+    TermChanged,
+)
+from recallens.xray.reading import (
+    FILTER_SETTINGS,
+    LIMIT_PICKS,
+    NOT_PROPOSED,
+    Fate,
+    Reading,
+    Rejection,
+    ordinal,
+    settings_of,
+)
+
+# Two sums of the same numbers may differ by this much and mean the same.
+_SAME = 1e-12
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_TIME_DIGITS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    memory_id: str
+    rank: int
+    score: float
+    cause: Cause
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.memory_id} entered as {ordinal(self.rank)}: {self.cause}."
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "type": "entered", "memoryId": self.memory_id, "rank": self.rank, "score": self.score,
+            "cause": self.cause.to_json(), "sentence": self.sentence,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """`rank` and `score` are those it had."""
+
+    memory_id: str
+    rank: int
+    score: float
+    cause: Cause
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.memory_id} left from {ordinal(self.rank)} place: {self.cause}."
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "type": "left", "memoryId": self.memory_id, "rank": self.rank, "score": self.score,
+            "cause": self.cause.to_json(), "sentence": self.sentence,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """In both, at another rank; or at the same rank with another score."""
+
+    memory_id: str
+    rank_before: int
+    rank_after: int
+    score_before: float
+    score_after: float
+    cause: Cause
+
+    @property
+    def sentence(self) -> str:
+        scores = f"score {self.score_before:.4f} → {self.score_after:.4f}"
+        if self.rank_before == self.rank_after:
+            return f"{self.memory_id} stays {ordinal(self.rank_after)} ({scores}): {self.cause}."
+        way = f"{ordinal(self.rank_before)} to {ordinal(self.rank_after)}"
+        return f"{self.memory_id} moved from {way} ({scores}): {self.cause}."
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "type": "moved" if self.rank_before != self.rank_after else "rescored", "memoryId": self.memory_id,
+            "rankBefore": self.rank_before, "rankAfter": self.rank_after, "scoreBefore": self.score_before,
+            "scoreAfter": self.score_after, "cause": self.cause.to_json(), "sentence": self.sentence,
+        }  # fmt: skip
+
+
+Difference = Entered | Left | Moved
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """`moved` changed rank, `rescored` kept it with another score."""
+
+    entered: tuple[Entered, ...]
+    left: tuple[Left, ...]
+    moved: tuple[Moved, ...]
+    rescored: tuple[Moved, ...]
+    settings: tuple[SettingChanged, ...]
+
+    @property
+    def changes(self) -> tuple[Difference, ...]:
+        return (*self.entered, *self.left, *self.moved, *self.rescored)
+
+    @property
+    def empty(self) -> bool:
+        return not (self.changes or self.settings)
+
+    def to_json(self) -> dict[str, Any]:
+        groups: dict[str, Iterable[Difference | SettingChanged]] = {
+            "entered": self.entered,
+            "left": self.left,
+            "moved": self.moved,
+            "rescored": self.rescored,
+            "settings": self.settings,
+        }
+        return {name: [one.to_json() for one in group] for name, group in groups.items()}
+
+
+def diff(before: Ledger, after: Ledger) -> Diff:
+    return _Comparison(Reading(before), Reading(after)).diff()
+
+
+class _Comparison:
+    def __init__(self, before: Reading, after: Reading) -> None:
+        self.before, self.after = before, after
+        old, new = settings_of(before.query), settings_of(after.query)
+        names = [*old, *(name for name in new if name not in old)]
+        self.settings = {
+            name: SettingChanged(name, old.get(name, _unset(name)), new.get(name, _unset(name)))
+            for name in names
+            if old.get(name, _unset(name)) != new.get(name, _unset(name))
+        }
+        known = after.ledger.notes("watch")
+        self._deleted = {id for note in known for id in note.get("unknown", ())}
+
+    def diff(self) -> Diff:
+        before, after = self.before, self.after
+        both = [id for id in after.order if id in before.rank]
+        moved = [id for id in both if before.rank[id] != after.rank[id]]
+        rescored = [id for id in both if id not in set(moved) and abs(before.score(id) - after.score(id)) > _SAME]
+        return Diff(
+            entered=tuple(
+                Entered(id, after.rank[id], after.score(id), self._why_absent(id, "before"))
+                for id in after.order
+                if id not in before.rank
+            ),
+            left=tuple(
+                Left(id, before.rank[id], before.score(id), self._why_absent(id, "after"))
+                for id in before.order
+                if id not in after.rank
+            ),
+            moved=tuple(self._moved(id, self._why_moved(id)) for id in moved),
+            rescored=tuple(self._moved(id, self._settled(self._largest_term(id))) for id in rescored),
+            settings=tuple(self.settings.values()),
+        )
+
+    def _moved(self, id: str, cause: Cause) -> Moved:
+        before, after = self.before, self.after
+        return Moved(id, before.rank[id], after.rank[id], before.score(id), after.score(id), cause)
+
+    # ── why it is missing from one of the two ──
+
+    def _why_absent(self, id: str, when: Literal["before", "after"]) -> Cause:
+        absent = self.before if when == "before" else self.after
+        fate = absent.fate(id)
+        cut = fate.cut
+        if fate.gates or not fate.proposed or cut is None or cut.name not in LIMIT_PICKS:
+            return self._own_reason(id, fate, when)
+        if "limit" in self.settings:
+            return self.settings["limit"]
+        if self._new(id):
+            return NewMemory()
+        return self._by_rank(id, worse=when == "after") or self._kept_out_by(cut)
+
+    def _own_reason(self, id: str, fate: Fate, when: Literal["before", "after"]) -> OwnCause:
+        """Why a row was not there to be ranked, or was cut for something other than its rank."""
+        if when == "before" and self._new(id):
+            return NewMemory()
+        if when == "after" and id in self._deleted:
+            return Gone("deleted")
+        rejected = [one for one in fate.rejections if one.name != NOT_PROPOSED]
+        if rejected:
+            return self._rejected(rejected[0], when)
+        if fate.proposed and fate.cut is not None:
+            return self._kept_out_by(fate.cut)
+        setting = self._first("namespace", "text", "mode", "preset", "files", "limit", "as_of")
+        other = self.after if when == "before" else self.before
+        return setting or NotProposed(when, other.fate(id).views)
+
+    def _rejected(self, gate: Rejection, when: Literal["before", "after"]) -> OwnCause:
+        if gate.name in FILTER_SETTINGS:
+            setting = self._first(FILTER_SETTINGS[gate.name][0])
+        elif gate.name in ("status-active", "validity"):
+            setting = self._first("filters.include_superseded", "as_of")
+        else:
+            setting = self._first("scopes") if gate.name == "context-scope" else None
+        if setting is not None:
+            return setting
+        if gate.name == "status-active" and when == "after":
+            return Gone(_statuses(gate.reason))
+        return Filtered(gate.name, gate.reason)
+
+    def _kept_out_by(self, cut: Rejection) -> OwnCause:
+        setting = self._first("budget", "tokens") if cut.name == "budget-fit" else None
+        if cut.name in LIMIT_PICKS:
+            setting = self._first("limit")
+        return setting or Filtered(cut.name, cut.reason)
+
+    # ── why it ranks elsewhere ──
+
+    def _why_moved(self, id: str) -> Cause:
+        worse = self.after.rank[id] > self.before.rank[id]
+        return self._by_rank(id, worse=worse) or self._settled(self._largest_term(id))
+
+    def _by_rank(self, id: str, *, worse: bool) -> Cause | None:
+        """The highest row that stands above it in the recall where it ranks worse and not in the other, and why."""
+        low, high = (self.after, self.before) if worse else (self.before, self.after)
+        last = len(low.order) + 1
+        above = low.order[: low.rank.get(id, last) - 1]
+        still = set(high.order[: high.rank.get(id, len(high.order) + 1) - 1])
+        rival = next((other for other in above if other not in still), None)
+        if rival is None:
+            return None
+        moved: Literal["above", "away"] = "above" if worse else "away"
+        fate = high.fate(rival)
+        ranked = fate.rank is not None or (fate.cut is not None and fate.cut.name in LIMIT_PICKS)
+        if not ranked:
+            return Neighbour(rival, moved, self._own_reason(rival, fate, "before" if worse else "after"))
+        return self._term_between(id, rival, moved)
+
+    def _term_between(self, id: str, rival: str, moved: Literal["above", "away"]) -> Cause:
+        """The term that did most to turn the order of two rows, named on the one whose part of it changed more."""
+        mine, theirs = _changes(self.before, self.after, id), _changes(self.before, self.after, rival)
+        sign = -1.0 if moved == "above" else 1.0
+        names = sorted(mine.keys() | theirs.keys())
+        turn = {name: sign * (mine.get(name, 0.0) - theirs.get(name, 0.0)) for name in names}
+        most = max(names, key=lambda name: turn[name], default=None)
+        if most is None or turn[most] <= _SAME:
+            return self._settled(self._largest_term(id))
+        if abs(mine.get(most, 0.0)) >= abs(theirs.get(most, 0.0)):
+            return self._settled(self._term(id, most))
+        return Neighbour(rival, moved, self._settled(self._term(rival, most)))
+
+    def _largest_term(self, id: str) -> TermChanged | None:
+        change = _changes(self.before, self.after, id)
+        most = max(sorted(change), key=lambda name: abs(change[name]), default=None)
+        return self._term(id, most) if most is not None else None
+
+    def _term(self, id: str, name: str) -> TermChanged:
+        return TermChanged(name, self.before.fate(id).parts.get(name), self.after.fate(id).parts.get(name))
+
+    def _settled(self, cause: TermChanged | None) -> OwnCause:
+        """A term that a setting changed has the setting for its cause."""
+        if cause is None:
+            return self._first(*self.settings) or Filtered("order", "equal scores, newest first")
+        switched = cause.term not in self.before.terms or cause.term not in self.after.terms
+        names = [f"weights.{cause.term}", "preset", *(("mode",) if switched else ()), "text", "as_of", "files"]
+        return self._first(*names) or cause
+
+    # ── what is known of the two ──
+
+    def _first(self, *names: str) -> SettingChanged | None:
+        return next((self.settings[name] for name in names if name in self.settings), None)
+
+    def _new(self, id: str) -> bool:
+        minted = minted_at(id)
+        return minted is not None and minted > self.before.query.now
+
+
+def minted_at(id: str) -> int | None:
+    """The millisecond in which an id was made: the time in a ULID."""
+    if len(id) != ID_LENGTH or any(digit not in _CROCKFORD for digit in id):
+        return None
+    moment = 0
+    for digit in id[:_TIME_DIGITS]:
+        moment = moment * len(_CROCKFORD) + _CROCKFORD.index(digit)
+    return moment
+
+
+def _changes(before: Reading, after: Reading, id: str) -> dict[str, float]:
+    old, new = before.fate(id).parts, after.fate(id).parts
+    found = {name: new.get(name, 0.0) - old.get(name, 0.0) for name in {**old, **new}}
+    return {name: change for name, change in found.items() if abs(change) > _SAME}
+
+
+def _statuses(reason: str) -> str:
+    """The statuses that the gate's reason names; more than one where it masked several rows."""
+    words = reason.removeprefix("rejected ").split(", ")
+    named = [status.value for status in Status if status.value in words]
+    return " or ".join(named) if named else "not active"
+
+
+def _unset(setting: str) -> float | None:
+    return 1.0 if setting.startswith("weights.") else None

@@ -1,0 +1,326 @@
+"""Why a memory is not among the results: what dropped it, by how much, and the smallest change that brings it in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from recallens.errors import InvalidInput
+from recallens.model.memory import Memory, Status, Zone
+from recallens.model.query import Documents, Query
+from recallens.model.salience import DAY_MS
+from recallens.xray.counterfactual import (
+    Change,
+    Rerun,
+    Shortage,
+    Trials,
+    changes,
+    shortages,
+    standing_in_views,
+    valid_moment,
+)
+from recallens.xray.reading import LIMIT_PICKS, MMR, NOT_PROPOSED, Fate, Reading, Rejection, ordinal
+
+# The caller's filters that compare one attribute with one value.
+_ATTRIBUTES = ("project", "sector", "tier", "kind")
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """One thing that would keep it out by itself."""
+
+    name: str
+    stage: str
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "stage": self.stage, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """By how much. A number that cannot be said is absent.
+
+    `rank` is its place by score among what reached the picks, as if it were one of them. `score` is what it lacks to
+    the last row kept; it is absent where it lacks nothing. `view_rank` is its best place in a view, `depth` how many
+    rows that view was asked for.
+    """
+
+    rank: int | None = None
+    score: float | None = None
+    chars: int | None = None
+    tokens: int | None = None
+    days: float | None = None
+    view: str | None = None
+    view_rank: int | None = None
+    depth: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        named = {
+            "rank": self.rank, "score": self.score, "chars": self.chars, "tokens": self.tokens, "days": self.days,
+            "view": self.view, "viewRank": self.view_rank, "depth": self.depth,
+        }  # fmt: skip
+        return {name: value for name, value in named.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """It is in the results already."""
+
+    memory_id: str
+    rank: int
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.memory_id} is in the results already: it is {ordinal(self.rank)}."
+
+    def to_json(self) -> dict[str, Any]:
+        return {"outcome": "returned", "memoryId": self.memory_id, "rank": self.rank, "sentence": self.sentence}
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The namespace holds no such memory."""
+
+    memory_id: str
+    namespace: str
+
+    @property
+    def sentence(self) -> str:
+        return f"There is no memory {self.memory_id} in namespace {self.namespace!r}."
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "outcome": "unknown", "memoryId": self.memory_id, "namespace": self.namespace, "sentence": self.sentence,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOut:
+    """`dropped_by` is the first of the blockers. `change` was confirmed by running again.
+
+    `advice` is a command for where no change to the query helps. `reruns` counts the recalls that this answer took.
+    """
+
+    memory_id: str
+    dropped_by: Blocker
+    blockers: tuple[Blocker, ...]
+    missed: Missed
+    change: Change | None
+    advice: str | None
+    reruns: int
+
+    @property
+    def sentence(self) -> str:
+        return " ".join((f"{self.memory_id} is not in the results: {self.dropped_by.reason}.", *self._more()))
+
+    def _more(self) -> Iterator[str]:
+        others = [blocker.reason for blocker in self.blockers[1:]]
+        if others:
+            yield f"Also: {'; '.join(others)}."
+        if self.change is not None:
+            yield f"The smallest change that brings it in: {self.change}."
+        elif self.advice is not None:
+            yield f"No change to the query brings it in. {self.advice}"
+        else:
+            names = ", ".join(blocker.name for blocker in self.blockers)
+            yield f"No single change to the query brings it in; what keeps it out: {names}."
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "outcome": "kept-out", "memoryId": self.memory_id, "stage": self.dropped_by.stage,
+            "droppedBy": self.dropped_by.to_json(), "blockers": [blocker.to_json() for blocker in self.blockers],
+            "missed": self.missed.to_json(), "change": self.change.to_json() if self.change else None,
+            "advice": self.advice, "reruns": self.reruns, "sentence": self.sentence,
+        }  # fmt: skip
+
+
+WhyNot = Returned | Unknown | KeptOut
+
+
+def why_not(memory_id: str, query: Query, rerun: Rerun, *, memory: Memory | None = None) -> WhyNot:
+    """`memory`, where the caller has it, lets the answer name its status and dates; every decision is the ledger's."""
+    if not query.text.strip():
+        raise InvalidInput("the query is empty: there is nothing to be missing from")
+    trials = Trials(memory_id, query, rerun)
+    reading = Reading(trials.run(replace(query, watch=(*query.watch, memory_id))))
+    fate = reading.fate(memory_id)
+    if fate.rank is not None:
+        return Returned(memory_id, fate.rank)
+    if fate.position is None:  # what is watched is in the pool, if it is in the namespace
+        return Unknown(memory_id, query.namespace)
+    change = next(changes(trials, reading, fate, memory), None)
+    short = _short(reading, fate, change)
+    found = _blockers(query, reading, fate, memory, short)
+    return KeptOut(
+        memory_id=memory_id,
+        dropped_by=found[0],
+        blockers=found,
+        missed=_missed(query, reading, fate, memory, short),
+        change=change,
+        advice=_advice(fate, memory, len(found)) if change is None else None,
+        reruns=trials.spent,
+    )
+
+
+# ── what kept it out ──
+
+
+def _short(reading: Reading, fate: Fate, change: Change | None) -> tuple[Shortage, ...]:
+    """The budgets it was short of; where a larger one was found to work, that is the one, by as much as it took."""
+    short = shortages(reading, fate)
+    if change is None:
+        return short
+    return tuple(replace(one, needed=change.after) for one in short if one.setting == change.setting) or short
+
+
+def _blockers(
+    query: Query, reading: Reading, fate: Fate, memory: Memory | None, short: tuple[Shortage, ...]
+) -> tuple[Blocker, ...]:
+    """Gates first: they judge a row whoever proposed it, and a view that was asked with them leaves it out for them."""
+    found = [Blocker(gate.name, gate.stage, _gate_words(gate, query, memory)) for gate in fate.gates]
+    if not fate.proposed and not (found and _within_reach(reading, fate)):
+        found.append(_unproposed(reading, fate))
+    pick = reading.limit_pick()
+    if fate.cut is not None:
+        reason = _cut_words(fate, query, short)
+        found.append(Blocker(fate.cut.name, fate.cut.stage, reason))
+    elif pick is not None and fate.standing > query.limit:
+        found.append(Blocker(pick.pick.name, pick.stage, _rank_words(fate, query)))
+    return tuple(found)
+
+
+def _unproposed(reading: Reading, fate: Fate) -> Blocker:
+    tier = next((one for one in fate.rejections if one.name != NOT_PROPOSED), None)
+    if tier is not None and fate.views:
+        by = " and ".join(fate.views)
+        return Blocker(tier.name, tier.stage, f"only {by} proposed it, and its gate {tier.name} rejects it")
+    best = _best_view(reading, fate)
+    where = "none finds anything of the question in it"
+    if best is not None:
+        view, at = best
+        where = f"its best place is {ordinal(at['rank'])}, in the {view} view, which was asked for {at['depth']}"
+    stage = next((one.stage for one in fate.rejections if one.name == NOT_PROPOSED), "gather")
+    return Blocker(NOT_PROPOSED, stage, f"no view proposed it: {where}")
+
+
+def _best_view(reading: Reading, fate: Fate) -> tuple[str, dict[str, Any]] | None:
+    places = standing_in_views(reading, fate.id)
+    return min(places.items(), key=lambda one: (one[1]["rank"], one[0])) if places else None
+
+
+def _within_reach(reading: Reading, fate: Fate) -> bool:
+    best = _best_view(reading, fate)
+    return best is not None and best[1]["rank"] <= best[1]["depth"]
+
+
+def _gate_words(gate: Rejection, query: Query, memory: Memory | None) -> str:
+    filters = query.filters
+    match gate.name:
+        case "status-active":
+            return f"its status is {memory.status}" if memory is not None else gate.reason or "its status is not active"
+        case "validity":
+            return _validity_words(memory, query) if memory is not None else "it is not valid at the time asked about"
+        case "trust-zone":
+            return "it is in quarantine until it is reviewed"
+        case "context-scope":
+            return "it is meant for a context that the caller does not hold"
+        case "tags":
+            return f"it is not tagged {', '.join(filters.tags)}"
+        case "min-salience":
+            return f"its salience is below {filters.min_salience:g}"
+        case "in-session":
+            return f"session {filters.in_session} has no link to it"
+        case "documents":
+            cut = "it is cut from a document" if filters.documents is Documents.EXCLUDE else "it is from no document"
+            return f"{cut}, and documents is {filters.documents}"
+        case name if name in _ATTRIBUTES:
+            return f"its {name} is not {getattr(filters, name)}"
+        case name:
+            return f"the gate {name} rejects it" + (f": {gate.reason}" if gate.reason else "")
+
+
+def _validity_words(memory: Memory, query: Query) -> str:
+    if memory.valid_from is not None and memory.valid_from > query.at:
+        return f"it holds only from {_date(memory.valid_from)}"
+    if memory.valid_until is not None and memory.valid_until <= query.at:
+        return f"it held only until {_date(memory.valid_until)}"
+    return f"it was stored on {_date(memory.created)}, after the time asked about"
+
+
+def _cut_words(fate: Fate, query: Query, short: tuple[Shortage, ...]) -> str:
+    cut = fate.cut
+    assert cut is not None
+    if cut.name in LIMIT_PICKS:
+        if cut.name == MMR and fate.standing <= query.limit:
+            return f"it repeats what stands above it: {ordinal(fate.standing)} by score alone, it gave way to another"
+        return _rank_words(fate, query)
+    if short:
+        lack = " and ".join(f"{one.missing} {_unit(one)}" for one in short)
+        return f"it does not fit the budget, which is {lack} short"
+    return f"{cut.name} cut it" + (f": {cut.reason}" if cut.reason else "")
+
+
+def _unit(short: Shortage) -> str:
+    return "characters" if short.setting == "budget" else "tokens"
+
+
+def _rank_words(fate: Fate, query: Query) -> str:
+    return f"its score puts it {ordinal(fate.standing)}, and the limit is {query.limit}"
+
+
+# ── by how much, and what would help where no query can ──
+
+
+def _missed(query: Query, reading: Reading, fate: Fate, memory: Memory | None, short: tuple[Shortage, ...]) -> Missed:
+    best = None if fate.proposed else _best_view(reading, fate)
+    lacking = {one.setting: one.missing for one in short}
+    return Missed(
+        rank=fate.standing,
+        score=_margin(reading, fate),
+        chars=lacking.get("budget"),
+        tokens=lacking.get("tokens"),
+        days=_days(query, memory) if any(gate.name == "validity" for gate in fate.gates) else None,
+        view=best[0] if best else None,
+        view_rank=best[1]["rank"] if best else None,
+        depth=best[1]["depth"] if best else None,
+    )
+
+
+def _margin(reading: Reading, fate: Fate) -> float | None:
+    picked = reading.limit_pick()
+    if picked is None or len(picked.pick.chosen) < reading.query.limit:
+        return None
+    margin = float(reading.pool.score[picked.pick.chosen[-1]]) - fate.score
+    return margin if margin >= 0 else None
+
+
+def _days(query: Query, memory: Memory | None) -> float | None:
+    """How far the moment asked about is from the nearest at which the memory was known and held."""
+    moment = valid_moment(memory, query) if memory is not None else None
+    return abs(moment - query.at) / DAY_MS if moment is not None else None
+
+
+def _advice(fate: Fate, memory: Memory | None, blockers: int) -> str | None:
+    """What brings in one that no query may: what has been hidden on purpose comes back by a command alone."""
+    gates = {gate.name for gate in fate.gates}
+    helps = "would" if blockers == 1 else "is the first step"
+    if memory is not None and gates & {"status-active", "trust-zone"}:
+        match memory.status:
+            case Status.FORGOTTEN | Status.ARCHIVED:
+                return f"`recallens restore {memory.id}` {helps}."
+            case Status.PENDING_REVIEW | Status.QUARANTINED:
+                return f"`recallens review approve {memory.id}` {helps}."
+            case Status.REJECTED:
+                return "It was rejected in review; if it is right after all, remember it again."
+            case Status.ACTIVE if memory.zone is Zone.QUARANTINE:
+                return f"`recallens review approve {memory.id}` {helps}."
+            case _:
+                return None
+    return f"Asking from the context that it is meant for {helps}." if "context-scope" in gates else None
+
+
+def _date(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC).date().isoformat()

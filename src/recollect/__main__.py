@@ -1,5 +1,0 @@
-"""`python -m recollect` is the `recollect` command."""
-
-from recollect.cli.main import main
-
-main()

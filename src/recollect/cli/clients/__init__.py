@@ -1,1 +1,0 @@
-"""The coding agents that can be told of Recollect: where each keeps its configuration, and how it is written."""

@@ -1,1 +1,0 @@
-"""What `recollect serve` runs: HTTP, MCP and the page as one application."""
