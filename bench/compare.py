@@ -104,7 +104,7 @@ def fill_set(product: Any, store: Path, folder: Path) -> Any:
         )
         for at, unit in enumerate(units_of(folder))
     )  # fmt: skip
-    for _ in engine.remember_many(drafts, dedupe=False):
+    for _ in reach(engine, "memories.remember_many", "remember_many")(drafts, dedupe=False):
         pass
     reach(engine, "encoder.drain", "drain")()
     return engine
@@ -140,7 +140,7 @@ def record(package: str, target: Path, sample: Path, data: Path) -> None:
                 options = VARIANTS[at % len(VARIANTS)] if part in ("sample", "vault") else VARIANTS[at % 3]
                 for preset in PRESETS:
                     recall = engine.search(text, preset=preset, now=NOW, record=False, **options)
-                    snapshot = reach(engine, "snapshot_of", "xrays.of")(recall)
+                    snapshot = reach(engine, "recalls.snapshot_of", "snapshot_of")(recall)
                     line = {
                         "set": part,
                         "question": at,

@@ -57,13 +57,13 @@ def load_conversations(engine: Engine, folder: Path) -> list[str]:
         )
         for unit in sorted(_lines(folder / "units.jsonl.gz"), key=lambda unit: (unit["at"], unit["position"]))
     ]  # fmt: skip
-    for _ in engine.remember_many(drafts, dedupe=False):
+    for _ in engine.memories.remember_many(drafts, dedupe=False):
         pass
     return [row["text"] for row in _lines(folder / "queries.jsonl.gz")]
 
 
 def measure(engine: Engine, questions: list[str]) -> dict[str, dict[str, float]]:
-    engine.drain()
+    engine.encoder.drain()
     asked = questions[:: max(1, len(questions) // QUESTIONS)][:QUESTIONS]
     first, second, anchors = [], [], []
     for question in asked:
@@ -72,8 +72,8 @@ def measure(engine: Engine, questions: list[str]) -> dict[str, dict[str, float]]
         anchors += [result.memory.id for result in results[:1]]
     third: list[int] = []
     for anchor in list(dict.fromkeys(anchors))[:ANCHORS]:
-        second += engine.timeline_around(anchor)
-        entries = [detail_record(entry) for entry in engine.details(anchor).entries]
+        second += engine.layers.around(anchor)
+        entries = [detail_record(entry) for entry in engine.layers.details(anchor).entries]
         third += [count_tokens(json.dumps(entry, ensure_ascii=False)) for entry in entries]
     return {
         "index": _figures((entry.tokens for entry in first), INDEX_TOKENS),

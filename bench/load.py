@@ -166,10 +166,10 @@ def made(folder: Path, rows: int) -> Path:
     path = folder / "store.db"
     with Engine.open(path, encoder="hashing:384") as engine:
         drafts = (Draft(text, project=f"p{at % 5}") for at, text in enumerate(texts(rows)))
-        for _ in engine.remember_many(drafts, dedupe=False):
+        for _ in engine.memories.remember_many(drafts, dedupe=False):
             pass
-        engine.drain()
-        engine.publish()
+        engine.encoder.drain()
+        engine.maintenance.publish()
     return path
 
 

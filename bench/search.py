@@ -79,7 +79,7 @@ class Cached:
 
 def ingest(engine: Engine, corpus: Sequence[str]) -> float:
     started = time.perf_counter()
-    for _ in engine.remember_many(Draft(text, project=f"p{at % 5}") for at, text in enumerate(corpus)):
+    for _ in engine.memories.remember_many(Draft(text, project=f"p{at % 5}") for at, text in enumerate(corpus)):
         pass
     return len(corpus) / (time.perf_counter() - started)
 
@@ -119,7 +119,7 @@ def measure(engine: Engine, asked: Sequence[str]) -> list[dict[str, float]]:
     """
     rows = []
     for text in asked:
-        query = engine.query(text, limit=LIMIT)
+        query = engine.recalls.query(text, limit=LIMIT)
         before = pace()
         started = time.perf_counter_ns()
         recall = engine.recall(query)
@@ -159,13 +159,13 @@ def together(rows: Sequence[dict[str, float]]) -> dict[str, float]:
 
 def brute_force(engine: Engine, asked: Sequence[str]) -> list[float]:
     """The same semantic question answered by one product over every vector in single precision."""
-    with engine.store.read() as reader:
+    with engine.core.store.read() as reader:
         state = reader.namespace("default")
         assert state is not None
-        assert engine.encoding.key is not None
-        blobs = [blob for _, blob in reader.vectors(state.key, engine.encoding.key, 0)]
+        assert engine.core.encoding.key is not None
+        blobs = [blob for _, blob in reader.vectors(state.key, engine.core.encoding.key, 0)]
     matrix = np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(blobs), -1).astype(np.float32)
-    encoder = engine.encoding.available()
+    encoder = engine.core.encoding.available()
     times = []
     for text in asked:
         vector = encoder.encode_query(text)
@@ -223,15 +223,15 @@ def run(size: int, spec: str, folder: Path, cache: Path) -> dict[str, Any]:
     with Engine.open(folder / f"{size}-sample.db", encoder=spec) as sample:
         started = time.perf_counter()
         ingest(sample, corpus[:EMBED_SAMPLE])
-        sample.drain()
+        sample.encoder.drain()
         row["ingestEmbeddedPerSecond"] = min(EMBED_SAMPLE, len(corpus)) / (time.perf_counter() - started)
 
     with Engine.open(settings=load({"store": str(store), "encoder": spec}), encoder=encoder) as engine:
         row["ingestPerSecond"] = ingest(engine, corpus)
-        engine.drain()
+        engine.encoder.drain()
         if spec == "minilm":
             encoder.save()
-        engine.publish()
+        engine.maintenance.publish()
     del encoder, engine
     told = subprocess.run(
         [sys.executable, __file__, "--encoder", spec, "--searches-of", str(store)], check=True, stdout=subprocess.PIPE

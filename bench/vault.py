@@ -44,7 +44,7 @@ def reads() -> Iterator[list[str]]:
 def timed(engine: Engine) -> dict[str, Any]:
     with reads() as opened:
         started = time.perf_counter()
-        (one,) = engine.vault_sync("bench").vaults
+        (one,) = engine.vaults.sync("bench").vaults
         took = time.perf_counter() - started
     return {
         "seconds": round(took, 3), "filesRead": len(opened), "added": len(one.added), "changed": len(one.changed),
@@ -57,18 +57,18 @@ def measure(folder: Path, encoder: str) -> dict[str, Any]:
         vault = Path(scratch) / "vault"
         shutil.copytree(folder, vault, symlinks=True)
         with Engine.open(Path(scratch) / "store.db", encoder=encoder) as engine:
-            engine.vault_add(vault, "bench")
+            engine.vaults.add(vault, "bench")
             report: dict[str, Any] = {"first": timed(engine)}
             started = time.perf_counter()
-            report["encoded"] = engine.drain()
+            report["encoded"] = engine.encoder.drain()
             report["encodeSeconds"] = round(time.perf_counter() - started, 3)
-            engine.publish()
+            engine.maintenance.publish()
             report["unchanged"] = timed(engine)
             edited = max(vault.rglob("*.md"), key=lambda path: path.stat().st_size)
             with edited.open("a", encoding="utf-8") as stream:
                 stream.write(EDIT)
             report["oneEdit"] = timed(engine)
-            report["files"], report["sections"] = engine.vault_counts()["bench"]
+            report["files"], report["sections"] = engine.vaults.counts()["bench"]
         report["storeBytes"] = os.path.getsize(Path(scratch) / "store.db")
     return report
 

@@ -36,7 +36,7 @@ def measure(engine: Engine, asked: list[str]) -> dict[str, float]:
     """
     plain, explained, rendered, written, paces = [], [], [], [], []
     for text in asked:
-        query = engine.question(text)
+        query = engine.recalls.question(text)
         before = pace()
         started = time.perf_counter()
         engine.recall(query)
@@ -77,8 +77,8 @@ def main() -> None:
         settings = load({"store": str(Path(folder) / "store.db"), "encoder": options.encoder})
         with Engine.open(settings=settings, encoder=Cached(plain, HERE / "cache")) as engine:
             ingest(engine, texts(options.memories))
-            engine.drain()
-            engine.publish()
+            engine.encoder.drain()
+            engine.maintenance.publish()
             asked = questions(QUERIES)
             measure(engine, asked[:20])
             figures = measure(engine, asked)

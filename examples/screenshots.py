@@ -45,11 +45,11 @@ class Shot:
 
 def shots(engine: Engine) -> list[Shot]:
     asked = urlencode({"q": CACHE})
-    old = engine.resolve(["cache-ttl-60"])["cache-ttl-60"]
-    new = engine.resolve(["cache-event-invalidation"])["cache-event-invalidation"]
+    old = engine.memories.resolve(["cache-ttl-60"])["cache-ttl-60"]
+    new = engine.memories.resolve(["cache-event-invalidation"])["cache-event-invalidation"]
     sandbox = f"/sandbox?{asked}&w.bm25=0.2&w.vector=1.6&limit=9"
-    before = engine.snapshot_of(engine.search(CACHE, limit=5, now=IN_MAY)).snapshotId
-    after = engine.snapshot_of(engine.search(CACHE, limit=5)).snapshotId
+    before = engine.recalls.snapshot_of(engine.search(CACHE, limit=5, now=IN_MAY)).snapshotId
+    after = engine.recalls.snapshot_of(engine.search(CACHE, limit=5)).snapshotId
     return [
         Shot("start", "/"),
         Shot("results", f"/?{asked}"),
@@ -110,9 +110,9 @@ def lived_in(engine: Engine) -> None:
     questions = (CACHE, KOREAN, "E-AUTH-4012", "How many times is a failed webhook attempted?", "배포 요일")
     for back in range(24, 0, -1):
         for question in questions[: 1 + (back * 7) % 5]:
-            engine.search(question, now=engine.clock() - back * 86_400_000 + len(question) * 1_000)
+            engine.search(question, now=engine.core.clock() - back * 86_400_000 + len(question) * 1_000)
     for question in questions[:4]:
-        best = [one.memory.id for one in engine.recall(engine.query(question, limit=10)).results]
+        best = [one.memory.id for one in engine.recall(engine.recalls.query(question, limit=10)).results]
         rate(engine, "rated", question, {best[0]: 3, best[1]: 1, best[3]: 2}, namespace="default")
 
 

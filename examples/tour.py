@@ -46,13 +46,13 @@ assert then.results[0].memory.id == first.id
 print("한국어:", memory.search("나루물류요청한도", limit=1).results[0].memory.content)
 
 # %% As an agent asks: short entries and a certificate, then the timeline, then everything.
-brief = memory.search_memory("Why was the tracking cache stale and who was on call?", max_tokens=200)
+brief = memory.layers.search("Why was the tracking cache stale and who was on call?", max_tokens=200)
 for entry in brief.entries:
     print(entry.text)
 certificate = brief.certificate
 assert certificate is not None
 print("missing:", certificate["missing"])
-for moment in memory.timeline_around(brief.entries[0].id, window=400):
+for moment in memory.layers.around(brief.entries[0].id, window=400):
     print(moment.text.splitlines()[0])
 
 # %% Why is the old decision not there? The answer was checked by asking again.
@@ -64,7 +64,7 @@ snapshot = memory.xray("How long do we cache tracking lookups?", limit=2)
 print(render(snapshot, "text")[:900], "…")
 
 # %% A recorded recall replays from its decisions alone.
-recorded = memory.snapshot_of(answer)
+recorded = memory.recalls.snapshot_of(answer)
 again, changes = memory.replay(recorded.snapshotId)
 assert list(again.ids) == [one.memory.id for one in answer.results]
 print(

@@ -39,13 +39,13 @@ class Notes:
 
 
 def synced(engine: Engine, name: str = "notes") -> VaultSync:
-    (one,) = engine.vault_sync(name).vaults
+    (one,) = engine.vaults.sync(name).vaults
     return one
 
 
 def sections(engine: Engine, path: str | None = None) -> list[Memory]:
     """The sections of a file, or of all, in order."""
-    with engine.store.read() as reader:
+    with engine.core.store.read() as reader:
         state = reader.namespace("default")
         assert state is not None
         found = reader.memories(reader.numbers(state.key)).values()

@@ -49,7 +49,7 @@ def test_a_store_in_the_old_default_place_stays_in_use(tmp_path: Path, monkeypat
 def test_a_ledger_that_names_an_old_preset_replays(engine: Engine, tmp_path: Path) -> None:
     """Its decisions stand as they are; asked again, it is asked under the present name."""
     engine.remember("Deploys go out on Tuesdays")
-    ledger = engine.recall(engine.question("when do deploys go out", preset="adaptive")).ledger
+    ledger = engine.recall(engine.recalls.question("when do deploys go out", preset="adaptive")).ledger
     record = json.loads(json.dumps(ledger.to_json()).replace('"adaptive"', '"classic-001"'))
     record.pop("digest", None)
     old = tmp_path / "old.json"
@@ -58,4 +58,4 @@ def test_a_ledger_that_names_an_old_preset_replays(engine: Engine, tmp_path: Pat
     assert len(replayed.ids) == 1
     assert differences == []
     with pytest.raises(UnknownOption, match="adaptive"):
-        engine.query("when do deploys go out", preset="classic-001")
+        engine.recalls.query("when do deploys go out", preset="classic-001")

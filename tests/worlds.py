@@ -134,12 +134,12 @@ def open_world(path: Path, **options: Any) -> Engine:
 def populate(engine: Engine, world: World, *, ask_between: bool = False) -> list[str]:
     """Write the world. With `ask_between` the engine's derived state grows a row at a time."""
     for session in ("s1", "s2"):
-        engine.start_session(session)
+        engine.sessions.start(session)
     ids = []
     for draft in world.drafts:
         ids.append(engine.remember(draft, dedupe=False).id)
         if ask_between:
-            engine.recall(engine.query("cache"))
+            engine.recall(engine.recalls.query("cache"))
     for old, new, at in world.supersessions:
         try:
             engine.supersede(ids[old], ids[new], at=at)

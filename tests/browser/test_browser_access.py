@@ -27,9 +27,9 @@ PAGES = (
 def paths(harbor: Engine) -> dict[str, str]:
     """Where each of them is."""
     asked = urlencode({"q": CACHE})
-    before = harbor.snapshot_of(harbor.search(CACHE, limit=4)).snapshotId
-    after = harbor.snapshot_of(harbor.search(CACHE, limit=8)).snapshotId
-    (old,) = harbor.resolve(["cache-ttl-60"]).values()
+    before = harbor.recalls.snapshot_of(harbor.search(CACHE, limit=4)).snapshotId
+    after = harbor.recalls.snapshot_of(harbor.search(CACHE, limit=8)).snapshotId
+    (old,) = harbor.memories.resolve(["cache-ttl-60"]).values()
     found = {
         "start": "/",
         "results": f"/?{asked}&limit=6",

@@ -119,7 +119,7 @@ def test_a_copy_is_what_the_one_renderer_writes(opens, address: str, harbor: Eng
     from recallens.render import render
 
     recall = harbor.search(CACHE)
-    snapshot = harbor.snapshot_of(recall)
+    snapshot = harbor.recalls.snapshot_of(recall)
     page = opens(address, f"/snapshots/{snapshot.snapshotId}")
     with page.expect_download() as waiting:
         page.locator(".downloads").get_by_role("link", name=format, exact=True).click()
@@ -165,8 +165,8 @@ def test_the_ranking_follows_a_slider_and_nothing_is_recorded(opens, address: st
 
 
 def test_two_recalls_are_compared_with_their_causes(opens, address: str, harbor: Engine) -> None:
-    one = harbor.snapshot_of(harbor.search("tracking cache", limit=3)).snapshotId
-    two = harbor.snapshot_of(harbor.search("tracking cache", limit=5)).snapshotId
+    one = harbor.recalls.snapshot_of(harbor.search("tracking cache", limit=3)).snapshotId
+    two = harbor.recalls.snapshot_of(harbor.search("tracking cache", limit=5)).snapshotId
     page = opens(address, "/diff")
     page.get_by_label("Before").select_option(one)
     page.get_by_label("After").select_option(two)
@@ -217,7 +217,7 @@ def test_the_vault_shows_files_and_sections(opens, address: str) -> None:
 
 def test_statistics_are_drawn(opens, address: str, harbor: Engine) -> None:
     page = opens(address, "/stats")
-    total = harbor.stats()["totals"]["memories"]
+    total = harbor.maintenance.stats()["totals"]["memories"]
     expect(page.locator(".figures li").first).to_contain_text(f"{total:,}")
     grown = page.locator(".plot", has_text="Memories over time")
     counts = [int(text) for text in grown.locator("table td").all_text_contents()]
@@ -278,7 +278,7 @@ def _number(text: str) -> float:
 def test_a_token_is_asked_for_and_leads_on(opens, watched, fresh: tuple[Engine, str]) -> None:
     engine, address = fresh
     engine.remember("Lookups are cached for 60 seconds.")
-    token = engine.token_create(["default"], right="read")[1]
+    token = engine.tokens.create(["default"], right="read")[1]
     page = opens(address, at("/", q="lookups"))
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     assert Axe().run(page).violations_count == 0

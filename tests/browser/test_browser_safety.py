@@ -39,15 +39,15 @@ def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine,
         )
         for number, payload in enumerate(PAYLOADS)
     ]  # fmt: skip
-    ids = [one.id for batch in engine.remember_many(drafts, dedupe=False) for one in batch]
+    ids = [one.id for batch in engine.memories.remember_many(drafts, dedupe=False) for one in batch]
     for old, new in zip(ids[:6], ids[6:12], strict=True):
         engine.supersede(old, new)
     for source, target in zip(ids[20:30], ids[30:40], strict=True):
         engine.relate(source, target, "CONTRADICTS")
     for number, payload in enumerate(PAYLOADS):
         (notes / file_name(number, payload)).write_text(f"# poison {payload}\n\n{payload}\n", encoding="utf-8")
-    engine.vault_add(notes, f"v {PAYLOADS[16].replace('/', '')}"[:60].replace(":", ""))
-    engine.vault_sync()
+    engine.vaults.add(notes, f"v {PAYLOADS[16].replace('/', '')}"[:60].replace(":", ""))
+    engine.vaults.sync()
     for payload in PAYLOADS[:40]:
         engine.search(f"poison {payload}", session=payload[:80])
     with running(site(engine)) as address:
@@ -63,8 +63,8 @@ def test_a_hundred_payloads_stay_text_on_every_page(opens, poisoned: tuple[Engin
     shown = page.locator("main").inner_text()
     assert sum(payload.split("\u202e")[-1].split("\u2066")[0][:30] in shown for payload in PAYLOADS) >= 90
     assert page.evaluate("document.querySelectorAll('main img, main iframe, main script, main form form').length") == 0
-    kept = engine.recorded_recalls()
-    one = engine.recall(engine.query("poison", limit=60)).results
+    kept = engine.recalls.recent()
+    one = engine.recall(engine.recalls.query("poison", limit=60)).results
     deep = [result.memory.id for result in one][:4]
     for path in (
         "/xray?" + urlencode({"q": "poison", "limit": 60, "budget": 900_000, "tokens": 900_000}),
@@ -114,7 +114,7 @@ def test_the_ranking_that_a_script_puts_in_place_stays_text(opens, poisoned: tup
 
 def test_a_downloaded_page_runs_nothing_either(opens, poisoned: tuple[Engine, str], tmp_path: Path) -> None:
     engine, address = poisoned
-    page = opens(address, f"/snapshots/{engine.recorded_recalls()[0].id}")
+    page = opens(address, f"/snapshots/{engine.recalls.recent()[0].id}")
     with page.expect_download() as waiting:
         page.locator(".downloads").get_by_role("link", name="html").click()
     waiting.value.save_as(tmp_path / "xray.html")

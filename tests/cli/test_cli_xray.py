@@ -57,7 +57,7 @@ def test_explain_gives_the_recorded_recall_byte_for_byte(run: Run, sample: Path,
     assert run("explain", "--session", "s-1", "--format", format).stdout == first
     assert run("explain", "--session", "s-1", "--format", format).stdout == first
     with Engine.open(sample, create=False) as engine:
-        assert render(engine.explain_last("s-1"), format) + "\n" == first
+        assert render(engine.recalls.last("s-1"), format) + "\n" == first
 
 
 def test_text_is_the_default_and_json_is_a_format(run: Run, ask: Ask, sample: Path) -> None:

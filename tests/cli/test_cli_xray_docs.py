@@ -38,7 +38,7 @@ def sample(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with Engine.open(path, clock=lambda: LOADED, ids=ids) as engine:
         found = loading.read(str(EXAMPLES), {})
         loading.load(engine, found, loading.Names(engine, found), given=Given(json=True), dedupe=None)
-        engine.drain()
+        engine.encoder.drain()
     monkeypatch.setenv("RECALLENS_STORE", str(path))
     return path
 

@@ -24,21 +24,21 @@ LEAST_RECALL = "recall@5=0.92"
 def harbor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     # By name, so that the store knows its encoder and the command can open it too.
     engine = Engine.open(tmp_path_factory.mktemp("vault") / "store.db", encoder="minilm")
-    engine.vault_add(EXAMPLES / "vault", "harbor")
-    engine.vault_sync("harbor")
-    engine.drain()
+    engine.vaults.add(EXAMPLES / "vault", "harbor")
+    engine.vaults.sync("harbor")
+    engine.encoder.drain()
     yield engine
     engine.close()
 
 
 def test_the_sample_is_read_without_a_problem(harbor: Engine) -> None:
-    (again,) = harbor.vault_sync("harbor").vaults
+    (again,) = harbor.vaults.sync("harbor").vaults
     assert (again.errors, again.skipped) == ((), ())
     assert again.unchanged >= 60
-    files, sections = harbor.vault_counts()["harbor"]
+    files, sections = harbor.vaults.counts()["harbor"]
     assert sections > files
-    vault = harbor.vault("harbor").id
-    with harbor.store.read() as reader:
+    vault = harbor.vaults.get("harbor").id
+    with harbor.core.store.read() as reader:
         known = {file.path for file in reader.vault_files(vault)}
         links = reader.vault_links(vault)
     assert not {path for path in known if path.startswith(("conversations/", "sessions/"))}
@@ -61,7 +61,7 @@ def test_the_questions_are_enough_in_both_languages_and_name_files_that_exist() 
 
 
 def test_the_questions_find_their_notes(harbor: Engine) -> None:
-    asked = ["--store", harbor.store.location, "eval", str(EXAMPLES / "vault-golden.yaml"), "--min", LEAST_RECALL]
+    asked = ["--store", harbor.core.store.location, "eval", str(EXAMPLES / "vault-golden.yaml"), "--min", LEAST_RECALL]
     shown = CliRunner().invoke(main, [*asked, "--json"])
     run, gates = (json.loads(line) for line in shown.stdout.splitlines())
     assert shown.exit_code == 0, (run["metrics"], shown.stderr)
@@ -72,7 +72,7 @@ def test_the_questions_find_their_notes(harbor: Engine) -> None:
 
 
 def test_the_cards_of_the_sample_are_cards(harbor: Engine) -> None:
-    with harbor.store.read() as reader:
+    with harbor.core.store.read() as reader:
         state = reader.namespace("default")
         assert state is not None
         memories = reader.memories(reader.numbers(state.key)).values()

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from recallens.engine import Engine
-from recallens.engine.bootstrap import Detection, suggest
+from recallens.engine.encoder import Detection, suggest
 from recallens.index.encoders.detect import Available, is_embedding_model, multilingual_rank, ollama
 from recallens.index.encoders.hashing import HashingEncoder
 from standing import Open
@@ -91,7 +91,7 @@ def korean(opened: Open, **options: Any) -> Engine:
 
 def test_models_that_encode_are_found_and_others_are_not(opened: Open, server: Server) -> None:
     server.models = ["llama3:8b", "nomic-embed-text:latest", "bge-m3:latest", "mxbai-embed-large"]
-    found = opened(encoder="hashing", encoder_url=server.url).detect_encoders()
+    found = opened(encoder="hashing", encoder_url=server.url).encoder.detect()
     assert specs(found) >= {"minilm", "ollama:nomic-embed-text", "ollama:bge-m3", "openai:mxbai-embed-large"}
     assert not any("llama3" in spec for spec in specs(found))
     assert {one.spec for one in found.available if one.multilingual} == {"ollama:bge-m3", "openai:bge-m3"}
@@ -114,7 +114,7 @@ def test_models_are_told_by_their_names(name: str, embeds: bool, multilingual: b
 def test_a_store_that_is_mostly_korean_is_offered_the_best_multilingual_model(opened: Open, server: Server) -> None:
     server.models = ["nomic-embed-text", "multilingual-e5-small", "bge-m3"]
     engine = korean(opened, encoder="hashing", encoder_url=server.url)
-    found = engine.detect_encoders()
+    found = engine.encoder.detect()
     assert found.hangul > 0.9
     assert found.suggestion == "ollama:bge-m3"
     assert "Korean" in found.reason
@@ -124,49 +124,49 @@ def test_an_english_store_is_left_as_it_is(opened: Open, server: Server) -> None
     server.models = ["bge-m3"]
     engine = opened(encoder="hashing", encoder_url=server.url)
     engine.remember("We cache lookups for a minute")
-    found = engine.detect_encoders()
+    found = engine.encoder.detect()
     assert (found.suggestion, found.hangul) == (None, 0.0)
 
 
 def test_use_encodes_everything_with_the_model_that_was_found(opened: Open, server: Server) -> None:
     server.models = ["bge-m3"]
     engine = korean(opened, encoder="hashing", encoder_url=server.url)
-    spec = engine.detect_encoders().suggestion
+    spec = engine.encoder.detect().suggestion
     assert spec is not None
-    engine.use_encoder(spec)
-    engine.drain()
+    engine.encoder.use(spec)
+    engine.encoder.drain()
     assert "/api/embed" in server.asked
-    assert engine.encoding.spec == "ollama:bge-m3"
+    assert engine.core.encoding.spec == "ollama:bge-m3"
     assert "vector" in engine.search("캐시 만료").results[0].parts
-    assert engine.detect_encoders().suggestion is None
+    assert engine.encoder.detect().suggestion is None
 
 
 def test_what_was_cleared_is_never_set_again_until_it_is_asked_for_by_name(opened: Open, server: Server) -> None:
     server.models = ["bge-m3"]
     engine = korean(opened, encoder="hashing", encoder_url=server.url)
-    engine.use_encoder("ollama:bge-m3")
-    assert engine.clear_encoder() == "ollama:bge-m3"
-    assert engine.encoding.key is None
+    engine.encoder.use("ollama:bge-m3")
+    assert engine.encoder.clear() == "ollama:bge-m3"
+    assert engine.core.encoding.key is None
     for again in (engine, opened(encoder_url=server.url, encoder=None)):
-        found = again.bootstrap_encoder()
+        found = again.encoder.bootstrap()
         assert found.suggestion is None
         assert "cleared" in found.reason
-        assert again.cleared_encoders() == ("ollama:bge-m3",)
-        assert again.encoding.spec == "none"
-    assert engine.clear_encoder() is None
+        assert again.encoder.cleared() == ("ollama:bge-m3",)
+        assert again.core.encoding.spec == "none"
+    assert engine.encoder.clear() is None
     assert engine.search("캐시 만료").results  # words still find it
-    engine.use_encoder("ollama:bge-m3")
-    assert engine.cleared_encoders() == ()
+    engine.encoder.use("ollama:bge-m3")
+    assert engine.encoder.cleared() == ()
 
 
 def test_at_first_use_a_store_takes_the_packaged_one(opened: Open, server: Server) -> None:
     server.models = ["bge-m3"]
     engine = opened(encoder=None, encoder_url=server.url)
-    engine.bootstrap_encoder()
-    assert engine.encoding.spec == "minilm"
+    engine.encoder.bootstrap()
+    assert engine.core.encoding.spec == "minilm"
     chosen = opened("other.db", encoder="hashing", encoder_url=server.url)
-    chosen.bootstrap_encoder()
-    assert chosen.encoding.spec == "hashing"  # what a setting names stands
+    chosen.encoder.bootstrap()
+    assert chosen.core.encoding.spec == "hashing"  # what a setting names stands
 
 
 def test_without_the_packaged_one_the_best_that_is_there_is_suggested() -> None:
@@ -199,9 +199,9 @@ def test_detecting_sends_the_key_only_where_it_belongs_and_changes_nothing(
     monkeypatch.setenv("RECALLENS_ENCODER_KEY", "sk-secret")
     server.models = ["bge-m3"]
     engine = korean(opened, encoder="hashing", encoder_url=server.url)
-    before = engine.store.meta("encoder-spec")
-    record = engine.detect_encoders().to_json()
+    before = engine.core.store.meta("encoder-spec")
+    record = engine.encoder.detect().to_json()
     assert set(server.keys) == {"Bearer sk-secret"}
     assert "sk-secret" not in json.dumps(record)
-    assert engine.store.meta("encoder-spec") == before
+    assert engine.core.store.meta("encoder-spec") == before
     assert set(record) == {"current", "available", "unavailable", "koreanShare", "cleared", "suggestion", "reason"}

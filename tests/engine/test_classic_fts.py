@@ -94,7 +94,7 @@ def test_the_rank_is_bm25_as_fts5_computes_it(real: Engine, login: str) -> None:
     texts = [LOGIN, MIGRATIONS, "Tokens expire after an hour", "Backups run at night", "The cache holds user names"]
     for text in texts[2:]:
         real.remember(text, project="proj1")
-    recall = real.recall(real.query("user token", mode="keyword", preset="classic", project="proj1"))
+    recall = real.recall(real.recalls.query("user token", mode="keyword", preset="classic", project="proj1"))
 
     def bm25(text: str) -> float:
         score = 0.0

@@ -23,7 +23,7 @@ ROUTES = "The API routes are defined in src/routes/api.ts"
 
 @pytest.fixture
 def ids(real: Engine) -> dict[str, str]:
-    real.start_session("sess1", project="proj1")
+    real.sessions.start("sess1", project="proj1")
     return {
         text: real.remember(text, sector=sector, project="proj1", session="sess1").id
         for text, sector in ((REACT, "reflective"), (DEPLOY, "procedural"), (ROUTES, "semantic"))
@@ -53,7 +53,7 @@ def test_returns_results_from_both_fts_and_vector(real: Engine, ids: dict[str, s
 
 
 def test_results_include_session_context(real: Engine, ids: dict[str, str], clock) -> None:
-    real.end_session("sess1", summary="Chose the stack")
+    real.sessions.end("sess1", summary="Chose the stack")
     session = by_id(real, "React")[ids[REACT]].source_session
     assert session is not None
     assert (session.id, session.started, session.summary, session.project) == (
@@ -97,7 +97,7 @@ def test_filters_by_sector(real: Engine, ids: dict[str, str]) -> None:
 
 
 def test_filters_by_session(real: Engine, ids: dict[str, str]) -> None:
-    real.start_session("sess2", project="proj1")
+    real.sessions.start("sess2", project="proj1")
     only = real.remember("Only in session 2", project="proj1", session="sess2").id
     assert list(by_id(real, "session", in_session="sess2")) == [only]
     assert set(by_id(real, "session", in_session="sess1")) == set(ids.values())
@@ -114,7 +114,7 @@ def test_timeline_includes_session_info(real: Engine, ids: dict[str, str], clock
     first = real.remember("First", project="proj1", session="sess1").id
     clock.advance(ms=10)
     second = real.remember("Second", project="proj1", session="sess1").id
-    timeline = real.timeline(second, 2, 2)
+    timeline = real.layers.timeline(second, 2, 2)
     assert timeline.anchor.id == second
     assert [memory.id for memory in timeline.before] == [ids[ROUTES], first]
     assert timeline.after == ()
@@ -125,7 +125,7 @@ def test_timeline_includes_session_info(real: Engine, ids: dict[str, str], clock
 
 def test_session_context_returns_memory_context(real: Engine, ids: dict[str, str]) -> None:
     memory = real.remember("Test memory", project="proj1", session="sess1").id
-    context = real.session_context(memory)
+    context = real.sessions.context(memory)
     assert context is not None
     assert (context.session.id, context.usage, context.memories_in_session) == ("sess1", Usage.CREATED, 4)
 
@@ -143,7 +143,7 @@ def test_tracks_recalled_memories_in_session(real: Engine, ids: dict[str, str], 
     clock.advance(ms=5)
     recall = real.search("recalled", project="proj1", session="sess2", limit=1)
     assert recall.recorded is True
-    context = real.session_context(memory)
+    context = real.sessions.context(memory)
     assert context is not None
     assert (context.session.id, context.usage, context.memories_in_session) == ("sess2", Usage.RECALLED, 1)
     assert context.session.started == clock.now  # a session that asks without having been started is started
@@ -168,7 +168,7 @@ def test_modes_ask_their_own_views(real: Engine, ids: dict[str, str]) -> None:
 @pytest.mark.parametrize("mode", ["fuzzy", "", "hybrid "])
 def test_an_unknown_mode_lists_the_modes(real: Engine, mode: str) -> None:
     if mode.strip() in ("hybrid", ""):
-        assert real.query("x", mode=mode).mode == "hybrid"
+        assert real.recalls.query("x", mode=mode).mode == "hybrid"
     else:
         with pytest.raises(InvalidInput, match="use one of: hybrid, semantic, keyword"):
             real.search("x", mode=mode)
@@ -229,7 +229,7 @@ def test_classic_is_the_specified_formula_to_the_letter(real: Engine, minilm: Mi
         ).id
     old = CORPUS[6][0]
     real.supersede(ids[old], ids[CORPUS[1][0]])
-    recall = real.recall(real.query(QUERY, preset="classic", include_superseded=True))
+    recall = real.recall(real.recalls.query(QUERY, preset="classic", include_superseded=True))
     scores = {result.memory.content: result.score for result in recall.results}
 
     active = [text for text, *_ in CORPUS if text != old]
@@ -354,7 +354,7 @@ def test_a_filter_that_rejects_the_head_is_refilled(real: Engine, preset: str) -
         real.remember(f"queue consumer worker {number}", project="proj1", dedupe=False)
     for number in range(10):
         real.remember(f"item {number} tells how the queue came to be what it is", project="proj2", dedupe=False)
-    recall = real.recall(real.query("queue consumer worker", project="proj2", limit=3, preset=preset))
+    recall = real.recall(real.recalls.query("queue consumer worker", project="proj2", limit=3, preset=preset))
     assert [result.memory.project for result in recall.results] == ["proj2"] * 3
     asked_again = [e.verdict.view for e in recall.ledger.entries if isinstance(e.verdict, Found) and e.verdict.refill]
     assert asked_again == ["lexical", "semantic"]
@@ -368,21 +368,21 @@ HANDBOOK = "# Handbook\n\nOn call lasts one week.\n\nThe pager is handed over on
 
 def test_documents_take_part_are_left_out_or_stand_alone(real: Engine) -> None:
     memory = real.remember("The pager rings at night", project="proj1").id
-    added = real.add_document(HANDBOOK, path="handbook.md", title="Handbook", project="proj1")
+    added = real.memories.add_document(HANDBOOK, path="handbook.md", title="Handbook", project="proj1")
     sections = set(added.memories)
     assert set(by_id(real, "pager")) == {memory} | sections
     assert set(by_id(real, "pager", documents="exclude")) == {memory}
     assert set(by_id(real, "pager", documents="only")) == sections
-    found = real.search_documents("pager", project="proj1", record=False)
+    found = real.recalls.search_documents("pager", project="proj1", record=False)
     assert {result.memory.id for result in found.results} == sections
     assert found.query.limit == 10
-    assert real.search_documents("pager", project="proj2").results == ()
+    assert real.recalls.search_documents("pager", project="proj2").results == ()
 
 
 def test_a_document_added_again_replaces_its_sections(real: Engine) -> None:
-    real.add_document(HANDBOOK, path="handbook.md")
-    real.add_document("The pager is gone; alerts come by mail.", path="handbook.md")
-    found = real.search_documents("pager on Monday", record=False)
+    real.memories.add_document(HANDBOOK, path="handbook.md")
+    real.memories.add_document("The pager is gone; alerts come by mail.", path="handbook.md")
+    found = real.recalls.search_documents("pager on Monday", record=False)
     assert [result.memory.content for result in found.results] == ["The pager is gone; alerts come by mail."]
 
 
@@ -390,7 +390,7 @@ def test_a_document_added_again_replaces_its_sections(real: Engine) -> None:
 
 
 def salience_of(engine: Engine, id: str) -> float:
-    return engine.salience([engine.get(id)])[id]
+    return engine.memories.salience([engine.get(id)])[id]
 
 
 def test_search_boosts_the_salience_of_returned_results(real: Engine, clock) -> None:
@@ -415,17 +415,17 @@ def test_the_boost_comes_at_most_once_a_day(real: Engine, clock) -> None:
     before = salience_of(real, id)
     real.search("kafka")
     assert salience_of(real, id) == pytest.approx(before + 0.02 * (1 - before), abs=1e-12)
-    amounts = real.store.connection.execute("SELECT kind, amount FROM events ORDER BY id").fetchall()
+    amounts = real.core.store.connection.execute("SELECT kind, amount FROM events ORDER BY id").fetchall()
     assert amounts == [("recalled", 0.02), ("recalled", None), ("recalled", 0.02)]
 
 
 def test_recall_and_unrecorded_searches_leave_no_trace(real: Engine) -> None:
     real.remember("Kafka keeps the log", salience=0.5)
-    before = real.store.connection.total_changes()
+    before = real.core.store.connection.total_changes()
     assert real.search("kafka", record=False).recorded is False
-    assert len(real.recall(real.query("kafka")).results) == 1
-    assert real.search("kafka", as_of=real.clock()).recorded is False
-    assert real.store.connection.total_changes() == before
+    assert len(real.recall(real.recalls.query("kafka")).results) == 1
+    assert real.search("kafka", as_of=real.core.clock()).recorded is False
+    assert real.core.store.connection.total_changes() == before
 
 
 def test_asking_in_a_session_is_not_a_filter(real: Engine, ids: dict[str, str]) -> None:
@@ -510,31 +510,31 @@ def test_a_timeline_is_chronological_and_stays_in_its_project(real: Engine, cloc
         ids.append(real.remember(f"Step {number} of the launch plan", project="proj1", dedupe=False).id)
         real.remember(f"Noise {number} from elsewhere", project="proj2", dedupe=False)
         clock.advance(ms=1)
-    timeline = real.timeline(ids[3], 2, 2)
+    timeline = real.layers.timeline(ids[3], 2, 2)
     assert [m.id for m in timeline.before] == ids[1:3]
     assert [m.id for m in timeline.after] == ids[4:6]
-    assert [m.id for m in real.timeline(ids[0]).before] == []
-    assert [m.id for m in real.timeline(ids[0]).after] == ids[1:6]  # five by default
-    assert real.timeline(ids[3], 0, 0).before == ()
+    assert [m.id for m in real.layers.timeline(ids[0]).before] == []
+    assert [m.id for m in real.layers.timeline(ids[0]).after] == ids[1:6]  # five by default
+    assert real.layers.timeline(ids[3], 0, 0).before == ()
 
 
 def test_equal_timestamps_are_ordered_by_id(real: Engine) -> None:
     ids = [real.remember(f"Entry {number} of one moment", dedupe=False).id for number in range(5)]
     assert ids == sorted(ids)
-    timeline = real.timeline(ids[2])
+    timeline = real.layers.timeline(ids[2])
     assert [m.id for m in timeline.before] == ids[:2]
     assert [m.id for m in timeline.after] == ids[3:]
 
 
 def test_a_timeline_leaves_out_the_forgotten_and_knows_every_session(real: Engine, clock) -> None:
-    real.start_session("a")
-    real.start_session("b")
+    real.sessions.start("a")
+    real.sessions.start("b")
     memories: list[str] = []
     for number, session in enumerate(["a", "a", "b", None]):
         memories.append(real.remember(f"Move {number} of the game", session=session, dedupe=False).id)
         clock.advance(ms=1)
     real.forget(memories[1])
-    timeline = real.timeline(memories[2])
+    timeline = real.layers.timeline(memories[2])
     assert [m.id for m in timeline.before] == [memories[0]]
     assert [m.id for m in timeline.after] == [memories[3]]
     assert set(timeline.sessions) == {"a", "b"}
@@ -544,12 +544,12 @@ def test_a_timeline_shows_nothing_from_quarantine(real: Engine) -> None:
     anchor = real.remember("A trusted note").id
     real.remember("An untrusted import", zone="quarantine")
     real.remember("A quarantined claim", status="quarantined")
-    assert real.timeline(anchor).after == ()
+    assert real.layers.timeline(anchor).after == ()
 
 
 def test_a_missing_anchor_is_an_error(real: Engine, ids: dict[str, str]) -> None:
     with pytest.raises(NotFound, match="no memory 'nothing'"):
-        real.timeline("nothing")
+        real.layers.timeline("nothing")
 
 
 # ── session context ──
@@ -558,22 +558,22 @@ def test_a_missing_anchor_is_an_error(real: Engine, ids: dict[str, str]) -> None
 @pytest.mark.parametrize("usage", list(Usage))
 def test_session_context_tells_each_usage(real: Engine, ids: dict[str, str], usage: Usage, clock) -> None:
     memory: Memory = real.get(ids[REACT])
-    real.start_session("later")
+    real.sessions.start("later")
     clock.advance(ms=1)
-    real.link("later", memory.id, usage)
-    context = real.session_context(memory.id)
+    real.sessions.link("later", memory.id, usage)
+    context = real.sessions.context(memory.id)
     assert context is not None
     assert (context.session.id, context.usage, context.memories_in_session) == ("later", usage, 1)
 
 
 def test_a_memory_of_no_session_has_no_context(real: Engine) -> None:
-    assert real.session_context(real.remember("Alone").id) is None
+    assert real.sessions.context(real.remember("Alone").id) is None
 
 
 def test_a_link_to_a_session_that_was_not_started_starts_it(real: Engine) -> None:
     id = real.remember("Linked later").id
-    real.link("fresh", id, "updated")
-    context = real.session_context(id)
+    real.sessions.link("fresh", id, "updated")
+    context = real.sessions.context(id)
     assert context is not None
     assert context.session.id == "fresh"
     assert list(by_id(real, "linked", project=None, in_session="fresh")) == [id]
@@ -583,11 +583,11 @@ def test_confirming_and_superseding_link_the_session(real: Engine, opened, minil
     engine = opened("real.db", encoder=minilm, session="agent")
     old = engine.remember("The port is 8080", dedupe=False).id
     engine.confirm(old)
-    assert engine.session_context(old).usage is Usage.REINFORCED
+    assert engine.sessions.context(old).usage is Usage.REINFORCED
     new = real.remember("The port is 9090", dedupe=False).id
     other = opened("real.db", encoder=minilm, session="second")
     other.supersede(old, new)
-    report = other.session_report("second")
+    report = other.sessions.report("second")
     assert [(memory.id, usage) for memory, usage, _ in report.links] == [(old, Usage.UPDATED)]
 
 
@@ -595,7 +595,7 @@ def test_confirming_and_superseding_link_the_session(real: Engine, opened, minil
 
 
 def test_why_a_memory_surfaced_is_in_its_parts(real: Engine, ids: dict[str, str]) -> None:
-    recall = real.recall(real.query("how do we deploy", project="proj1"))
+    recall = real.recall(real.recalls.query("how do we deploy", project="proj1"))
     for result in recall.results:
         assert sum(result.parts.values()) == pytest.approx(result.score, abs=1e-9)
     gates = [entry.verdict.name for entry in recall.ledger.entries if entry.stage == "gates"]

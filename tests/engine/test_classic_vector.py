@@ -60,22 +60,22 @@ def test_limit_and_project_hold(real: Engine, stored: dict[str, str]) -> None:
 
 def test_only_searches_current_model_vectors(real: Engine, stored: dict[str, str]) -> None:
     """Vectors of another model lie in the same store, as they do while a model is being changed."""
-    (num,) = real.store.connection.execute("SELECT num FROM memories WHERE content = ?", (SCHEMA,)).fetchone()
+    (num,) = real.core.store.connection.execute("SELECT num FROM memories WHERE content = ?", (SCHEMA,)).fetchone()
     other = np.full(8, 9.0, dtype=np.float16).tobytes()
-    with real.store.write() as tx:
+    with real.core.store.write() as tx:
         tx.put_vectors(1, "other-model@1/8/none", [(num, other)])
     before = semantic(real, "login system security")
     assert list(before) == [JWT, SCHEMA]
-    real.store.connection.execute("DELETE FROM vectors WHERE encoder LIKE 'other%'")
+    real.core.store.connection.execute("DELETE FROM vectors WHERE encoder LIKE 'other%'")
     assert semantic(real, "login system security") == before
 
 
 def test_a_memory_without_a_vector_yet_is_not_proposed(real: Engine, stored: dict[str, str]) -> None:
     from recallens.ingest.draft import Draft
 
-    (batch,) = real.remember_many([Draft("OAuth2 login by device code", project="proj1")])
+    (batch,) = real.memories.remember_many([Draft("OAuth2 login by device code", project="proj1")])
     assert set(semantic(real, "login system security")) == {JWT, SCHEMA}
-    assert real.drain() == 1
+    assert real.encoder.drain() == 1
     assert set(semantic(real, "login system security")) == {JWT, SCHEMA, "OAuth2 login by device code"}
     assert batch[0].embedded is False
 

@@ -44,7 +44,7 @@ def sample() -> Iterator[Engine]:
         with Engine.open(folder / "s.db", encoder="hashing:384", clock=clock, ids=ids, record=False) as engine:
             found = loading.read(str(EXAMPLES), {})
             loading.load(engine, found, loading.Names(engine, found), given=Given(json=True), dedupe=None)
-            engine.drain()
+            engine.encoder.drain()
             yield engine
 
 
@@ -191,7 +191,7 @@ def test_the_same_context_has_the_same_bytes(sample: Engine) -> None:
 
 def test_what_needs_review_says_so(engine: Engine, tmp_path: Path) -> None:
     engine.remember(Draft("The cache is warmed at night", citations=(FileCitation("gone.py"),)))
-    engine.check_citations(root=tmp_path, mark=True)
+    engine.maintenance.citations.check(root=tmp_path, mark=True)
     assert "needs review: stale=true, stale-citation: gone.py does not exist" in engine.context("cache").block
 
 
@@ -290,7 +290,7 @@ def test_wrong_input_lists_what_would_be_right(engine: Engine) -> None:
 
 
 def test_what_was_injected_is_recorded_once_and_only_that(engine: Engine) -> None:
-    engine.start_session("s1")
+    engine.sessions.start("s1")
     principle = engine.remember("Never flush the cache by day", kind="principle").id
     skill = engine.remember("To warm the cache run warm.py", kind="skill").id
     fact = engine.remember(Draft("The cache is in Redis", citations=(CommitCitation("abc1234"),))).id
@@ -299,14 +299,14 @@ def test_what_was_injected_is_recorded_once_and_only_that(engine: Engine) -> Non
     assert context.recorded
     assert sorted(ids(context)) == sorted([principle, skill, fact])
     assert sorted(context.audit) == sorted([principle, skill, fact])
-    written, entries = engine.audit_entries(limit=50)
+    written, entries = engine.audit.entries(limit=50)
     assert written == 3
     assert {entry.memories[0] for entry in entries} == {principle, skill, fact}
-    assert engine.audit_verify() == (3, [])
-    report = engine.session_report("s1")
+    assert engine.audit.verify() == (3, [])
+    report = engine.sessions.report("s1")
     assert {memory.id for memory, usage, _ in report.links if usage == "recalled"} == {principle, skill, fact}
     assert long not in context.audit
-    assert engine.explain_last("s1") is not None
+    assert engine.recalls.last("s1") is not None
     for name in context.snapshots.values():
         assert engine.replay(name)
 
@@ -315,7 +315,7 @@ def test_nothing_is_recorded_where_it_is_not_wanted(engine: Engine) -> None:
     engine.remember("The cache is in Redis")
     context = engine.context("cache", record=False)
     assert (context.recorded, context.audit) == (False, {})
-    assert engine.audit_entries(limit=5) == (0, [])
+    assert engine.audit.entries(limit=5) == (0, [])
 
 
 def test_markdown_has_every_figure_and_keeps_code_inside(sample: Engine) -> None:

@@ -23,7 +23,7 @@ def found(engine: Engine, text: str, **options: object) -> list[str]:
 
 def bytes_of(engine: Engine) -> bytes:
     """Every byte of every file that the store consists of: database, log, shared memory, index folder."""
-    folder = Path(engine.store.location).parent
+    folder = Path(engine.core.store.location).parent
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
@@ -92,7 +92,7 @@ def test_a_memory_that_supersedes_another_is_never_merged_into_it(engine: Engine
     old = engine.remember(text).id
     new = engine.remember(f"{text} now", supersedes=old)
     assert new.outcome == "created"
-    (batch,) = engine.remember_many([Draft(f"{text} now again", supersedes=new.id)])
+    (batch,) = engine.memories.remember_many([Draft(f"{text} now again", supersedes=new.id)])
     assert batch[0].outcome == "created"
     assert found(engine, "nightly backup") == [batch[0].id]
 
@@ -103,7 +103,7 @@ def test_superseding_the_forgotten_is_refused_and_changes_nothing(engine: Engine
     with pytest.raises(InvalidInput, match="is forgotten"):
         engine.edit(old, "A found thought")
     assert found(engine, "thought", include_superseded=True) == []
-    assert engine.stats()["totals"]["memories"] == 1
+    assert engine.maintenance.stats()["totals"]["memories"] == 1
 
 
 # ── relate ──
@@ -113,9 +113,9 @@ def test_superseding_the_forgotten_is_refused_and_changes_nothing(engine: Engine
 def test_relations_of_every_type(engine: Engine, type: RelationType) -> None:
     source, target = engine.remember("The cause is known").id, engine.remember("The effect is known").id
     engine.relate(source, target, type.lower(), confidence=0.6)
-    (relation,) = engine.relations(source)
+    (relation,) = engine.memories.relations(source)
     assert (relation.source, relation.target, relation.type) == (source, target, type)
-    assert engine.relations(target) == [relation]
+    assert engine.memories.relations(target) == [relation]
     if type is RelationType.SUPERSEDES:
         assert engine.get(target).status is Status.SUPERSEDED
     else:
@@ -126,7 +126,7 @@ def test_a_relation_stated_twice_is_one_relation(engine: Engine) -> None:
     a, b = engine.remember("One side").id, engine.remember("Another side").id
     engine.relate(a, b, "CONTRADICTS", confidence=0.2)
     engine.relate(a, b, "CONTRADICTS", confidence=0.9)
-    assert [r.confidence for r in engine.relations(a)] == [0.9]
+    assert [r.confidence for r in engine.memories.relations(a)] == [0.9]
     with pytest.raises(InvalidInput, match="cannot be related to itself"):
         engine.relate(a, a)
     with pytest.raises(InvalidInput, match="use one of: SUPERSEDES, CONTRADICTS"):
@@ -154,7 +154,7 @@ def test_restoring_what_nobody_decided_on_decides_nothing(engine: Engine, status
     assert engine.restore(id) is Status(status)
     assert engine.get(id).attributes == {"room": "hall"}
     assert found(engine, "spare key") == []
-    engine.review(id, approve=True)
+    engine.memories.review(id, approve=True)
     assert found(engine, "spare key") == [id]
 
 
@@ -172,7 +172,7 @@ def test_a_hard_forget_leaves_no_byte(opened: Open, monkeypatch: pytest.MonkeyPa
     """Not in the file, its log, the index folder, nor any word of it in the dictionary."""
     monkeypatch.setattr(resident, "SMALLEST_IMAGE", 1)
     engine = opened()
-    engine.start_session("s1")
+    engine.sessions.start("s1")
     gone = engine.remember(
         f"The password hint is {SECRET}word near Quetzalcoatl", title=f"{SECRET}title", summary=f"{SECRET}summary",
         tags=(f"{SECRET}tag",), session="s1", author=f"{SECRET}author", attributes={"k": f"{SECRET}attribute"},
@@ -183,7 +183,7 @@ def test_a_hard_forget_leaves_no_byte(opened: Open, monkeypatch: pytest.MonkeyPa
     engine.edit(gone, f"The {SECRET}word has changed")
     engine.search(f"{SECRET}word", session="s1")
     engine.confirm(gone)
-    assert engine.publish() is True
+    assert engine.maintenance.publish() is True
     assert SECRET.encode() in bytes_of(engine)
     both = found(engine, SECRET, include_superseded=True, mode="keyword")
     assert len(both) == 2
@@ -191,11 +191,11 @@ def test_a_hard_forget_leaves_no_byte(opened: Open, monkeypatch: pytest.MonkeyPa
         engine.forget(id, hard=True)
     assert SECRET.encode() not in bytes_of(engine).lower()
     assert b"quetzalcoatl" not in bytes_of(engine).lower()
-    assert [row[0] for row in engine.store.connection.execute("SELECT term FROM terms ORDER BY 1")] == [
+    assert [row[0] for row in engine.core.store.connection.execute("SELECT term FROM terms ORDER BY 1")] == [
         "elsewher", "hint", "is", "the",
     ]  # fmt: skip
     assert found(engine, "hint") == [kept]
-    assert list(engine.doctor().problems) == []
+    assert list(engine.maintenance.doctor().problems) == []
     with pytest.raises(NotFound):
         engine.get(gone)
 
@@ -209,17 +209,17 @@ def test_pruning_shows_first_and_deletes_only_when_told(engine: Engine, clock: F
     superseded = engine.remember("A replaced claim").id
     engine.edit(superseded, "A better claim")
     clock.advance(days=10)
-    assert [m.id for m in engine.prune(older_than_days=30)] == [old]
+    assert [m.id for m in engine.maintenance.prune(older_than_days=30)] == [old]
     assert engine.get(old).status is Status.FORGOTTEN  # a dry run
-    assert [m.id for m in engine.prune(older_than_days=30, dry_run=False)] == [old]
+    assert [m.id for m in engine.maintenance.prune(older_than_days=30, dry_run=False)] == [old]
     with pytest.raises(NotFound):
         engine.get(old)
     assert SECRET.encode() not in bytes_of(engine)
     assert engine.get(recent).status is Status.FORGOTTEN
-    assert {m.id for m in engine.prune(older_than_days=5, superseded=True)} == {recent, superseded}
-    assert engine.prune(older_than_days=5, namespace="nowhere") == []
+    assert {m.id for m in engine.maintenance.prune(older_than_days=5, superseded=True)} == {recent, superseded}
+    assert engine.maintenance.prune(older_than_days=5, namespace="nowhere") == []
     with pytest.raises(InvalidInput):
-        engine.prune(older_than_days=-1)
+        engine.maintenance.prune(older_than_days=-1)
 
 
 # ── confirm, de-emphasise, review ──
@@ -232,18 +232,18 @@ def test_confirming_takes_a_tenth_of_the_way_to_one_and_restarts_decay(engine: E
     memory = engine.get(id)
     assert (memory.confirmed, memory.uses, memory.last_used) == (True, 1, clock.now)
     own = 0.5 + 0.02 * math.log(2)
-    assert engine.salience([memory])[id] == pytest.approx(own + 0.1 * (1 - own), abs=1e-12)
-    context = engine.session_context(id)
+    assert engine.memories.salience([memory])[id] == pytest.approx(own + 0.1 * (1 - own), abs=1e-12)
+    context = engine.sessions.context(id)
     assert context is not None
     assert (context.session.id, context.usage) == ("walk", Usage.REINFORCED)
 
 
 def test_deemphasis_halves_what_a_memory_weighs(engine: Engine) -> None:
     loud, quiet = (engine.remember("The bell rings", dedupe=False).id for _ in range(2))
-    assert engine.deemphasise(loud) == 0.5
+    assert engine.memories.deemphasise(loud) == 0.5
     assert found(engine, "bell") == [quiet, loud]
-    assert engine.salience([engine.get(loud)])[loud] == 0.5
-    assert engine.deemphasise(loud) == 0.25
+    assert engine.memories.salience([engine.get(loud)])[loud] == 0.5
+    assert engine.memories.deemphasise(loud) == 0.25
 
 
 @pytest.mark.parametrize(
@@ -257,16 +257,16 @@ def test_deemphasis_halves_what_a_memory_weighs(engine: Engine) -> None:
 )
 def test_what_awaits_review_is_stored_and_not_served_until_approved(engine: Engine, draft: Draft) -> None:
     id, other = (engine.remember(draft, dedupe=False).id for _ in range(2))
-    assert [memory.id for memory in engine.review_list()] == [id, other]
+    assert [memory.id for memory in engine.memories.awaiting_review()] == [id, other]
     assert found(engine, draft.content) == []
-    engine.review(id, approve=True)
-    engine.review(other, approve=False)
-    assert engine.review_list() == []
+    engine.memories.review(id, approve=True)
+    engine.memories.review(other, approve=False)
+    assert engine.memories.awaiting_review() == []
     assert found(engine, draft.content) == [id]
     assert engine.get(id).zone is Zone.TRUSTED
     assert engine.get(other).status is Status.REJECTED
     with pytest.raises(InvalidInput, match="it is not waiting for review"):
-        engine.review(id, approve=True)
+        engine.memories.review(id, approve=True)
 
 
 # ── namespaces ──
@@ -283,34 +283,36 @@ def test_namespaces_know_nothing_of_each_other(engine: Engine) -> None:
         lambda: engine.forget(mine, namespace="b"),
         lambda: engine.relate(mine, theirs.id, namespace="b"),
         lambda: engine.supersede(mine, theirs.id, namespace="a"),
-        lambda: engine.timeline(mine, namespace="b"),
+        lambda: engine.layers.timeline(mine, namespace="b"),
         lambda: engine.confirm(mine, namespace="b"),
     ):
         with pytest.raises(NotFound):
             act()
-    assert engine.namespaces() == [("a", 1), ("b", 1)]
+    assert engine.maintenance.namespaces() == [("a", 1), ("b", 1)]
 
 
 def test_a_removed_namespace_leaves_no_byte(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resident, "SMALLEST_IMAGE", 1)
     engine = opened()
     for namespace in ("keep", "drop"):
-        engine.start_session("s1", title=f"{namespace}{SECRET}", namespace=namespace)
+        engine.sessions.start("s1", title=f"{namespace}{SECRET}", namespace=namespace)
         engine.remember(
             f"{namespace}{SECRET} is the word", namespace=namespace, session="s1", tags=(f"tag{namespace}{SECRET}",)
         )
-        engine.add_document(f"# Doc\n\n{namespace}{SECRET} document", path=f"{namespace}.md", namespace=namespace)
+        engine.memories.add_document(
+            f"# Doc\n\n{namespace}{SECRET} document", path=f"{namespace}.md", namespace=namespace
+        )
         engine.search("word", namespace=namespace, session="s1")
-        engine.publish(namespace)
-    assert engine.remove_namespace("drop") == 2
+        engine.maintenance.publish(namespace)
+    assert engine.maintenance.remove_namespace("drop") == 2
     content = bytes_of(engine)
     assert f"drop{SECRET}".encode() not in content
     assert b"drop.md" not in content
     assert f"keep{SECRET}".encode() in content
-    assert engine.namespaces() == [("keep", 2)]
-    assert list(engine.doctor().problems) == []
+    assert engine.maintenance.namespaces() == [("keep", 2)]
+    assert list(engine.maintenance.doctor().problems) == []
     with pytest.raises(NotFound, match="no namespace 'drop'"):
-        engine.remove_namespace("drop")
+        engine.maintenance.remove_namespace("drop")
 
 
 # ── backup, damage, rebuilding ──
@@ -318,16 +320,16 @@ def test_a_removed_namespace_leaves_no_byte(opened: Open, monkeypatch: pytest.Mo
 
 def test_a_backup_opens_and_searches(engine: Engine, opened: Open, tmp_path: Path) -> None:
     id = engine.remember("The pump is in the cellar").id
-    engine.backup(str(tmp_path / "copy.db"))
+    engine.maintenance.backup(str(tmp_path / "copy.db"))
     engine.remember("The hose is in the shed")
     copy = opened("copy.db")
     assert found(copy, "pump") == [id]
     assert found(copy, "hose", mode="keyword") == []
-    assert list(copy.doctor().problems) == []
+    assert list(copy.maintenance.doctor().problems) == []
     with pytest.raises(InvalidInput, match="already exists"):
-        engine.backup(str(tmp_path / "copy.db"))
+        engine.maintenance.backup(str(tmp_path / "copy.db"))
     with pytest.raises(InvalidInput, match="does not exist"):
-        engine.backup(str(tmp_path / "no" / "copy.db"))
+        engine.maintenance.backup(str(tmp_path / "no" / "copy.db"))
 
 
 def test_a_backup_put_in_the_place_of_its_original_ignores_the_old_index(
@@ -337,10 +339,10 @@ def test_a_backup_put_in_the_place_of_its_original_ignores_the_old_index(
     monkeypatch.setattr(resident, "SMALLEST_IMAGE", 1)
     engine = opened()
     engine.remember("The pump is in the cellar")
-    engine.backup(str(tmp_path / "copy.db"))
+    engine.maintenance.backup(str(tmp_path / "copy.db"))
     for number in range(5):
         engine.remember(f"The lost thing number {number}", dedupe=False)
-    assert engine.publish() is True
+    assert engine.maintenance.publish() is True
     engine.close()
     (tmp_path / "copy.db").replace(tmp_path / "store.db")
     restored = opened()
@@ -363,38 +365,38 @@ DAMAGES = {
 def test_doctor_finds_what_is_missing_and_reindex_mends_it(engine: Engine, opened: Open, damage: str) -> None:
     for number in range(4):
         engine.remember(f"The pump number {number} is in cellar {number}", title=f"Pump {number}", dedupe=False)
-    healthy = engine.recall(engine.query("pump in cellar 2")).ledger.canonical()
-    assert engine.doctor().problems == []
-    engine.store.connection.execute(damage)
-    assert list(engine.doctor().problems) == [DAMAGES[damage]]
-    assert opened().reindex()["entries"] == 4
-    engine.drain()
-    assert engine.doctor().problems == []
-    assert engine.recall(engine.query("pump in cellar 2")).ledger.canonical() == healthy
+    healthy = engine.recall(engine.recalls.query("pump in cellar 2")).ledger.canonical()
+    assert engine.maintenance.doctor().problems == []
+    engine.core.store.connection.execute(damage)
+    assert list(engine.maintenance.doctor().problems) == [DAMAGES[damage]]
+    assert opened().maintenance.reindex()["entries"] == 4
+    engine.encoder.drain()
+    assert engine.maintenance.doctor().problems == []
+    assert engine.recall(engine.recalls.query("pump in cellar 2")).ledger.canonical() == healthy
 
 
 def test_reindex_gives_back_words_labels_and_dictionary(engine: Engine) -> None:
     engine.remember("See src/pump/main.py for E1234", tags=("pumps",))
-    healthy = engine.recall(engine.query("main.py E1234 #pumps")).ledger.canonical()
+    healthy = engine.recall(engine.recalls.query("main.py E1234 #pumps")).ledger.canonical()
     for table in ("lexical", "labels", "terms"):
-        engine.store.connection.execute(f"DELETE FROM {table}")
-    engine.reindex()
-    assert engine.recall(engine.query("main.py E1234 #pumps")).ledger.canonical() == healthy
+        engine.core.store.connection.execute(f"DELETE FROM {table}")
+    engine.maintenance.reindex()
+    assert engine.recall(engine.recalls.query("main.py E1234 #pumps")).ledger.canonical() == healthy
 
 
 def test_changing_the_encoder_reembeds_while_words_serve(engine: Engine) -> None:
     ids = {engine.remember(f"The pump number {n} hums", dedupe=False).id for n in range(3)}
-    assert engine.reindex(encoder="hashing:32") == {"entries": 3, "queued": 3}
+    assert engine.maintenance.reindex(encoder="hashing:32") == {"entries": 3, "queued": 3}
     meanwhile = engine.search("pump", record=False)
     assert {result.memory.id for result in meanwhile.results} == ids
     assert {result.match_type for result in meanwhile.results} == {"keyword"}
     assert meanwhile.degraded == {}
-    assert engine.drain(limit=2) >= 2
-    engine.drain()
+    assert engine.encoder.drain(limit=2) >= 2
+    engine.encoder.drain()
     after = engine.search("pump", record=False)
     assert {result.match_type for result in after.results} == {"both"}
     assert after.encoder == "hashing-test@1/32/none"
-    assert engine.doctor().problems == []
+    assert engine.maintenance.doctor().problems == []
 
 
 def test_another_encoder_than_the_store_uses_is_refused(engine: Engine, opened: Open) -> None:
@@ -403,7 +405,7 @@ def test_another_encoder_than_the_store_uses_is_refused(engine: Engine, opened: 
     for act in (lambda: other.remember("x"), lambda: other.search("pump")):
         with pytest.raises(EncoderMismatch, match="this store was encoded with hashing, but hashing:32 is set"):
             act()
-    assert engine.stats()["totals"]["memories"] == 1
+    assert engine.maintenance.stats()["totals"]["memories"] == 1
 
 
 class Gone:
@@ -424,7 +426,7 @@ def test_a_missing_encoder_degrades_hybrid_search_and_stops_no_write(engine: Eng
     from recallens.index.encoders.protocol import EncoderKey
 
     id = engine.remember("The pump hums").id
-    without = opened(encoder=Gone(EncoderKey.parse(engine.encoding.key)))
+    without = opened(encoder=Gone(EncoderKey.parse(engine.core.encoding.key)))
     recall = without.search("pump", record=False)
     assert [result.memory.id for result in recall.results] == [id]
     assert recall.degraded == {"semantic": "EncoderMissing: the model is gone Fetch it."}
@@ -433,17 +435,17 @@ def test_a_missing_encoder_degrades_hybrid_search_and_stops_no_write(engine: Eng
     assert (alone.results, alone.degraded) == ((), recall.degraded)
     written = without.remember("The hose leaks")
     assert (written.outcome, written.embedded) == ("created", False)
-    assert len(without.add_document("The pump has a manual.", path="manual.md").memories) == 1
-    assert engine.doctor().facts["backlog"] == 2
-    assert engine.drain() == 2
-    assert engine.doctor().problems == []
+    assert len(without.memories.add_document("The pump has a manual.", path="manual.md").memories) == 1
+    assert engine.maintenance.doctor().facts["backlog"] == 2
+    assert engine.encoder.drain() == 2
+    assert engine.maintenance.doctor().problems == []
 
 
 def test_an_encoder_that_cannot_be_opened_is_an_error_only_where_it_is_needed(opened: Open, tmp_path: Path) -> None:
     """The store says which encoder it uses; here that one needs a package that is not installed."""
     engine = opened()
     id = engine.remember("The pump hums").id
-    with engine.store.write() as tx:
+    with engine.core.store.write() as tx:
         tx.set_meta("encoder-spec", "fastembed:nobody/nothing")
         tx.set_meta("encoder-key", "nobody/nothing@1/64/none")
     later = Engine.open(tmp_path / "store.db")
@@ -452,7 +454,7 @@ def test_an_encoder_that_cannot_be_opened_is_an_error_only_where_it_is_needed(op
     assert set(recall.degraded) == {"semantic"}
     with pytest.raises(EncoderMissing, match="pip install"):
         later.search("pump", mode="semantic")
-    assert any(problem.startswith("encoder: ") for problem in later.doctor().problems)
+    assert any(problem.startswith("encoder: ") for problem in later.maintenance.doctor().problems)
     later.close()
 
 
@@ -518,7 +520,7 @@ def test_text_without_a_word_is_kept_and_never_merged(engine: Engine, text: str)
     first, second = engine.remember(text), engine.remember(text)
     assert first.id != second.id
     assert second.outcome == "created"
-    assert engine.doctor().problems == []
+    assert engine.maintenance.doctor().problems == []
 
 
 def test_another_project_is_another_memory(engine: Engine) -> None:
@@ -530,7 +532,7 @@ def test_another_project_is_another_memory(engine: Engine) -> None:
 
 
 def test_a_batch_recognises_its_own_repetitions(engine: Engine) -> None:
-    (batch,) = engine.remember_many([Draft(LONG), Draft("Something else"), Draft(LONG), Draft(LONG + ".")])
+    (batch,) = engine.memories.remember_many([Draft(LONG), Draft("Something else"), Draft(LONG), Draft(LONG + ".")])
     assert [one.outcome for one in batch] == ["created", "created", "duplicate", "near-duplicate"]
     assert [batch[2].id, batch[3].id] == [batch[0].id] * 2
 
@@ -544,9 +546,9 @@ def test_what_was_forgotten_is_not_merged_into(engine: Engine) -> None:
 
 
 def test_a_section_of_a_document_is_not_merged(engine: Engine) -> None:
-    engine.add_document(LONG, path="a.md")
+    engine.memories.add_document(LONG, path="a.md")
     assert engine.remember(LONG).outcome == "created"
-    assert len(engine.add_document(LONG, path="b.md").memories) == 1
+    assert len(engine.memories.add_document(LONG, path="b.md").memories) == 1
 
 
 # ── secrets ──
@@ -564,7 +566,7 @@ def test_a_secret_never_reaches_the_disk(engine: Engine, text: str, secret: str)
     """In the text, the title, the summary and a document."""
     kept = engine.remember(text, title=text, summary=text)
     assert kept.redacted
-    engine.add_document(f"# Notes\n\n{text}", path="notes.md")
+    engine.memories.add_document(f"# Notes\n\n{text}", path="notes.md")
     engine.search("database bucket password", session="s")
     memory = engine.get(kept.id)
     assert "[REDACTED:" in memory.content
@@ -576,9 +578,9 @@ def test_a_secret_never_reaches_the_disk(engine: Engine, text: str, secret: str)
 def test_retention_counts_from_when_it_was_forgotten(engine: Engine, clock: FixedClock) -> None:
     id = engine.remember("Old but lately forgotten", created=clock.now - 400 * DAY_MS).id
     engine.forget(id)
-    assert engine.prune(older_than_days=30) == []
+    assert engine.maintenance.prune(older_than_days=30) == []
     clock.advance(days=30, ms=1)
-    assert [m.id for m in engine.prune(older_than_days=30)] == [id]
+    assert [m.id for m in engine.maintenance.prune(older_than_days=30)] == [id]
 
 
 def test_citations_of_a_duplicate_are_added_to_the_memory(engine: Engine) -> None:
@@ -616,7 +618,7 @@ def test_a_wrong_attribute_is_refused_and_the_store_stays_sound(
     with pytest.raises(InvalidInput, match=complaint):
         engine.remember("The hose leaks", **{attribute: value})
     assert found(engine, "pump hose") == [kept]
-    assert engine.doctor().problems == []
+    assert engine.maintenance.doctor().problems == []
 
 
 def test_names_are_cleaned_of_what_cannot_be_stored(engine: Engine) -> None:
@@ -624,15 +626,15 @@ def test_names_are_cleaned_of_what_cannot_be_stored(engine: Engine) -> None:
     memory = engine.get(id)
     assert (memory.project, memory.author) == ("p", "mina")
     assert found(engine, "pump", project="p\ud800", in_session="s1\x00") == [id]
-    engine.start_session("\ud800two", title="\x00Two", project="p\ud800")
-    assert engine.end_session("two\ud800", summary="\ud800done").summary == "done"
-    assert engine.add_document("The pump manual", path="\ud800manual.md").document.path == "manual.md"
+    engine.sessions.start("\ud800two", title="\x00Two", project="p\ud800")
+    assert engine.sessions.end("two\ud800", summary="\ud800done").summary == "done"
+    assert engine.memories.add_document("The pump manual", path="\ud800manual.md").document.path == "manual.md"
 
 
 def test_a_session_keeps_no_secret_either(engine: Engine) -> None:
     secret = "Tr0ub4dor&3xyz"
-    engine.start_session("s1", title=f"password: {secret}")
-    ended = engine.end_session("s1", summary=f"we set password: {secret} at last")
+    engine.sessions.start("s1", title=f"password: {secret}")
+    ended = engine.sessions.end("s1", summary=f"we set password: {secret} at last")
     assert ended.summary == "we set password: [REDACTED:password] at last"
-    assert engine.add_document("A manual", path="m.md", title=f"password: {secret}").document.title is not None
+    assert engine.memories.add_document("A manual", path="m.md", title=f"password: {secret}").document.title is not None
     assert secret.encode() not in bytes_of(engine)

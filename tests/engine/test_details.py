@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recallens.engine import Engine
-from recallens.engine.detailing import held_to
+from recallens.engine.layers import held_to
 from recallens.errors import InvalidInput, NotFound
 from recallens.model.memory import LogCitation, TerminalCitation
 from recallens.render.tasks import detail_record
@@ -18,13 +18,13 @@ from recallens.text.counting import count_tokens
 
 def test_a_task_gives_its_logs_and_snapshots_in_full(engine: Engine) -> None:
     note = engine.remember("Disks are grown in the console", task="T").id
-    task = engine.task_start("Grow the disk", id="T", project="api")
-    log = engine.task_log("T", "resized\nchecked\n")
-    screen = engine.task_log("T", "  Filesystem  Size\n  /dev/sda    40G", kind="terminal_snapshot")
-    running = engine.details("T")
+    task = engine.tasks.start("Grow the disk", id="T", project="api")
+    log = engine.tasks.log("T", "resized\nchecked\n")
+    screen = engine.tasks.log("T", "  Filesystem  Size\n  /dev/sda    40G", kind="terminal_snapshot")
+    running = engine.layers.details("T")
     assert running.related == (note,)
-    episode = engine.task_end(task.id, reward=1).episode
-    found = engine.details("T")
+    episode = engine.tasks.end(task.id, reward=1).episode
+    found = engine.layers.details("T")
     assert [(entry.id, entry.full_content) for entry in found.entries] == [
         (log.id, "resized\nchecked"),
         (screen.id, "  Filesystem  Size\n  /dev/sda    40G"),  # the layout of a screen is kept
@@ -32,13 +32,13 @@ def test_a_task_gives_its_logs_and_snapshots_in_full(engine: Engine) -> None:
     assert [entry.citations for entry in found.entries] == [(LogCitation(log.id),), (TerminalCitation(screen.id),)]
     assert found.entries[0].related == (episode, note)
     assert found.total == 2
-    assert len(engine.details("T", limit=1).entries) == 1
+    assert len(engine.layers.details("T", limit=1).entries) == 1
 
 
 def test_an_entry_has_the_specified_fields(engine: Engine) -> None:
-    engine.task_start("Grow the disk", id="T", project="api")
-    engine.task_log("T", "resized")
-    record = detail_record(engine.details("T").entries[0])
+    engine.tasks.start("Grow the disk", id="T", project="api")
+    engine.tasks.log("T", "resized")
+    record = detail_record(engine.layers.details("T").entries[0])
     assert {"id", "full_content", "metadata", "citations", "relatedEntries"} <= record.keys()
     assert record["citations"] == [{"kind": "log", "pointer": record["id"]}]
     assert record["metadata"]["task"] == "T"
@@ -54,17 +54,17 @@ def test_an_entry_has_the_specified_fields(engine: Engine) -> None:
 )
 def test_a_long_log_is_held_to_about_500_tokens_and_says_so(engine: Engine, line: str) -> None:
     content = "".join(line.format(at) for at in range(2_000))
-    task = engine.task_start("Run the batch", project="api", session="s-1")
-    engine.task_log(task.id, content)
-    engine.task_end(task.id, reward=0.7, summary="All of it ran.")
-    (entry,) = engine.details(task.id).entries
+    task = engine.tasks.start("Run the batch", project="api", session="s-1")
+    engine.tasks.log(task.id, content)
+    engine.tasks.end(task.id, reward=0.7, summary="All of it ran.")
+    (entry,) = engine.layers.details(task.id).entries
     assert entry.truncated
     assert content.startswith(entry.full_content + "\n")
     assert 350 <= entry.tokens == count_tokens(entry.full_content) <= 400
     assert entry.tokens + entry.omitted_tokens == count_tokens(content.rstrip())
     assert 400 <= count_tokens(json.dumps(detail_record(entry), ensure_ascii=False)) <= 600
-    assert engine.details(task.id, tokens=50).entries[0].tokens <= 50
-    (whole,) = engine.details(task.id, full=True).entries
+    assert engine.layers.details(task.id, tokens=50).entries[0].tokens <= 50
+    (whole,) = engine.layers.details(task.id, full=True).entries
     assert (whole.full_content, whole.truncated) == (content.rstrip(), False)
 
 
@@ -80,26 +80,26 @@ def test_a_memory_leads_to_the_logs_of_its_task_or_to_itself(engine: Engine) -> 
     plain = engine.remember("Couriers start at six", title="Start").id
     linked = engine.remember("Vans leave at seven").id
     engine.relate(plain, linked, "RELATED_TO")
-    task = engine.task_start("Plan the tour")
-    log = engine.task_log(task.id, "planned")
-    episode = engine.task_end(task.id, reward=1).episode
-    assert engine.details(episode).entries[0].id == log.id
-    (entry,) = engine.details(plain).entries
+    task = engine.tasks.start("Plan the tour")
+    log = engine.tasks.log(task.id, "planned")
+    episode = engine.tasks.end(task.id, reward=1).episode
+    assert engine.layers.details(episode).entries[0].id == log.id
+    (entry,) = engine.layers.details(plain).entries
     assert (entry.id, entry.full_content, entry.related) == (
         plain,
         f">> Couriers start at six\nRELATED_TO {linked}: Vans leave at seven",
         (linked,),
     )
-    silent = engine.task_start("Say nothing")
-    assert engine.details(silent.id).entries == ()
-    ended = engine.task_end(silent.id, reward=0, summary="Nothing was said.")
-    assert [entry.id for entry in engine.details(silent.id).entries] == [ended.episode]
+    silent = engine.tasks.start("Say nothing")
+    assert engine.layers.details(silent.id).entries == ()
+    ended = engine.tasks.end(silent.id, reward=0, summary="Nothing was said.")
+    assert [entry.id for entry in engine.layers.details(silent.id).entries] == [ended.episode]
 
 
 def test_wrong_input_lists_what_would_be_right(engine: Engine) -> None:
     engine.remember("Couriers start at six")
     with pytest.raises(NotFound, match="no task and no memory 'nowhere'"):
-        engine.details("nowhere")
+        engine.layers.details("nowhere")
     for wrong in (0, -1, 1.5, True):
         with pytest.raises(InvalidInput, match="positive whole number"):
-            engine.details("x", tokens=wrong)  # type: ignore[arg-type]
+            engine.layers.details("x", tokens=wrong)  # type: ignore[arg-type]

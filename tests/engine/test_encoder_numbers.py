@@ -29,10 +29,10 @@ def test_numbers_without_a_finite_value_are_refused(tmp_path: Path, wrong: float
     encoder = Broken(64)
     encoder.wrong = wrong
     with Engine.open(tmp_path / "team.db", encoder=encoder) as engine:
-        list(engine.remember_many([Draft("the gateway listens on port 8443")]))
+        list(engine.memories.remember_many([Draft("the gateway listens on port 8443")]))
         with pytest.raises(EncoderFailed, match="without a finite value"):
-            engine.drain()
+            engine.encoder.drain()
         assert [one.memory.content for one in engine.search("gateway").results] == ["the gateway listens on port 8443"]
-        assert engine.encoding.key is not None
-        with engine.store.read() as reader:
-            assert reader.backlog_size(engine.encoding.key) == 1
+        assert engine.core.encoding.key is not None
+        with engine.core.store.read() as reader:
+            assert reader.backlog_size(engine.core.encoding.key) == 1

@@ -32,7 +32,7 @@ def loaded_by(code: str, *arguments: str) -> set[str]:
 
 def test_the_engine_is_ready_without_what_only_some_of_it_needs() -> None:
     loaded = loaded_by("import recallens.engine")
-    assert "recallens.engine.recalling" in loaded
+    assert "recallens.engine.search" in loaded
     assert loaded.isdisjoint(NEVER_FOR_A_SEARCH + NOT_TO_BE_READY)
 
 
@@ -55,7 +55,7 @@ def test_opening_a_store_loads_no_model(tmp_path: Path) -> None:
     loaded = loaded_by(
         "import recallens\n"
         "with recallens.open(sys.argv[1], encoder='minilm') as engine:\n"
-        "    assert engine.encoding.key",
+        "    assert engine.core.encoding.key",
         str(tmp_path / "cold.db"),
     )
     assert "recallens.index.encoders.minilm" in loaded

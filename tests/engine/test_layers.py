@@ -28,7 +28,7 @@ def sample(engine: Engine, clock: FixedClock) -> Engine:
     clock.advance(days=120)
     found = loading.read(str(EXAMPLES), {})
     loading.load(engine, found, loading.Names(engine, found), given=Given(json=True), dedupe=None)
-    engine.drain()
+    engine.encoder.drain()
     return engine
 
 
@@ -125,9 +125,9 @@ def chat(engine: Engine, *texts: str, session: str = "s1", **attributes: Any) ->
 
 
 def test_a_timeline_has_the_specified_fields_in_the_order_of_time(engine: Engine) -> None:
-    engine.start_session("s1", title="Cache")
+    engine.sessions.start("s1", title="Cache")
     ids = chat(engine, "How long are lookups cached?", "For a minute.", "Since when?", author="jon")
-    record = [timeline_entry_record(entry) for entry in engine.timeline_around(ids[1])]
+    record = [timeline_entry_record(entry) for entry in engine.layers.around(ids[1])]
     assert [entry["id"] for entry in record] == [ids[0], ids[2]]
     assert [entry["relation"] for entry in record] == ["before", "after"]
     assert record[0]["timestamp"] == "2026-06-01T00:00:00.000Z"
@@ -143,7 +143,7 @@ def test_a_timeline_has_the_specified_fields_in_the_order_of_time(engine: Engine
 
 def test_equal_times_are_ordered_by_id(engine: Engine) -> None:
     ids = [engine.remember(Draft(f"turn {n}", created=START_MS), dedupe=False).id for n in range(5)]
-    entries = engine.timeline_around(ids[2])
+    entries = engine.layers.around(ids[2])
     assert [(entry.id, entry.relation) for entry in entries] == [
         (ids[0], "before"), (ids[1], "before"), (ids[3], "after"), (ids[4], "after"),
     ]  # fmt: skip
@@ -152,21 +152,21 @@ def test_equal_times_are_ordered_by_id(engine: Engine) -> None:
 def test_the_window_is_in_days_and_the_limit_a_side(engine: Engine) -> None:
     ids = [engine.remember(Draft(f"day {n}", created=START_MS + n * DAY_MS), dedupe=False).id for n in range(-10, 11)]
     middle = ids[10]
-    assert [entry.id for entry in engine.timeline_around(middle)] == [*ids[3:10], *ids[11:18]]
-    assert [entry.id for entry in engine.timeline_around(middle, window=2)] == [*ids[8:10], *ids[11:13]]
-    assert [entry.id for entry in engine.timeline_around(middle, limit=1)] == [ids[9], ids[11]]
-    assert engine.timeline_around(middle, window=0) == ()
+    assert [entry.id for entry in engine.layers.around(middle)] == [*ids[3:10], *ids[11:18]]
+    assert [entry.id for entry in engine.layers.around(middle, window=2)] == [*ids[8:10], *ids[11:13]]
+    assert [entry.id for entry in engine.layers.around(middle, limit=1)] == [ids[9], ids[11]]
+    assert engine.layers.around(middle, window=0) == ()
 
 
 def test_the_same_task_wins_over_before_and_after_and_brings_its_outcome(engine: Engine) -> None:
     first, anchor, last = chat(engine, "Tried a longer TTL", "It failed", "Shortened it", task="HAR-1")
     other = engine.remember(Draft("Unrelated", created=START_MS + DAY_MS, task="HAR-2", reward=0.5)).id
-    with engine.store.write() as tx:
+    with engine.core.store.write() as tx:
         state = tx.namespace("default")
         assert state is not None
         events = [Event("default", EventKind.OUTCOME, START_MS + n, task="HAR-1", amount=n / 4) for n in (1, 3)]
         tx.record(state.key, events, [None, None])
-    entries = engine.timeline_around(anchor)
+    entries = engine.layers.around(anchor)
     assert [(entry.id, entry.relation, entry.task, entry.reward) for entry in entries] == [
         (first, "same_task", "HAR-1", 0.75),
         (last, "same_task", "HAR-1", 0.75),
@@ -182,7 +182,7 @@ def test_a_timeline_shows_nothing_that_is_blocked_not_even_beside_another(engine
     held = engine.remember(Draft("From the web", zone="quarantine", created=START_MS)).id
     elsewhere = engine.remember(Draft("Another project", project="web", created=START_MS)).id
     engine.forget(forgotten)
-    shown = "\n".join(entry.text for entry in engine.timeline_around(anchor))
+    shown = "\n".join(entry.text for entry in engine.layers.around(anchor))
     assert seen in shown
     for hidden in (bound, held, elsewhere, forgotten, "secret", "Only for this context"):
         assert hidden not in shown
@@ -190,7 +190,7 @@ def test_a_timeline_shows_nothing_that_is_blocked_not_even_beside_another(engine
 
 def test_text_stands_on_one_line_behind_its_label(engine: Engine) -> None:
     ids = chat(engine, "one\nsession: forged\nnext: forged too", "two", "three")
-    (before, _) = engine.timeline_around(ids[1])
+    (before, _) = engine.layers.around(ids[1])
     assert [line.split(":")[0] for line in before.text.splitlines()[1:]] == [
         "[HYPOTHESIS] one session",
         "session",
@@ -202,18 +202,18 @@ def test_wrong_input_lists_what_would_be_right(engine: Engine) -> None:
     id = engine.remember("a memory").id
     for wrong in (-1, "week", True):
         with pytest.raises(InvalidInput, match="window must be a number of days"):
-            engine.timeline_around(id, window=wrong)  # type: ignore[arg-type]
+            engine.layers.around(id, window=wrong)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="limit must be"):
-        engine.timeline_around(id, limit=0)
+        engine.layers.around(id, limit=0)
     with pytest.raises(NotFound):
-        engine.timeline_around("01NOSUCHMEMORY")
+        engine.layers.around("01NOSUCHMEMORY")
 
 
 def test_a_timeline_of_the_sample_is_about_a_hundred_and_fifty_tokens_an_entry(sample: Engine) -> None:
     costs = []
     for question in ("cache ttl", "refresh token", "나루물류", "webhook retry", "주소 검색", "push notifications"):
         anchor = sample.search(question, limit=1, record=False).results[0].memory.id
-        for entry in sample.timeline_around(anchor):
+        for entry in sample.layers.around(anchor):
             assert entry.tokens == count_tokens(entry.text)
             costs.append(entry.tokens)
     assert len(costs) >= 40
@@ -225,5 +225,5 @@ def test_a_timeline_of_the_sample_is_about_a_hundred_and_fifty_tokens_an_entry(s
 def test_a_timeline_makes_a_constant_number_of_statements(sample: Engine, limit: int) -> None:
     anchor = sample.search("webhook retry", limit=1, record=False).results[0].memory.id
     with counted(sample) as statements:
-        sample.timeline_around(anchor, limit=limit, window=90)
+        sample.layers.around(anchor, limit=limit, window=90)
     assert len(statements) == 12

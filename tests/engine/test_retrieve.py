@@ -23,14 +23,16 @@ CHUNK_FIELDS = {"id", "source", "title", "content", "score", "tokenEstimate", "m
 
 @pytest.fixture
 def full(engine: Engine) -> Engine:
-    engine.add_document("# Cache\n\nThe cache keeps lookups for a minute.", path="wiki/cache.md", title="Cache")
-    engine.add_document("# Raw\n\nuser: is the cache warm for lookups?", path="00_Raw/talk.md")
-    engine.add_document("# Deploy\n\nDeploys clear the cache of lookups.", path="ops/deploy.md")
+    engine.memories.add_document(
+        "# Cache\n\nThe cache keeps lookups for a minute.", path="wiki/cache.md", title="Cache"
+    )
+    engine.memories.add_document("# Raw\n\nuser: is the cache warm for lookups?", path="00_Raw/talk.md")
+    engine.memories.add_document("# Deploy\n\nDeploys clear the cache of lookups.", path="ops/deploy.md")
     engine.remember("We cache lookups in p", project="p", sector="semantic")
     engine.remember("The cache of lookups is small", sector="semantic")
     engine.remember("Always warm the cache before lookups", kind="lesson", attributes={"lessonKind": "playbook"})
-    engine.start_session("s1", title="Cache lookups")
-    engine.end_session("s1", summary="We settled the cache")
+    engine.sessions.start("s1", title="Cache lookups")
+    engine.sessions.end("s1", summary="We settled the cache")
     return engine
 
 
@@ -161,7 +163,7 @@ def test_the_log_has_a_line_a_stage_in_the_specified_words(full: Engine) -> None
 
 
 def test_korean_is_retrieved_alike(engine: Engine) -> None:
-    engine.add_document("# 캐시\n\n캐시 만료는 60초다.", path="위키/캐시.md")
+    engine.memories.add_document("# 캐시\n\n캐시 만료는 60초다.", path="위키/캐시.md")
     engine.remember("캐시를 먼저 데우지 않으면 만료가 몰린다", kind="lesson")
     result = engine.retrieve("캐시 만료", folders=["위키"])
     assert titles(result.selectedChunks) == {"위키/캐시.md"}
@@ -170,11 +172,11 @@ def test_korean_is_retrieved_alike(engine: Engine) -> None:
 
 def test_a_retrieval_is_recorded_as_a_search_is(full: Engine) -> None:
     result = full.retrieve("cache lookups", session="asker")
-    linked = {memory.id for memory, _, _ in full.session_report("asker").links}
+    linked = {memory.id for memory, _, _ in full.sessions.report("asker").links}
     assert linked == {chunk.id for chunk in (*result.selectedChunks, *result.lessonChunks)}
     full.retrieve("cache lookups", session="silent", record=False)
     with pytest.raises(Exception, match="no session"):
-        full.session_report("silent")
+        full.sessions.report("silent")
 
 
 def test_an_unknown_option_lists_what_would_be_right(engine: Engine) -> None:
@@ -184,10 +186,10 @@ def test_an_unknown_option_lists_what_would_be_right(engine: Engine) -> None:
 
 def test_why_not_names_a_limit_on_files_and_lifting_it_brings_the_section_in(engine: Engine) -> None:
     for name in ("a", "b"):
-        engine.add_document(f"The cache keeps lookups {name}.", path=f"wiki/{name}.md")
-    query = engine.question("cache lookups", preset="fusion", brain_file_limit=1)
+        engine.memories.add_document(f"The cache keeps lookups {name}.", path=f"wiki/{name}.md")
+    query = engine.recalls.question("cache lookups", preset="fusion", brain_file_limit=1)
     (kept,) = (result.memory.id for result in engine.recall(query).results)
-    (left,) = {memory.id for memory in engine.browse(Listing()).memories} - {kept}
+    (left,) = {memory.id for memory in engine.memories.browse(Listing()).memories} - {kept}
     found = engine.why_not(left, "cache lookups", preset="fusion", brain_file_limit=1)
     assert isinstance(found, KeptOut)
     assert found.dropped_by.name == "brain-file-limit"

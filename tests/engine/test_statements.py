@@ -20,7 +20,7 @@ def counted(engine: Engine) -> Iterator[list[str]]:
     def note(event: dict[str, Any]) -> None:
         statements.append(event["sql"])
 
-    connection = engine.store.connection
+    connection = engine.core.store.connection
     connection.trace_v2(apsw.SQLITE_TRACE_STMT, note)
     try:
         yield statements
@@ -37,13 +37,13 @@ def full(engine: Engine) -> Engine:
         )
         for n in range(300)
     ]
-    ids = [one.id for batch in engine.remember_many(drafts, dedupe=False) for one in batch]
-    engine.drain()
+    ids = [one.id for batch in engine.memories.remember_many(drafts, dedupe=False) for one in batch]
+    engine.encoder.drain()
     for old, new in zip(ids[:40], ids[40:80], strict=True):
         engine.supersede(old, new)
     for source, target in zip(ids[80:120], ids[120:160], strict=True):
         engine.relate(source, target, "BUILDS_ON")
-    engine.add_document("The cache has a handbook.", path="handbook.md", project="p")
+    engine.memories.add_document("The cache has a handbook.", path="handbook.md", project="p")
     return engine
 
 
@@ -60,11 +60,11 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_recall_makes_a_constant_number_of_statements(full: Engine, name: str) -> None:
-    full.recall(full.query("warm"))  # the derived state is current: what is counted is the recall itself
+    full.recall(full.recalls.query("warm"))  # the derived state is current: what is counted is the recall itself
     counts, returned = [], []
     for limit in (1, 10, 100):
         with counted(full) as statements:
-            recall = full.recall(full.query("cache warmed by service", limit=limit, **QUESTIONS[name]))
+            recall = full.recall(full.recalls.query("cache warmed by service", limit=limit, **QUESTIONS[name]))
         counts.append(len(statements))
         returned.append(len(recall.results))
     assert returned[0] == 1
@@ -78,10 +78,10 @@ def test_fusion_reads_texts_in_a_few_goes_however_many_they_are(full: Engine) ->
         "preset": "fusion", "open_file": "src/warm_1.py", "commands": ("/warm",), "hierarchical": True,
         "folders": ("handbook.md",), "include_raw": False, "medium_term_limit": 3,
     }  # fmt: skip
-    full.recall(full.query("warm"))
+    full.recall(full.recalls.query("warm"))
     for limit in (1, 10, 100):
         with counted(full) as statements:
-            recall = full.recall(full.query("cache warmed by service", limit=limit, **asked))
+            recall = full.recall(full.recalls.query("cache warmed by service", limit=limit, **asked))
         assert len(recall.results) == limit
         assert len(statements) <= 36
 
@@ -91,7 +91,7 @@ def test_recording_is_a_constant_number_too(full: Engine, clock: Any) -> None:
     full.search("cache", limit=1, session="asker")
     for limit in (1, 10, 100):
         clock.advance(days=2)  # so that each of them is reinforced again
-        full.recall(full.query("cache"))
+        full.recall(full.recalls.query("cache"))
         with counted(full) as statements:
             recall = full.search("cache warmed by service", limit=limit, session="asker")
         assert recall.recorded
@@ -104,6 +104,6 @@ def test_recording_is_a_constant_number_too(full: Engine, clock: Any) -> None:
 def test_a_timeline_is_constant_as_well(full: Engine, depth: int) -> None:
     anchor = full.search("cache of service 150", limit=1, record=False).results[0].memory.id
     with counted(full) as statements:
-        timeline = full.timeline(anchor, depth, depth)
+        timeline = full.layers.timeline(anchor, depth, depth)
     assert len(timeline.before) == len(timeline.after) == depth
     assert len(statements) == 9

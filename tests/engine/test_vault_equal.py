@@ -84,7 +84,7 @@ class Author:
 
 
 def answers(engine: Engine, query: str) -> list[tuple[str, str, float]]:
-    recall = engine.recall(engine.query(query, limit=10))
+    recall = engine.recall(engine.recalls.query(query, limit=10))
     return [
         (str(result.memory.attributes["path"]), result.memory.content, round(result.score, 9))
         for result in recall.results
@@ -95,7 +95,7 @@ def share_ids(kept: Engine, fresh: Engine) -> None:
     """The same section has the same id in both, before either is asked: an id only breaks ties, and must not here."""
     ids = {(memory.attributes["path"], memory.position): memory.id for memory in sections(kept)}
     unlike = sections(fresh)
-    with fresh.store.write() as tx:
+    with fresh.core.store.write() as tx:
         for memory in unlike:
             tx._all(
                 "UPDATE memories SET id = ? WHERE id = ?", ids[memory.attributes["path"], memory.position], memory.id
@@ -109,27 +109,27 @@ def test_a_vault_synced_along_the_way_equals_a_fresh_one(opened: Open, tmp_path:
     for _ in range(40):
         author.create()
     kept = opened("kept.db")
-    kept.vault_add(notes.root)
+    kept.vaults.add(notes.root)
     synced(kept)
     for step in range(EDITS):
         author.act()
         if author.chance.random() < 0.5:
             synced(kept)
         if step % 7 == 0:
-            kept.drain()
-            kept.recall(kept.query("parcel"))  # the index in memory grows along with the store
+            kept.encoder.drain()
+            kept.recall(kept.recalls.query("parcel"))  # the index in memory grows along with the store
     synced(kept)
-    kept.drain()
+    kept.encoder.drain()
     fresh = opened("fresh.db")
-    fresh.vault_add(notes.root)
+    fresh.vaults.add(notes.root)
     synced(fresh)
-    fresh.drain()
+    fresh.encoder.drain()
     share_ids(kept, fresh)
-    assert kept.vault_counts() == fresh.vault_counts()
+    assert kept.vaults.counts() == fresh.vaults.counts()
     queries = [author.words(1, 5) for _ in range(QUERIES)]
     different = [query for query in queries if answers(kept, query) != answers(fresh, query)]
     assert different == []
     assert any(answers(fresh, query) for query in queries)
-    assert kept.doctor().problems == []
-    totals = [engine.stats()["totals"] for engine in (kept, fresh)]
+    assert kept.maintenance.doctor().problems == []
+    totals = [engine.maintenance.stats()["totals"] for engine in (kept, fresh)]
     assert totals[0] == totals[1]

@@ -40,8 +40,8 @@ def react(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     for page in ENGLISH_ONLY.values():
         (folder / "react-ko" / "src" / "content" / page).unlink()
     engine = Engine.open(tmp_path_factory.mktemp("store") / "store.db", encoder=MiniLMEncoder())
-    engine.vault_add(folder, name="react")
-    engine.vault_sync("react")
+    engine.vaults.add(folder, name="react")
+    engine.vaults.sync("react")
     return engine
 
 

@@ -29,7 +29,7 @@ def notes(tmp_path: Path) -> Notes:
 
 
 def reasons(engine: Engine, notes: Notes) -> dict[str, str]:
-    engine.vault_add(notes.root)
+    engine.vaults.add(notes.root)
     report = synced(engine)
     assert report.added == ("good.md",)
     assert all("mercury" not in memory.content for memory in sections(engine))
@@ -48,7 +48,7 @@ def test_a_link_to_a_file_outside_is_not_read(engine: Engine, notes: Notes) -> N
 def test_a_link_to_a_folder_outside_is_not_entered(engine: Engine, notes: Notes) -> None:
     (notes.root / "linked").symlink_to(outside(notes), target_is_directory=True)
     assert reasons(engine, notes) == {"linked": "a link that leads out of the vault"}
-    assert engine.vault_sync("notes", ["linked/code.md"]).vaults[0].added == ()
+    assert engine.vaults.sync("notes", ["linked/code.md"]).vaults[0].added == ()
 
 
 def test_a_link_inside_is_not_read_twice(engine: Engine, notes: Notes) -> None:
@@ -58,19 +58,19 @@ def test_a_link_inside_is_not_read_twice(engine: Engine, notes: Notes) -> None:
 
 @pytest.mark.parametrize("path", ["../notes-secret/code.md", "sub/../../notes-secret/code.md", "/etc/hostname"])
 def test_paths_that_lead_out_are_told_and_not_read(engine: Engine, notes: Notes, path: str) -> None:
-    engine.vault_add(notes.root)
-    (report,) = engine.vault_sync("notes", [path]).vaults
+    engine.vaults.add(notes.root)
+    (report,) = engine.vaults.sync("notes", [path]).vaults
     assert [problem.reason for problem in report.errors] == ["it is not in the vault"]
     assert report.added == ()
     assert sections(engine) == []
 
 
 def test_a_sibling_whose_name_begins_alike_is_outside(engine: Engine, notes: Notes) -> None:
-    engine.vault_add(notes.root)
-    (report,) = engine.vault_sync("notes", [str(outside(notes) / "code.md")]).vaults
+    engine.vaults.add(notes.root)
+    (report,) = engine.vaults.sync("notes", [str(outside(notes) / "code.md")]).vaults
     assert [problem.reason for problem in report.errors] == ["it is not in the vault"]
     with pytest.raises(InvalidInput, match="leads out of the vault"):
-        engine.vault_add(notes.root, scopes=[str(outside(notes))])
+        engine.vaults.add(notes.root, scopes=[str(outside(notes))])
 
 
 def test_reading_by_a_path_with_dots_is_refused(notes: Notes) -> None:
@@ -143,7 +143,7 @@ def test_bad_files_are_told_and_the_others_go_on(engine: Engine, notes: Notes) -
     with (notes.root / "huge.md").open("wb") as stream:
         stream.truncate(LARGEST_FILE + 1)
     notes.write("empty.md", "")
-    engine.vault_add(notes.root)
+    engine.vaults.add(notes.root)
     report = synced(engine)
     assert report.added == ("empty.md", "good.md")
     told = {problem.path: problem.reason for problem in report.errors}
@@ -159,7 +159,7 @@ def test_bad_files_are_told_and_the_others_go_on(engine: Engine, notes: Notes) -
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_what_may_not_be_read_is_an_error_and_not_a_removal(engine: Engine, notes: Notes) -> None:
     notes.write("sub/a.md", "hidden harbour")
-    engine.vault_add(notes.root)
+    engine.vaults.add(notes.root)
     synced(engine)
     (notes.root / "sub").chmod(0)
     try:
@@ -174,7 +174,7 @@ def test_a_folder_that_cannot_be_entered_keeps_what_was_known_of_it(
     engine: Engine, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes.write("sub/a.md", "hidden harbour")
-    engine.vault_add(notes.root)
+    engine.vaults.add(notes.root)
     synced(engine)
     real = os.open
 
@@ -191,7 +191,7 @@ def test_a_folder_that_cannot_be_entered_keeps_what_was_known_of_it(
 
 
 def test_a_root_that_is_gone_changes_nothing(engine: Engine, notes: Notes) -> None:
-    engine.vault_add(notes.root)
+    engine.vaults.add(notes.root)
     synced(engine)
     notes.root.rename(notes.root.parent / "elsewhere")
     with pytest.raises(NotFound, match="cannot be opened"):

@@ -28,7 +28,7 @@ def notes(tmp_path: Path, engine: Engine) -> Notes:
     own.write("cache.md", f"---\ndate: 2026-03-05\ntags: [redis]\nowner: ingrid\n---\n{PARTS}")
     own.write("ops/deploy.md", "# Deploys\n\nDeploys go out on Tuesdays. See [[cache#Keys]].\n")
     own.write("plain.txt", "The pager rotates weekly.")
-    engine.vault_add(own.root)
+    engine.vaults.add(own.root)
     return own
 
 
@@ -54,7 +54,7 @@ def test_a_file_becomes_its_sections(engine: Engine, notes: Notes) -> None:
     mtime = (notes.root / "plain.txt").stat().st_mtime_ns // 1_000_000
     assert (plain.created, plain.updated, plain.title) == (mtime, mtime, "plain")
     assert found(engine, "무효화")[0].id == evict.id
-    assert engine.doctor().problems == []
+    assert engine.maintenance.doctor().problems == []
 
 
 def test_what_did_not_change_is_neither_opened_nor_written(
@@ -99,10 +99,10 @@ def test_an_edit_indexes_only_what_changed_and_keeps_id_history_and_usage(
     engine: Engine, notes: Notes, clock: FixedClock
 ) -> None:
     synced(engine)
-    engine.drain()
+    engine.encoder.drain()
     first, keys, evict = sections(engine, "cache.md")
     engine.confirm(keys.id)
-    engine.link("s1", keys.id, "recalled")
+    engine.sessions.link("s1", keys.id, "recalled")
     engine.relate(first.id, keys.id, "BUILDS_ON")
     engine.search("carrier key", session="s1")
     used = engine.get(keys.id)
@@ -118,13 +118,13 @@ def test_an_edit_indexes_only_what_changed_and_keeps_id_history_and_usage(
     assert now[1].version == 2
     assert now[1].created == keys.created
     assert now[2].citations[0].start_line == evict.citations[0].start_line + 1
-    assert {relation.type for relation in engine.relations(keys.id)} == {"BUILDS_ON", "MENTIONS"}
-    assert engine.session_report("s1").links
+    assert {relation.type for relation in engine.memories.relations(keys.id)} == {"BUILDS_ON", "MENTIONS"}
+    assert engine.sessions.report("s1").links
     assert not [m for m in found(engine, "carrier") if m.id == keys.id]
     assert found(engine, "shipper")[0].id == keys.id
-    assert engine.doctor().problems == []
-    engine.drain()
-    assert engine.stats()["totals"]["vectors"] == len(sections(engine))
+    assert engine.maintenance.doctor().problems == []
+    engine.encoder.drain()
+    assert engine.maintenance.stats()["totals"]["vectors"] == len(sections(engine))
 
 
 def test_the_old_text_leaves_index_and_statistics(engine: Engine, notes: Notes, opened: Open) -> None:
@@ -132,7 +132,7 @@ def test_the_old_text_leaves_index_and_statistics(engine: Engine, notes: Notes, 
     notes.write("plain.txt", "The pager rotates hourly.")
     notes.remove("ops/deploy.md")
     synced(engine)
-    with engine.store.read() as reader:
+    with engine.core.store.read() as reader:
         state = reader.namespace("default")
         assert state is not None
         assert reader.terms(state.key, ["week", "weekli", "weekly", "tuesday"]) == {}
@@ -162,7 +162,7 @@ def test_a_moved_section_and_a_renamed_heading_keep_their_ids(engine: Engine, no
 @pytest.mark.parametrize("edited", [False, True])
 def test_a_rename_keeps_the_document_its_memories_and_their_usage(engine: Engine, notes: Notes, edited: bool) -> None:
     synced(engine)
-    engine.drain()
+    engine.encoder.drain()
     before = sections(engine, "cache.md")
     engine.confirm(before[0].id)
     notes.move("cache.md", "wiki/caching.md")
@@ -178,9 +178,9 @@ def test_a_rename_keeps_the_document_its_memories_and_their_usage(engine: Engine
     assert after[0].citations[0].path == "wiki/caching.md"
     assert after[0].attributes["category"] == "knowledge"
     assert found(engine, "wiki/caching.md") or engine.search("wiki/caching.md", record=False).results
-    waiting = engine.stats()["totals"]["backlog"]
+    waiting = engine.maintenance.stats()["totals"]["backlog"]
     assert waiting == (1 if edited else 0)  # what the encoder reads did not change with the path
-    assert engine.doctor().problems == []
+    assert engine.maintenance.doctor().problems == []
 
 
 def test_what_is_unlike_is_no_rename(engine: Engine, notes: Notes) -> None:
@@ -193,34 +193,34 @@ def test_what_is_unlike_is_no_rename(engine: Engine, notes: Notes) -> None:
 
 def test_a_removed_file_leaves_at_once(engine: Engine, notes: Notes) -> None:
     synced(engine)
-    engine.drain()
+    engine.encoder.drain()
     notes.remove("plain.txt")
     report = synced(engine)
     assert (report.removed, report.sections_removed) == (("plain.txt",), 1)
     assert found(engine, "pager") == []
-    assert len(engine.vault_counts()["notes"]) == 2
-    assert engine.doctor().problems == []
+    assert len(engine.vaults.counts()["notes"]) == 2
+    assert engine.maintenance.doctor().problems == []
 
 
 def test_links_become_relations_when_their_target_appears_and_go_with_the_text(engine: Engine, notes: Notes) -> None:
     notes.write("a.md", "Read [[later#둘째|that]] first.\n")
     synced(engine)
     (a,) = sections(engine, "a.md")
-    assert engine.relations(a.id) == []
+    assert engine.memories.relations(a.id) == []
     notes.write("x/later.md", f"# Later\n\n{LONG}\n\n## 둘째\n\n{LONG}{LONG}\n")
     synced(engine)
     target = next(m for m in sections(engine, "x/later.md") if m.title == "Later › 둘째")
-    (relation,) = engine.relations(a.id)
+    (relation,) = engine.memories.relations(a.id)
     assert (relation.source, relation.target, relation.type, relation.origin) == (a.id, target.id, "MENTIONS", "rule")
     notes.write("later.md", "# Nearer\n")  # a shorter path wins from now on
     synced(engine)
-    assert [r.target for r in engine.relations(a.id)] == [sections(engine, "later.md")[0].id]
+    assert [r.target for r in engine.memories.relations(a.id)] == [sections(engine, "later.md")[0].id]
     notes.remove("later.md")
     synced(engine)
-    assert [r.target for r in engine.relations(a.id)] == [target.id]
+    assert [r.target for r in engine.memories.relations(a.id)] == [target.id]
     notes.write("a.md", "Read nothing.\n")
     synced(engine)
-    assert engine.relations(a.id) == []
+    assert engine.memories.relations(a.id) == []
 
 
 def test_a_relation_of_the_users_is_not_the_rules_to_drop(engine: Engine, notes: Notes) -> None:
@@ -229,7 +229,7 @@ def test_a_relation_of_the_users_is_not_the_rules_to_drop(engine: Engine, notes:
     engine.relate(deploy.id, plain.id, "MENTIONS")
     notes.write("ops/deploy.md", "# Deploys\n\nNo links at all.\n")
     synced(engine)
-    assert [(r.target, r.origin) for r in engine.relations(deploy.id)] == [(plain.id, "user")]
+    assert [(r.target, r.origin) for r in engine.memories.relations(deploy.id)] == [(plain.id, "user")]
 
 
 def test_cards_are_one_memory_of_kind_lesson(engine: Engine, notes: Notes) -> None:
@@ -257,10 +257,10 @@ def test_raw_operational_and_hidden_folders_stay_out_unless_asked_for(engine: En
                  "node_modules/f/g.md", ".hidden.md", "drafts/h.md"):  # fmt: skip
         notes.write(path, f"text of {path}")
     assert set(synced(engine).added) == {"cache.md", "ops/deploy.md", "plain.txt", "drafts/h.md"}
-    engine.vault_add(notes.root, include_raw=True, exclude=["drafts/", "b.md"])
+    engine.vaults.add(notes.root, include_raw=True, exclude=["drafts/", "b.md"])
     report = synced(engine)
     assert (report.added, report.removed) == (("00_Raw/a.md",), ("drafts/h.md",))
-    engine.vault_add(notes.root, include_operational=True, include=["transcripts/*.md"])
+    engine.vaults.add(notes.root, include_operational=True, include=["transcripts/*.md"])
     report = synced(engine)
     assert report.added == ("docs/records/d.md", "drafts/h.md", "sessions/c.md", "transcripts/b.md")
     assert report.removed == ("00_Raw/a.md",)
@@ -270,14 +270,14 @@ def test_scopes_limit_the_vault_and_one_that_escapes_is_dropped_and_told(engine:
     (notes.root.parent / "notes-secret").mkdir()
     (notes.root / "linked").symlink_to(notes.root.parent / "notes-secret")
     escaping = ["../notes-secret", "/etc", str(notes.root.parent / "notes-secret"), "linked", "nowhere"]
-    engine.vault_add(notes.root, scopes=["ops", *escaping])
+    engine.vaults.add(notes.root, scopes=["ops", *escaping])
     report = synced(engine)
     assert report.added == ("ops/deploy.md",)
     assert [problem.path for problem in report.dropped_scopes] == escaping
     assert {problem.reason for problem in report.dropped_scopes[:4]} == {"it leads out of the vault"}
     assert synced(engine).dropped_scopes == report.dropped_scopes  # told every time
     with pytest.raises(InvalidInput, match="none of the scopes"):
-        engine.vault_add(notes.root, scopes=["../notes-secret"])
+        engine.vaults.add(notes.root, scopes=["../notes-secret"])
 
 
 def test_only_named_paths_are_looked_at(engine: Engine, notes: Notes) -> None:
@@ -285,9 +285,9 @@ def test_only_named_paths_are_looked_at(engine: Engine, notes: Notes) -> None:
     notes.write("plain.txt", "changed")
     notes.write("ops/new.md", "new here")
     notes.remove("ops/deploy.md")
-    (report,) = engine.vault_sync("notes", ["ops"]).vaults
+    (report,) = engine.vaults.sync("notes", ["ops"]).vaults
     assert (report.added, report.changed, report.removed) == (("ops/new.md",), (), ("ops/deploy.md",))
-    (report,) = engine.vault_sync("notes", [str(notes.root / "plain.txt")]).vaults
+    (report,) = engine.vaults.sync("notes", [str(notes.root / "plain.txt")]).vaults
     assert report.changed == ("plain.txt",)
 
 
@@ -303,15 +303,15 @@ def test_two_syncs_at_once_are_refused_and_lose_nothing(engine: Engine, notes: N
         go_on.wait(10)
 
     report: list[object] = []
-    thread = threading.Thread(target=lambda: report.append(engine.vault_sync("notes", progress=waiting)))
+    thread = threading.Thread(target=lambda: report.append(engine.vaults.sync("notes", progress=waiting)))
     thread.start()
     assert started.wait(10)
     with pytest.raises(StoreBusy, match="another process is syncing"):
-        other.vault_sync("notes")
+        other.vaults.sync("notes")
     go_on.set()
     thread.join()
     assert report
-    assert other.vault_sync("notes").vaults[0].unchanged == 3
+    assert other.vaults.sync("notes").vaults[0].unchanged == 3
     assert len(sections(engine)) == 5
 
 
@@ -319,8 +319,8 @@ def test_a_lease_that_was_lost_stops_the_writer(engine: Engine, notes: Notes, mo
     read = files.Root.read
 
     def losing(self: Root, path: str) -> object:
-        vault = engine.vault("notes").id
-        with engine.store.write() as tx:
+        vault = engine.vaults.get("notes").id
+        with engine.core.store.write() as tx:
             holder = tx.lease_holder(f"vault:{vault}")
             assert holder is not None
             tx.drop_lease(f"vault:{vault}", holder)
@@ -342,34 +342,34 @@ def test_a_stopped_sync_goes_on_where_it_was(engine: Engine, notes: Notes, monke
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        engine.vault_sync("notes", progress=interrupted)
+        engine.vaults.sync("notes", progress=interrupted)
     report = synced(engine)
     assert len(report.added) == 1
     assert report.unchanged == 2
     assert len(sections(engine)) == 5
-    assert engine.doctor().problems == []
+    assert engine.maintenance.doctor().problems == []
 
 
 def test_vaults_are_listed_and_removed(engine: Engine, notes: Notes, tmp_path: Path) -> None:
     second = Notes(tmp_path / "second")
     second.write("cache.md", "the same name in another vault")
-    engine.vault_add(second.root, "둘째 금고", project="p")
-    report = engine.vault_sync()
+    engine.vaults.add(second.root, "둘째 금고", project="p")
+    report = engine.vaults.sync()
     assert [one.vault for one in report.vaults] == ["notes", "둘째 금고"]
-    assert engine.vault_counts() == {"notes": (3, 5), "둘째 금고": (1, 1)}
-    assert engine.vault_remove("notes") == 5
+    assert engine.vaults.counts() == {"notes": (3, 5), "둘째 금고": (1, 1)}
+    assert engine.vaults.remove("notes") == 5
     assert [memory.project for memory in sections(engine)] == ["p"]
     assert found(engine, "Deploys Tuesdays") == []
     with pytest.raises(NotFound, match="the vaults are: 둘째 금고"):
-        engine.vault_sync("notes")
+        engine.vaults.sync("notes")
     assert (notes.root / "cache.md").exists()
-    engine.remove_namespace("default")
-    assert engine.vaults() == []
+    engine.maintenance.remove_namespace("default")
+    assert engine.vaults.all() == []
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "a:b", " "])
 def test_a_name_must_be_one(engine: Engine, notes: Notes, name: str) -> None:
     with pytest.raises(InvalidInput):
-        engine.vault_add(notes.root, name)
+        engine.vaults.add(notes.root, name)
     with pytest.raises(NotFound, match="there is no folder"):
-        engine.vault_add(notes.root / "nowhere")
+        engine.vaults.add(notes.root / "nowhere")

@@ -29,10 +29,10 @@ def notes(tmp_path: Path) -> Notes:
 def reports(opened: Open, notes: Notes) -> Iterator[list[SyncReport]]:
     """A watch in a thread; it must end by itself when it is told to."""
     engine = opened("store.db")
-    engine.vault_add(notes.root)
+    engine.vaults.add(notes.root)
     stop, told = threading.Event(), list[SyncReport]()
     thread = threading.Thread(
-        target=lambda: engine.vault_watch("notes", stop, on_sync=told.append, debounce_ms=100), daemon=True
+        target=lambda: engine.vaults.watch("notes", stop, on_sync=told.append, debounce_ms=100), daemon=True
     )
     thread.start()
     yield told
@@ -76,7 +76,7 @@ def test_a_watch_follows_writes_atomic_saves_moves_and_deletions(
 def test_without_its_package_a_watch_says_what_to_install(
     engine: Engine, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine.vault_add(notes.root)
+    engine.vaults.add(notes.root)
     monkeypatch.setattr("recallens.engine.vaults.find_spec", lambda name: None)
     with pytest.raises(InvalidInput, match=r'pip install "recallens\[watch\]"'):
-        engine.vault_watch("notes", threading.Event())
+        engine.vaults.watch("notes", threading.Event())

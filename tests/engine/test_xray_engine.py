@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from recallens.engine import Engine
-from recallens.engine.recalling import LEDGERS_KEPT
+from recallens.engine.search import LEDGERS_KEPT
 from recallens.errors import InvalidInput, NotFound, RecallensError
 from recallens.model.ids import IdSource
 from recallens.model.snapshot import Snapshot
@@ -53,7 +53,7 @@ QUESTIONS: tuple[dict[str, Any], ...] = (
 
 
 def counts(engine: Engine) -> dict[str, int]:
-    db = engine.store.connection
+    db = engine.core.store.connection
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     return {table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables}
 
@@ -74,7 +74,7 @@ def test_a_snapshot_says_nothing_of_other_namespaces(opened: Open, clock: FixedC
         fill(engine, "mine")
         shown.append([unmeasured(engine.xray(**question, namespace="mine")) for question in QUESTIONS])
         recorded = engine.search("cache tracking", namespace="mine", session="s")
-        shown[-1].append(unmeasured(engine.snapshot_of(recorded)))
+        shown[-1].append(unmeasured(engine.recalls.snapshot_of(recorded)))
     assert shown[0] == shown[1]
     assert all('"memoryId"' in page for page in (shown[0][0], shown[0][1], shown[0][-1]))
 
@@ -100,7 +100,7 @@ def test_recorded_recalls_at_once_keep_one_whole_chain(engine: Engine) -> None:
     with ThreadPoolExecutor(8) as pool:
         recalls = list(pool.map(lambda at: engine.search("cache deploy", session=f"s-{at}"), range(8)))
     injected = sum(len(recall.results) for recall in recalls)
-    assert engine.audit_verify() == (injected, [])
+    assert engine.audit.verify() == (injected, [])
     assert len({entry for recall in recalls for entry in recall.audit.values()}) == injected
 
 
@@ -112,27 +112,27 @@ def test_explain_gives_the_last_recall_of_each_session(engine: Engine) -> None:
     for session, text in (("a", "cache"), ("b", "deploy"), ("a", "tokens"), (None, "gateway")):
         last = engine.search(text, session=session)
     for session, text in (("a", "tokens"), ("b", "deploy"), (None, "gateway")):
-        snapshot = engine.explain_last(session)
+        snapshot = engine.recalls.last(session)
         assert snapshot is not None
         assert (snapshot.query, snapshot.sessionKey) == (text, session)
         assert all(result.auditEntryId for result in snapshot.results)
-    assert render(engine.snapshot_of(last), "json") == render(engine.explain_last(), "json")
-    assert engine.explain_last("nobody") is None
-    assert engine.explain_last("a", namespace="elsewhere") is None
+    assert render(engine.recalls.snapshot_of(last), "json") == render(engine.recalls.last(), "json")
+    assert engine.recalls.last("nobody") is None
+    assert engine.recalls.last("a", namespace="elsewhere") is None
 
 
 def test_only_the_last_twenty_of_a_session_are_kept(engine: Engine, clock: FixedClock) -> None:
     fill(engine, "default")
-    other = engine.snapshot_of(engine.search("deploy", session="other")).snapshotId
+    other = engine.recalls.snapshot_of(engine.search("deploy", session="other")).snapshotId
     names = []
     for _ in range(LEDGERS_KEPT + 3):
         clock.advance(ms=1)
-        names.append(engine.snapshot_of(engine.search("cache", session="s")).snapshotId)
+        names.append(engine.recalls.snapshot_of(engine.search("cache", session="s")).snapshotId)
     for name in names[:3]:
         with pytest.raises(NotFound, match="no recorded recall"):
-            engine.stored(name)
+            engine.recalls.stored(name)
     for name in (*names[3:], other):
-        assert engine.stored(name).query["text"] in ("cache", "deploy")
+        assert engine.recalls.stored(name).query["text"] in ("cache", "deploy")
 
 
 # ── replayed, altered, compared, scrubbed ──
@@ -141,7 +141,7 @@ def test_only_the_last_twenty_of_a_session_are_kept(engine: Engine, clock: Fixed
 def test_a_stored_recall_replays_and_the_live_store_says_what_differs(engine: Engine, clock: FixedClock) -> None:
     ids = fill(engine, "default")
     recall = engine.search("cache deploy", session="s")
-    name = engine.snapshot_of(recall).snapshotId
+    name = engine.recalls.snapshot_of(recall).snapshotId
     again, _ = engine.replay(name)
     assert again.ids == tuple(result.memory.id for result in recall.results)
     assert again.scores == tuple(result.score for result in recall.results)
@@ -154,7 +154,7 @@ def test_a_stored_recall_replays_and_the_live_store_says_what_differs(engine: En
 
 def test_an_altered_ledger_in_the_store_is_refused(engine: Engine, tmp_path: Path) -> None:
     fill(engine, "default")
-    name = engine.snapshot_of(engine.search("cache deploy")).snapshotId
+    name = engine.recalls.snapshot_of(engine.search("cache deploy")).snapshotId
     db = sqlite3.connect(tmp_path / "store.db")
     try:
         (packed,) = db.execute("SELECT ledger FROM snapshots WHERE id = ?", (name,)).fetchone()
@@ -170,17 +170,17 @@ def test_an_altered_ledger_in_the_store_is_refused(engine: Engine, tmp_path: Pat
             engine.diff(name, name)
         db.execute("UPDATE snapshots SET ledger = ?", (packed,))
         db.commit()
-        assert engine.stored(name).query["limit"] == 10
+        assert engine.recalls.stored(name).query["limit"] == 10
     finally:
         db.close()
 
 
 def test_a_difference_after_superseding_names_the_cause(engine: Engine, clock: FixedClock) -> None:
     ids = fill(engine, "default")
-    before = engine.snapshot_of(engine.search("cache deploy")).snapshotId
+    before = engine.recalls.snapshot_of(engine.search("cache deploy")).snapshotId
     clock.advance(days=1)
     new = engine.remember("we cache tracking lookups for an hour", dedupe=False, supersedes=ids[0]).id
-    after = engine.snapshot_of(engine.search("cache deploy")).snapshotId
+    after = engine.recalls.snapshot_of(engine.search("cache deploy")).snapshotId
     found = engine.diff(before, after)
     (left,) = (each for each in found.left if each.memory_id == ids[0])
     assert left.cause == Gone("superseded")
@@ -191,44 +191,44 @@ def test_a_difference_after_superseding_names_the_cause(engine: Engine, clock: F
 
 def test_forgetting_for_good_scrubs_the_stored_ledgers(engine: Engine, tmp_path: Path) -> None:
     ids = fill(engine, "default")
-    name = engine.snapshot_of(engine.search("cache deploy", session="s")).snapshotId
+    name = engine.recalls.snapshot_of(engine.search("cache deploy", session="s")).snapshotId
     kept = engine.remember("cache elsewhere", namespace="other").id
-    elsewhere = engine.snapshot_of(engine.search("cache", namespace="other")).snapshotId
+    elsewhere = engine.recalls.snapshot_of(engine.search("cache", namespace="other")).snapshotId
     engine.forget(ids[0], hard=True)
-    assert engine.explain_last("s") is None
+    assert engine.recalls.last("s") is None
     with pytest.raises(NotFound):
-        engine.stored(name)
-    assert engine.audit_verify()[1] == []
+        engine.recalls.stored(name)
+    assert engine.audit.verify()[1] == []
     held = b"".join(path.read_bytes() for path in sorted(tmp_path.rglob("*")) if path.is_file())
     assert b"tracking lookups for a minute" not in held
     assert [result.memoryId for result in _explained(engine, elsewhere, "other")] == [kept]
 
 
 def _explained(engine: Engine, name: str, namespace: str) -> tuple[Any, ...]:
-    assert engine.stored(name, namespace=namespace) is not None
-    snapshot = engine.explain_last(namespace=namespace)
+    assert engine.recalls.stored(name, namespace=namespace) is not None
+    snapshot = engine.recalls.last(namespace=namespace)
     assert snapshot is not None
     return snapshot.results
 
 
 def test_looking_records_nothing(engine: Engine) -> None:
     ids = fill(engine, "default")
-    name = engine.snapshot_of(engine.search("cache deploy", session="s")).snapshotId
-    before, changes = counts(engine), engine.store.connection.total_changes()
+    name = engine.recalls.snapshot_of(engine.search("cache deploy", session="s")).snapshotId
+    before, changes = counts(engine), engine.core.store.connection.total_changes()
     snapshot = engine.xray("cache", session="looking", trace_id="t")
     assert all(result.auditEntryId is None for result in snapshot.results)
     assert isinstance(engine.why_not(ids[5], "cache", limit=1), KeptOut)
-    engine.sensitivity("cache")
+    engine.recalls.sensitivity("cache")
     engine.replay(name)
     engine.diff(name, name)
-    assert engine.explain_last("looking") is None
+    assert engine.recalls.last("looking") is None
     assert counts(engine) == before
-    assert engine.store.connection.total_changes() == changes
+    assert engine.core.store.connection.total_changes() == changes
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t "])
 def test_an_empty_question_is_refused_and_nothing_is_kept(engine: Engine, text: str) -> None:
-    for ask in (engine.xray, engine.sensitivity, lambda text: engine.why_not("x", text)):
+    for ask in (engine.xray, engine.recalls.sensitivity, lambda text: engine.why_not("x", text)):
         with pytest.raises(InvalidInput, match="the query is empty"):
             ask(text)
 
@@ -237,16 +237,16 @@ def test_an_empty_question_is_refused_and_nothing_is_kept(engine: Engine, text: 
 def test_a_text_is_no_list_of_texts(engine: Engine, name: str) -> None:
     for wrong in ("src/app.py", 3, [3]):
         with pytest.raises(InvalidInput, match=f"{name} must be a list of texts"):
-            engine.query("cache", **{name: wrong})
-    assert getattr(engine.query("cache", **{name: iter(["a", "b"])}), name) == ("a", "b")
+            engine.recalls.query("cache", **{name: wrong})
+    assert getattr(engine.recalls.query("cache", **{name: iter(["a", "b"])}), name) == ("a", "b")
 
 
 def test_an_option_that_is_none_is_not_given(engine: Engine) -> None:
     given = dict.fromkeys(
         ("budget", "tokens", "files", "scopes", "weights", "watch", "graph_floor", "graph_iterations")
     )
-    assert engine.query("cache", **given) == engine.query("cache")
-    assert engine.query("cache", graph_floor=0.0).graph_floor == 0.0
+    assert engine.recalls.query("cache", **given) == engine.recalls.query("cache")
+    assert engine.recalls.query("cache", graph_floor=0.0).graph_floor == 0.0
 
 
 def test_a_memory_with_nothing_of_the_question_has_no_place_in_a_view(engine: Engine) -> None:

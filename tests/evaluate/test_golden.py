@@ -53,10 +53,10 @@ def notes(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def filled(engine: Engine, notes: Path) -> Engine:
-    engine.vault_add(notes, "notes")
-    engine.vault_sync("notes")
+    engine.vaults.add(notes, "notes")
+    engine.vaults.sync("notes")
     engine.remember("The staging database is called heron", source_id="old-17")
-    engine.drain()
+    engine.encoder.drain()
     return engine
 
 
@@ -66,7 +66,7 @@ def golden(*questions: tuple[str, tuple[str, ...]]) -> GoldenSet:
 
 def run(engine: Engine, asked: GoldenSet, variant: Variant | None = None) -> GoldenRun:
     chosen = variant or Variant("default")
-    return run_golden(engine, asked, expectations(engine, asked), chosen, now=engine.clock())
+    return run_golden(engine, asked, expectations(engine, asked), chosen, now=engine.core.clock())
 
 
 # ── reading ──
@@ -136,7 +136,7 @@ def test_a_file_goes_by_its_path_in_the_vault_as_stored_and_on_the_disk(filled: 
 
 
 def test_memories_go_by_their_ids_and_by_those_they_came_with(filled: Engine) -> None:
-    (memory,) = filled.recall(filled.query("staging database heron", limit=1)).results
+    (memory,) = filled.recall(filled.recalls.query("staging database heron", limit=1)).results
     id = memory.memory.id
     found = resolve(filled, {"ours": [id.lower()], "theirs": ["old-17"], "none": ["old-18"]}, "default")
     assert found["ours"].targets[0].memories == found["theirs"].targets[0].memories == (id,)
@@ -147,8 +147,8 @@ def test_memories_go_by_their_ids_and_by_those_they_came_with(filled: Engine) ->
 def test_a_path_that_two_vaults_have_must_be_told_apart(filled: Engine, tmp_path: Path) -> None:
     (tmp_path / "more" / "ops").mkdir(parents=True)
     (tmp_path / "more" / "ops" / "cache.md").write_text("# Browser cache\n\nAssets stay a day.\n")
-    filled.vault_add(tmp_path / "more", "more")
-    filled.vault_sync("more")
+    filled.vaults.add(tmp_path / "more", "more")
+    filled.vaults.sync("more")
     with pytest.raises(InvalidInput, match=r"more:ops/cache\.md, notes:ops/cache\.md"):
         resolve(filled, {"q": ["ops/cache.md"]}, "default")
     assert resolve(filled, {"q": ["more:ops/cache.md"]}, "default")["q"].targets
@@ -164,8 +164,8 @@ def test_a_set_about_another_store_is_an_error(filled: Engine) -> None:
 
 def test_a_file_ranks_by_its_best_section_through_the_search_path(filled: Engine) -> None:
     expected = expectations(filled, golden(("cached lookups", ("ops/cache.md",))))["cached lookups"]
-    files = ranked(filled, "cached lookups", key_of=expected.key_of, now=filled.clock())
-    results = filled.recall(filled.query("cached lookups", limit=60, now=filled.clock())).results
+    files = ranked(filled, "cached lookups", key_of=expected.key_of, now=filled.core.clock())
+    results = filled.recall(filled.recalls.query("cached lookups", limit=60, now=filled.core.clock())).results
     of_cache = [one for one in results if one.memory.document == expected.targets[0].key]
     assert len(of_cache) == 2
     assert len({one.key for one in files}) == len(files)
@@ -179,7 +179,7 @@ def test_a_file_ranks_by_its_best_section_through_the_search_path(filled: Engine
 def test_a_ranking_has_no_budget_and_at_most_the_limit(filled: Engine) -> None:
     for number in range(25):
         filled.remember(f"Parcel note {number}: heron parcel {number * 7}. {MORE}", dedupe=False)
-    found = ranked(filled, "heron parcel note", key_of=lambda memory: memory.id, now=filled.clock())
+    found = ranked(filled, "heron parcel note", key_of=lambda memory: memory.id, now=filled.core.clock())
     assert len(found) == 20
     assert sum(len(one.memory.content) for one in found) > DEFAULT_BUDGET
     assert len(ranked(filled, "heron parcel note", key_of=lambda memory: memory.id, limit=3)) == 3
@@ -190,8 +190,8 @@ def test_a_ranking_can_be_held_to_folders_and_take_in_raw_conversations(tmp_path
         (tmp_path / "vault" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "vault" / name).write_text(f"# Cache of {name}\n\nHeron lookups are cached.\n", encoding="utf-8")
     engine = opened("folders.db")
-    engine.vault_add(tmp_path / "vault", name="v", include_raw=True)
-    engine.vault_sync("v")
+    engine.vaults.add(tmp_path / "vault", name="v", include_raw=True)
+    engine.vaults.sync("v")
 
     def files(**options: Any) -> set[str]:
         found = ranked(engine, "heron lookups cached", key_of=lambda memory: memory.title or "", **options)
@@ -233,11 +233,11 @@ def test_a_question_has_its_own_project_and_time(filled: Engine, clock: FixedClo
 
 
 def test_nothing_is_recorded(filled: Engine) -> None:
-    with filled.store.read() as reader:
+    with filled.core.store.read() as reader:
         before = reader.namespace("default")
     asked = golden(("lookups cached", ("ops/cache.md",)), ("deploy", ("운영/한도.md",)))
     misses(filled, run(filled, asked))
-    with filled.store.read() as reader:
+    with filled.core.store.read() as reader:
         assert reader.namespace("default") == before
         assert before is not None
         assert reader.audit_head(before.key)[0] == 0
@@ -374,8 +374,8 @@ def test_what_several_notes_are_called_is_not_proposed(engine: Engine, tmp_path:
     for name in ("a", "b"):
         (tmp_path / "v" / f"{name}.md").parent.mkdir(exist_ok=True)
         (tmp_path / "v" / f"{name}.md").write_text(f"# Weekly notes\n\n## Overview\n\nText {name}.\n")
-    engine.vault_add(tmp_path / "v", "v")
-    engine.vault_sync("v")
+    engine.vaults.add(tmp_path / "v", "v")
+    engine.vaults.sync("v")
     assert propose(engine, "v") == []
     with pytest.raises(NotFound, match="no vault 'w'; the vaults are: v"):
         propose(engine, "w")

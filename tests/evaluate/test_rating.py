@@ -22,7 +22,7 @@ def store(engine: Engine) -> Engine:
 
 
 def ids(engine: Engine, query: str) -> list[str]:
-    return [result.memory.id for result in engine.recall(engine.query(query)).results]
+    return [result.memory.id for result in engine.recall(engine.recalls.query(query)).results]
 
 
 def test_a_rating_is_kept_as_a_golden_question_with_grades(store: Engine) -> None:
@@ -38,7 +38,7 @@ def test_a_rating_is_kept_as_a_golden_question_with_grades(store: Engine) -> Non
 def test_ndcg_is_the_formula_over_the_grades(store: Engine) -> None:
     first, second, *_ = ids(store, "cache lookups")
     rate(store, "mine", "cache lookups", {first: 1, second: 3}, namespace="default")
-    found = standing(store, "mine", namespace="default", now=store.clock())
+    found = standing(store, "mine", namespace="default", now=store.core.clock())
     best = 3 + 1 / math.log2(3)
     assert found.ndcg == {"cache lookups": pytest.approx((1 + 3 / math.log2(3)) / best)}
     assert found.mean == pytest.approx(found.ndcg["cache lookups"])
@@ -47,7 +47,7 @@ def test_ndcg_is_the_formula_over_the_grades(store: Engine) -> None:
 def test_only_the_latest_questions_of_a_long_set_are_asked(store: Engine) -> None:
     for query in ("cache lookups", "배포 요일", "Redis"):
         rate(store, "mine", query, {ids(store, query)[0]: 2}, namespace="default")
-    found = standing(store, "mine", namespace="default", now=store.clock(), latest=2)
+    found = standing(store, "mine", namespace="default", now=store.core.clock(), latest=2)
     assert (list(found.ndcg), found.total) == (["배포 요일", "Redis"], 3)
 
 
@@ -55,8 +55,8 @@ def test_eval_measures_the_same_set_alike(store: Engine) -> None:
     for query in ("cache lookups", "배포 요일"):
         rate(store, "mine", query, {ids(store, query)[0]: 2}, namespace="default")
     golden = read_golden(rated_path(store, "mine", namespace="default"))
-    run = run_golden(store, golden, expectations(store, golden), Variant("default"), now=store.clock())
-    found = standing(store, "mine", namespace="default", now=store.clock())
+    run = run_golden(store, golden, expectations(store, golden), Variant("default"), now=store.core.clock())
+    found = standing(store, "mine", namespace="default", now=store.core.clock())
     assert found.ndcg == {one.id: one.metrics["ndcg@10"] for one in run.record.questions}
 
 

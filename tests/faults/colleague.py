@@ -45,7 +45,7 @@ def write(engine: Engine, deadline: float) -> int:
             if count % 9 == 3 or count % 31 == 29:
                 mine.append(engine.remember(f"{key}t is temporary {count}").id)
             if count % 10 == 9:
-                engine.publish()
+                engine.maintenance.publish()
             count += 1
     return count
 
@@ -59,8 +59,8 @@ def read(engine: Engine, deadline: float) -> int:
             assert found(engine, key, record=count % 5 == 0), f"{key} is not found by {NAME}"
             count += 1
         if count % 40 < 3:
-            engine.publish()
-            assert not engine.doctor().problems, engine.doctor().problems
+            engine.maintenance.publish()
+            assert not engine.maintenance.doctor().problems, engine.maintenance.doctor().problems
     return count
 
 

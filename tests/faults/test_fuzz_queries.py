@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from recallens.engine import Engine
-from recallens.engine.recalling import MAX_QUERY_CHARACTERS
+from recallens.engine.search import MAX_QUERY_CHARACTERS
 from recallens.errors import InvalidInput, NotFound
 from recallens.model.memory import Kind, Sector, Tier
 
@@ -103,7 +103,7 @@ def any_options(chance: random.Random) -> dict[str, Any]:
 def two(engine: Engine) -> Engine:
     """Two namespaces that hold nearly the same."""
     for namespace in ("mine", "theirs"):
-        engine.start_session("s1", namespace=namespace)
+        engine.sessions.start("s1", namespace=namespace)
         for number, word in enumerate(WORDS):
             engine.remember(
                 f"{word} of {namespace} is explained in note {number} {' '.join(STRANGE[number : number + 3])}",
@@ -113,7 +113,7 @@ def two(engine: Engine) -> Engine:
                 session="s1" if number % 2 else None,
                 dedupe=False,
             )
-        engine.add_document(f"The token handbook of {namespace}", path="handbook.md", namespace=namespace)
+        engine.memories.add_document(f"The token handbook of {namespace}", path="handbook.md", namespace=namespace)
     return engine
 
 
@@ -156,7 +156,7 @@ def test_any_text_names_no_namespace_session_or_memory_by_accident(two: Engine) 
         with pytest.raises((InvalidInput, NotFound)):
             two.get(text, namespace="mine")
         with pytest.raises((InvalidInput, NotFound)):
-            two.timeline(text, namespace="mine")
+            two.layers.timeline(text, namespace="mine")
         try:
             recall = two.search("token", namespace=text, record=False)
         except InvalidInput:
@@ -175,7 +175,7 @@ def test_any_text_can_be_remembered_and_is_found_again(two: Engine) -> None:
             assert not text.translate(NOTHING).strip()
             continue
         assert two.get(id, namespace="mine").content
-    assert list(two.doctor().problems) == []
+    assert list(two.maintenance.doctor().problems) == []
 
 
 def test_a_query_too_long_to_be_one_is_refused(two: Engine) -> None:

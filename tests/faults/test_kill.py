@@ -43,15 +43,15 @@ def check(store: Path, acknowledged: Path, encoder: str) -> int:
     """Open it as the next user would; gives how many memories it holds."""
     promised = set(acknowledged.read_text().split()) if acknowledged.exists() else set()
     with Engine.open(store, encoder=encoder) as engine:
-        health = engine.doctor()
+        health = engine.maintenance.doctor()
         assert list(health.problems) == []
-        kept = {row[0] for row in engine.store.connection.execute("SELECT id FROM memories")}
+        kept = {row[0] for row in engine.core.store.connection.execute("SELECT id FROM memories")}
         assert promised <= kept
-        waiting = engine.store.connection.execute("SELECT count(*) FROM backlog").fetchone()[0]
-        assert engine.drain() == waiting == health.facts["backlog"]
-        vectors = engine.store.connection.execute("SELECT count(*) FROM vectors").fetchone()[0]
+        waiting = engine.core.store.connection.execute("SELECT count(*) FROM backlog").fetchone()[0]
+        assert engine.encoder.drain() == waiting == health.facts["backlog"]
+        vectors = engine.core.store.connection.execute("SELECT count(*) FROM vectors").fetchone()[0]
         assert vectors == len(kept)
-        assert list(engine.doctor().problems) == []
+        assert list(engine.maintenance.doctor().problems) == []
         for id in list(promised)[:3]:
             memory = engine.get(id)
             found = engine.search(memory.content, limit=5, include_superseded=True, record=False)

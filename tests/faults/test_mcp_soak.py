@@ -62,7 +62,7 @@ def test_nothing_is_lost_and_no_error_reaches_anyone(tmp_path: Path) -> None:
     notes.mkdir()
     (notes / "first.md").write_text("# First\n\nThe note n0 was here before.\n", encoding="utf-8")
     with Engine.open(course.store, encoder="hashing:64") as engine:
-        engine.vault_add(notes, "notes")
+        engine.vaults.add(notes, "notes")
     written: dict[str, Path] = {}
     with watched(course), beside(write_at_the_command_line, course), beside(write_notes, course, notes, written):
         anyio.run(agents, course)
@@ -223,7 +223,7 @@ def command(course: Course, *args: str) -> str:
 def settled(course: Course, written: dict[str, Path]) -> None:
     """Everything acknowledged is there by its id and by its words, every file as it was last written; all is well."""
     with Engine.open(course.store, encoder="hashing:64") as engine:
-        assert list(engine.doctor().problems) == []
+        assert list(engine.maintenance.doctor().problems) == []
         for key, id in course.kept.items():
             assert key in engine.get(id).content
             found = engine.search(key, mode="keyword", limit=3, record=False).results
@@ -231,5 +231,5 @@ def settled(course: Course, written: dict[str, Path]) -> None:
         for key in written:
             found = engine.search(key, mode="keyword", limit=3, record=False).results
             assert any(key in result.memory.content for result in found), key
-        assert engine.audit_verify()[1] == []
+        assert engine.audit.verify()[1] == []
     assert json.loads(command(course, "doctor", "--json"))["problems"] == []

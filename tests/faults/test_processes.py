@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from recallens.engine import Engine
+from recallens.engine.search import Search
 from recallens.errors import EncoderMismatch
 from recallens.index import resident
 from recallens.ingest.draft import Draft
@@ -42,11 +43,11 @@ def test_three_writers_and_two_readers_on_one_new_store(tmp_path: Path) -> None:
         done.append(int(out))
     assert all(count > 0 for count in done)
     with Engine.open(store, encoder="hashing") as engine:
-        assert list(engine.doctor().problems) == []
-        kept = {row[0].split()[0] for row in engine.store.connection.execute("SELECT content FROM memories")}
+        assert list(engine.maintenance.doctor().problems) == []
+        kept = {row[0].split()[0] for row in engine.core.store.connection.execute("SELECT content FROM memories")}
         noted = {line for path in notes.iterdir() for line in path.read_text().split()}
         assert noted <= kept
-        assert engine.store.connection.execute("SELECT count(*) FROM backlog").fetchone() == (0,)
+        assert engine.core.store.connection.execute("SELECT count(*) FROM backlog").fetchone() == (0,)
 
 
 def test_eight_threads_search_and_write(engine: Engine) -> None:
@@ -60,7 +61,7 @@ def test_eight_threads_search_and_write(engine: Engine) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert sorted(pool.map(work, range(8))) == list(range(8))
-    assert list(engine.doctor().problems) == []
+    assert list(engine.maintenance.doctor().problems) == []
     assert len(engine.search("shelf", limit=300, record=False).results) == 200
 
 
@@ -87,6 +88,7 @@ def test_a_thread_that_has_ended_leaves_no_open_file(engine: Engine) -> None:
 FORKING = """
 import os, sys
 from recallens.engine import Engine
+from recallens.engine.search import Search
 engine = Engine.open(sys.argv[1], encoder="hashing")
 engine.remember("written before the fork")
 assert len(engine.search("fork").results) == 1
@@ -100,7 +102,7 @@ if child == 0:
     os._exit(0)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 assert len(engine.search("fork", limit=100).results) == 41
-assert not engine.doctor().problems, engine.doctor().problems
+assert not engine.maintenance.doctor().problems, engine.maintenance.doctor().problems
 engine.close()
 """
 
@@ -116,24 +118,25 @@ def test_a_forked_child_opens_its_own_connection(tmp_path: Path) -> None:
 DYING = """
 import os, sys
 from recallens.engine import Engine
+from recallens.engine.search import Search
 engine = Engine.open(sys.argv[1], encoder="hashing")
-engine.store.lease("backlog", f"{os.getpid()}-x", 3600)
+engine.core.store.lease("backlog", f"{os.getpid()}-x", 3600)
 os._exit(9)
 """
 
 
 def test_a_dead_process_does_not_hold_up_the_backlog(engine: Engine) -> None:
-    next(engine.remember_many([Draft("waits for its vector")]))
-    subprocess.run([sys.executable, "-c", DYING, engine.store.location], timeout=60)
-    assert engine.drain() == 1
+    next(engine.memories.remember_many([Draft("waits for its vector")]))
+    subprocess.run([sys.executable, "-c", DYING, engine.core.store.location], timeout=60)
+    assert engine.encoder.drain() == 1
 
 
 def test_a_living_process_keeps_its_lease(engine: Engine) -> None:
-    next(engine.remember_many([Draft("waits for its vector")]))
-    assert engine.store.lease("backlog", f"{os.getpid()}-other", 60)
-    assert engine.drain() == 0
-    engine.store.release("backlog", f"{os.getpid()}-other")
-    assert engine.drain() == 1
+    next(engine.memories.remember_many([Draft("waits for its vector")]))
+    assert engine.core.store.lease("backlog", f"{os.getpid()}-other", 60)
+    assert engine.encoder.drain() == 0
+    engine.core.store.release("backlog", f"{os.getpid()}-other")
+    assert engine.encoder.drain() == 1
 
 
 # ── two engines, as two processes are ──
@@ -144,7 +147,7 @@ def test_a_namespace_made_anew_holds_nothing_of_the_old_one(engine: Engine, open
     for number in range(6):
         engine.remember(f"old secret number {number}", namespace="team", dedupe=False)
     assert len(other.search("secret", namespace="team", record=False).results) == 6
-    engine.remove_namespace("team")
+    engine.maintenance.remove_namespace("team")
     assert other.search("secret", namespace="team", record=False).results == ()
     engine.remember("a new beginning", namespace="team")
     assert [r.memory.content for r in other.search("secret new", namespace="team", record=False).results] == [
@@ -154,7 +157,7 @@ def test_a_namespace_made_anew_holds_nothing_of_the_old_one(engine: Engine, open
     for each in (engine, other):
         found = each.search("secret", namespace="team", mode="keyword", record=False)
         assert [r.memory.content for r in found.results] == ["old words again: secret number"]
-    assert list(engine.doctor().problems) == []
+    assert list(engine.maintenance.doctor().problems) == []
 
 
 def test_a_hard_forget_is_seen_by_the_other_engine_at_once(engine: Engine, opened) -> None:
@@ -175,10 +178,11 @@ def test_a_hard_forget_is_seen_by_the_other_engine_at_once(engine: Engine, opene
 def test_a_recorded_search_does_not_undo_what_happened_meanwhile(engine: Engine, opened) -> None:
     """A confirmation between a recall and its recording stands."""
     id = engine.remember("The valve is on the left", salience=0.5).id
-    recall = engine.recall(engine.query("valve"))
+    recall = engine.recall(engine.recalls.query("valve"))
     opened().confirm(id)
     confirmed = engine.get(id)
-    engine._record(recall, None)
+    with engine.core.store.write() as tx:
+        Search(engine.core).write_down(tx, recall.query, [id], recall.ledger)
     after = engine.get(id)
     assert (after.reinforcement, after.reinforced_at, after.uses) == (
         confirmed.reinforcement, confirmed.reinforced_at, 1,
@@ -192,11 +196,11 @@ def test_another_process_changes_the_encoder(tmp_path: Path, opened, clock, monk
     first.remember("The lamp is in the hall")
     running = Engine.open(tmp_path / "store.db", clock=clock)
     assert running.search("lamp", record=False).encoder == "hashing-test@1/64/none"
-    first.reindex(encoder="hashing:32")
-    first.drain()
+    first.maintenance.reindex(encoder="hashing:32")
+    first.encoder.drain()
     assert running.search("lamp", record=False).encoder == "hashing-test@1/32/none"
     running.remember("The rug is in the hall")
-    assert list(running.doctor().problems) == []
+    assert list(running.maintenance.doctor().problems) == []
     assert len(running.search("hall", mode="semantic", record=False).results) == 2
     running.close()
     with pytest.raises(EncoderMismatch, match="this store was encoded with hashing:32, but hashing is set"):
@@ -212,22 +216,22 @@ def published(opened, monkeypatch: pytest.MonkeyPatch) -> Engine:
     monkeypatch.setattr(resident, "SMALLEST_IMAGE", 1)
     engine: Engine = opened()
     drafts = [Draft(f"The fact number {n} concerns the {'pump' if n % 3 else 'valve'}") for n in range(60)]
-    list(engine.remember_many(drafts, dedupe=False))
-    engine.drain()
+    list(engine.memories.remember_many(drafts, dedupe=False))
+    engine.encoder.drain()
     engine.search("pump", record=False)
-    assert engine.publish() is True
+    assert engine.maintenance.publish() is True
     return engine
 
 
 def image_of(engine: Engine) -> Path:
-    folder = engine.index_folder()
+    folder = engine.core.index_folder()
     assert folder is not None
     (path,) = folder.rglob("*.image")
     return path
 
 
 def answers(engine: Engine) -> bytes:
-    return engine.recall(engine.query("pump valve", limit=7)).ledger.canonical()
+    return engine.recall(engine.recalls.query("pump valve", limit=7)).ledger.canonical()
 
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
@@ -247,8 +251,8 @@ def test_a_damaged_image_is_ignored_and_made_anew(published: Engine, opened, how
     image.write_bytes(DAMAGE[how](image.read_bytes()))
     fresh = opened()
     assert answers(fresh) == expected
-    assert fresh.publish() is True
-    assert fresh.doctor().problems == []
+    assert fresh.maintenance.publish() is True
+    assert fresh.maintenance.doctor().problems == []
     assert answers(opened()) == expected
 
 
@@ -258,10 +262,10 @@ def test_doctor_finds_a_flipped_byte_and_reindex_mends_it(published: Engine, ope
     data[-5] ^= 0xFF
     image.write_bytes(data)
     engine = opened()
-    (problem,) = engine.doctor().problems
+    (problem,) = engine.maintenance.doctor().problems
     assert problem == f"index file {image.name} of 1 is damaged; `recallens reindex` makes it anew"
-    engine.reindex()
-    assert engine.doctor().problems == []
+    engine.maintenance.reindex()
+    assert engine.maintenance.doctor().problems == []
     assert [r.memory.id for r in engine.search("valve", record=False).results] == expected
 
 
@@ -273,12 +277,12 @@ def test_what_a_dead_process_left_half_written_is_cleared_away(published: Engine
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(resident, "LONGEST_TAIL", 10)
         published.search("hose", record=False)
-        assert published.publish() is True
+        assert published.maintenance.publish() is True
     assert not left.exists()
 
 
 def test_an_index_folder_that_cannot_be_written_to_costs_nothing_but_time(published: Engine, opened) -> None:
-    folder = published.index_folder()
+    folder = published.core.index_folder()
     assert folder is not None
     expected = answers(published)
     for path in folder.rglob("*.*"):
@@ -288,7 +292,7 @@ def test_an_index_folder_that_cannot_be_written_to_costs_nothing_but_time(publis
     (folder / "1").write_text("a file where a folder should be")
     engine = opened()
     assert answers(engine) == expected
-    assert engine.publish() is False
+    assert engine.maintenance.publish() is False
 
 
 def test_an_image_replaced_while_it_is_mapped_stays_readable(published: Engine, opened) -> None:
@@ -300,7 +304,7 @@ def test_an_image_replaced_while_it_is_mapped_stays_readable(published: Engine, 
         for number in range(30):
             published.remember(f"The hose number {number} is new", dedupe=False)
         published.search("hose", record=False)
-        assert published.publish() is True
+        assert published.maintenance.publish() is True
     assert answers(reader) == answers(published) == answers(opened())
     assert answers(reader) != expected
 
@@ -312,11 +316,11 @@ def test_a_scan_file_that_is_missing_or_damaged_is_made_anew(opened, monkeypatch
     for module in (resident, vectors):
         monkeypatch.setattr(module, "EXACT_ROWS", 32)
     engine: Engine = opened()
-    list(engine.remember_many([Draft(f"fact {n} of the {n % 5} pumps") for n in range(80)], dedupe=False))
-    engine.drain()
+    list(engine.memories.remember_many([Draft(f"fact {n} of the {n % 5} pumps") for n in range(80)], dedupe=False))
+    engine.encoder.drain()
     engine.search("pump", record=False)
-    assert engine.publish() is True
-    folder = engine.index_folder()
+    assert engine.maintenance.publish() is True
+    folder = engine.core.index_folder()
     assert folder is not None
     (scan,) = folder.rglob("*.scan")
     whole, expected = scan.read_bytes(), answers(engine)

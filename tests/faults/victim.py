@@ -15,7 +15,8 @@ import sys
 import time
 from collections.abc import Iterator
 
-from recallens.engine import Engine, keeping
+from recallens.engine import Engine, ingest
+from recallens.engine import encoder as backlog
 from recallens.index import resident
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import prepare
@@ -48,17 +49,17 @@ def drafts(seed: int) -> Iterator[Draft]:
 
 
 def live(store: str, acknowledged: str, *, seed: int, encoder: str, batch: int) -> None:
-    keeping.BATCH_ROWS = batch
-    keeping.BACKLOG_ROWS = 2 * batch
+    ingest.BATCH_ROWS = batch
+    backlog.BACKLOG_ROWS = 2 * batch
     resident.SMALLEST_IMAGE, resident.LONGEST_TAIL = 1, 3 * batch
     out = os.open(acknowledged, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     with Engine.open(store, encoder=encoder) as engine:
-        for count, written in enumerate(engine.remember_many(drafts(seed), dedupe=seed % 2 == 0)):
+        for count, written in enumerate(engine.memories.remember_many(drafts(seed), dedupe=seed % 2 == 0)):
             os.write(out, "".join(f"{one.id}\n" for one in written).encode())
             if count % 3 == 2:
-                engine.drain()
+                engine.encoder.drain()
             if count % 5 == 4:
-                engine.publish()
+                engine.maintenance.publish()
 
 
 def main() -> None:

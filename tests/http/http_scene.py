@@ -38,7 +38,7 @@ class Scene:
         return TestClient(build(self.engine, **options), base_url=ADDRESS, headers=headers, follow_redirects=False)
 
     def token(self, *namespaces: str, right: str = "write", **options: Any) -> str:
-        return self.engine.token_create(namespaces or ("default",), right=right, **options)[1]
+        return self.engine.tokens.create(namespaces or ("default",), right=right, **options)[1]
 
 
 @contextmanager
@@ -64,20 +64,20 @@ def furnish(engine: Engine, folder: Path) -> Scene:
     engine.forget(gone.id)
     waits = engine.remember("A stranger says that caching is off", zone="quarantine", status="pending_review")
     foreign = engine.remember("A secret of elsewhere", namespace="elsewhere")
-    engine.record_skill("database upgrade", implementation_guide="Migrate first.")
-    first, second = (engine.search_memory(QUESTION, session=one) for one in ("s-local", "s-other"))
-    task = engine.task_start("Deploy the API to staging", id="t-1")
+    engine.crafts.record_skill("database upgrade", implementation_guide="Migrate first.")
+    first, second = (engine.layers.search(QUESTION, session=one) for one in ("s-local", "s-other"))
+    task = engine.tasks.start("Deploy the API to staging", id="t-1")
     vault = folder / "notes"
     vault.mkdir()
     (vault / "cache.md").write_text("# Cache\n\nLookups are cached for 60 seconds.\n", encoding="utf-8")
-    engine.vault_add(vault, "notes")
-    engine.vault_sync("notes")
-    golden = Path(f"{engine.store.location}.golden") / "ns-default"
+    engine.vaults.add(vault, "notes")
+    engine.vaults.sync("notes")
+    golden = Path(f"{engine.core.store.location}.golden") / "ns-default"
     golden.mkdir(parents=True)
     (golden / "small.yaml").write_text(f"- query: {QUESTION}\n  expect: [{stands.id}]\n", encoding="utf-8")
     return Scene(
         engine, (stands.id, gone.id, waits.id), foreign.id,
-        tuple(engine.snapshot_of(one.recall).snapshotId for one in (first, second)),
+        tuple(engine.recalls.snapshot_of(one.recall).snapshotId for one in (first, second)),
         dict(first.certificate or {}), task.id, vault, _recorded_run(engine),
     )  # fmt: skip
 

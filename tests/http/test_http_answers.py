@@ -10,7 +10,8 @@ import pytest
 from http_scene import QUESTION, Scene
 from starlette.testclient import TestClient
 
-from recallens.engine import Engine
+from recallens.engine.maintenance import Maintenance
+from recallens.engine.search import Search
 from recallens.errors import EncoderFailed, StoreBusy, StoreDamaged, StoreReadOnly
 from recallens.operations import OPERATIONS, Caller, perform
 from recallens.render import render
@@ -30,7 +31,7 @@ def xray(client: TestClient, **given: Any) -> Any:
     [("json", "application/json"), ("text", "text/plain"), ("markdown", "text/markdown"), ("html", "text/html")],
 )
 def test_a_recorded_recall_is_the_same_bytes_in_every_format(scene: Scene, format: str, kind: str) -> None:
-    snapshot = scene.engine.recorded_snapshot(scene.snapshots[0])
+    snapshot = scene.engine.recalls.snapshot(scene.snapshots[0])
     with scene.client() as client:
         answer = client.get(f"/v1/snapshots/{scene.snapshots[0]}", params={"format": format})
     assert answer.content == (render(snapshot, format) + "\n").encode()
@@ -134,7 +135,7 @@ def test_a_fault_is_told_apart_and_logged_under_its_trace_id(
     def failing(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(Engine, "recall", failing)
+    monkeypatch.setattr(Search, "recall", failing)
     with caplog.at_level(logging.WARNING), scene.client() as client:
         answer = client.get("/v1/search", params={"q": QUESTION}, headers={"X-Trace-Id": "fault-1"})
     assert answer.status_code == status
@@ -147,7 +148,7 @@ def test_a_fault_is_told_apart_and_logged_under_its_trace_id(
 def test_a_fault_without_a_trace_id_of_the_callers_gets_one(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(Engine, "stats", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(Maintenance, "stats", lambda *_, **__: 1 / 0)
     with caplog.at_level(logging.ERROR), scene.client() as client:
         answer = client.get("/v1/stats")
     assert answer.status_code == 500
@@ -182,7 +183,7 @@ def test_pages_follow_each_other_while_memories_come_in(scene: Scene) -> None:
         while True:
             page = client.get("/v1/memories", params={"limit": 3} | ({"cursor": cursor} if cursor else {})).json()
             seen += [memory["id"] for memory in page["memories"]]
-            scene.engine.clock.advance(ms=1)  # type: ignore[attr-defined]
+            scene.engine.core.clock.advance(ms=1)  # type: ignore[attr-defined]
             scene.engine.remember(f"Came in after page {len(seen)}", dedupe=False)
             cursor = page.get("next")
             if cursor is None:
@@ -214,7 +215,7 @@ def test_without_capture_there_is_no_xray_and_no_ledger(scene: Scene) -> None:
     from dataclasses import replace
 
     engine = scene.engine
-    engine.settings = replace(engine.settings, capture=False)
+    engine.core.settings = replace(engine.core.settings, capture=False)
     with scene.client() as client:
         assert xray(client).json() == {"snapshotFound": False}
         assert xray(client).content == b'{\n  "snapshotFound": false\n}\n'
@@ -222,8 +223,8 @@ def test_without_capture_there_is_no_xray_and_no_ledger(scene: Scene) -> None:
         searched = client.get("/v1/search", params={"q": QUESTION, "session": "s-uncaptured"}).json()
         assert searched["recorded"] is True
         assert client.get("/v1/recall/explain", params={"session": "s-uncaptured"}).json() == {"snapshotFound": False}
-    engine.settings = replace(engine.settings, capture=True)
-    assert engine.explain_last("s-uncaptured") is None
+    engine.core.settings = replace(engine.core.settings, capture=True)
+    assert engine.recalls.last("s-uncaptured") is None
 
 
 def test_a_session_belongs_to_the_token_that_used_it_first(scene: Scene) -> None:
@@ -264,7 +265,7 @@ def test_a_session_of_the_person_at_the_machine_is_no_tokens(scene: Scene) -> No
     with scene.client(scene.token("default")) as client:
         assert client.get("/v1/recall/explain", params={"session": "s-local"}).json() == {"snapshotFound": False}
         assert xray(client, session="s-local").json() == {"snapshotFound": False}
-    assert scene.engine.explain_last("s-local") is not None
+    assert scene.engine.recalls.last("s-local") is not None
 
 
 def test_sessions_are_owned_below_every_surface(scene: Scene) -> None:
@@ -314,7 +315,7 @@ def test_what_an_agent_writes_is_in_the_working_zone_whatever_it_touches(scene: 
 
 def test_a_vaults_file_is_changed_only_by_its_folder(scene: Scene) -> None:
     (path,) = {one["path"] for one in _sections(scene)}
-    document = scene.engine.search_documents(QUESTION).results[0].memory.citations[0].path  # type: ignore[union-attr]
+    document = scene.engine.recalls.search_documents(QUESTION).results[0].memory.citations[0].path  # type: ignore[union-attr]
     with scene.client(scene.token("default")) as client:
         for name in (path, document):
             answer = client.post("/v1/documents", json={"path": name, "text": "Taken over"})

@@ -65,7 +65,7 @@ def test_a_server_without_tokens_is_open_until_there_is_one_and_shut_from_then_o
         assert client.get(SEARCH).status_code == 200
         token = scene.token("default")
         assert client.get(SEARCH).status_code == 401
-        scene.engine.token_revoke(scene.engine.tokens()[0].id)
+        scene.engine.tokens.revoke(scene.engine.tokens.all()[0].id)
         assert client.get(SEARCH, headers={"Authorization": f"Bearer {token}"}).status_code == 401
         assert client.get(SEARCH).status_code == 401
     with scene.client() as client:
@@ -73,10 +73,10 @@ def test_a_server_without_tokens_is_open_until_there_is_one_and_shut_from_then_o
 
 
 def test_an_expired_token_opens_nothing_and_leaves_nothing_open(scene: Scene) -> None:
-    token = scene.token("default", expires=scene.engine.clock() + 1000)
+    token = scene.token("default", expires=scene.engine.core.clock() + 1000)
     with scene.client(token) as client:
         assert client.get(SEARCH).status_code == 200
-    scene.engine.clock.advance(ms=1000)  # type: ignore[attr-defined]
+    scene.engine.core.clock.advance(ms=1000)  # type: ignore[attr-defined]
     for shown in (token, None):
         with scene.client(shown) as client:
             assert client.get(SEARCH).status_code == 401

@@ -7,7 +7,6 @@ import pytest
 from http_scene import Scene
 from starlette.testclient import TestClient
 
-from recallens.engine import Engine
 from recallens.errors import StoreBusy
 from recallens.http.idempotency import ABANDONED_MS, KEPT_MS, once, request_digest
 from recallens.model.token import KeptAnswer
@@ -20,7 +19,7 @@ def keep(client: TestClient, key: str, said: dict[str, Any] = SAID) -> Any:
 
 
 def count(scene: Scene) -> int:
-    return int(scene.engine.stats()["totals"]["memories"])
+    return int(scene.engine.maintenance.stats()["totals"]["memories"])
 
 
 def test_the_same_key_and_request_is_done_once_and_answered_again(scene: Scene) -> None:
@@ -55,7 +54,7 @@ def test_what_failed_may_be_tried_again_with_its_key(scene: Scene, monkeypatch: 
 
     with scene.client() as client:
         with monkeypatch.context() as patch:
-            patch.setattr(Engine, "remember", busy)
+            patch.setattr(scene.engine, "remember", busy)
             assert keep(client, "k-1").status_code == 503
         assert keep(client, "k-1").status_code == 201
 
@@ -64,7 +63,7 @@ def test_who_may_not_write_leaves_no_key_behind(scene: Scene) -> None:
     with scene.client(scene.token("default", right="read")) as client:
         assert keep(client, "k-1").status_code == 403
         assert keep(client, "k-1", SAID | {"namespace": "elsewhere"}).status_code == 403
-    with scene.engine.store.write() as tx:
+    with scene.engine.core.store.write() as tx:
         owners = [token.id for token in tx.tokens()]
         assert [tx.kept_answer(owner, "k-1") for owner in owners] == [None]
 
@@ -87,19 +86,19 @@ def test_two_at_once_do_it_once(scene: Scene) -> None:
 
 def test_one_that_is_under_way_is_waited_for_and_one_that_was_left_is_taken_up(scene: Scene) -> None:
     engine, digest = scene.engine, request_digest("POST", "/v1/x?", b"{}")
-    with engine.store.write() as tx:
-        tx.put_answer("", "k", "default", KeptAnswer(digest, engine.clock()))
+    with engine.core.store.write() as tx:
+        tx.put_answer("", "k", "default", KeptAnswer(digest, engine.core.clock()))
     given: dict[str, Any] = {"owner": "", "key": "k", "request": digest, "namespace": "default"}
     with pytest.raises(Exception, match="still being worked on"):
         once(engine, **given, work=lambda: (200, "no"))
-    engine.clock.advance(ms=ABANDONED_MS)  # type: ignore[attr-defined]
+    engine.core.clock.advance(ms=ABANDONED_MS)  # type: ignore[attr-defined]
     assert once(engine, **given, work=lambda: (200, "yes")) == (200, "yes", False)
 
 
 def test_after_a_day_a_key_is_new_again(scene: Scene) -> None:
     with scene.client() as client:
         first = keep(client, "k-1").json()["id"]
-        scene.engine.clock.advance(ms=KEPT_MS + 1)  # type: ignore[attr-defined]
+        scene.engine.core.clock.advance(ms=KEPT_MS + 1)  # type: ignore[attr-defined]
         assert keep(client, "k-1").json()["id"] != first
 
 
@@ -108,5 +107,5 @@ def test_forgetting_for_good_takes_kept_answers_along(scene: Scene) -> None:
         said = {"topic": "a telltale topic"}
         made = client.post("/v1/skills", json=said, headers={"Idempotency-Key": "k-1"}).json()["id"]
     scene.engine.forget(made, hard=True)
-    with open(scene.engine.store.location, "rb") as file:
+    with open(scene.engine.core.store.location, "rb") as file:
         assert b"telltale" not in file.read()

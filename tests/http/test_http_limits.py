@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from http_scene import QUESTION, Scene, listening_to
 
-from recallens.engine import Engine
+from recallens.engine.maintenance import Maintenance
 from recallens.http.limits import Limits
 
 SEARCH = {"q": QUESTION}
@@ -41,7 +41,7 @@ def test_a_body_that_does_not_come_is_408(scene: Scene) -> None:
 
 
 def test_what_takes_too_long_is_504(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Engine, "stats", lambda *_, **__: time.sleep(0.4) or {})
+    monkeypatch.setattr(Maintenance, "stats", lambda *_, **__: time.sleep(0.4) or {})
     with scene.client(limits=Limits(deadline=0.1)) as client:
         late = client.get("/v1/stats")
         assert (late.status_code, late.json()["code"]) == (504, "TooLate")
@@ -52,7 +52,7 @@ def test_what_was_given_up_is_still_counted_until_its_thread_is_free(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = threading.Event()
-    monkeypatch.setattr(Engine, "stats", lambda *_, **__: {"waited": held.wait(10)})
+    monkeypatch.setattr(Maintenance, "stats", lambda *_, **__: {"waited": held.wait(10)})
     with scene.client(limits=Limits(threads=1, waiting=1, deadline=0.1)) as client:
         assert [client.get("/v1/stats").status_code for _ in range(3)] == [504, 504, 504]
         work = client.app.state.work  # type: ignore[attr-defined]
@@ -96,7 +96,7 @@ def test_more_than_can_be_worked_on_is_503_and_the_next_is_taken_again(
         held.wait(10)
         return {}
 
-    monkeypatch.setattr(Engine, "stats", held_up)
+    monkeypatch.setattr(Maintenance, "stats", held_up)
     limits = Limits(threads=1, waiting=2)
     with scene.client(limits=limits) as client, ThreadPoolExecutor(8) as threads:
         asked = [threads.submit(client.get, "/v1/stats") for _ in range(8)]
@@ -120,7 +120,7 @@ def test_readiness_is_a_query(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> 
         def damaged(*_: object, **__: object) -> None:
             raise StoreDamaged("the file is not sound", hint="Run `recallens doctor`.")
 
-        monkeypatch.setattr(Engine, "recall", damaged)
+        monkeypatch.setattr(scene.engine, "recall", damaged)
         answer = client.get("/readyz")
     assert (answer.status_code, answer.json()["hint"]) == (503, "Run `recallens doctor`.")
 
@@ -153,7 +153,9 @@ def test_threads_find_what_one_finds(scene: Scene) -> None:
     asked = [f"how long does service {n} cache lookups" for n in range(12)] + [
         f"서비스 {n}번 캐시 시간" for n in range(12)
     ]
-    alone = {text: [one.memory.id for one in engine.recall(engine.query(text, limit=5)).results] for text in asked}
+    alone = {
+        text: [one.memory.id for one in engine.recall(engine.recalls.query(text, limit=5)).results] for text in asked
+    }
 
     with scene.client(limits=Limits(threads=4)) as client, ThreadPoolExecutor(8) as threads:
 

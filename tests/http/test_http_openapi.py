@@ -68,7 +68,7 @@ def test_every_argument_has_a_schema_and_a_question_an_example() -> None:
 @pytest.mark.parametrize("route", [route for route in ROUTES if route.name in ANSWERS], ids=lambda one: one.name)
 def test_what_is_answered_is_what_the_document_says(scene: Scene, route: Route) -> None:
     path, given = examples(scene)[route.method, route.path]
-    scene.engine.start_session("s-mine")
+    scene.engine.sessions.start("s-mine")
     with scene.client() as client:
         said: dict[str, Any] = {"json": given} if route.has_body else {"params": given}
         answer = client.request(route.method, path, **said)

@@ -58,7 +58,7 @@ def test_every_route_has_a_verdict_for_every_caller(scene: Scene, route: Route) 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
 def test_the_person_at_the_machine_may_do_everything(scene: Scene, route: Route) -> None:
     example = examples(scene)[route.method, route.path]
-    scene.engine.start_session("s-mine")
+    scene.engine.sessions.start("s-mine")
     with scene.client() as client:
         answer = ask(client, route, example)
     assert answer.status_code == route.status, answer.text
@@ -112,8 +112,8 @@ def test_a_token_is_told_nothing_of_the_machine(scene: Scene) -> None:
     with scene.client(scene.token("default")) as client:
         told = client.get("/v1/stats").text + client.get("/v1/vaults").text + client.post("/v1/vaults/notes/sync").text
     assert str(scene.vault) not in told
-    assert scene.engine.store.location not in told
-    assert scene.engine.store.id not in told
+    assert scene.engine.core.store.location not in told
+    assert scene.engine.core.store.id not in told
 
 
 def test_a_token_hides_and_does_not_destroy(scene: Scene) -> None:

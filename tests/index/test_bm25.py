@@ -43,7 +43,7 @@ def test_an_occurrence_in_the_head_can_weigh_more() -> None:
 
 
 def scores(engine: Engine, text: str, formula: Bm25, namespace: str = "default") -> dict[str, float]:
-    with engine.snapshot(namespace) as snapshot:
+    with engine.core.snapshot(namespace) as snapshot:
         assert snapshot is not None
         reader, state, version = snapshot
         bound = bind_lexical(reader, state.key, version.lexical, text, formula=formula, prefixes="short")
@@ -95,11 +95,11 @@ def test_another_namespace_does_not_move_a_score(engine: Engine) -> None:
     for number in range(5):
         engine.remember(f"the cache of service {number}", namespace="mine", dedupe=False)
     before = scores(engine, "cache service 3", Bm25(), "mine")
-    ranked = engine.recall(engine.query("cache service 3", namespace="mine", preset="classic"))
+    ranked = engine.recall(engine.recalls.query("cache service 3", namespace="mine", preset="classic"))
     for number in range(200):
         engine.remember(f"cache cache service {number}", namespace="theirs", dedupe=False)
     assert scores(engine, "cache service 3", Bm25(), "mine") == before
-    again = engine.recall(engine.query("cache service 3", namespace="mine", preset="classic"))
+    again = engine.recall(engine.recalls.query("cache service 3", namespace="mine", preset="classic"))
     assert [(r.memory.id, r.score) for r in again.results] == [(r.memory.id, r.score) for r in ranked.results]
 
 

@@ -36,7 +36,7 @@ def test_which_rows_hold_every_word(engine: Engine) -> None:
     texts = ("the ladder of gates", "gates alone", "a ladder alone", "neither")
     for text in texts:
         engine.remember(Draft(text), dedupe=False)
-    with engine.snapshot("default") as snapshot:
+    with engine.core.snapshot("default") as snapshot:
         assert snapshot is not None
         reader, state, version = snapshot
         bound = bind_lexical(reader, state.key, version.lexical, "x", formula=DEFAULT.formula, prefixes="short")
@@ -56,7 +56,7 @@ def test_a_memory_for_one_context_is_held_back_as_soon_as_it_is_written(engine: 
 
 
 def test_a_section_that_nearly_made_it_is_called_by_its_file(engine: Engine) -> None:
-    engine.add_document("The gates have a handbook.", path="handbook.md")
+    engine.memories.add_document("The gates have a handbook.", path="handbook.md")
     engine.remember(Draft("when do the gates open"), dedupe=False)
     recall = engine.search("when do the gates open", limit=1, record=False)
     assert [one.memory.document for one in recall.results] == [None]

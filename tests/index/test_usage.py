@@ -26,7 +26,7 @@ def test_usage_at_any_time_is_what_the_columns_held_then(acts: list[tuple[str, i
         ids = [engine.remember(text, salience=0.4, sector="episodic").id for text in texts]
         held = []
         for act, which in acts:
-            engine.clock.advance(days=0.7)
+            engine.core.clock.advance(days=0.7)
             match act:
                 case "confirm":
                     engine.confirm(ids[which])
@@ -34,11 +34,11 @@ def test_usage_at_any_time_is_what_the_columns_held_then(acts: list[tuple[str, i
                     engine.search(texts[which], mode="keyword", limit=2)
                 case "repeat":
                     assert engine.remember(texts[which]).outcome == "duplicate"
-            with engine.snapshot("default") as snapshot:
+            with engine.core.snapshot("default") as snapshot:
                 assert snapshot is not None
                 usage = usage_now(snapshot[2].columns)
-            held.append((engine.clock(), [getattr(usage, name).copy() for name in usage.__slots__]))
-        with engine.snapshot("default") as snapshot:
+            held.append((engine.core.clock(), [getattr(usage, name).copy() for name in usage.__slots__]))
+        with engine.core.snapshot("default") as snapshot:
             assert snapshot is not None
             reader, state, version = snapshot
             for at, expected in held:
@@ -52,7 +52,7 @@ def test_salience_falls_by_the_rate_of_its_sector(engine: Engine, clock: FixedCl
     id = engine.remember("Something happened", sector=sector, importance=0.4, salience=0.8).id
     clock.advance(days=20)
     expected = 0.8 * math.exp(-DECAY_PER_DAY[sector] / 0.5 * 20)
-    assert engine.salience([engine.get(id)])[id] == pytest.approx(expected, abs=1e-12)
+    assert engine.memories.salience([engine.get(id)])[id] == pytest.approx(expected, abs=1e-12)
     recall = engine.search("happened", record=False)
     assert recall.results[0].salience == pytest.approx(expected, abs=1e-12)
     assert engine.get(id).base_salience == 0.8  # a decayed value is never written back
@@ -64,19 +64,19 @@ def test_salience_stays_between_its_floor_and_one(engine: Engine, clock: FixedCl
     for _ in range(30):
         engine.confirm(bright)
     clock.advance(days=4000)
-    values = engine.salience([engine.get(dim), engine.get(bright)])
+    values = engine.memories.salience([engine.get(dim), engine.get(bright)])
     assert values[dim] == 0.05
     assert 0.05 <= values[bright] <= 1.0
 
 
 def test_use_adds_up_to_a_tenth(engine: Engine, clock: FixedClock) -> None:
     id = engine.remember("A used fact", salience=0.2, importance=0.5).id
-    engine.store.connection.execute("UPDATE memories SET uses = 3, seq = seq + 1")
-    assert engine.salience([engine.get(id)])[id] == pytest.approx(0.2 + 0.02 * math.log(4), abs=1e-12)
-    engine.store.connection.execute("UPDATE memories SET uses = 100000")
-    assert engine.salience([engine.get(id)])[id] == pytest.approx(0.3, abs=1e-12)
+    engine.core.store.connection.execute("UPDATE memories SET uses = 3, seq = seq + 1")
+    assert engine.memories.salience([engine.get(id)])[id] == pytest.approx(0.2 + 0.02 * math.log(4), abs=1e-12)
+    engine.core.store.connection.execute("UPDATE memories SET uses = 100000")
+    assert engine.memories.salience([engine.get(id)])[id] == pytest.approx(0.3, abs=1e-12)
 
 
 def test_a_clock_that_went_back_adds_no_salience(engine: Engine, clock: FixedClock) -> None:
     id = engine.remember("Made tomorrow", created=START_MS + DAY_MS, salience=0.5).id
-    assert engine.salience([engine.get(id)])[id] == 0.5
+    assert engine.memories.salience([engine.get(id)])[id] == 0.5

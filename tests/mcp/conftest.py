@@ -16,15 +16,15 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store that the servers of several scenes read."""
     store = tmp_path_factory.mktemp("mcp") / "store.db"
     with Engine.open(store, encoder="hashing:64") as engine:
-        engine.task_start("Get the gateway back after a bad release", id="earlier")
+        engine.tasks.start("Get the gateway back after a bad release", id="earlier")
         engine.remember(
             Draft("Roll back the gateway with the release job and the last green tag.", kind="pattern", task="earlier")
         )
         engine.remember("The gateway runs in the edge cluster in Frankfurt, see deploy/gateway.yaml:12.")
         engine.remember("게이트웨이 배포는 화요일에 한다.")
-        engine.record_skill("gateway rollback", core_principles=["Drain first"], pitfalls=["Never on a Friday"])
-        engine.record_pattern("Roll back by tag", description="Take the last green tag.")
-        engine.record_gotcha(
+        engine.crafts.record_skill("gateway rollback", core_principles=["Drain first"], pitfalls=["Never on a Friday"])
+        engine.crafts.record_pattern("Roll back by tag", description="Take the last green tag.")
+        engine.crafts.record_gotcha(
             "Stuck pods", description="Pods hang after a rollback.", resolution="Drain them.",
             files=["deploy/pods.yaml"], trigger_conditions=["rollback"],
         )  # fmt: skip

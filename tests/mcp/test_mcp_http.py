@@ -97,7 +97,7 @@ def team(tmp_path: Path) -> Team:
         engine.remember("The team meets on Monday.", namespace="team")
         secret = engine.search("vault code", namespace="private", record=False).results[0].memory.id
         tokens = [
-            engine.token_create(names, right=right)[1]
+            engine.tokens.create(names, right=right)[1]
             for names, right in ((["team"], "read"), (["team"], "write"), (["team", "private"], "read"))
         ]
     return Team(store, secret, *tokens)
@@ -175,7 +175,7 @@ def test_over_stdio_a_token_limits_the_process_until_it_is_revoked(team: Team) -
         assert "may read and not write" in desk.refused("remember", content="x")
         assert "no namespace 'private'" in desk.refused("search_memory", query="x", namespace="private")
         with Engine.open(team.store, encoder="hashing:64") as engine:
-            known = engine.token_of(team.reader)
+            known = engine.tokens.find(team.reader)
             assert known is not None
-            engine.token_revoke(known.id)
+            engine.tokens.revoke(known.id)
         assert "this token is not known, or holds no longer" in desk.refused("search_memory", query="Monday")

@@ -67,15 +67,15 @@ SCENES: dict[str, tuple[Transport, Tongue]] = {
 
 def fill(store: Path, said: Tongue) -> str:
     with Engine.open(store, encoder="hashing:64") as engine:
-        now = engine.clock()
-        task = engine.task_start(said.question, id="t-1")
+        now = engine.core.clock()
+        task = engine.tasks.start(said.question, id="t-1")
         helpful = engine.remember(Draft(said.helpful, kind="pattern", task=task.id, created=now - 3 * DAY))
         engine.remember(Draft(said.other, created=now - 2 * DAY))
-        engine.task_log(task.id, f"$ rollback --tag v1.9.2\n{said.helpful}", kind="terminal_snapshot")
-        engine.task_end(task.id, reward=1.0)
-        engine.record_skill(said.topic, core_principles=[said.principle])
-        engine.record_pattern(said.pattern, description=said.helpful)
-        engine.record_gotcha(said.gotcha, resolution=said.principle, files=[said.file])
+        engine.tasks.log(task.id, f"$ rollback --tag v1.9.2\n{said.helpful}", kind="terminal_snapshot")
+        engine.tasks.end(task.id, reward=1.0)
+        engine.crafts.record_skill(said.topic, core_principles=[said.principle])
+        engine.crafts.record_pattern(said.pattern, description=said.helpful)
+        engine.crafts.record_gotcha(said.gotcha, resolution=said.principle, files=[said.file])
         return helpful.id
 
 
@@ -114,7 +114,7 @@ def test_the_whole_loop(scene: str, store: Path) -> None:
     with Engine.open(store, encoder="hashing:64") as engine:
         learned = engine.get(kept["id"])
         assert (learned.zone, learned.source.split(":")[0]) == ("working", "mcp")
-        assert list(engine.doctor().problems) == []
+        assert list(engine.maintenance.doctor().problems) == []
 
 
 def test_what_a_client_calls_itself_is_kept_as_the_source(store: Path) -> None:

@@ -174,7 +174,7 @@ def test_the_reads_of_the_full_list_write_down_only_what_they_say(filled: Path) 
     with Engine.open(settings=settings) as engine:
         id = engine.search("gateway", session="full").results[0].memory.id
         engine.search("rollback", session="full")
-        second, first = (one.id for one in engine.recorded_recalls(limit=2))
+        second, first = (one.id for one in engine.recalls.recent(limit=2))
         reads: dict[str, dict[str, object]] = {
             "search": {"query": "gateway"}, "retrieve": {"query": "gateway"}, "search_documents": {"query": "gateway"},
             "get_context": {"task": "gateway"}, "recall_explain": {"session": "full"}, "get_snapshot": {"id": first},

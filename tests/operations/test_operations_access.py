@@ -40,7 +40,7 @@ def test_a_reader_leaves_no_trace(engine: Engine) -> None:
     before = engine.get(kept.id)
     assert do(engine, READER, "search", query="lookups", session="s-reader")["recorded"] is False
     assert engine.get(kept.id) == before
-    assert engine.session_is_of("s-reader", "somebody else")
+    assert engine.tokens.owns_session("s-reader", "somebody else")
     with pytest.raises(NotAllowed, match="read and not write"):
         do(engine, READER, "remember", content="x")
 
@@ -66,9 +66,9 @@ def test_a_session_is_kept_apart_in_each_namespace(engine: Engine) -> None:
 
 def test_removing_a_namespace_removes_whose_its_sessions_were(engine: Engine) -> None:
     do(engine, WRITER, "remember", content="x", session="s")
-    engine.remove_namespace("default")
+    engine.maintenance.remove_namespace("default")
     engine.remember("y")
-    assert engine.session_is_of("s", "somebody else")
+    assert engine.tokens.owns_session("s", "somebody else")
 
 
 def test_strictly_a_number_is_no_text(engine: Engine) -> None:

@@ -93,7 +93,7 @@ def test_where_nothing_can_be_required_it_is_unknown(filled: Engine) -> None:
 
 def test_a_time_is_a_facet_that_the_date_of_a_memory_covers(real: Engine) -> None:
     day = 86_400_000
-    real.remember(Draft("We moved the queue to Redis in a hurry.", created=real.clock() - 40 * day))
+    real.remember(Draft("We moved the queue to Redis in a hurry.", created=real.core.clock() - 40 * day))
     assert covered(real.search("what moved to Redis in the last two months", certify=True))["in the last two months"]
     assert not covered(real.search("what moved to Redis yesterday", certify=True))["yesterday"]
 
@@ -122,7 +122,7 @@ def test_an_incomplete_answer_widens_once_and_says_so(filled: Engine) -> None:
     assert [note["alpha"] for note in wide.ledger.notes("plan")] == [0.7, 0.5]
     assert [note["beta"] for note in wide.ledger.notes("plan")] == [0.2, 0.5]
     assert certificate(wide)["suggestion"] == "Check timeline context or request human input"
-    assert filled.snapshot_of(wide).widening == rounds[0].reason
+    assert filled.recalls.snapshot_of(wide).widening == rounds[0].reason
 
 
 def test_only_the_last_rounds_terms_count(filled: Engine) -> None:
@@ -148,10 +148,10 @@ def test_max_results_holds_in_both_rounds(filled: Engine) -> None:
 
 def test_a_certificate_goes_stale_when_a_memory_is_edited(filled: Engine) -> None:
     said = certificate(filled.search("which database does the billing service use", certify=True))
-    assert filled.verify_certificate(said).valid
+    assert filled.recalls.verify_certificate(said).valid
     first = said["evidence"][0]["id"]
     filled.edit(first, "The billing service uses PostgreSQL 16 as its database.")
-    found = filled.verify_certificate(said)
+    found = filled.recalls.verify_certificate(said)
     assert not found.valid
     assert found.stale == {first: "now superseded"}
 

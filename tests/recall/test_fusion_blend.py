@@ -37,7 +37,7 @@ class Compass:
 
 def shares(engine: Engine, text: str = QUESTION) -> tuple[dict[str, float], dict[str, float]]:
     """Each memory's BM25 score and cosine, from the views themselves."""
-    ledger = engine.recall(engine.query(text, preset="fusion", limit=50)).ledger
+    ledger = engine.recall(engine.recalls.query(text, preset="fusion", limit=50)).ledger
     found: dict[str, dict[str, float]] = {"lexical": {}, "semantic": {}}
     for entry in ledger.entries:
         if isinstance(entry.verdict, Found) and entry.verdict.view in found:
@@ -76,7 +76,7 @@ def test_the_blend_is_the_specified_formula_to_the_letter(compass: Engine, blend
     ids = fill(compass)
     words, cosines = shares(compass)
     top, low, high = max(words.values()), min(cosines.values()), max(cosines.values())
-    recall = compass.recall(compass.query(QUESTION, preset="fusion", blend=blend, limit=10))
+    recall = compass.recall(compass.recalls.query(QUESTION, preset="fusion", blend=blend, limit=10))
     found = {result.memory.id: relevance(dict(result.parts)) for result in recall.results}
     for id in ids.values():
         if id in found:
@@ -129,7 +129,7 @@ def test_a_cosine_that_everything_has_does_not_drown_what_tells_texts_apart(comp
 
 def test_weights_and_blend_are_in_the_ledger(compass: Engine) -> None:
     fill(compass)
-    recall = compass.recall(compass.query(QUESTION, preset="fusion", blend=0.25, weights={"vector": 0}))
+    recall = compass.recall(compass.recalls.query(QUESTION, preset="fusion", blend=0.25, weights={"vector": 0}))
     terms: dict[str, Term] = {term.name: term for term in recall.ledger.terms()}
     assert terms["vector"].stats["blend"] == terms["bm25"].stats["blend"] == 0.25
     assert not terms["vector"].delta.any()

@@ -62,9 +62,9 @@ def test_what_is_about_the_open_file_goes_up_by_a_share_of_its_score(engine: Eng
 
 
 def test_a_section_of_the_open_file_and_its_neighbours(engine: Engine) -> None:
-    (own,) = engine.add_document("The timeout is fatal here.", path="net/retry.md").memories
-    (beside,) = engine.add_document("The timeout is fatal there.", path="net/other.md").memories
-    (far,) = engine.add_document("The timeout is fatal anywhere.", path="web/page.md").memories
+    (own,) = engine.memories.add_document("The timeout is fatal here.", path="net/retry.md").memories
+    (beside,) = engine.memories.add_document("The timeout is fatal there.", path="net/other.md").memories
+    (far,) = engine.memories.add_document("The timeout is fatal anywhere.", path="web/page.md").memories
     results = found(engine, "timeout", preset="fusion", open_file="/home/me/notes/net/retry.md")
     shares = [
         results[id].parts.get("actionability", 0.0) / before(results[id], "actionability") for id in (own, beside)
@@ -100,9 +100,9 @@ def test_the_weights_of_a_situation_can_be_given(engine: Engine) -> None:
     weighed = found(engine, "timeout", open_file="src/net/client.py", actionability_weights={"fileMatch": 0.0})
     assert "actionability" not in weighed[id].parts
     with pytest.raises(RecallensError, match="fileMatch, commandMatch"):
-        engine.query("x", actionability_weights={"files": 1})
+        engine.recalls.query("x", actionability_weights={"files": 1})
     with pytest.raises(InvalidInput, match="list of texts"):
-        engine.query("x", commands="/deploy")
+        engine.recalls.query("x", commands="/deploy")
 
 
 # ── levels ──

@@ -59,15 +59,15 @@ def test_a_readme_or_manifest_at_the_root_is_project_scan(path: str, root: bool)
 
 def test_the_layer_of_each_source_by_rule(engine: Engine, clock: FixedClock) -> None:
     expected = {
-        engine.add_document("The cache keeps lookups.", path="wiki/cache.md").memories[0]: "brain-memory",
-        engine.add_document("The cache demo keeps lookups.", path="README.md").memories[0]: "project-scan",
+        engine.memories.add_document("The cache keeps lookups.", path="wiki/cache.md").memories[0]: "brain-memory",
+        engine.memories.add_document("The cache demo keeps lookups.", path="README.md").memories[0]: "project-scan",
         engine.remember("cache lookups are kept in p", project="p", sector="semantic").id: "project-memory",
         engine.remember("a cache keeps lookups for good", sector="semantic").id: "long-term-memory",
         engine.remember("run the cache lookups first", sector="procedural", project="p").id: "procedural-memory",
         engine.remember("yesterday the cache lookups broke", sector="episodic").id: "episodic-memory",
     }
-    engine.start_session("s1", title="Cache lookups")
-    engine.end_session("s1", summary="We settled the cache lookups")
+    engine.sessions.start("s1", title="Cache lookups")
+    engine.sessions.end("s1", summary="We settled the cache lookups")
     snapshot = fused(engine, "cache lookups")
     assert {id: layer_of(snapshot, id) for id in expected} == expected
     assert [result.layer for result in snapshot.results if result.memoryId not in expected] == ["medium-term-memory"]
@@ -75,8 +75,8 @@ def test_the_layer_of_each_source_by_rule(engine: Engine, clock: FixedClock) -> 
 
 def test_a_file_that_a_hit_links_to_is_brain_trace(opened: Open) -> None:
     engine = opened(encoder="none")
-    (hit,) = engine.add_document("The cache keeps lookups.", path="wiki/cache.md").memories
-    (linked,) = engine.add_document("Entries leave by age.", path="wiki/eviction.md").memories
+    (hit,) = engine.memories.add_document("The cache keeps lookups.", path="wiki/cache.md").memories
+    (linked,) = engine.memories.add_document("Entries leave by age.", path="wiki/eviction.md").memories
     engine.relate(hit, linked, "RELATED_TO")
     snapshot = fused(engine, "cache lookups")
     assert layer_of(snapshot, linked) == "brain-trace"
@@ -85,10 +85,10 @@ def test_a_file_that_a_hit_links_to_is_brain_trace(opened: Open) -> None:
 
 def test_a_file_that_is_only_recent_is_recent_knowledge_and_stays_out(opened: Open, clock: FixedClock) -> None:
     engine = opened(encoder="none")
-    old = engine.add_document("Invoices are due on friday.", path="wiki/invoices.md").memories[0]
+    old = engine.memories.add_document("Invoices are due on friday.", path="wiki/invoices.md").memories[0]
     clock.advance(days=30)
-    new = engine.add_document("Printers jam.", path="wiki/printers.md").memories[0]
-    recall = engine.recall(engine.query("zebra", preset="fusion"))
+    new = engine.memories.add_document("Printers jam.", path="wiki/printers.md").memories[0]
+    recall = engine.recall(engine.recalls.query("zebra", preset="fusion"))
     assert recall.results == ()
     assert recall.ledger.notes("sources")[-1]["candidates"] == {"brain-memory": 1, "recent-knowledge": 1}
     assert {miss.keptOutBy for miss in fused(engine, "zebra").nearMisses} == {"relevance"}
@@ -107,7 +107,7 @@ def test_the_prior_is_a_multiplier_written_as_what_it_adds(engine: Engine) -> No
 def test_a_lone_poor_hit_of_a_source_does_not_become_the_best(engine: Engine) -> None:
     """The specification divides by the best of each source: its poor hit counts 1.0. Here the floor stands in."""
     good = engine.remember("cache lookups cache lookups", sector="semantic", dedupe=False).id
-    poor = engine.add_document(
+    poor = engine.memories.add_document(
         "The quarterly report of the sales team mentions a cache once, among many other things.", path="wiki/sales.md"
     ).memories[0]
     snapshot = fused(engine, "cache lookups", weights={"vector": 0})
@@ -141,8 +141,8 @@ def test_outside_fusion_only_lesson_cards_are_boosted_for_other_kinds_may_be_gue
 def test_what_two_sources_say_alike_comes_once_the_better_scored(engine: Engine) -> None:
     text = "We cache tracking lookups for sixty seconds in the gateway"
     noted = engine.remember(text, project="p", sector="semantic", dedupe=False).id
-    (filed,) = engine.add_document(text, path="wiki/cache.md").memories
-    (near,) = engine.add_document(f"{text}.", path="wiki/copy.md").memories
+    (filed,) = engine.memories.add_document(text, path="wiki/cache.md").memories
+    (near,) = engine.memories.add_document(f"{text}.", path="wiki/copy.md").memories
     differs = engine.remember("We cache tracking lookups for ninety seconds in the gateway", dedupe=False).id
     snapshot = fused(engine, "cache tracking lookups")
     kept = {noted, filed, near} & set(ids(snapshot))
@@ -214,8 +214,8 @@ def medium(snapshot: Snapshot) -> list[str]:
 
 
 def end(engine: Engine, id: str, title: str, summary: str | None = None, *, ended: int | None = None) -> None:
-    engine.start_session(id, title=title)
-    engine.end_session(id, summary=summary, ended=ended)
+    engine.sessions.start(id, title=title)
+    engine.sessions.end(id, summary=summary, ended=ended)
 
 
 def test_a_session_leaves_a_summary_that_later_ones_find(engine: Engine) -> None:
@@ -229,7 +229,7 @@ def test_a_session_leaves_a_summary_that_later_ones_find(engine: Engine) -> None
 
 
 def test_without_a_summary_title_first_message_and_last_excerpt_stand_in(engine: Engine, clock: FixedClock) -> None:
-    engine.start_session("s1", title="캐시 작업")
+    engine.sessions.start("s1", title="캐시 작업")
     for author, text in (
         ("user", "캐시 만료를 어떻게 정할까?"),
         ("assistant", "먼저 측정하자"),
@@ -237,8 +237,8 @@ def test_without_a_summary_title_first_message_and_last_excerpt_stand_in(engine:
     ):
         clock.advance(ms=1)
         engine.remember(text, session="s1", author=author, dedupe=False)
-    engine.end_session("s1")
-    found = engine.resolve(["session:s1"])["session:s1"]
+    engine.sessions.end("s1")
+    found = engine.memories.resolve(["session:s1"])["session:s1"]
     lines = engine.get(found).content.splitlines()
     assert lines == ["캐시 작업", "사용자 요청: 캐시 만료를 어떻게 정할까?", "이전 답변 마지막 부분: 60초로 정했다"]
     assert medium(recent(engine, "캐시 만료")) == ["캐시 작업"]
@@ -246,11 +246,11 @@ def test_without_a_summary_title_first_message_and_last_excerpt_stand_in(engine:
 
 def test_a_changed_summary_replaces_the_one_before_and_the_same_one_changes_nothing(engine: Engine) -> None:
     end(engine, "s1", "Cache work", "a TTL of 60 seconds")
-    first = engine.resolve(["session:s1"])["session:s1"]
-    engine.end_session("s1", summary="a TTL of 60 seconds")
-    assert engine.resolve(["session:s1"])["session:s1"] == first
-    engine.end_session("s1", summary="a TTL of 90 seconds")
-    second = engine.resolve(["session:s1"])["session:s1"]
+    first = engine.memories.resolve(["session:s1"])["session:s1"]
+    engine.sessions.end("s1", summary="a TTL of 60 seconds")
+    assert engine.memories.resolve(["session:s1"])["session:s1"] == first
+    engine.sessions.end("s1", summary="a TTL of 90 seconds")
+    second = engine.memories.resolve(["session:s1"])["session:s1"]
     assert engine.get(first).status == "superseded"
     found = {result.memory.id for result in engine.search("cache ttl seconds").results}
     assert second in found
@@ -259,15 +259,15 @@ def test_a_changed_summary_replaces_the_one_before_and_the_same_one_changes_noth
 
 def test_a_summary_that_was_forgotten_is_not_written_again(engine: Engine) -> None:
     end(engine, "s1", "Cache work", "a TTL of 60 seconds")
-    engine.forget(engine.resolve(["session:s1"])["session:s1"])
-    engine.end_session("s1", summary="a TTL of 90 seconds")
+    engine.forget(engine.memories.resolve(["session:s1"])["session:s1"])
+    engine.sessions.end("s1", summary="a TTL of 90 seconds")
     assert engine.search("cache ttl seconds").results == ()
 
 
 def test_a_session_of_which_nothing_is_known_leaves_nothing(engine: Engine) -> None:
-    engine.start_session("s1")
-    engine.end_session("s1")
-    assert engine.resolve(["session:s1"]) == {}
+    engine.sessions.start("s1")
+    engine.sessions.end("s1")
+    assert engine.memories.resolve(["session:s1"]) == {}
 
 
 def test_the_newer_session_comes_first_only_among_equals(engine: Engine, clock: FixedClock) -> None:
@@ -275,7 +275,7 @@ def test_the_newer_session_comes_first_only_among_equals(engine: Engine, clock: 
     end(engine, "more", "Cache", "cache lookups and the gateway", ended=now - 6 * DAY_MS)
     end(engine, "old", "Cache", "cache of the printer room", ended=now - 30 * DAY_MS)
     end(engine, "new", "Cache", "cache of the lunch room", ended=now - DAY_MS)
-    ledger = engine.recall(engine.query("cache lookups", preset="fusion", medium_term_limit=3)).ledger
+    ledger = engine.recall(engine.recalls.query("cache lookups", preset="fusion", medium_term_limit=3)).ledger
     (found,) = (entry.verdict for entry in ledger.entries if entry.stage == "sessions")
     order = [engine.get(id.decode()).source_id for id in found.ids.tolist()]  # type: ignore[union-attr]
     assert order == ["session:more", "session:new", "session:old"]
@@ -285,7 +285,7 @@ def test_the_newer_session_comes_first_only_among_equals(engine: Engine, clock: 
 
 def test_a_session_enters_on_its_words_and_never_on_being_recent(engine: Engine) -> None:
     end(engine, "s1", "Printer", "the printer jams")
-    ledger = engine.recall(engine.query("cache lookups", preset="fusion", medium_term_limit=3)).ledger
+    ledger = engine.recall(engine.recalls.query("cache lookups", preset="fusion", medium_term_limit=3)).ledger
     found = [entry.verdict for entry in ledger.entries if entry.stage == "sessions"]
     assert [len(verdict.ids) for verdict in found] == [0]  # type: ignore[union-attr]
 
@@ -295,7 +295,9 @@ def test_the_limit_holds_zero_means_none_and_the_asking_session_is_left_out(engi
         end(engine, f"s{at}", f"Cache {at}", f"cache lookups, day {at} of many")
     assert len(medium(recent(engine, "cache lookups"))) == 3
     assert medium(recent(engine, "cache lookups", medium_term_limit=0)) == []
-    ledger = engine.recall(engine.query("cache lookups", preset="fusion", medium_term_limit=9, session="s1")).ledger
+    ledger = engine.recall(
+        engine.recalls.query("cache lookups", preset="fusion", medium_term_limit=9, session="s1")
+    ).ledger
     (found,) = (entry.verdict for entry in ledger.entries if entry.stage == "sessions")
     sources = {engine.get(id.decode()).source_id for id in found.ids.tolist()}  # type: ignore[union-attr]
     assert sources == {"session:s0", "session:s2", "session:s3"}

@@ -30,7 +30,7 @@ asked = st.lists(questions, min_size=1, max_size=4)
 
 
 def ask(engine: Engine, question: Question) -> Recall:
-    return engine.recall(engine.query(**question))
+    return engine.recall(engine.recalls.query(**question))
 
 
 def answer(recall: Recall) -> list[tuple[str, float]]:
@@ -122,7 +122,7 @@ def test_each_filter_considers_what_the_one_before_admitted(world: World, asked:
 
 
 def contents(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
-    db = engine.store.connection
+    db = engine.core.store.connection
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     return {table: db.execute(f"SELECT * FROM {table}").fetchall() for table in tables}
 
@@ -132,7 +132,7 @@ def contents(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
 def test_recall_writes_nothing(world: World, asked: list[Question]) -> None:
     with a_folder() as folder, open_world(folder / "store.db") as engine:
         populate(engine, world)
-        engine.store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        engine.core.store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
         def files() -> dict[str, str]:
             return {
@@ -141,11 +141,11 @@ def test_recall_writes_nothing(world: World, asked: list[Question]) -> None:
                 if path.is_file() and not path.name.endswith("-shm")
             }
 
-        before = (contents(engine), engine.store.connection.total_changes(), files())
+        before = (contents(engine), engine.core.store.connection.total_changes(), files())
         for question in asked:
             ask(engine, question)
             engine.search(**question, record=False)
-        assert (contents(engine), engine.store.connection.total_changes(), files()) == before
+        assert (contents(engine), engine.core.store.connection.total_changes(), files()) == before
 
 
 def compacting(patch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def test_the_same_query_store_and_clock_give_the_same_bytes(world: World, asked:
             compacting(patch)
             with open_world(folder / "store.db") as folded:
                 assert [ask(folded, question).ledger.canonical() for question in asked] == expected
-                assert folded.publish() is True
+                assert folded.maintenance.publish() is True
                 assert [ask(folded, question).ledger.canonical() for question in asked] == expected
             assert list(Path(f"{folder}/store.db.index").rglob("*.image"))
             with open_world(folder / "store.db") as mapped:
@@ -183,12 +183,12 @@ def test_growing_past_a_published_file_gives_the_same_bytes(world: World, later:
         compacting(patch)
         with open_world(folder / "store.db") as first:
             populate(first, world)
-            first.publish()
-            first.clock.advance(days=1)
+            first.maintenance.publish()
+            first.core.clock.advance(days=1)
             populate(first, later, ask_between=True)
             expected = [ask(first, question).ledger.canonical() for question in asked]
             with open_world(folder / "store.db") as second:
-                second.clock.advance(days=1)
+                second.core.clock.advance(days=1)
                 assert [ask(second, question).ledger.canonical() for question in asked] == expected
 
 
@@ -219,7 +219,7 @@ def test_filtering_late_equals_filtering_first(world: World, asked: list[Questio
 def test_a_result_passes_every_filter_that_was_asked_for(world: World, preset: str, project: str) -> None:
     with populated(world) as engine:
         recall = ask(engine, {"text": "cache deploy 인증", "preset": preset, "project": project, "limit": 30})
-        at = engine.clock()
+        at = engine.core.clock()
         for result in recall.results:
             memory = result.memory
             assert memory.project == project

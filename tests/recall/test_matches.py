@@ -53,7 +53,7 @@ def test_known_issues_prefer_gotchas_and_the_files_named(engine: Engine) -> None
 
 
 def test_the_environment_is_what_was_said_last(engine: Engine) -> None:
-    now = engine.clock()
+    now = engine.core.clock()
     for days, text in ((30, "Node is at version 18 on staging"), (1, "Node is at version 22 on staging")):
         engine.remember(Draft(text, created=now - days * DAY))
     recall = engine.search("which version of node is installed on staging", mode="keyword", record=False)
@@ -70,7 +70,7 @@ def test_code_structure_prefers_the_name(engine: Engine) -> None:
 
 
 def test_a_time_in_the_question_is_a_term_that_fades_outside_it(engine: Engine) -> None:
-    now = engine.clock()
+    now = engine.core.clock()
     texts = {days: f"We moved the queue on day {days} of the plan" for days in (1, 10, 400)}
     for days, text in texts.items():
         engine.remember(Draft(text, created=now - days * DAY))
@@ -88,7 +88,7 @@ def test_a_question_without_a_time_has_no_such_term(engine: Engine) -> None:
 
 
 def test_each_scope_is_a_gate(engine: Engine) -> None:
-    engine.task_start("Fix the cache", id="t-1")
+    engine.tasks.start("Fix the cache", id="t-1")
     engine.remember(Draft("cache of the task", task="t-1", worktree="wt", project="api"))
     engine.remember(Draft("cache of the worktree", worktree="wt", project="api"))
     engine.remember(Draft("cache of the project", project="api"))

@@ -107,44 +107,44 @@ def test_a_simple_question_is_not_expanded_and_a_harder_one_is() -> None:
 
 
 def test_the_two_intent_enums_are_one(engine: Engine) -> None:
-    assert engine.query("x", intent="how_to").intent is Intent.HOW_TO_DO
-    assert engine.query("x", intent="gotchas").intent is Intent.KNOWN_ISSUES
+    assert engine.recalls.query("x", intent="how_to").intent is Intent.HOW_TO_DO
+    assert engine.recalls.query("x", intent="gotchas").intent is Intent.KNOWN_ISSUES
     with pytest.raises(UnknownOption, match="how_to_do, what_happened, known_issues, environment, code_structure"):
-        engine.query("x", intent="why")
+        engine.recalls.query("x", intent="why")
 
 
 def test_a_callers_limit_overrides_the_dynamic_k(engine: Engine) -> None:
-    assert engine.query(COMPLEX).limit == 34
-    assert engine.query(COMPLEX, limit=3).limit == 3
-    assert engine.query(COMPLEX, max_results=7).limit == 7
-    assert engine.query(COMPLEX, preset="classic").limit == 10
+    assert engine.recalls.query(COMPLEX).limit == 34
+    assert engine.recalls.query(COMPLEX, limit=3).limit == 3
+    assert engine.recalls.query(COMPLEX, max_results=7).limit == 7
+    assert engine.recalls.query(COMPLEX, preset="classic").limit == 10
 
 
 def test_a_scope_needs_to_know_whose_it_is(engine: Engine) -> None:
     with pytest.raises(InvalidInput, match="scope task needs the task"):
-        engine.query("x", scope="task")
+        engine.recalls.query("x", scope="task")
     with pytest.raises(UnknownOption, match="task, worktree, project, org"):
-        engine.query("x", scope="everything")
+        engine.recalls.query("x", scope="everything")
 
 
 def test_weights_are_between_nothing_and_all(engine: Engine) -> None:
-    assert (engine.query("x").alpha, engine.query("x").beta) == (0.7, 0.2)
+    assert (engine.recalls.query("x").alpha, engine.recalls.query("x").beta) == (0.7, 0.2)
     with pytest.raises(InvalidInput, match="alpha"):
-        engine.query("x", alpha=1.5)
+        engine.recalls.query("x", alpha=1.5)
 
 
 # ── the specification's literal mapping ──
 
 
 def views_asked(engine: Engine, text: str) -> set[str]:
-    ledger = engine.recall(engine.query(text, preset="adaptive")).ledger
+    ledger = engine.recall(engine.recalls.query(text, preset="adaptive")).ledger
     return {entry.stage for entry in ledger.entries if entry.stage.startswith(("gather:", "graph"))}
 
 
 def test_adaptive_asks_the_views_of_its_strategy(engine: Engine) -> None:
     token = engine.remember("인증 시스템은 JWT 토큰을 쓴다")
     fillers = [Draft(f"parcel {number} 인증 left depot {number * 7919}") for number in range(200)]
-    numbers = [row.id for batch in engine.remember_many(fillers) for row in batch]
+    numbers = [row.id for batch in engine.memories.remember_many(fillers) for row in batch]
     far = engine.remember("Sessions end after an hour").id
     for near in [token.id, *numbers]:
         engine.relate(near, far, "BUILDS_ON")

@@ -38,7 +38,7 @@ def test_a_trusted_decision_answers_and_says_so(engine: Engine) -> None:
 
 def test_the_gates_come_in_the_settled_order(engine: Engine) -> None:
     engine.remember(TEXT, **DECIDED)
-    ledger = engine.recall(engine.query(QUERY)).ledger
+    ledger = engine.recall(engine.recalls.query(QUERY)).ledger
     gates = [entry.verdict.name for entry in ledger.entries if isinstance(entry.verdict, Gate)]
     assert [name.removeprefix("direct-answer:") for name in gates if name.startswith("direct-answer:")] == [
         "active", "trusted-zone", "eligible-kind", "importance", "entity-match", "token-overlap",

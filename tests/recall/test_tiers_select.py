@@ -25,7 +25,7 @@ def rung(snapshot: Snapshot, name: str) -> tuple[int, int, str | None]:
 
 def test_at_most_three_sections_of_one_document(engine: Engine) -> None:
     text = "\n\n".join(f"cache {'lookups ' * at}{'and other things ' * 60}" for at in range(1, 6))
-    sections = engine.add_document(text, path="cache.md").memories
+    sections = engine.memories.add_document(text, path="cache.md").memories
     alone = engine.remember("the cache is large").id
     snapshot = engine.xray("cache", budget=100_000, tokens=100_000)
     assert len(set(sections) & set(ids(snapshot))) == 3

@@ -71,7 +71,7 @@ def test_the_floor_prunes_before_the_walk(
 
 
 def test_iterations_are_the_callers_and_are_recorded(words: Engine, chain: tuple[str, str, str, str]) -> None:
-    one, many = (words.recall(words.query("cache", graph_iterations=n)).ledger for n in (1, 30))
+    one, many = (words.recall(words.recalls.query("cache", graph_iterations=n)).ledger for n in (1, 30))
     assert (found(one)["iterations"], found(many)["iterations"]) == (1, 30)
     raw = [ledger.replay().raw("graph").tolist() for ledger in (one, many)]
     assert raw[0] != raw[1]

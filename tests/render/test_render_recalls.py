@@ -23,7 +23,7 @@ asked = st.lists(questions, min_size=1, max_size=3)
 def test_every_recall_is_valid_by_the_published_schema(world: World, asked: list[dict[str, Any]]) -> None:
     with populated(world) as engine:
         for question in asked:
-            recall = engine.recall(engine.query(**question))
+            recall = engine.recall(engine.recalls.query(**question))
             if recall.ledger.notes("plan"):
                 assert problems(json.loads(render(explain(recall.ledger), "json"))) == []
 
@@ -33,7 +33,7 @@ def test_every_recall_is_valid_by_the_published_schema(world: World, asked: list
 def test_a_stored_ledger_gives_the_same_snapshot_in_every_format(world: World, asked: list[dict[str, Any]]) -> None:
     with populated(world) as engine:
         for question in asked:
-            ledger = engine.recall(engine.query(**question)).ledger
+            ledger = engine.recall(engine.recalls.query(**question)).ledger
             if not ledger.notes("plan"):
                 continue
             stored = Ledger.from_json(json.loads(json.dumps(ledger.to_json(), ensure_ascii=False)))

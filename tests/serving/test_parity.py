@@ -72,10 +72,10 @@ def surfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surfaces]:
                 main, ["remember", "--jsonl", str(ROOT / "examples" / "memories.jsonl"), "--store", str(store)]
             )
             assert shown.exit_code == 0, shown.output
-            engine.vault_add(ROOT / "examples" / "vault", "harbor")
-            engine.vault_add(ROOT / "docs", "docs")
-            engine.vault_sync()
-            engine.drain()
+            engine.vaults.add(ROOT / "examples" / "vault", "harbor")
+            engine.vaults.add(ROOT / "docs", "docs")
+            engine.vaults.sync()
+            engine.encoder.drain()
             with (
                 running(whole(engine)) as address,
                 httpx.Client(base_url=address, timeout=60) as http,

@@ -84,8 +84,8 @@ def asked_of(known: Known) -> dict[tuple[str, str], Asked]:
 def known(engine: Engine) -> Known:
     memory = engine.remember("Lookups are cached for 60 seconds.").id
     engine.remember("The plans of another team.", namespace="elsewhere")
-    snapshot = engine.snapshot_of(engine.search("how long are lookups cached")).snapshotId
-    return Known(memory, snapshot, engine.token_create(["default"], right="read")[1])
+    snapshot = engine.recalls.snapshot_of(engine.search("how long are lookups cached")).snapshotId
+    return Known(memory, snapshot, engine.tokens.create(["default"], right="read")[1])
 
 
 def beside_the_api(engine: Engine) -> set[tuple[str, str]]:
@@ -101,8 +101,8 @@ def test_every_route_has_a_verdict_for_every_caller(engine: Engine, known: Known
         "no token": None,
         "bad token": BAD_TOKEN,
         "read": known.token,
-        "write": engine.token_create(["default"], right="write")[1],
-        "other namespace": engine.token_create(["elsewhere"], right="write")[1],
+        "write": engine.tokens.create(["default"], right="write")[1],
+        "other namespace": engine.tokens.create(["elsewhere"], right="write")[1],
     }
     for (method, path), one in asked.items():
         for who, verdict in zip(CALLERS, one.verdicts, strict=True):

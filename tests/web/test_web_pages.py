@@ -57,7 +57,7 @@ class Tags(HTMLParser):
 
 
 def test_every_page_carries_the_policy_and_stands_by_it(owner: TestClient, store: Engine) -> None:
-    one = store.recall(store.query("cache")).results[0].memory.id
+    one = store.recall(store.recalls.query("cache")).results[0].memory.id
     paths = ("/", "/?q=cache", "/xray?q=cache", "/why-not?q=cache", f"/why-not?q=cache&memory={one}",
              "/sandbox?q=cache", "/sandbox/ranking?q=cache", "/diff", f"/memories/{one}", f"/timeline/{one}", "/vault",
              "/stats", "/rate?q=cache", "/memories/none", "/?q=x&kind=none")  # fmt: skip
@@ -87,7 +87,7 @@ def test_assets_are_named_by_their_hash_and_kept_for_good(owner: TestClient) -> 
 
 
 def test_looking_writes_nothing_and_only_a_search_is_recorded(owner: TestClient, store: Engine) -> None:
-    one = store.recall(store.query("cache")).results[0].memory.id
+    one = store.recall(store.recalls.query("cache")).results[0].memory.id
     before = written(store)
     for path in ("/", "/xray?q=cache", "/why-not?q=cache", f"/why-not?q=cache&memory={one}",
                  "/sandbox?q=cache&w.bm25=2", "/sandbox/ranking?q=cache&limit=1", "/diff", f"/memories/{one}", "/vault",
@@ -114,7 +114,7 @@ def test_who_only_reads_sees_and_writes_nothing(store: Engine) -> None:
     reader = client(store, READER)
     assert "60 seconds" in reader.get("/?q=cached lookups").text
     assert "cannot be kept" in reader.get("/rate?q=cached lookups").text
-    one = store.recall(store.query("cache")).results[0].memory.id
+    one = store.recall(store.recalls.query("cache")).results[0].memory.id
     sent = reader.post("/rate", data={"q": "cache", f"grade.{one}": "3"}, headers=HERE)
     assert (sent.status_code, "may read and not write" in sent.text) == (403, True)
     assert written(store) == before
@@ -123,7 +123,7 @@ def test_who_only_reads_sees_and_writes_nothing(store: Engine) -> None:
 
 def test_a_namespace_that_is_not_granted_is_as_one_that_does_not_exist(store: Engine) -> None:
     reader = client(store, READER)
-    foreign = store.recall(store.query("secret plans", namespace="two")).results[0].memory.id
+    foreign = store.recall(store.recalls.query("secret plans", namespace="two")).results[0].memory.id
     for path in ("/?q=secret plans", "/stats?x=1", "/vault?x=1", "/diff?x=1", "/rate?q=secret plans", "/xray?q=secret"):
         with_two, with_none = (reader.get(f"{path}&namespace={name}") for name in ("two", "nowhere"))
         assert with_two.status_code == with_none.status_code == 404
@@ -147,7 +147,7 @@ def test_several_namespaces_can_be_chosen_from(store: Engine) -> None:
 
 
 def test_a_rating_from_another_site_is_refused(owner: TestClient, store: Engine) -> None:
-    one = store.recall(store.query("cache")).results[0].memory.id
+    one = store.recall(store.recalls.query("cache")).results[0].memory.id
     data = {"q": "cache", "set": "rated", f"grade.{one}": "3"}
     for headers in (
         {}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
@@ -162,8 +162,8 @@ def test_a_rating_from_another_site_is_refused(owner: TestClient, store: Engine)
 
 
 def test_a_rating_that_cannot_be_kept_is_told_and_nothing_is_written(owner: TestClient, store: Engine) -> None:
-    one = store.recall(store.query("cache")).results[0].memory.id
-    foreign = store.recall(store.query("secret plans", namespace="two")).results[0].memory.id
+    one = store.recall(store.recalls.query("cache")).results[0].memory.id
+    foreign = store.recall(store.recalls.query("secret plans", namespace="two")).results[0].memory.id
     for data, words in (
         ({"q": "cache", f"grade.{one}": "7"}, "one of 0, 1, 2, 3"),
         ({"q": "cache", f"grade.{one}": "0"}, "nothing is rated above 0"),
@@ -204,7 +204,7 @@ def test_what_is_wrong_is_told_with_what_would_be_right(owner: TestClient) -> No
 
 @pytest.mark.parametrize("number", ["", "0", "-1", "x", "1e9", "9" * 6_000, "٣"])
 def test_an_odd_number_in_the_address_is_no_fault(owner: TestClient, store: Engine, number: str) -> None:
-    one = store.recall(store.query("cache")).results[0].memory.id
+    one = store.recall(store.recalls.query("cache")).results[0].memory.id
     for path in (f"/timeline/{one}?around={number}", f"/vault?page={number}"):
         assert owner.get(path).status_code == 200
 
@@ -213,7 +213,7 @@ def test_a_backend_fault_is_told_without_its_inside(store: Engine, monkeypatch: 
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("password of the database")
 
-    monkeypatch.setattr(store, "survey", broken)
+    monkeypatch.setattr(store.maintenance, "survey", broken)
     answer = client(store, Caller(home="default")).get("/stats")
     assert answer.status_code == 500
     assert "password" not in answer.text

@@ -19,7 +19,7 @@ BROWSING = {"Accept": "text/html"}
 def token(engine: Engine) -> str:
     engine.remember("Lookups are cached for 60 seconds.")
     engine.remember("The secret plans of team two.", namespace="two")
-    return engine.token_create(["default"], right="read", name="page")[1]
+    return engine.tokens.create(["default"], right="read", name="page")[1]
 
 
 @pytest.fixture
@@ -60,9 +60,9 @@ def test_a_token_opens_the_page_with_what_it_grants(browser: TestClient, token: 
 
 
 def test_what_another_token_asked_is_not_there(engine: Engine, browser: TestClient, token: str) -> None:
-    other = engine.token_create(["default"], right="write", name="other")[0]
+    other = engine.tokens.create(["default"], right="write", name="other")[0]
     theirs = engine.search("lookups of the other", owner=other.id)
-    id = engine.snapshot_of(theirs).snapshotId
+    id = engine.recalls.snapshot_of(theirs).snapshotId
     browser.post("/sign-in", data={"token": token}, headers=FROM_HERE)
     for path in ("/", "/diff"):
         assert "lookups of the other" not in browser.get(path, headers=BROWSING).text

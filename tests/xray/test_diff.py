@@ -21,7 +21,7 @@ Question = dict[str, Any]
 
 
 def ask(engine: Engine, text: str, **options: Any) -> Ledger:
-    return engine.recall(engine.query(text, **options)).ledger
+    return engine.recall(engine.recalls.query(text, **options)).ledger
 
 
 # ── laws ──
@@ -142,7 +142,7 @@ def test_a_term_that_grew_is_named_with_both_values(engine: Engine, clock: Fixed
     for _ in range(8):
         clock.advance(days=1.5)
         engine.confirm(low)
-    after = engine.recall(replace(engine.query("cache", preset="classic"), now=before.query["now"])).ledger
+    after = engine.recall(replace(engine.recalls.query("cache", preset="classic"), now=before.query["now"])).ledger
     assert replay(before).ids == tuple(reversed(replay(after).ids))
     assert {low} < {one, two}
     moved = {c.memory_id: c.cause for c in diff(before, after).moved}

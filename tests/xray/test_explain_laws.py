@@ -22,7 +22,7 @@ asked = st.lists(questions, min_size=1, max_size=3)
 def test_a_snapshot_of_any_recall_says_what_the_recall_did(world: World, asked: list[dict[str, Any]]) -> None:
     with populated(world) as engine:
         for question in asked:
-            recall = engine.recall(engine.query(**question))
+            recall = engine.recall(engine.recalls.query(**question))
             if not recall.ledger.notes("plan"):
                 continue
             snapshot = explain(recall.ledger)
@@ -46,7 +46,7 @@ def test_a_snapshot_of_any_recall_says_what_the_recall_did(world: World, asked: 
 def test_only_measured_times_differ_between_two_recalls(world: World, asked: list[dict[str, Any]]) -> None:
     with populated(world) as engine:
         for question in asked:
-            query = engine.query(**question)
+            query = engine.recalls.query(**question)
             ledgers = [engine.recall(query).ledger for _ in range(2)]
             if not ledgers[0].notes("plan"):
                 continue

@@ -122,7 +122,7 @@ def _scenes(folder: Path) -> Iterator[Snapshot]:
 
 
 def _asked_for_meaning(engine: Engine) -> Iterator[Snapshot]:
-    clock = engine.clock
+    clock = engine.core.clock
     assert isinstance(clock, FixedClock)
     old = engine.remember("we cache tracking lookups for an hour", source="conversation", confidence=0.94).id
     decided = engine.remember(
@@ -137,7 +137,7 @@ def _asked_for_meaning(engine: Engine) -> Iterator[Snapshot]:
     engine.remember("somebody's page about the cache", zone="quarantine")
     engine.remember("`src/app.py` holds the router", kind="note")
     engine.remember("runbook: restart the gateway, then drain it", kind="skill", dedupe=False)
-    engine.add_document("the cache of the gateway is small", path="docs/cache.md")
+    engine.memories.add_document("the cache of the gateway is small", path="docs/cache.md")
     engine.supersede(old, decided)
     yield engine.xray("how long do we cache tracking lookups")
     yield engine.xray("how long do we cache tracking lookups", include_superseded=True, trace_id="trace-7c1f")
@@ -148,7 +148,7 @@ def _asked_for_meaning(engine: Engine) -> Iterator[Snapshot]:
     engine.confirm(decided)
     clock.advance(days=1)
     recorded = engine.search("how long do we cache tracking lookups", session="agent-42", budget=8192)
-    yield engine.snapshot_of(recorded)
+    yield engine.recalls.snapshot_of(recorded)
     engine.remember("alice likes tea", namespace="alice")
     yield engine.xray("what does alice like", namespace="alice")
 
@@ -221,6 +221,6 @@ def test_a_budget_is_stated_kept_and_valid_whether_or_not_one_was_asked(engine: 
     tight = engine.xray("cache", preset=preset, budget=600)
     assert 0 < len(tight.results) < 6
     assert (tight.budget.chars, tight.filters[-1].name) == (600, "budget-fit")
-    free = engine.snapshot_of(engine.search("cache", preset=preset))
+    free = engine.recalls.snapshot_of(engine.search("cache", preset=preset))
     assert len(free.results) == 6
     assert free.budget.chars == free.budget.used == 24 - 1 + sum(result.chars or 0 for result in free.results)

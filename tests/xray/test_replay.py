@@ -44,7 +44,7 @@ def stored(ledger: Ledger) -> Ledger:
 def asked(engine: Engine, text: str = "cache deploy", **options: Any) -> Ledger:
     for each in TEXTS:
         engine.remember(each)
-    return engine.recall(engine.query(text, **options)).ledger
+    return engine.recall(engine.recalls.query(text, **options)).ledger
 
 
 def with_entry(ledger: Ledger, at: int, entry: Entry) -> Ledger:
@@ -63,7 +63,7 @@ def place_of(ledger: Ledger, kind: type) -> int:
 def test_a_stored_ledger_gives_the_same_ids_order_and_scores(world: World, asked: list[dict[str, Any]]) -> None:
     with populated(world) as engine:
         for question in asked:
-            recall = engine.recall(engine.query(**question))
+            recall = engine.recall(engine.recalls.query(**question))
             again = replay(stored(recall.ledger), digest=recall.ledger.digest())
             assert again.ids == tuple(result.memory.id for result in recall.results)
             assert again.scores == tuple(result.score for result in recall.results)
@@ -74,7 +74,7 @@ def test_a_stored_ledger_gives_the_same_ids_order_and_scores(world: World, asked
 @few
 def test_the_live_store_as_it_was_differs_in_nothing(world: World, question: dict[str, Any]) -> None:
     with populated(world) as engine:
-        ledger = engine.recall(engine.query(**question)).ledger
+        ledger = engine.recall(engine.recalls.query(**question)).ledger
         assert compare_live(stored(ledger), rerun(engine)) == []
 
 
@@ -82,18 +82,20 @@ def test_the_live_store_as_it_was_differs_in_nothing(world: World, question: dic
 @few
 def test_a_query_comes_back_from_its_record(question: dict[str, Any]) -> None:
     with populated(World((), (), (), (), ())) as engine:
-        query = replace(engine.query(**question), weights={"bm25": 2.0}, watch=("X",), files=("a.py",), scopes=("s",))
+        query = replace(
+            engine.recalls.query(**question), weights={"bm25": 2.0}, watch=("X",), files=("a.py",), scopes=("s",)
+        )
         assert query_from_record(json.loads(json.dumps(query.to_json()))) == query
 
 
 def test_a_recorded_field_that_is_not_known_is_refused(engine: Engine) -> None:
-    record = engine.query("cache").to_json() | {"mood": "calm"}
+    record = engine.recalls.query("cache").to_json() | {"mood": "calm"}
     with pytest.raises(ValueError, match="'mood'"):
         query_from_record(record)
 
 
 def test_a_recall_of_nothing_replays_to_nothing(engine: Engine) -> None:
-    assert replay(engine.recall(engine.query("cache")).ledger).to_json()["results"] == []
+    assert replay(engine.recall(engine.recalls.query("cache")).ledger).to_json()["results"] == []
 
 
 # ── altered ──
@@ -122,9 +124,9 @@ def test_results_in_another_order_are_refused(engine: Engine, preset: str) -> No
 
 def test_a_row_that_a_gate_rejected_cannot_be_chosen(engine: Engine) -> None:
     ledger = asked(engine)
-    gone = engine.resolve([replay(ledger).ids[-1]])
+    gone = engine.memories.resolve([replay(ledger).ids[-1]])
     engine.forget(next(iter(gone)))
-    after = engine.recall(engine.query("cache deploy")).ledger
+    after = engine.recall(engine.recalls.query("cache deploy")).ledger
     masked = np.flatnonzero(~after.replay().live)
     at = place_of(after, Pick)
     pick = after.entries[at].verdict
@@ -154,7 +156,7 @@ def test_a_score_that_was_raised_shows_in_the_order(engine: Engine) -> None:
 @few
 def test_any_altered_leaf_breaks_the_digest(world: World, question: dict[str, Any], data: st.DataObject) -> None:
     with populated(world) as engine:
-        ledger = engine.recall(engine.query(**question)).ledger
+        ledger = engine.recall(engine.recalls.query(**question)).ledger
     record = json.loads(json.dumps(ledger.to_json()))
     numbers = [(entry, name) for entry in record["entries"] for name in ("considered", "admitted", "stage")]
     holder, name = data.draw(st.sampled_from(numbers))
@@ -169,7 +171,7 @@ def test_any_altered_count_is_refused_without_a_digest(
     world: World, question: dict[str, Any], data: st.DataObject
 ) -> None:
     with populated(world) as engine:
-        ledger = engine.recall(engine.query(**question)).ledger
+        ledger = engine.recall(engine.recalls.query(**question)).ledger
     at = data.draw(st.integers(0, len(ledger.entries) - 1))
     entry, by = ledger.entries[at], data.draw(st.sampled_from((-1, 1, 7)))
     name = data.draw(st.sampled_from(("considered", "admitted")))
@@ -182,7 +184,7 @@ def test_any_altered_count_is_refused_without_a_digest(
 @few
 def test_a_dropped_pick_entry_or_row_is_refused(world: World, question: dict[str, Any]) -> None:
     with populated(world) as engine:
-        ledger = engine.recall(engine.query(**question)).ledger
+        ledger = engine.recall(engine.recalls.query(**question)).ledger
     for at, entry in enumerate(ledger.entries):
         if isinstance(entry.verdict, Pick) and len(entry.verdict.chosen):
             pick = entry.verdict

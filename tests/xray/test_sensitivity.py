@@ -64,7 +64,7 @@ def test_a_fall_inside_the_results_is_not_outside_them() -> None:
 def test_an_absent_term_is_not_weighed(engine: Engine) -> None:
     engine.remember("deploys go out with src/app.py")
     engine.remember("nothing of the kind")
-    results = sensitivity(engine.recall(engine.query("src/app.py")).ledger)
+    results = sensitivity(engine.recall(engine.recalls.query("src/app.py")).ledger)
     assert "symbolic" in results[0].without
     assert "symbolic" not in results[-1].without
 
@@ -77,7 +77,9 @@ def test_the_exact_words_decide_in_a_real_store(real: Engine) -> None:
         "zyxgate refuses clients without a certificate",
     ):
         real.remember(text)
-    found = {one.rank: one for one in sensitivity(real.recall(real.query("zyxgate new version rollout")).ledger)}
+    found = {
+        one.rank: one for one in sensitivity(real.recall(real.recalls.query("zyxgate new version rollout")).ledger)
+    }
     assert found[1].standing == 1
     decided = [one for one in found.values() if one.deciding is not None]
     assert decided
@@ -90,7 +92,7 @@ def test_the_exact_words_decide_in_a_real_store(real: Engine) -> None:
 @few
 def test_every_place_is_the_rank_by_the_remaining_terms(world: World, question: dict[str, Any]) -> None:
     with populated(world) as engine:
-        ledger = engine.recall(engine.query(**question)).ledger
+        ledger = engine.recall(engine.recalls.query(**question)).ledger
     picking = next((at for at, entry in enumerate(ledger.entries) if isinstance(entry.verdict, Pick)), None)
     if picking is None:
         assert sensitivity(ledger) == ()
@@ -110,12 +112,12 @@ def test_every_place_is_the_rank_by_the_remaining_terms(world: World, question: 
 
 
 def test_no_results_no_sentences(engine: Engine) -> None:
-    assert sensitivity(engine.recall(engine.query("cache")).ledger) == ()
+    assert sensitivity(engine.recall(engine.recalls.query("cache")).ledger) == ()
 
 
 @pytest.mark.parametrize("preset", ["default", "classic"])
 def test_one_for_each_result_in_order(engine: Engine, preset: str) -> None:
     for word in ("one", "two", "three"):
         engine.remember(f"cache {word}")
-    recall = engine.recall(engine.query("cache two", preset=preset))
+    recall = engine.recall(engine.recalls.query("cache two", preset=preset))
     assert [one.memory_id for one in sensitivity(recall.ledger)] == [result.memory.id for result in recall.results]

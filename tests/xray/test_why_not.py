@@ -31,7 +31,7 @@ def rerun(engine: Engine) -> Callable[[Query], Ledger]:
 
 def ask(engine: Engine, id: str, text: str, /, **options: Any) -> WhyNot:
     more = {name: options.pop(name) for name in ("budget", "tokens", "weights", "scopes") if name in options}
-    query = replace(engine.query(text, **options), **more)
+    query = replace(engine.recalls.query(text, **options), **more)
     return why_not(id, query, rerun(engine), memory=engine.get(id))
 
 
@@ -60,15 +60,15 @@ def test_an_id_that_is_not_in_the_namespace_is_unknown(engine: Engine) -> None:
     engine.remember("cache lookups")
     elsewhere = engine.remember("cache lookups", namespace="other").id
     for id in (NOBODY, elsewhere):
-        found = why_not(id, engine.query("cache"), rerun(engine))
+        found = why_not(id, engine.recalls.query("cache"), rerun(engine))
         assert found == Unknown(id, "default")
         assert found.sentence == f"There is no memory {id} in namespace 'default'."
-    assert why_not(NOBODY, engine.query("cache", namespace="empty"), rerun(engine)) == Unknown(NOBODY, "empty")
+    assert why_not(NOBODY, engine.recalls.query("cache", namespace="empty"), rerun(engine)) == Unknown(NOBODY, "empty")
 
 
 def test_an_empty_query_is_refused(engine: Engine) -> None:
     with pytest.raises(InvalidInput, match="empty"):
-        why_not(NOBODY, engine.query(" "), rerun(engine))
+        why_not(NOBODY, engine.recalls.query(" "), rerun(engine))
 
 
 # ── the caller's filters ──
@@ -90,7 +90,7 @@ FILTERS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 def test_a_filter_of_the_caller_comes_off(
     engine: Engine, gate: str, attributes: dict[str, Any], option: dict[str, Any], reason: str
 ) -> None:
-    engine.start_session("s2")
+    engine.sessions.start("s2")
     id = engine.remember("cache lookups for a minute", **attributes).id
     for at in range(4):
         engine.remember(f"something else {at}")
@@ -213,12 +213,12 @@ def test_one_that_is_meant_for_another_context(engine: Engine) -> None:
 def test_without_the_memory_itself_the_gates_still_answer(engine: Engine) -> None:
     old, new = engine.remember("cache for a minute").id, engine.remember("cache for an hour").id
     engine.supersede(old, new)
-    found = why_not(old, engine.query("cache"), rerun(engine))
+    found = why_not(old, engine.recalls.query("cache"), rerun(engine))
     assert isinstance(found, KeptOut)
     assert found.change is not None
     assert found.change.setting == "filters.include_superseded"
     engine.forget(old)
-    found = why_not(old, engine.query("cache"), rerun(engine))
+    found = why_not(old, engine.recalls.query("cache"), rerun(engine))
     assert isinstance(found, KeptOut)
     assert (found.change, found.advice) == (None, None)
 
@@ -237,7 +237,7 @@ def ranked(engine: Engine, count: int) -> list[str]:
 
 def test_cut_by_rank_the_limit_is_its_rank(engine: Engine) -> None:
     ranked(engine, 8)
-    query = engine.query("cache", preset="classic", mode="keyword")
+    query = engine.recalls.query("cache", preset="classic", mode="keyword")
     order = [result.memory.id for result in engine.recall(query).results]
     recall = engine.recall(replace(query, limit=3))
     scores = {result.memory.id: result.score for result in engine.recall(query).results}
@@ -253,7 +253,7 @@ def test_cut_by_rank_the_limit_is_its_rank(engine: Engine) -> None:
 
 def test_never_proposed_says_the_best_place_and_the_depth(engine: Engine) -> None:
     ids = ranked(engine, 24)
-    query = engine.query("cache", limit=1, mode="keyword", preset="classic")
+    query = engine.recalls.query("cache", limit=1, mode="keyword", preset="classic")
     ledger = engine.recall(query).ledger
     (plan,) = ledger.notes("plan")
     last = next(id for id in ids if ledger.replay().locate(np.array([id.encode()]))[0] < 0)
@@ -278,7 +278,7 @@ def test_another_mode_where_no_words_match(engine: Engine) -> None:
 def test_the_budget_that_it_needs_is_the_smallest(engine: Engine) -> None:
     long = engine.remember(f"cache {'lookups and more of them ' * 30}").id
     engine.remember("cache")
-    query = engine.query("cache")
+    query = engine.recalls.query("cache")
     assert len(engine.recall(query).results) == 2
     found = kept_out(engine, long, "cache", budget=600)
     assert names(found) == ["budget-fit"]
@@ -312,9 +312,9 @@ def test_short_of_both_budgets_no_single_one_helps(engine: Engine) -> None:
 
 def test_a_fourth_section_of_one_document(engine: Engine) -> None:
     text = "\n\n".join(f"cache {'lookups ' * at}{'and other things ' * 60}" for at in range(1, 6))
-    added = engine.add_document(text, path="cache.md")
+    added = engine.memories.add_document(text, path="cache.md")
     assert len(added.memories) == 5
-    shown = {result.memory.id for result in engine.recall(engine.query("cache")).results}
+    shown = {result.memory.id for result in engine.recall(engine.recalls.query("cache")).results}
     hidden = [id for id in added.memories if id not in shown]
     assert len(hidden) == 2
     found = kept_out(engine, hidden[0], "cache")
@@ -328,7 +328,7 @@ def test_one_that_repeats_another_gives_way_to_something_else(engine: Engine) ->
     other = engine.remember("cache lookups gateway", importance=0.4).id
     for at in range(5):
         engine.remember(f"cache number {at} and so on and on", importance=0.0)
-    query = engine.query("cache lookups", limit=2, mode="keyword")
+    query = engine.recalls.query("cache lookups", limit=2, mode="keyword")
     shown = {result.memory.id for result in engine.recall(query).results}
     assert other in shown
     (hidden,) = {first, second} - shown
@@ -345,7 +345,7 @@ def test_a_weight_where_neither_budget_alone_would_do(engine: Engine) -> None:
     weighty = engine.remember(f"cache lookups {'and so on ' * 41}", importance=0.8, dedupe=False).id
     for at in range(5):
         engine.remember(f"cache number {at} {'of every month ' * 30}", importance=0.0)
-    query = replace(engine.query("cache lookups", mode="keyword"), budget=600, tokens=200)
+    query = replace(engine.recalls.query("cache lookups", mode="keyword"), budget=600, tokens=200)
     assert [result.memory.id for result in engine.recall(query).results] == [wordy]
     found = kept_out(engine, weighty, "cache lookups", mode="keyword", budget=600, tokens=200)
     assert names(found) == ["budget-fit"]
@@ -368,7 +368,7 @@ def test_the_real_encoder_answers_too(real: Engine) -> None:
         "the on-call rota changes on monday",
     )
     ids = [real.remember(text).id for text in texts]
-    query = real.query("when do we ship a release", limit=1)
+    query = real.recalls.query("when do we ship a release", limit=1)
     found = [why_not(id, query, rerun(real), memory=real.get(id)) for id in ids]
     assert found[1] == Returned(ids[1], 1)
     for id, one in zip(ids, found, strict=True):
@@ -387,7 +387,7 @@ def test_every_change_suggested_works_and_where_none_is_a_blocker_is_named(
 ) -> None:
     with populated(World((), (), (), (), ())) as engine:
         ids = populate(engine, world)
-        query = replace(engine.query(**question), budget=budget)
+        query = replace(engine.recalls.query(**question), budget=budget)
         plain = [result.memory.id for result in engine.recall(query).returned]
         for id in ids:
             found = why_not(id, query, rerun(engine), memory=engine.get(id) if told else None)

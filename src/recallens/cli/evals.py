@@ -94,7 +94,7 @@ def measure_golden(
     sets = read_golden_sets([Path(file).expanduser() for file in files])
     found: list[tuple[GoldenRun, list[Miss]]] = []
     with given.engine() as engine:
-        now = engine.clock()
+        now = engine.core.clock()
         for read in sets:
             golden = GoldenSet(read.name, read.questions[:most])
             expected = expectations(engine, golden)

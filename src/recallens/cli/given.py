@@ -42,7 +42,7 @@ class Given:
         fresh = create and not Path(settings.store).exists()
         with Engine.open(settings=settings, create=create) as engine:
             if fresh:
-                self.note(f"made a new store at {engine.store.location}")
+                self.note(f"made a new store at {engine.core.store.location}")
             yield engine
 
     def emit(self, record: object) -> None:

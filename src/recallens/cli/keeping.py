@@ -35,8 +35,8 @@ def keep_one(given: Given, content: str, said: Mapping[str, Any], *, dedupe: boo
         if embed:
             remembered = engine.remember(draft, dedupe=dedupe)
         else:
-            ((remembered,),) = engine.remember_many([draft], dedupe=dedupe)
-        has_encoder = engine.encoding.key is not None
+            ((remembered,),) = engine.memories.remember_many([draft], dedupe=dedupe)
+        has_encoder = engine.core.encoding.key is not None
     if given.json:
         given.emit(remembered.to_json())
         return
@@ -55,8 +55,8 @@ def _attributes(said: Mapping[str, Any]) -> dict[str, Any]:
 def keep_document(given: Given, text: str, *, path: str, title: str | None, project: str | None) -> None:
     text_content(text)
     with given.engine(create=True) as engine:
-        added = engine.add_document(text, path=path, title=title, project=project)
-        engine.publish()
+        added = engine.memories.add_document(text, path=path, title=title, project=project)
+        engine.maintenance.publish()
     if given.json:
         given.emit({"document": added.document.id, "path": path, "memories": list(added.memories)})
     else:
@@ -80,7 +80,7 @@ def keep_lines(
         if embed:
             failure = encode(engine, given)
         waiting = backlog(engine)
-        engine.publish()
+        engine.maintenance.publish()
     _print_loaded(given, loaded, found.errors, waiting)
     if failure is not None:
         raise failure
@@ -88,17 +88,17 @@ def keep_lines(
 
 def backlog(engine: Engine) -> int:
     """How many texts wait for their vector."""
-    if engine.encoding.key is None:
+    if engine.core.encoding.key is None:
         return 0
-    with engine.store.read() as reader:
-        return reader.backlog_size(engine.encoding.key)
+    with engine.core.store.read() as reader:
+        return reader.backlog_size(engine.core.encoding.key)
 
 
 def encode(engine: Engine, given: Given) -> EncoderError | None:
     """Encode what waits. What is stored stays stored, so that a failing encoder is told last."""
     try:
         with bar(given, "encoding", backlog(engine)) as advance:
-            engine.drain(advance)
+            engine.encoder.drain(advance)
     except EncoderError as error:
         return type(error)(
             error.message, hint="The memories are kept, and words find them. `recallens reindex` encodes them."

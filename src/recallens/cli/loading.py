@@ -72,7 +72,7 @@ class Names:
     def __init__(self, engine: Engine, found: Import) -> None:
         self._ids: dict[str, str | None] = {line.key: None for line in found.memories if line.key is not None}
         elsewhere = [name for name in _named(found) if name not in self._ids]
-        self.known = engine.resolve(elsewhere)
+        self.known = engine.memories.resolve(elsewhere)
         self.unknown = [name for name in dict.fromkeys(elsewhere) if name not in self.known]
 
     def take(self, line: MemoryLine, id: str) -> None:
@@ -93,9 +93,9 @@ def _named(found: Import) -> Iterator[str]:
 
 def load(engine: Engine, found: Import, names: Names, *, given: Given, dedupe: bool | None) -> Loaded:
     loaded = Loaded(sessions=len(found.sessions))
-    namespace, now = engine.namespace(None), engine.clock()
+    namespace, now = engine.core.namespace(None), engine.core.clock()
     if found.sessions:
-        engine.put_sessions(
+        engine.sessions.put(
             Session(line.id, namespace, now if line.started is None else line.started, line.ended, line.project,
                     line.title, line.summary)
             for line in found.sessions
@@ -103,7 +103,7 @@ def load(engine: Engine, found: Import, names: Names, *, given: Given, dedupe: b
     replaced: list[tuple[str, str, int]] = []
     lines = iter(found.memories)
     with bar(given, "writing", len(found.memories)) as advance:
-        for batch in engine.remember_many((line.draft for line in found.memories), dedupe=dedupe):
+        for batch in engine.memories.remember_many((line.draft for line in found.memories), dedupe=dedupe):
             for remembered, line in zip(batch, lines, strict=False):
                 names.take(line, remembered.id)
                 loaded.outcomes[remembered.outcome] += 1
@@ -127,20 +127,20 @@ def load(engine: Engine, found: Import, names: Names, *, given: Given, dedupe: b
 def _follow_task(engine: Engine, names: Names, line: TaskLine) -> bool:
     """Whether it was still to be done: a task that is known is left as it is."""
     try:
-        engine.get_task(line.id)
+        engine.tasks.get(line.id)
         return False
     except NotFound:
         pass
-    task = engine.task_start(
+    task = engine.tasks.start(
         line.text, id=line.id, session=line.session, project=line.project, worktree=line.worktree, started=line.started
     )
     at = task.started if line.ended is None else line.ended
     for kind, content in line.logs:
-        engine.task_log(task.id, content, kind=kind, created=at)
+        engine.tasks.log(task.id, content, kind=kind, created=at)
     if used := [id for name in line.used if (id := names.id(name)) is not None]:
-        engine.used(used, task=task.id, at=at)
+        engine.tasks.used(used, task=task.id, at=at)
     if line.reward is not None:
-        engine.task_end(task.id, reward=line.reward, summary=line.summary, ended=line.ended)
+        engine.tasks.end(task.id, reward=line.reward, summary=line.summary, ended=line.ended)
     return True
 
 
@@ -164,7 +164,7 @@ def _replace(engine: Engine, old: str | None, new: str, at: int) -> bool:
 def _replaces(engine: Engine, new: str, old: str) -> bool:
     return any(
         relation.type is RelationType.SUPERSEDES and (relation.source, relation.target) == (new, old)
-        for relation in engine.relations(new)
+        for relation in engine.memories.relations(new)
     )
 
 

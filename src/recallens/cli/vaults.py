@@ -17,10 +17,10 @@ SHOWN_PATHS = 10
 
 def run_sync(given: Given, engine: Engine, name: str | None, paths: list[str] | None, *, embed: bool) -> None:
     with growing_bar(given, "reading") as told:
-        report = engine.vault_sync(name, paths, told)
+        report = engine.vaults.sync(name, paths, told)
     failure = encode(engine, given) if embed else None
     waiting = backlog(engine)
-    engine.publish()
+    engine.maintenance.publish()
     if given.json:
         given.emit({**report_record(report), "backlog": waiting})
     else:

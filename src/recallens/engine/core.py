@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from recallens.config import Settings
@@ -18,6 +19,7 @@ from recallens.index.encoders.protocol import Encoder
 from recallens.index.encoders.registry import open_encoder
 from recallens.index.encoding import Encoding
 from recallens.index.resident import Resident, Version
+from recallens.ingest.prepare import Prepare, prepare
 from recallens.ingest.validate import namespace_name
 from recallens.model.ids import Clock, IdSource
 from recallens.model.memory import Memory, Session
@@ -37,7 +39,7 @@ def wall_clock() -> int:
 
 
 class Core:
-    """Holds the parts together. The other parts of the engine add what can be done with them."""
+    """What every part of the engine is given: the store and its encoder, the index of each namespace, clock and ids."""
 
     def __init__(
         self,
@@ -47,12 +49,14 @@ class Core:
         clock: Clock = wall_clock,
         ids: Callable[[], str] | None = None,
         encoder: Encoder | None = None,
+        prepare: Prepare = prepare,
     ) -> None:
         self.store = store
         self.settings = settings
         self.clock = clock
         self.new_id = ids or IdSource(clock)
-        self._given_encoder = encoder
+        self.given_encoder = encoder
+        self.prepare = prepare
         self._encoding: Encoding | None = None
         self._residents: OrderedDict[tuple[int, str | None], Resident] = OrderedDict()
         self._lock = threading.Lock()
@@ -74,9 +78,9 @@ class Core:
         settings = self.settings
         spec, key = self.store.meta(META_ENCODER_SPEC), self.store.meta(META_ENCODER_KEY)
         chosen = "encoder" in settings.sources
-        if self._given_encoder is not None:
+        if self.given_encoder is not None:
             own = settings.encoder if chosen else GIVEN_ENCODER
-            return Encoding(own, key or str(self._given_encoder.key), self._given_encoder)
+            return Encoding(own, key or str(self.given_encoder.key), self.given_encoder)
         if spec is not None and chosen and settings.encoder != spec:
             raise EncoderMismatch(
                 f"this store was encoded with {spec}, but {settings.encoder} is set",
@@ -94,6 +98,12 @@ class Core:
             if key is None:
                 raise
             return Encoding(spec, key, missing=error)
+
+    def use_encoding(self, encoding: Encoding) -> None:
+        """From now on the store's texts are encoded by another; the one that the caller brought, if any, is let go."""
+        self.settings = replace(self.settings, encoder=encoding.spec)
+        self.given_encoder = None
+        self._encoding = encoding
 
     def refresh_encoding(self, key: str | None) -> None:
         """Another process may have settled or changed the store's encoder, now `key`, since this one looked."""
@@ -166,21 +176,27 @@ class Core:
 
     # ── looking things up ──
 
+    @contextmanager
+    def changing(self, namespace: str | None) -> Iterator[tuple[Writer, int]]:
+        """One transaction on a namespace that exists."""
+        with self.store.write() as tx:
+            yield tx, self.state(tx, self.namespace(namespace)).key
+
     def namespace(self, name: str | None) -> str:
         return namespace_name(name if name is not None else self.settings.namespace)
 
-    def _state(self, reader: Reader, namespace: str) -> NamespaceState:
+    def state(self, reader: Reader, namespace: str) -> NamespaceState:
         state = reader.namespace(namespace)
         if state is None:
             raise NotFound(f"no namespace {namespace!r}", hint="`recallens namespace list` shows those that exist.")
         return state
 
-    def _ensure_session(self, tx: Writer, ns: int, session: Session) -> None:
+    def ensure_session(self, tx: Writer, ns: int, session: Session) -> None:
         """A session that acts without having been started is started by its first act."""
         if tx.session(ns, session.id) is None:
             tx.put_session(ns, session)
 
-    def _num(self, reader: Reader, ns: int, id: str) -> int:
+    def num(self, reader: Reader, ns: int, id: str) -> int:
         """A memory's number by its id, or by a beginning of it that fits only one."""
         wanted = clean(id).strip().upper()
         found = reader.find(ns, [wanted])
@@ -193,8 +209,8 @@ class Core:
             raise InvalidInput(f"{id!r} begins several memory ids", hint="Give more of it.")
         raise NotFound(f"no memory {id!r} in this namespace", hint="`recallens list` shows ids.")
 
-    def _memory(self, reader: Reader, ns: int, id: str) -> tuple[int, Memory]:
-        num = self._num(reader, ns, id)
+    def memory(self, reader: Reader, ns: int, id: str) -> tuple[int, Memory]:
+        num = self.num(reader, ns, id)
         return num, reader.memories([num])[num]
 
 

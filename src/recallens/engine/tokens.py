@@ -20,8 +20,13 @@ MOST_NAME = 200
 MIN_ID = 4
 
 
-class Tokens(Core):
-    def token_create(
+class Tokens:
+    """Makes and checks the tokens that let callers in from outside."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def create(
         self, namespaces: Iterable[str], *, right: str = "read", name: str | None = None, expires: int | None = None
     ) -> tuple[Token, str]:
         """The token and its text, which nobody can tell again."""
@@ -30,23 +35,23 @@ class Tokens(Core):
             raise InvalidInput("a token opens at least one namespace", hint="Name it: --namespace NAME.")
         if right not in RIGHTS:
             raise UnknownOption("right", right, RIGHTS)
-        now = self.clock()
+        now = self._core.clock()
         if expires is not None and (epoch_ms("expires", expires) or 0) <= now:
             raise InvalidInput("a token must expire later than now", hint="Give a time to come, or none.")
         text = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
         called = (label("name", name) or "").strip()[:MOST_NAME] or f"{right} {', '.join(granted)}"[:MOST_NAME]
         token = Token(secrets.token_hex(6), called, digest(text), granted, right, now, expires)
-        with self.store.write() as tx:
+        with self._core.store.write() as tx:
             tx.put_token(token)
         return token, text
 
-    def tokens(self) -> list[Token]:
-        with self.store.read() as reader:
+    def all(self) -> list[Token]:
+        with self._core.store.read() as reader:
             return reader.tokens()
 
-    def token_revoke(self, name: str) -> Token:
+    def revoke(self, name: str) -> Token:
         """By its id, a beginning of it that fits only one, or its name."""
-        with self.store.write() as tx:
+        with self._core.store.write() as tx:
             known = tx.tokens()
             like = [one for one in known if one.id == name] or [
                 one for one in known if one.name == name or (len(name) >= MIN_ID and one.id.startswith(name))
@@ -55,44 +60,44 @@ class Tokens(Core):
                 raise InvalidInput(f"{name!r} fits several tokens", hint="Give the id: `recallens token list`.")
             if not like:
                 raise NotFound(f"no token {name!r}", hint="`recallens token list` shows those that exist.")
-            tx.revoke_token(like[0].id, self.clock())
+            tx.revoke_token(like[0].id, self._core.clock())
             return next(one for one in tx.tokens() if one.id == like[0].id)
 
-    def token_of(self, text: str) -> Token | None:
+    def find(self, text: str) -> Token | None:
         """The live token with this text. Every token's digest is compared, so that the time tells nothing."""
         given, found = digest(text), None
-        for token in self.tokens():
-            if hmac.compare_digest(token.digest, given) and token.live(self.clock()):
+        for token in self.all():
+            if hmac.compare_digest(token.digest, given) and token.live(self._core.clock()):
                 found = token
         return found
 
     def guarded(self) -> bool:
         """Whether callers need a token: as long as there is one that nobody took back, even if it has expired."""
-        return any(token.revoked is None for token in self.tokens())
+        return any(token.revoked is None for token in self.all())
 
     # ── whose is whose ──
 
-    def session_is_of(self, session: str, owner: str, *, namespace: str | None = None, claim: bool = False) -> bool:
+    def owns_session(self, session: str, owner: str, *, namespace: str | None = None, claim: bool = False) -> bool:
         """Whether a token's caller may act in a session: theirs, or one that nobody has used. `claim` makes it theirs.
 
         A session of the local person is no token's.
         """
-        name = self.namespace(namespace)
-        with self.store.read() as reader:
+        name = self._core.namespace(namespace)
+        with self._core.store.read() as reader:
             state = reader.namespace(name)
             used, held = reader.session_owner(state.key, session) if state is not None else (False, None)
-        if used or not claim or self.store.read_only:
+        if used or not claim or self._core.store.read_only:
             return not used or held == owner
-        with self.store.write() as tx:
-            ns = tx.ensure_namespace(name, self.clock()).key
+        with self._core.store.write() as tx:
+            ns = tx.ensure_namespace(name, self._core.clock()).key
             if not tx.session_owner(ns, session)[0]:
                 tx.own_session(ns, session, owner)
             return tx.session_owner(ns, session)[1] == owner
 
-    def recall_is_of(self, snapshot: str, owner: str, *, namespace: str | None = None) -> bool:
+    def owns_recall(self, snapshot: str, owner: str, *, namespace: str | None = None) -> bool:
         """Whether a token's caller may look at a recorded recall: not one that another token's caller made."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
             held = reader.ledger_owner(state.key, snapshot) if state is not None else None
         return held is None or held == owner
 

@@ -63,7 +63,7 @@ class Sync:
             with Root(vault.root) as root:
                 choice = choose(vault.root, vault.options)
                 with self._store.read() as reader:
-                    self._ns = self._core._state(reader, vault.namespace).key
+                    self._ns = self._core.state(reader, vault.namespace).key
                     known = {file.path: file for file in reader.vault_files(vault.id)}
                 plan = make_plan(root, choice, known, self._relative(paths))
                 self._follow(root, plan, known)

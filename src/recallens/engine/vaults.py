@@ -11,23 +11,32 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recallens.engine.keeping import Keeping
+from recallens.engine.core import Core
+from recallens.engine.encoder import StoreEncoder
 from recallens.errors import EncoderError, InvalidInput, NotFound, StoreBusy
 from recallens.ingest.validate import label
-from recallens.text.normalize import clean
+from recallens.text.normalize import clean, nfc
 
 if TYPE_CHECKING:
     from recallens.engine.vault_sync import SyncProgress
+    from recallens.model.survey import VaultPage
     from recallens.model.vault import SyncReport, Vault, VaultOptions
 
 DEBOUNCE_MS = 400
 # How often a watch looks whether it should stop, or has something left to try again.
 _TICK_MS = 500
 _NAME = re.compile(r"[^\s/\\:][^/\\:\n]{0,127}")
+FILES_A_PAGE = 100
 
 
-class Vaults(Keeping):
-    def vault_add(
+class Vaults:
+    """Adds, syncs, watches and removes the vaults of a namespace."""
+
+    def __init__(self, core: Core, encoder: StoreEncoder) -> None:
+        self._core = core
+        self._encoder = encoder
+
+    def add(
         self, path: str | os.PathLike[str], name: str | None = None, *, scopes: Sequence[str] = (),
         include: Sequence[str] = (), exclude: Sequence[str] = (), include_raw: bool = False,
         include_operational: bool = False, project: str | None = None, namespace: str | None = None,
@@ -44,33 +53,33 @@ class Vaults(Keeping):
             raise InvalidInput(f"{wanted!r} is no name for a vault", hint="Give one with --name: letters, no / \\ or :")
         options = VaultOptions(
             _texts("scopes", scopes), _texts("include", include), _texts("exclude", exclude), include_raw,
-            include_operational, label("project", project or self.settings.project),
+            include_operational, label("project", project or self._core.settings.project),
         )  # fmt: skip
         choose(str(root), options)  # a vault whose scopes all lead out of it is refused before it is stored
-        space = self.namespace(namespace)
-        with self.store.write() as tx:
-            ns = tx.ensure_namespace(space, self.clock()).key
+        space = self._core.namespace(namespace)
+        with self._core.store.write() as tx:
+            ns = tx.ensure_namespace(space, self._core.clock()).key
             for vault in tx.vaults(ns):
                 _compatible(vault, wanted, str(root), options)
-            tx.put_vault(ns, wanted, str(root), options, self.clock())
+            tx.put_vault(ns, wanted, str(root), options, self._core.clock())
             return next(vault for vault in tx.vaults(ns) if vault.name == wanted)
 
-    def vaults(self, *, namespace: str | None = None) -> list[Vault]:
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+    def all(self, *, namespace: str | None = None) -> list[Vault]:
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
             return reader.vaults(state.key) if state else []
 
-    def vault_counts(self, *, namespace: str | None = None) -> dict[str, tuple[int, int]]:
+    def counts(self, *, namespace: str | None = None) -> dict[str, tuple[int, int]]:
         """How many files and sections each vault has, by its name."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
             if state is None:
                 return {}
             counts = reader.vault_counts(state.key)
             return {vault.name: counts[vault.id] for vault in reader.vaults(state.key)}
 
-    def vault(self, name: str, *, namespace: str | None = None) -> Vault:
-        found = self.vaults(namespace=namespace)
+    def get(self, name: str, *, namespace: str | None = None) -> Vault:
+        found = self.all(namespace=namespace)
         for vault in found:
             if vault.name == clean(name).strip():
                 return vault
@@ -80,21 +89,41 @@ class Vaults(Keeping):
             hint="`recallens vault add FOLDER` makes one.",
         )
 
-    def vault_page(
+    def page(
         self, name: str, *, limit: int, offset: int = 0, namespace: str | None = None
     ) -> list[tuple[str, str, int, tuple[str, ...], str | None, int]]:
         """The sections of a vault by file and place: id, path, position, headings, title, characters."""
-        vault = self.vault(name, namespace=namespace)
-        with self.store.read() as reader:
+        vault = self.get(name, namespace=namespace)
+        with self._core.store.read() as reader:
             return reader.vault_page(vault.id, limit, offset)
 
-    def vault_document(self, path: str, *, namespace: str | None = None) -> bool:
+    def files(
+        self, name: str, *, like: str = "", offset: int = 0, limit: int = FILES_A_PAGE, namespace: str | None = None
+    ) -> VaultPage:
+        """The files of a vault whose paths hold `like`, with their sections."""
+        from recallens.model.survey import FiledSections, VaultPage
+
+        if offset < 0 or not 1 <= limit <= FILES_A_PAGE:
+            raise InvalidInput(f"a page has 1 to {FILES_A_PAGE} files and starts at 0 or later")
+        with self._core.store.read() as reader:
+            ns = self._core.state(reader, self._core.namespace(namespace)).key
+            vault = next((one for one in reader.vaults(ns) if one.name == clean(name).strip()), None)
+            if vault is None:
+                raise NotFound(f"no vault {name!r}", hint="`recallens vault add FOLDER` makes one.")
+            wanted = nfc(like).casefold().strip()
+            files = [file for file in reader.vault_files(vault.id) if wanted in nfc(file.path).casefold()]
+            shown = files[offset : offset + limit]
+            sections = reader.vault_sections(vault.id, [file.document for file in shown if file.document])
+        filed = tuple(FiledSections(file, tuple(sections.get(file.document, ()))) for file in shown)
+        return VaultPage(vault, filed, len(files))
+
+    def holds_document(self, path: str, *, namespace: str | None = None) -> bool:
         """Whether a document of this path was cut from a vault's file."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
             return state is not None and reader.is_vault_document(state.key, clean(path))
 
-    def vault_sync(
+    def sync(
         self,
         name: str | None = None,
         paths: Sequence[str] | None = None,
@@ -110,29 +139,29 @@ class Vaults(Keeping):
         from recallens.engine.vault_sync import Sync
         from recallens.model.vault import SyncReport
 
-        chosen = self.vaults(namespace=namespace) if name is None else [self.vault(name, namespace=namespace)]
+        chosen = self.all(namespace=namespace) if name is None else [self.get(name, namespace=namespace)]
         if not chosen:
             raise NotFound("there is no vault yet", hint="`recallens vault add FOLDER` makes one.")
         if paths is not None and len(chosen) > 1:
             raise InvalidInput("paths belong to one vault", hint=f"Name it: {', '.join(v.name for v in chosen)}.")
         told = progress or (lambda done, total: None)
-        return SyncReport(tuple(Sync(self, vault, told).run(paths) for vault in chosen))
+        return SyncReport(tuple(Sync(self._core, vault, told).run(paths) for vault in chosen))
 
-    def vault_remove(self, name: str, *, namespace: str | None = None) -> int:
+    def remove(self, name: str, *, namespace: str | None = None) -> int:
         """Forget a vault and delete its sections for good; the folder stays as it is. Gives how many there were."""
-        vault = self.vault(name, namespace=namespace)
-        with self.store.write() as tx:
-            ns = self._state(tx, vault.namespace).key
+        vault = self.get(name, namespace=namespace)
+        with self._core.store.write() as tx:
+            ns = self._core.state(tx, vault.namespace).key
             nums = tx.drop_vault(ns, vault.id)
-            derived = self.resident(ns)
+            derived = self._core.resident(ns)
             if nums:
                 tx.delete(ns, nums)
         if nums:
             derived.discard()
-            self.store.compact()
+            self._core.store.compact()
         return len(nums)
 
-    def vault_watch(
+    def watch(
         self,
         name: str,
         stop: threading.Event,
@@ -147,16 +176,16 @@ class Vaults(Keeping):
             raise InvalidInput("watching a vault needs the package watchfiles:", hint='pip install "recallens[watch]"')
         from watchfiles import watch
 
-        vault = self.vault(name, namespace=namespace)
+        vault = self.get(name, namespace=namespace)
 
         def sync(paths: Sequence[str] | None) -> bool:
             try:
-                report = self.vault_sync(vault.name, paths, namespace=vault.namespace)
+                report = self.sync(vault.name, paths, namespace=vault.namespace)
             except StoreBusy:
                 return False  # another process is at it; the same paths are looked at again
             if embed and report.changed_anything:
                 with suppress(EncoderError):  # words find it; its vectors wait in the backlog
-                    self.drain()
+                    self._encoder.drain()
             if on_sync is not None and (report.changed_anything or paths is None):
                 on_sync(report)
             return True

@@ -80,7 +80,7 @@ def files_of(reader: Reader, ns: int) -> Files:
 def resolve(engine: Engine, names: Mapping[str, Iterable[str]], namespace: str) -> dict[str, Expected]:
     """By question, what it expects. One look at the store for all of them."""
     wanted = list(dict.fromkeys(name for own in names.values() for name in own))
-    with engine.store.read() as reader:
+    with engine.core.store.read() as reader:
         state = reader.namespace(namespace)
         if state is None:
             return {question: Expected(unknown=tuple(own)) for question, own in names.items()}

@@ -62,7 +62,7 @@ def ranked(
     """The first `limit` files or memories for a question, before any budget, by the scores that a search gives."""
     rows = min(limit * ROWS_PER_FILE, MAX_LIMIT)
     best: dict[str, Ranked] = {}
-    for result in engine.recall(engine.query(text, limit=rows, **options)).results:
+    for result in engine.recall(engine.recalls.query(text, limit=rows, **options)).results:
         key = key_of(result.memory)
         best.setdefault(key, Ranked(key, result.memory, result.score))
     return list(best.values())[:limit]
@@ -82,14 +82,14 @@ def expectations(engine: Engine, golden: GoldenSet) -> dict[str, Expected]:
     """By question's id. A set of which nothing is there asks another store than was meant."""
     by_namespace: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
     for question in golden.questions:
-        by_namespace[engine.namespace(question.namespace)][question.id] = question.expect
+        by_namespace[engine.core.namespace(question.namespace)][question.id] = question.expect
     found: dict[str, Expected] = {}
     for namespace, names in by_namespace.items():
         found |= resolve(engine, names, namespace)
     if not any(one.targets for one in found.values()):
         first = golden.questions[0].expect[0]
         raise NotFound(
-            f"nothing that {golden.name} expects is in {engine.store.location}: {first!r}, for one",
+            f"nothing that {golden.name} expects is in {engine.core.store.location}: {first!r}, for one",
             hint="`recallens vault add FOLDER` takes notes in; --store and --namespace say where to look.",
         )
     return found
@@ -112,7 +112,7 @@ def run_golden(
             missed.append((question, late, own.unknown))
         advance(1)
     seconds = time.perf_counter() - started
-    encoder = engine.encoding.key or "none"
+    encoder = engine.core.encoding.key or "none"
     record = Record(golden.name, variant.preset, encoder, tuple(scored), seconds, variant.said)
     return GoldenRun(record, variant, tuple(missed), now)
 
@@ -123,7 +123,7 @@ def asking(engine: Engine, question: GoldenQuestion, variant: Variant, now: int)
         **variant.options,
         "preset": variant.preset,
         "now": now if question.now is None else question.now,
-        "project": question.project or engine.settings.project,
+        "project": question.project or engine.core.settings.project,
         "namespace": question.namespace,
     }
 

@@ -51,7 +51,7 @@ def misses(engine: Engine, run: GoldenRun) -> list[Miss]:
         options = asking(engine, question, run.variant, run.now)
         options |= {"limit": READ, "budget": UNBOUNDED, "tokens": UNBOUNDED}
         for target in targets:
-            memory = _nearest(engine, engine.question(question.query, **options), target)
+            memory = _nearest(engine, engine.recalls.question(question.query, **options), target)
             why = None if memory is None else engine.why_not(memory, question.query, **options)
             rank = ranks[question.id].get(target.name)
             found.append(Miss(question.id, question.query, target.name, rank, why))
@@ -63,7 +63,7 @@ def _nearest(engine: Engine, query: Query, target: Target) -> str | None:
     """The section that came nearest, by a recall that follows all of them without their taking part."""
     if len(target.memories) < 2:
         return next(iter(target.memories), None)
-    reading = Reading(engine.ledger(replace(query, watch=target.memories)))
+    reading = Reading(engine.recalls.ledger(replace(query, watch=target.memories)))
 
     def distance(fate: Fate) -> tuple[bool, bool, float, str]:
         return bool(fate.gates), not fate.proposed, -fate.score, fate.id

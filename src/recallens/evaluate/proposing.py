@@ -38,9 +38,9 @@ class Proposal:
 
 def propose(engine: Engine, vault: str | None, *, most: int = MOST) -> list[Proposal]:
     """Of one vault, or of all that was cut from files. The same store gives the same list."""
-    only = None if vault is None else engine.vault(vault).id
-    with engine.store.read() as reader:
-        state = reader.namespace(engine.namespace(None))
+    only = None if vault is None else engine.vaults.get(vault).id
+    with engine.core.store.read() as reader:
+        state = reader.namespace(engine.core.namespace(None))
         named = list(_named(reader, state.key, only)) if state is not None else []
     if not named:
         raise NotFound("no file to ask about is in the store", hint="`recallens vault add FOLDER` takes notes in.")

@@ -43,7 +43,7 @@ class Standing:
 
 
 def rated_sets(engine: Engine, *, namespace: str) -> list[str]:
-    folder = folder_of(str(engine.store.location), namespace)
+    folder = folder_of(str(engine.core.store.location), namespace)
     return sorted(path.stem for path in folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
 
 
@@ -51,7 +51,7 @@ def rated_path(engine: Engine, name: str, *, namespace: str) -> Path:
     wanted = clean(name).strip()
     if not _NAME.fullmatch(wanted):
         raise InvalidInput(f"{name!r} is no name for a set; use up to 64 letters, digits, blanks and - _")
-    return folder_of(str(engine.store.location), namespace) / f"{wanted}{SUFFIX}"
+    return folder_of(str(engine.core.store.location), namespace) / f"{wanted}{SUFFIX}"
 
 
 def rated_questions(engine: Engine, name: str, *, namespace: str) -> tuple[GoldenQuestion, ...]:
@@ -63,8 +63,8 @@ def rated_questions(engine: Engine, name: str, *, namespace: str) -> tuple[Golde
 
 def rate(engine: Engine, name: str, query: str, grades: Mapping[str, int], *, namespace: str) -> GoldenQuestion:
     """Keep what was said of a question's results; what was said of others before stays. Gives the question as kept."""
-    if engine.store.read_only:
-        raise StoreReadOnly(f"{engine.store.location} cannot be written to", hint="Rate in a copy of it.")
+    if engine.core.store.read_only:
+        raise StoreReadOnly(f"{engine.core.store.location} cannot be written to", hint="Rate in a copy of it.")
     wrong = [grade for grade in grades.values() if grade not in GRADES]
     if wrong:
         raise InvalidInput(f"a grade is one of 0, 1, 2, 3, not {wrong[0]!r}")
@@ -100,7 +100,7 @@ def standing(engine: Engine, name: str, *, namespace: str, now: int, latest: int
         expected = expectations(engine, golden)
     except NotFound:  # everything that was rated is gone from the store
         return Standing(questions, dict.fromkeys((one.id for one in questions), 0.0), len(every))
-    run = run_golden(engine, golden, expected, Variant(engine.settings.preset), now=now)
+    run = run_golden(engine, golden, expected, Variant(engine.core.settings.preset), now=now)
     return Standing(questions, {one.id: one.metrics["ndcg@10"] for one in run.record.questions}, len(every))
 
 

@@ -16,6 +16,7 @@ from recallens.evaluate.dataset import Dataset, Question, Scoring, Unit
 from recallens.evaluate.metrics import score
 from recallens.index.encoders.protocol import Encoder
 from recallens.ingest.draft import Draft
+from recallens.ingest.prepare import prepare
 from recallens.model.ids import IdSource
 from recallens.model.memory import FileCitation
 from recallens.store.protocols import Prepared
@@ -69,22 +70,18 @@ class Run:
         return [answer for answer in self.answers if answer.metrics]
 
 
-class Filling(Engine):
-    """An engine that prepares a unit once, however many haystacks hold it: they differ only in its date."""
+class PreparedUnits:
+    """Prepares a unit once, however many haystacks hold it: they differ only in its date."""
 
-    known: dict[str, Prepared]
+    def __init__(self) -> None:
+        self._rows: dict[str, Prepared] = {}
 
-    def _prepared(self, drafts: Sequence[Draft], namespace: str | None) -> list[Prepared]:
-        rows = []
-        for draft in drafts:
-            row = self.known.get(draft.source_id or "")
-            if row is None:
-                (row,) = super()._prepared([draft], namespace)
-                self.known[draft.source_id or ""] = row
-            created = row.memory.created if draft.created is None else draft.created
-            memory = replace(row.memory, id=self.new_id(), created=created, updated=created)
-            rows.append(replace(row, memory=memory))
-        return rows
+    def __call__(self, draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
+        row = self._rows.get(draft.source_id or "")
+        if row is None:
+            row = self._rows[draft.source_id or ""] = prepare(draft, id=id, namespace=namespace, now=now)
+        created = row.memory.created if draft.created is None else draft.created
+        return replace(row, memory=replace(row.memory, id=id, created=created, updated=created))
 
 
 def asked(dataset: Dataset, *, unanswerable: bool, most: int | None) -> list[Question]:
@@ -116,13 +113,13 @@ def evaluate(
     key = str(encoder.key) if encoder is not None else "none"
     runs = [Run(dataset, preset, key) for preset in presets]
     wanted = {question.id for question in questions}
-    known: dict[str, Prepared] = {}
+    prepared = PreparedUnits()
     for haystack in dataset.haystacks:
         asking = [question for question in dataset.questions_of(haystack) if question.id in wanted]
         if not asking:
             continue
         units = dataset.seen_in(haystack)
-        with _filled(units, dataset.dates_in(haystack), known, encoder, advance) as (engine, latest):
+        with _filled(units, dataset.dates_in(haystack), prepared, encoder, advance) as (engine, latest):
             for run in runs:
                 started = time.perf_counter()
                 for question in asking:
@@ -136,7 +133,7 @@ def evaluate(
 def _filled(
     units: Sequence[Unit],
     dates: Mapping[str, int],
-    known: dict[str, Prepared],
+    prepared: PreparedUnits,
     encoder: Encoder | None,
     advance: Advance,
 ) -> Iterator[tuple[Engine, int]]:
@@ -147,12 +144,11 @@ def _filled(
     with tempfile.TemporaryDirectory(prefix="recallens-eval-", dir=folder) as place:
         settings = Settings(store=str(Path(place) / "store.db"), encoder="none" if encoder is None else "minilm")
         ids = IdSource(lambda: latest, lambda bits: 0)  # ties are settled by id: the same ids every time
-        with Filling.open(settings=settings, encoder=encoder, clock=lambda: latest, ids=ids) as engine:
-            engine.known = known
+        with Engine.open(settings=settings, encoder=encoder, clock=lambda: latest, ids=ids, prepare=prepared) as engine:
             # Two units that say the same are two units: whichever is judged must be there to be found.
-            for batch in engine.remember_many(drafts, dedupe=False):
+            for batch in engine.memories.remember_many(drafts, dedupe=False):
                 advance(len(batch))
-            engine.drain()
+            engine.encoder.drain()
             yield engine, latest
 
 
@@ -173,7 +169,7 @@ def _draft(unit: Unit, dates: Mapping[str, int]) -> Draft:
 def _answer(engine: Engine, dataset: Dataset, question: Question, preset: str, latest: int) -> Answer:
     now = latest if question.at is None else question.at
     recall = engine.recall(
-        engine.query(question.text, preset=preset, limit=ROWS[dataset.scoring], now=now, certify=True)
+        engine.recalls.query(question.text, preset=preset, limit=ROWS[dataset.scoring], now=now, certify=True)
     )
     places = tuple(
         Place(

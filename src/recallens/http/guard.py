@@ -114,17 +114,17 @@ class Guard:
 
     def _caller(self, request: Request) -> Caller:
         shown, by_cookie = _shown(request)
-        token = self.engine.token_of(shown) if shown is not None else None
+        token = self.engine.tokens.find(shown) if shown is not None else None
         if token is not None:
             self.shut = True
             if by_cookie and request.method not in SAFE_METHODS and request.headers.get("origin") is None:
                 raise NotAllowed("a change that a page asks for must say which page", hint="Send Origin.")
             return caller_with(token)
-        self.shut = self.shut or self.engine.guarded()
+        self.shut = self.shut or self.engine.tokens.guarded()
         if self.shut or (shown is not None and not by_cookie):
             said = "this token is not known" if shown is not None else "a token is needed"
             raise TokenRefused(said, hint=_HINT)
-        return Caller(home=self.engine.settings.namespace, zone=Zone.WORKING)
+        return Caller(home=self.engine.core.settings.namespace, zone=Zone.WORKING)
 
 
 def caller_with(token: Token) -> Caller:

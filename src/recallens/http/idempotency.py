@@ -36,8 +36,8 @@ def once(
     engine: Engine, *, owner: str, key: str, request: str, namespace: str, work: Callable[[], tuple[int, str]]
 ) -> tuple[int, str, bool]:
     """Status and body, and whether they are those of an earlier request."""
-    now = engine.clock()
-    with engine.store.write() as tx:
+    now = engine.core.clock()
+    with engine.core.store.write() as tx:
         tx.drop_answers_before(now - KEPT_MS)
         before = tx.kept_answer(owner, key)
         if before is not None and before.request != request:
@@ -56,9 +56,9 @@ def once(
     try:
         status, body = work()
     except BaseException:
-        with engine.store.write() as tx:
+        with engine.core.store.write() as tx:
             tx.drop_answer(owner, key)
         raise
-    with engine.store.write() as tx:
+    with engine.core.store.write() as tx:
         tx.put_answer(owner, key, namespace, KeptAnswer(request, now, status, body))
     return status, body, False

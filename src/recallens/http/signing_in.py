@@ -19,7 +19,7 @@ _FORM = "application/x-www-form-urlencoded"
 async def sign_in(request: Request) -> Response:
     """From a form (`token`, and `next` to go to) or JSON (`{"token": …}`)."""
     token, onward = await _said(request)
-    if await worked(request, lambda: engine_of(request).token_of(token)) is None:
+    if await worked(request, lambda: engine_of(request).tokens.find(token)) is None:
         raise TokenRefused("this token is not known", hint="`recallens token list` shows which are in force.")
     response = Response(status_code=204) if onward is None else RedirectResponse(onward, 303)
     return keep(response, request, token)

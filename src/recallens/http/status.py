@@ -29,7 +29,7 @@ async def readyz(request: Request) -> Response:
     held = caller.home or min(caller.namespaces or ("default",))
 
     def canary() -> bool:
-        recall = engine.recall(engine.query(CANARY, limit=1, namespace=chosen_namespace(caller, held)))
+        recall = engine.recall(engine.recalls.query(CANARY, limit=1, namespace=chosen_namespace(caller, held)))
         return bool(recall.degraded)
 
     try:
@@ -42,7 +42,7 @@ async def readyz(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    size = await worked(request, lambda: Path(engine_of(request).store.location).stat().st_size)
+    size = await worked(request, lambda: Path(engine_of(request).core.store.location).stat().st_size)
     text = metrics_of(request).text(store_bytes=size, working=request.app.state.work.in_hand)
     return Response(text, headers=_UNKEPT, media_type=TEXT_FORMAT)
 

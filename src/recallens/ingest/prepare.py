@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Protocol
 
 from recallens.errors import InvalidInput
 from recallens.ingest.annotate import annotate
@@ -77,6 +78,12 @@ def check(draft: Draft) -> None:
     superseded = draft.status is not None and option(Status, draft.status, "status") is Status.SUPERSEDED
     if superseded and draft.valid_until is None:
         raise InvalidInput("a superseded memory needs valid-until: the time at which it was")
+
+
+class Prepare(Protocol):
+    """How a draft becomes a row that is ready to be written."""
+
+    def __call__(self, draft: Draft, *, id: str, namespace: str, now: int) -> Prepared: ...
 
 
 def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:

@@ -29,7 +29,7 @@ def token_caller(engine: Engine, token: str) -> Caller:
     """What the token grants now: one that is revoked ends with the next call."""
     from recallens.http.guard import caller_with
 
-    found = engine.token_of(token)
+    found = engine.tokens.find(token)
     if found is None:
         raise TokenRefused("this token is not known, or holds no longer", hint="`recallens token create` makes one.")
     return caller_with(found)

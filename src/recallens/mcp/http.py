@@ -44,7 +44,7 @@ def endpoint(engine: Engine, *, tools: tuple[Tool, ...] = TOOLS, limits: Limits 
         engine=lambda: engine,
         caller=lambda engine, request: caller_of(request),
         tools=tools,
-        records=engine.settings.record,
+        records=engine.core.settings.record,
     )
     manager = StreamableHTTPSessionManager(
         app=build(offer),

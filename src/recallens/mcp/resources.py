@@ -91,7 +91,7 @@ def _snapshots(offer: Offer, caller: Caller) -> list[Resource]:
             description=f"in session {one.session}" if one.session else "without a session",
             mime_type=JSON,
         )
-        for one in offer.engine().recorded_recalls(limit=LATEST, namespace=caller.home)
+        for one in offer.engine().recalls.recent(limit=LATEST, namespace=caller.home)
     ]
 
 

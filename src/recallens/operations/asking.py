@@ -89,14 +89,14 @@ class ContextFor(Arguments):
 
 
 def search(engine: Engine, call: Call, asked: Question) -> Answer:
-    options = asked.options(engine.clock())
+    options = asked.options(engine.core.clock())
     recall = engine.search(asked.query, **options, certify=True, **call.who())
     return counted(recall, recall_record(recall))
 
 
 def search_memory(engine: Engine, call: Call, asked: SearchMemory) -> Answer:
-    options = asked.options(engine.clock())
-    found = engine.search_memory(asked.query, max_tokens=asked.max_tokens, **options, **call.who())
+    options = asked.options(engine.core.clock())
+    found = engine.layers.search(asked.query, max_tokens=asked.max_tokens, **options, **call.who())
     return counted(found.recall, found.to_json())
 
 
@@ -107,9 +107,9 @@ def counted(recall: Recall, record: Record) -> Answer:
 
 
 def recall_xray(engine: Engine, call: Call, asked: Xray) -> Answer | Written:
-    if not engine.settings.capture or not call.owns_session:
+    if not engine.core.settings.capture or not call.owns_session:
         return unseen(asked.format)
-    options = asked.options(engine.clock())
+    options = asked.options(engine.core.clock())
     snapshot = engine.xray(asked.query, **options, namespace=call.namespace, trace_id=call.trace_id)
     found = written(snapshot, asked.format)
     if isinstance(found, Answer):
@@ -121,7 +121,7 @@ def recall_xray(engine: Engine, call: Call, asked: Xray) -> Answer | Written:
 def recall_explain(engine: Engine, call: Call, asked: Explain) -> Answer | Written:
     if not call.owns_session:
         return unseen(asked.format)
-    snapshot = engine.explain_last(asked.session, namespace=call.namespace, owner=call.caller.owner)
+    snapshot = engine.recalls.last(asked.session, namespace=call.namespace, owner=call.caller.owner)
     return unseen(asked.format) if snapshot is None else written(snapshot, asked.format)
 
 
@@ -134,7 +134,7 @@ def unseen(format: Format) -> Answer:
 
 def snapshot(engine: Engine, call: Call, asked: OneSnapshot) -> Answer | Written:
     seen(engine, call, asked.id)
-    return written(engine.recorded_snapshot(asked.id, namespace=call.namespace), asked.format)
+    return written(engine.recalls.snapshot(asked.id, namespace=call.namespace), asked.format)
 
 
 def written(snapshot: Snapshot | None, format: Format) -> Answer | Written:
@@ -146,16 +146,16 @@ def written(snapshot: Snapshot | None, format: Format) -> Answer | Written:
 
 def seen(engine: Engine, call: Call, *ids: str) -> None:
     """A recall that another token's caller made is not there."""
-    from recallens.engine.xraying import no_recall
+    from recallens.engine.recalls import no_recall
 
     owner = call.caller.owner
     for id in ids:
-        if owner is not None and not engine.recall_is_of(id, owner, namespace=call.namespace):
+        if owner is not None and not engine.tokens.owns_recall(id, owner, namespace=call.namespace):
             raise no_recall(id)
 
 
 def why_not(engine: Engine, call: Call, asked: WhyNot) -> Answer:
-    options = asked.options(engine.clock())
+    options = asked.options(engine.core.clock())
     found = engine.why_not(asked.memory, asked.query, **options, namespace=call.namespace)
     return Answer(found.to_json())
 
@@ -165,10 +165,10 @@ def replay(engine: Engine, call: Call, asked: Recorded) -> Answer:
     from recallens.xray.replay import replay as replayed
 
     seen(engine, call, asked.id)
-    ledger, _ = engine.recorded(asked.id, namespace=call.namespace)
+    ledger, _ = engine.recalls.recorded(asked.id, namespace=call.namespace)
     again = {"reproduced": True, **replayed(ledger).to_json()}
     try:
-        return Answer(again | {"live": [one.to_json() for one in compare_live(ledger, engine.ledger)]})
+        return Answer(again | {"live": [one.to_json() for one in compare_live(ledger, engine.recalls.ledger)]})
     except RecallensError as error:  # the record stands by itself, whatever has become of the store
         return Answer(again | {"liveError": error.message})
 
@@ -177,27 +177,29 @@ def diff(engine: Engine, call: Call, asked: TwoSnapshots) -> Answer:
     from recallens.xray.diff import diff as difference
 
     seen(engine, call, asked.before, asked.after)
-    before, _ = engine.recorded(asked.before, namespace=call.namespace)
-    after, _ = engine.recorded(asked.after, namespace=call.namespace)
+    before, _ = engine.recalls.recorded(asked.before, namespace=call.namespace)
+    after, _ = engine.recalls.recorded(asked.after, namespace=call.namespace)
     return Answer({"before": asked.before, "after": asked.after, **difference(before, after).to_json()})
 
 
 def get_timeline(engine: Engine, call: Call, asked: TimelineAround) -> Answer:
     anchor = engine.get(asked.observation_id, namespace=call.namespace)
-    found = engine.timeline_around(anchor.id, window=asked.window, limit=asked.limit, namespace=call.namespace)
+    found = engine.layers.around(anchor.id, window=asked.window, limit=asked.limit, namespace=call.namespace)
     spent = sum(entry.tokens for entry in found)
     entries = [timeline_entry_record(entry) for entry in found]
     return Answer({"observation_id": anchor.id, "window": asked.window, "tokens": spent, "entries": entries})
 
 
 def timeline(engine: Engine, call: Call, asked: Timeline) -> Answer:
-    found = engine.timeline(asked.id, asked.before, asked.after, namespace=call.namespace)
-    saliences = engine.salience([*found.before, found.anchor, *found.after])
+    found = engine.layers.timeline(asked.id, asked.before, asked.after, namespace=call.namespace)
+    saliences = engine.memories.salience([*found.before, found.anchor, *found.after])
     return Answer(timeline_record(found, saliences))
 
 
 def get_details(engine: Engine, call: Call, asked: DetailsOf) -> Answer:
-    found = engine.details(asked.id, tokens=asked.tokens, full=asked.full, limit=asked.limit, namespace=call.namespace)
+    found = engine.layers.details(
+        asked.id, tokens=asked.tokens, full=asked.full, limit=asked.limit, namespace=call.namespace
+    )
     return Answer(details_record(found))
 
 

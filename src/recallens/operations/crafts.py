@@ -86,32 +86,32 @@ def _asker(asked: Topic | Patterns | Gotchas, call: Call) -> dict[str, object]:
 
 
 def get_skill(engine: Engine, call: Call, asked: Topic) -> Answer:
-    found = engine.get_skill(asked.topic, **_asker(asked, call))
+    found = engine.crafts.skill(asked.topic, **_asker(asked, call))
     if found is None:
         raise NotFound(f"no skill about {asked.topic!r}", hint="Search memory instead, or remember what you learn.")
     return Answer(craft_record(found))
 
 
 def search_patterns(engine: Engine, call: Call, asked: Patterns) -> Answer:
-    found = engine.search_patterns(asked.query, asked.limit, **_asker(asked, call))
+    found = engine.crafts.patterns(asked.query, asked.limit, **_asker(asked, call))
     return Answer({"results": [craft_record(one) for one in found]})
 
 
 def search_gotchas(engine: Engine, call: Call, asked: Gotchas) -> Answer:
-    found = engine.search_gotchas(asked.query, asked.files, asked.limit, **_asker(asked, call))
+    found = engine.crafts.gotchas(asked.query, asked.files, asked.limit, **_asker(asked, call))
     return Answer({"results": [craft_record(one) for one in found]})
 
 
 def add_skill(engine: Engine, call: Call, given: AddSkill) -> Answer:
-    return Answer(craft_record(engine.record_skill(given.topic, **_kept(given, call, "topic"))))
+    return Answer(craft_record(engine.crafts.record_skill(given.topic, **_kept(given, call, "topic"))))
 
 
 def add_pattern(engine: Engine, call: Call, given: AddPattern) -> Answer:
-    return Answer(craft_record(engine.record_pattern(given.title, **_kept(given, call, "title"))))
+    return Answer(craft_record(engine.crafts.record_pattern(given.title, **_kept(given, call, "title"))))
 
 
 def add_gotcha(engine: Engine, call: Call, given: AddGotcha) -> Answer:
-    return Answer(craft_record(engine.record_gotcha(given.title, **_kept(given, call, "title"))))
+    return Answer(craft_record(engine.crafts.record_gotcha(given.title, **_kept(given, call, "title"))))
 
 
 def _kept(given: AddCraft, call: Call, name: str) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class Remember(Arguments):
 
 
 def remember(engine: Engine, call: Call, given: Remember) -> Answer:
-    now = engine.clock()
+    now = engine.core.clock()
     said = given.model_dump(
         exclude={"namespace", "citations", "dedupe", "created", "valid_from", "valid_until"}, exclude_none=True
     )

@@ -86,8 +86,8 @@ def list_memories(engine: Engine, call: Call, asked: Memories) -> Answer:
         **filters, statuses=asked.status, session=asked.of_session, limit=asked.limit,
         after=None if place is None else (place[0], place[1]),
     )  # fmt: skip
-    found = engine.browse(listing, namespace=call.namespace)
-    saliences = engine.salience(found.memories)
+    found = engine.memories.browse(listing, namespace=call.namespace)
+    saliences = engine.memories.salience(found.memories)
     record: Record = {
         "total": found.total,
         "memories": [memory_record(memory, saliences[memory.id]) for memory in found.memories],
@@ -101,16 +101,16 @@ def get_memory(engine: Engine, call: Call, asked: OneMemory) -> Answer:
     """As `recallens show --json` prints it."""
     where = {"namespace": call.namespace}
     memory = engine.get(asked.id, **where)
-    relations = engine.relations(memory.id, **where)
+    relations = engine.memories.relations(memory.id, **where)
     after = [one.source for one in relations if one.type is RelationType.SUPERSEDES and one.target == memory.id]
     return Answer(
         shown_record(
             memory,
-            salience=engine.salience([memory])[memory.id],
+            salience=engine.memories.salience([memory])[memory.id],
             relations=relations,
-            uplift=engine.uplift_of([memory.id], **where).get(memory.id),
-            context=engine.session_context(memory.id, **where),
-            check=engine.citation_check(memory.id, **where),
+            uplift=engine.tasks.uplift_of([memory.id], **where).get(memory.id),
+            context=engine.sessions.context(memory.id, **where),
+            check=engine.maintenance.citations.last_check(memory.id, **where),
             successor=engine.get(after[-1], **where) if after else None,
         )
     )
@@ -141,7 +141,7 @@ def restore(engine: Engine, call: Call, asked: OneMemory) -> Answer:
 
 def deemphasise(engine: Engine, call: Call, asked: OneMemory) -> Answer:
     (id,) = _ids(engine, call, asked.id)
-    return Answer({"id": id, "baseSalience": engine.deemphasise(id, namespace=call.namespace)})
+    return Answer({"id": id, "baseSalience": engine.memories.deemphasise(id, namespace=call.namespace)})
 
 
 def confirm(engine: Engine, call: Call, asked: Confirm) -> Answer:
@@ -151,14 +151,14 @@ def confirm(engine: Engine, call: Call, asked: Confirm) -> Answer:
 
 
 def list_reviews(engine: Engine, call: Call, asked: Arguments) -> Answer:
-    waiting = engine.review_list(namespace=call.namespace)
-    saliences = engine.salience(waiting)
+    waiting = engine.memories.awaiting_review(namespace=call.namespace)
+    saliences = engine.memories.salience(waiting)
     return Answer({"memories": [memory_record(memory, saliences[memory.id]) for memory in waiting]})
 
 
 def review(engine: Engine, call: Call, asked: Review) -> Answer:
     (id,) = _ids(engine, call, asked.id)
-    engine.review(id, approve=asked.decision == "approve", namespace=call.namespace)
+    engine.memories.review(id, approve=asked.decision == "approve", namespace=call.namespace)
     return Answer({"id": id, "decision": asked.decision})
 
 
@@ -169,21 +169,21 @@ def relate(engine: Engine, call: Call, asked: Relate) -> Answer:
 
 
 def relations(engine: Engine, call: Call, asked: OneMemory) -> Answer:
-    found = engine.relations(asked.id, namespace=call.namespace)
+    found = engine.memories.relations(asked.id, namespace=call.namespace)
     return Answer({"relations": [relation_record(one) for one in found]})
 
 
 def feedback(engine: Engine, call: Call, asked: Feedback) -> Answer:
     where: dict[str, Any] = {"namespace": call.namespace}
     if asked.verdict == "used":
-        ids = engine.used(asked.memories, task=asked.task, session=asked.session, **where)
+        ids = engine.tasks.used(asked.memories, task=asked.task, session=asked.session, **where)
         return Answer({"verdict": asked.verdict, "memories": ids})
     ids = _ids(engine, call, *asked.memories)
     for id in ids:
         if asked.verdict == "confirmed":
             engine.confirm(id, session=asked.session, **where)
         else:
-            engine.deemphasise(id, **where)
+            engine.memories.deemphasise(id, **where)
     return Answer({"verdict": asked.verdict, "memories": ids})
 
 

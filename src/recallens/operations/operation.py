@@ -81,4 +81,4 @@ def owns(engine: Engine, call: Call, session: str, *, claim: bool = True) -> boo
     if caller.owner is None:
         return True
     claim = claim and caller.right is Right.WRITE
-    return engine.session_is_of(session, caller.owner, namespace=call.namespace, claim=claim)
+    return engine.tokens.owns_session(session, caller.owner, namespace=call.namespace, claim=claim)

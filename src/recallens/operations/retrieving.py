@@ -62,7 +62,7 @@ class Certificate(Arguments):
 
 def retrieve(engine: Engine, call: Call, asked: Retrieve) -> Answer:
     """As `recallens retrieve --json` prints it."""
-    options = asked.options(engine.clock())
+    options = asked.options(engine.core.clock())
     limits = asked.model_dump(include={"brain_file_limit", "medium_term_limit", "include_raw"}, exclude_none=True)
     budgets = [size for size in (asked.context_budget, options.pop("tokens", None)) if size is not None]
     if budgets:  # two names of one budget: the tighter holds
@@ -73,26 +73,26 @@ def retrieve(engine: Engine, call: Call, asked: Retrieve) -> Answer:
 
 
 def search_documents(engine: Engine, call: Call, asked: Question) -> Answer:
-    options = asked.options(engine.clock()) | {"documents": "only"}
+    options = asked.options(engine.core.clock()) | {"documents": "only"}
     options.setdefault("limit", 10)
     recall = engine.search(asked.query, **options, certify=True, **call.who())
     return counted(recall, recall_record(recall))
 
 
 def add_document(engine: Engine, call: Call, given: AddDocument) -> Answer:
-    if engine.vault_document(given.path, namespace=call.namespace):
+    if engine.vaults.holds_document(given.path, namespace=call.namespace):
         raise NotAllowed(
             f"{given.path!r} is a file of a vault, which only its folder changes", hint="Use another path."
         )
     said = given.model_dump(include={"title", "project"})
     zone = call.caller.zone
-    added = engine.add_document(given.text, path=given.path, **said, zone=zone, namespace=call.namespace)
+    added = engine.memories.add_document(given.text, path=given.path, **said, zone=zone, namespace=call.namespace)
     return Answer({"document": added.document.id, "path": given.path, "memories": list(added.memories)})
 
 
 def verify_certificate(engine: Engine, call: Call, given: Certificate) -> Answer:
     certificate = given.certificate.model_dump(by_alias=True)
-    return Answer(engine.verify_certificate(certificate, namespace=call.namespace).to_json())
+    return Answer(engine.recalls.verify_certificate(certificate, namespace=call.namespace).to_json())
 
 
 RETRIEVING = (

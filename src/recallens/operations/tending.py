@@ -52,26 +52,26 @@ class RunSet(Arguments):
 
 
 def stats(engine: Engine, call: Call, asked: Arguments) -> Answer:
-    return Answer(_told(engine.stats(namespace=call.namespace), call))
+    return Answer(_told(engine.maintenance.stats(namespace=call.namespace), call))
 
 
 def namespaces(engine: Engine, call: Call, asked: Arguments) -> Answer:
     """Those that the caller holds, also where they are still empty."""
-    counts = dict(engine.namespaces())
+    counts = dict(engine.maintenance.namespaces())
     held = sorted(counts if call.caller.namespaces is None else call.caller.namespaces)
     return Answer({"namespaces": [{"name": name, "memories": counts.get(name, 0)} for name in held]})
 
 
 def list_vaults(engine: Engine, call: Call, asked: Arguments) -> Answer:
-    found, counts = engine.vaults(namespace=call.namespace), engine.vault_counts(namespace=call.namespace)
+    found, counts = engine.vaults.all(namespace=call.namespace), engine.vaults.counts(namespace=call.namespace)
     return Answer({"vaults": [_told(vault_record(one, counts[one.name]), call) for one in found]})
 
 
 def vault_sections(engine: Engine, call: Call, asked: Sections) -> Answer:
-    vault = engine.vault(asked.name, namespace=call.namespace)
+    vault = engine.vaults.get(asked.name, namespace=call.namespace)
     shown = ["sections", call.namespace, vault.name]
     start = offset_of(asked.cursor, shown)
-    found = engine.vault_page(vault.name, limit=asked.limit, offset=start, namespace=call.namespace)
+    found = engine.vaults.page(vault.name, limit=asked.limit, offset=start, namespace=call.namespace)
     record: Record = {
         "vault": vault.name,
         "sections": [
@@ -85,16 +85,16 @@ def vault_sections(engine: Engine, call: Call, asked: Sections) -> Answer:
 
 def sync_vault(engine: Engine, call: Call, asked: OneVault) -> Answer:
     """The folder is the one that the person at the machine named; a caller only says when to look."""
-    report = engine.vault_sync(asked.name, namespace=call.namespace)
+    report = engine.vaults.sync(asked.name, namespace=call.namespace)
     with suppress(EncoderError):  # words find it; its vectors wait in the backlog
-        engine.drain()
+        engine.encoder.drain()
     return Answer({"vaults": [_told(one, call) for one in report_record(report)["vaults"]]})
 
 
 def add_vault(engine: Engine, call: Call, asked: AddVault) -> Answer:
     options = asked.model_dump(exclude={"namespace", "path", "name"})
-    made = engine.vault_add(asked.path, asked.name, **options, namespace=call.namespace)
-    return Answer(vault_record(made, engine.vault_counts(namespace=call.namespace)[made.name]))
+    made = engine.vaults.add(asked.path, asked.name, **options, namespace=call.namespace)
+    return Answer(vault_record(made, engine.vaults.counts(namespace=call.namespace)[made.name]))
 
 
 # Measuring is loaded when it is asked for: a surface that starts should not wait for it.
@@ -103,29 +103,29 @@ def add_vault(engine: Engine, call: Call, asked: AddVault) -> Answer:
 def list_runs(engine: Engine, call: Call, asked: Arguments) -> Answer:
     from recallens.evaluate import shelf
 
-    folder = shelf.folder_of(engine.store.location, call.namespace)
+    folder = shelf.folder_of(engine.core.store.location, call.namespace)
     return Answer({"sets": shelf.set_names(folder), "runs": shelf.run_summaries(folder)})
 
 
 def get_run(engine: Engine, call: Call, asked: OneRun) -> Answer:
     from recallens.evaluate import shelf
 
-    return Answer(shelf.run(shelf.folder_of(engine.store.location, call.namespace), asked.id))
+    return Answer(shelf.run(shelf.folder_of(engine.core.store.location, call.namespace), asked.id))
 
 
 def run_set(engine: Engine, call: Call, asked: RunSet) -> Answer:
     from recallens.evaluate import shelf
     from recallens.evaluate.golden_running import Variant, expectations, run_golden
 
-    folder = shelf.folder_of(engine.store.location, call.namespace)
+    folder = shelf.folder_of(engine.core.store.location, call.namespace)
     golden = shelf.golden_set(folder, asked.set)
     elsewhere = [one.id for one in golden.questions if one.namespace not in (None, call.namespace)]
     if elsewhere:
         raise InvalidInput(f"the question {elsewhere[0]!r} of {asked.set} is about another namespace")
     here = shelf.within(golden, call.namespace)
-    variant = Variant(asked.preset or engine.settings.preset)
-    ran = run_golden(engine, here, expectations(engine, here), variant, now=engine.clock())
-    return Answer(shelf.keep(folder, ran.record, engine.new_id().lower()))
+    variant = Variant(asked.preset or engine.core.settings.preset)
+    ran = run_golden(engine, here, expectations(engine, here), variant, now=engine.core.clock())
+    return Answer(shelf.keep(folder, ran.record, engine.core.new_id().lower()))
 
 
 def _told(record: dict[str, Any], call: Call) -> Record:

@@ -71,29 +71,29 @@ class OneTask(Arguments):
 
 
 def start_session(engine: Engine, call: Call, asked: StartSession) -> Answer:
-    id = asked.id or f"s-{engine.new_id().lower()}"
+    id = asked.id or f"s-{engine.core.new_id().lower()}"
     _own(engine, call, id)
-    begun = engine.start_session(id, project=asked.project, title=asked.title, namespace=call.namespace)
+    begun = engine.sessions.start(id, project=asked.project, title=asked.title, namespace=call.namespace)
     return Answer(session_record(begun))
 
 
 def end_session(engine: Engine, call: Call, asked: EndSession) -> Answer:
     _own(engine, call, asked.id, claim=False)
-    ended = engine.end_session(asked.id, summary=asked.summary, zone=call.caller.zone, namespace=call.namespace)
+    ended = engine.sessions.end(asked.id, summary=asked.summary, zone=call.caller.zone, namespace=call.namespace)
     return Answer(session_record(ended))
 
 
 def list_sessions(engine: Engine, call: Call, asked: Pages) -> Answer:
     shown = ["sessions", call.namespace]
     start = offset_of(asked.cursor, shown)
-    found = engine.sessions(limit=asked.limit, offset=start, namespace=call.namespace)
+    found = engine.sessions.recent(limit=asked.limit, offset=start, namespace=call.namespace)
     records = [{**session_record(one), "memoriesInSession": count} for one, count in found]
     return _page("sessions", records, asked.limit, cursor_of(shown, [start + asked.limit]))
 
 
 def get_session(engine: Engine, call: Call, asked: OneSession) -> Answer:
-    report = engine.session_report(asked.id, namespace=call.namespace)
-    saliences = engine.salience([memory for memory, _, _ in report.links])
+    report = engine.sessions.report(asked.id, namespace=call.namespace)
+    saliences = engine.memories.salience([memory for memory, _, _ in report.links])
     links = [
         {"usageType": usage, "at": at, "memory": memory_record(memory, saliences[memory.id])}
         for memory, usage, at in report.links
@@ -103,15 +103,15 @@ def get_session(engine: Engine, call: Call, asked: OneSession) -> Answer:
 
 def start_task(engine: Engine, call: Call, asked: StartTask) -> Answer:
     said = asked.model_dump(include={"id", "session", "project", "worktree"})
-    return Answer(task_record(engine.task_start(asked.task, **said, namespace=call.namespace)))
+    return Answer(task_record(engine.tasks.start(asked.task, **said, namespace=call.namespace)))
 
 
 def log_task(engine: Engine, call: Call, asked: LogTask) -> Answer:
-    return Answer(artifact_record(engine.task_log(asked.id, asked.content, kind=asked.kind, namespace=call.namespace)))
+    return Answer(artifact_record(engine.tasks.log(asked.id, asked.content, kind=asked.kind, namespace=call.namespace)))
 
 
 def end_task(engine: Engine, call: Call, asked: EndTask) -> Answer:
-    outcome = engine.task_end(
+    outcome = engine.tasks.end(
         asked.id, reward=asked.reward, summary=asked.summary, zone=call.caller.zone, namespace=call.namespace
     )
     return Answer(outcome_record(outcome))
@@ -120,7 +120,7 @@ def end_task(engine: Engine, call: Call, asked: EndTask) -> Answer:
 def list_tasks(engine: Engine, call: Call, asked: Tasks) -> Answer:
     shown = ["tasks", call.namespace, asked.running, asked.project, asked.of_session]
     start = offset_of(asked.cursor, shown)
-    found = engine.tasks(
+    found = engine.tasks.recent(
         running=asked.running, project=asked.project, session=asked.of_session, limit=asked.limit, offset=start,
         namespace=call.namespace,
     )  # fmt: skip
@@ -128,7 +128,7 @@ def list_tasks(engine: Engine, call: Call, asked: Tasks) -> Answer:
 
 
 def get_task(engine: Engine, call: Call, asked: OneTask) -> Answer:
-    return Answer(task_record(engine.get_task(asked.id, namespace=call.namespace)))
+    return Answer(task_record(engine.tasks.get(asked.id, namespace=call.namespace)))
 
 
 def _page(name: str, records: list[Record], limit: int, following: str) -> Answer:

@@ -49,7 +49,7 @@ class Server(uvicorn.Server):
 
 def refuse_open_doors(engine: Engine, host: str) -> None:
     """Without a token, whoever reaches the server may do everything: then only this machine may reach it."""
-    if not is_loopback(host) and not engine.guarded():
+    if not is_loopback(host) and not engine.tokens.guarded():
         raise NotAllowed(
             f"without a token the server answers this machine alone, and {host} is reached from others",
             hint="`recallens token create --namespace NAME` makes a token; or use --host 127.0.0.1.",

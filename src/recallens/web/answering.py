@@ -163,7 +163,7 @@ def _failed(visit: Visit, message: str, hint: str | None, status: int) -> Respon
 
 
 def rendered(visit: Visit, shown: Page) -> str:
-    now = visit.engine.clock()
+    now = visit.engine.core.clock()
     return (
         templates()
         .get_template(shown.template)

@@ -16,7 +16,7 @@ _ID = re.compile(rf"\b[0-9A-HJKMNP-TV-Z]{{{ID_LENGTH}}}\b")
 
 def compare(visit: Visit) -> Page:
     engine, namespace = visit.engine, visit.namespace
-    kept = engine.recorded_recalls(namespace=namespace, owner=visit.caller.owner)
+    kept = engine.recalls.recent(namespace=namespace, owner=visit.caller.owner)
     before, after = visit.given.get("before", "").strip(), visit.given.get("after", "").strip()
     shown: dict[str, object] = {"kept": kept, "before": before, "after": after, "found": None}
     if not after and not before and len(kept) > 1:
@@ -26,7 +26,7 @@ def compare(visit: Visit) -> Page:
         new, _ = visit.recorded(after)
         found = diff(old, new)
         said = " ".join(str(change.sentence) for change in found.changes)
-        memories = engine.memories_of(_ID.findall(said), namespace=namespace)
+        memories = engine.memories.many(_ID.findall(said), namespace=namespace)
         shown |= {
             "found": found,
             "old": old.query,

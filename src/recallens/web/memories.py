@@ -13,22 +13,22 @@ AROUND = 6
 def memory(visit: Visit) -> Page:
     engine, namespace = visit.engine, visit.namespace
     found = engine.get(visit.named["id"], namespace=namespace)
-    relations = engine.relations(found.id, namespace=namespace)
-    others = engine.memories_of((_far(relation, found) for relation in relations), namespace=namespace)
-    chain = engine.lineage(found.id, namespace=namespace)
+    relations = engine.memories.relations(found.id, namespace=namespace)
+    others = engine.memories.many((_far(relation, found) for relation in relations), namespace=namespace)
+    chain = engine.memories.lineage(found.id, namespace=namespace)
     return Page(
         "memory.html",
         {
             "memory": found,
-            "salience": engine.salience([found])[found.id],
+            "salience": engine.memories.salience([found])[found.id],
             "relations": [
                 (relation, others[_far(relation, found)], relation.source == found.id)
                 for relation in relations
                 if relation.type is not RelationType.SUPERSEDES and _far(relation, found) in others
             ],
             "chain": chain if len(chain) > 1 else (),
-            "context": engine.session_context(found.id, namespace=namespace),
-            "check": engine.citation_check(found.id, namespace=namespace),
+            "context": engine.sessions.context(found.id, namespace=namespace),
+            "check": engine.maintenance.citations.last_check(found.id, namespace=namespace),
             "warnings": warnings(found),
         },
     )
@@ -57,7 +57,7 @@ def warnings(memory: Memory) -> list[str]:
 
 def timeline(visit: Visit) -> Page:
     depth = visit.whole("around", AROUND, MOST_AROUND)
-    found = visit.engine.timeline(visit.named["id"], depth, depth, namespace=visit.namespace)
+    found = visit.engine.layers.timeline(visit.named["id"], depth, depth, namespace=visit.namespace)
     return Page("timeline.html", {"timeline": found, "depth": depth, "most": MOST_AROUND})
 
 

@@ -34,7 +34,7 @@ def rated(visit: Visit) -> Page | Elsewhere:
     if wrong:
         raise InvalidInput(f"a grade is one of 0, 1, 2, 3, not {wrong[0]!r}")
     rated_path(visit.engine, name, namespace=visit.namespace)
-    known = visit.engine.memories_of(said, namespace=call.namespace)
+    known = visit.engine.memories.many(said, namespace=call.namespace)
     grades = {id: int(value) for id, value in said.items() if id in known}
     try:
         rate(visit.engine, name, visit.query, grades, namespace=call.namespace)
@@ -49,10 +49,10 @@ def _page(visit: Visit, name: str, *, said: Mapping[str, int] | None = None, pro
         "set": name,
         "sets": rated_sets(engine, namespace=visit.namespace),
         "path": rated_path(engine, name, namespace=visit.namespace),
-        "standing": standing(engine, name, namespace=namespace, now=engine.clock()),
+        "standing": standing(engine, name, namespace=namespace, now=engine.core.clock()),
         "words": {grade: WORDS[grade] for grade in GRADES},
         "grade": GRADE,
-        "may_write": visit.caller.right is Right.WRITE and not engine.store.read_only,
+        "may_write": visit.caller.right is Right.WRITE and not engine.core.store.read_only,
         "rows": (),
         "given": said or {},
         "problem": problem,
@@ -61,8 +61,8 @@ def _page(visit: Visit, name: str, *, said: Mapping[str, int] | None = None, pro
     }
     if visit.query:
         asked = visit.question()
-        options = asked.options(engine.clock()) | {"limit": asked.limit or RATED}
-        recall = engine.recall(engine.query(asked.query, **options, namespace=namespace))
+        options = asked.options(engine.core.clock()) | {"limit": asked.limit or RATED}
+        recall = engine.recall(engine.recalls.query(asked.query, **options, namespace=namespace))
         before = rated_questions(engine, name, namespace=namespace)
         kept = next((one for one in before if one.query == visit.query), None)
         shown |= {"rows": recall.results, "given": {**(kept.grades if kept else {}), **(said or {})}}

@@ -31,7 +31,7 @@ def why_not(visit: Visit) -> Page:
 def _verdict(visit: Visit, wanted: str) -> Page:
     engine, asked = visit.engine, visit.question()
     memory = engine.get(wanted, namespace=visit.namespace)
-    found = engine.why_not(memory.id, asked.query, **asked.options(engine.clock()), namespace=visit.namespace)
+    found = engine.why_not(memory.id, asked.query, **asked.options(engine.core.clock()), namespace=visit.namespace)
     change = found.change if isinstance(found, KeptOut) else None
     return Page(
         "why_not.html",
@@ -63,7 +63,7 @@ def changed_params(params: dict[str, str], change: Change) -> dict[str, str]:
 def _picker(visit: Visit) -> Page:
     """The near misses of the question first, then whatever a search or the latest memories offer."""
     engine, asked = visit.engine, visit.question()
-    snapshot = engine.xray(asked.query, **asked.options(engine.clock()), namespace=visit.namespace)
+    snapshot = engine.xray(asked.query, **asked.options(engine.core.clock()), namespace=visit.namespace)
     looked = visit.given.get("find", "").strip()
     shown = {one.memoryId for one in snapshot.results} | {one.memoryId for one in snapshot.nearMisses}
     return Page(
@@ -81,6 +81,6 @@ def _picker(visit: Visit) -> Page:
 def _offered(visit: Visit, looked: str) -> list[Memory]:
     engine, namespace = visit.engine, visit.namespace
     if not looked:
-        return list(engine.browse(Listing(statuses=ASKABLE, limit=4 * OFFERED), namespace=namespace).memories)
-    query = engine.query(looked, limit=OFFERED, include_superseded=True, namespace=namespace)
+        return list(engine.memories.browse(Listing(statuses=ASKABLE, limit=4 * OFFERED), namespace=namespace).memories)
+    query = engine.recalls.query(looked, limit=OFFERED, include_superseded=True, namespace=namespace)
     return [result.memory for result in engine.recall(query).results]

@@ -69,7 +69,7 @@ def legend(rows: Iterable[Explained]) -> Legend:
 
 
 def of_recall(engine: Engine, recall: Recall) -> tuple[Snapshot, tuple[Explained, ...]]:
-    snapshot = engine.snapshot_of(recall)
+    snapshot = engine.recalls.snapshot_of(recall)
     memories = {one.memory.id: one.memory for one in recall.returned}
     return snapshot, explained(recall.ledger, snapshot, memories=memories, found=recall.returned)
 

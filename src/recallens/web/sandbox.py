@@ -101,10 +101,10 @@ def ranking(visit: Visit) -> Page:
 def tried(visit: Visit) -> Trial:
     """Both are asked at the same moment, so that nothing but the settings differs."""
     engine, asked = visit.engine, visit.question()
-    moment = {"now": engine.clock(), "namespace": visit.namespace}
-    query = engine.question(asked.query, **{**moment, **asked.options(engine.clock())})
-    plain = engine.question(asked.query, **{**moment, **_alone(asked).options(engine.clock())})
-    before, after = engine.ledger(plain), engine.ledger(query)
+    moment = {"now": engine.core.clock(), "namespace": visit.namespace}
+    query = engine.recalls.question(asked.query, **{**moment, **asked.options(engine.core.clock())})
+    plain = engine.recalls.question(asked.query, **{**moment, **_alone(asked).options(engine.core.clock())})
+    before, after = engine.recalls.ledger(plain), engine.recalls.ledger(query)
     old, new = explain(before), explain(after)
     places = {one.memoryId: one.rank for one in old.results}
     kept = {one.memoryId for one in new.results}

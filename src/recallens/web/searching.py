@@ -42,22 +42,22 @@ def search(visit: Visit) -> Page:
 def _searched(visit: Visit) -> Recall:
     """As the operation `search` does it; the page needs the recall itself, for its decisions."""
     engine, asked = visit.engine, visit.question()
-    options = asked.options(engine.clock())
+    options = asked.options(engine.core.clock())
     who = {"namespace": visit.namespace, "record": visit.records, "owner": visit.caller.owner}
     return engine.search(asked.query, **options, certify=True, **who)
 
 
 def _start(visit: Visit) -> Page:
     engine, namespace = visit.engine, visit.namespace
-    latest = engine.browse(Listing(statuses=(Status.ACTIVE,), limit=LATEST), namespace=namespace)
-    asked = {one.query: one for one in reversed(engine.recorded_recalls(namespace=namespace, owner=visit.caller.owner))}
+    latest = engine.memories.browse(Listing(statuses=(Status.ACTIVE,), limit=LATEST), namespace=namespace)
+    asked = {one.query: one for one in reversed(engine.recalls.recent(namespace=namespace, owner=visit.caller.owner))}
     return Page(
         "start.html",
         {
             "latest": latest.memories,
             "total": latest.total,
             "asked": list(asked)[::-1][:ASKED_BEFORE],
-            "vaults": engine.vault_counts(namespace=namespace),
+            "vaults": engine.vaults.counts(namespace=namespace),
             **choices(visit),
         },
     )

@@ -24,7 +24,7 @@ async def signed_in(request: Request) -> Response:
     body = await request.body()
     fields = dict(parse_qsl(body[:MOST_FORM].decode("utf-8", "replace"), max_num_fields=8))
     token, onward = fields.get("token", "").strip(), own_path(fields.get("next", "/"))
-    if await worked(request, lambda: engine_of(request).token_of(token)) is None:
+    if await worked(request, lambda: engine_of(request).tokens.find(token)) is None:
         return _shown(onward, refused=True)
     return keep(RedirectResponse(onward, 303, headers=dict(HEADERS)), request, token)
 

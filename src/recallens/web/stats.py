@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from recallens.engine.surveying import RECALL_DAYS
+from recallens.engine.maintenance import RECALL_DAYS
 from recallens.web.answering import Page
 from recallens.web.drawing import chart, share
 from recallens.web.visits import Visit
 
 
 def stats(visit: Visit) -> Page:
-    found = visit.engine.stats(namespace=visit.namespace)
-    survey = visit.engine.survey(namespace=visit.namespace)
+    found = visit.engine.maintenance.stats(namespace=visit.namespace)
+    survey = visit.engine.maintenance.survey(namespace=visit.namespace)
     tenths = {f"{low / 10:.1f}–{(low + 1) / 10:.1f}": count for low, count in enumerate(survey.saliences)}
     lengths = {("over 400" if bound is None else f"≤ {bound}"): count for bound, count in survey.lengths.items()}
     return Page(
@@ -23,7 +23,7 @@ def stats(visit: Visit) -> Page:
             "grown": chart(survey.grown),
             "saliences": chart(tenths),
             "lengths": chart(lengths),
-            "recalls": chart({day: survey.recalls.get(day, 0) for day in _days(visit.engine.clock())}),
+            "recalls": chart({day: survey.recalls.get(day, 0) for day in _days(visit.engine.core.clock())}),
             "share": share,
             "shown": ("kind", "sector", "status", "zone"),
         },

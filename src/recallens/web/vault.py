@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from recallens.engine.surveying import FILES_A_PAGE
+from recallens.engine.vaults import FILES_A_PAGE
 from recallens.model.survey import FiledSections
 from recallens.web.answering import Page
 from recallens.web.visits import Visit
@@ -14,14 +14,14 @@ MOST_PAGES = 10_000
 
 def vault(visit: Visit) -> Page:
     engine, namespace = visit.engine, visit.namespace
-    known = engine.vaults(namespace=namespace)
-    counts = engine.vault_counts(namespace=namespace)
+    known = engine.vaults.all(namespace=namespace)
+    counts = engine.vaults.counts(namespace=namespace)
     chosen = visit.given.get("vault", "") or (known[0].name if known else "")
     like = visit.given.get("file", "").strip()
     if not chosen:
         return Page("vault.html", {"vaults": known, "counts": counts, "page": None})
     at = visit.whole("page", 1, MOST_PAGES)
-    page = engine.vault_files_page(chosen, like=like, offset=(at - 1) * FILES_A_PAGE, namespace=namespace)
+    page = engine.vaults.files(chosen, like=like, offset=(at - 1) * FILES_A_PAGE, namespace=namespace)
     return Page(
         "vault.html",
         {

@@ -60,12 +60,12 @@ class Visit:
         if self.caller.home is not None and self.caller.sees(self.caller.home):
             return None
         granted = sorted(self.caller.namespaces or ())
-        return granted[0] if granted else self.engine.namespace(None)
+        return granted[0] if granted else self.engine.core.namespace(None)
 
     def namespaces(self) -> list[str]:
         if self.caller.namespaces is not None:
             return sorted(self.caller.namespaces)
-        return sorted({name for name, _ in self.engine.namespaces()} | {self.namespace})
+        return sorted({name for name, _ in self.engine.maintenance.namespaces()} | {self.namespace})
 
     @property
     def query(self) -> str:
@@ -77,14 +77,14 @@ class Visit:
         return False if self.led_here else self.call.caller.records
 
     def captured(self) -> None:
-        if not self.engine.settings.capture:
+        if not self.engine.core.settings.capture:
             raise NotFound("there is no X-ray to see: the setting `capture` is off")
 
     def recorded(self, id: str) -> tuple[Ledger, Mapping[str, str]]:
         """A recorded recall that the caller may look into; one that another token made is not there."""
         self.captured()
         seen(self.engine, self.call, id)
-        return self.engine.recorded(id, namespace=self.namespace)
+        return self.engine.recalls.recorded(id, namespace=self.namespace)
 
     def params(self) -> dict[str, str]:
         """The question with all that is said beside it, for links that lead on with the same."""

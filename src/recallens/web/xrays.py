@@ -30,8 +30,8 @@ def fresh(visit: Visit) -> Page:
         return Page("ask.html", {"title": "X-ray", "about": ABOUT_XRAY, "action": "/xray", **choices(visit)})
     visit.captured()
     engine, asked = visit.engine, visit.question()
-    query = engine.question(asked.query, **asked.options(engine.clock()), namespace=visit.namespace)
-    ledger = engine.ledger(query)
+    query = engine.recalls.question(asked.query, **asked.options(engine.core.clock()), namespace=visit.namespace)
+    ledger = engine.recalls.ledger(query)
     return _xray(visit, ledger, explain(ledger), recorded=False)
 
 
@@ -46,7 +46,7 @@ def _xray(visit: Visit, ledger: Ledger, snapshot: Snapshot, *, recorded: bool) -
     paths = notes[-1].get("paths", {}) if notes else {}
     along = {id for one in wanted for id in paths.get(one, {}).get("nodes", ())}
     covering = {id for one in (snapshot.certificate or {}).get("requirements", ()) for id in one["coveredBy"]}
-    memories = visit.engine.memories_of(wanted | along | covering, namespace=visit.namespace)
+    memories = visit.engine.memories.many(wanted | along | covering, namespace=visit.namespace)
     rows = explained(ledger, snapshot, memories=memories)
     total = sum(stage.ms for stage in snapshot.stages)
     budget = snapshot.budget

@@ -26,8 +26,8 @@ def audit() -> None:
 def verify(ctx: click.Context, given: Given) -> None:
     """Whether any entry was altered, deleted, reordered or cut off. Exit 4 if so."""
     with given.engine() as engine:
-        count, problems = engine.audit_verify()
-        name = engine.namespace(None)
+        count, problems = engine.audit.verify()
+        name = engine.core.namespace(None)
     if given.json:
         given.emit({"ok": not problems, "namespace": name, "entries": count, "problems": problems})
     else:
@@ -49,7 +49,7 @@ def verify(ctx: click.Context, given: Given) -> None:
 def list_entries(given: Given, page: int, limit: int) -> None:
     """What was injected, the latest first: one entry a memory."""
     with given.engine() as engine:
-        written, found = engine.audit_entries(limit=limit, page=page)
+        written, found = engine.audit.entries(limit=limit, page=page)
     if given.json:
         given.emit({"total": written, "page": page, "limit": limit, "entries": [_record(entry) for entry in found]})
         return
@@ -76,7 +76,7 @@ def _record(entry: AuditEntry) -> dict[str, Any]:
 def list_anomalies(given: Given) -> None:
     """Patterns that an honest agent seldom shows: repeat-query, namespace-walk, high-cardinality, rapid-fire."""
     with given.engine() as engine:
-        found = engine.audit_anomalies()
+        found = engine.audit.anomalies()
     if given.json:
         records = [{"kind": one.kind, "session": one.session, "count": one.count, "about": one.about} for one in found]
         given.emit({"anomalies": records})

@@ -16,7 +16,7 @@ from recallens.cli.screen import visible
 def backup(given: Given, target: str) -> None:
     """Copy the store to the new file TARGET while others go on using it. The copy is a store like any other."""
     with given.engine() as engine:
-        engine.backup(target)
+        engine.maintenance.backup(target)
     size = Path(target).expanduser().stat().st_size
     if given.json:
         given.emit({"target": target, "bytes": size})

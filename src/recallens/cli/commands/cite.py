@@ -39,9 +39,11 @@ def check(given: Given, ids: tuple[str, ...], every: bool, root: str | None, pro
     if ids and project is not None:
         raise InvalidInput("--project goes with --all: an ID names its memory by itself")
     with given.engine() as engine:
-        place = engine.workspace(root)
-        wanted = engine.settings.project if project is None else project
-        found = engine.check_citations(ids or None, root=place, project=(wanted or None) if every else None, mark=mark)
+        place = engine.maintenance.citations.workspace(root)
+        wanted = engine.core.settings.project if project is None else project
+        found = engine.maintenance.citations.check(
+            ids or None, root=place, project=(wanted or None) if every else None, mark=mark
+        )
     counts = Counter(each.standing for check in found for each in check.checked)
     if given.json:
         given.emit(

@@ -74,7 +74,7 @@ def context(
         raise InvalidInput(f"--json and --format {form} exclude each other")
     named = (*files, *(changed_files(diff) if diff is not None else ()))
     with given.engine() as engine:
-        settings = engine.settings
+        settings = engine.core.settings
         found = engine.context(
             " ".join(task),
             tokens,

@@ -57,7 +57,7 @@ def get_skill(given: Given, /, topic: tuple[str, ...], **options: Any) -> None:
     """The skill about TOPIC."""
     text = " ".join(topic)
     with given.engine() as engine:
-        found = engine.get_skill(text, **_asked(engine, options))
+        found = engine.crafts.skill(text, **_asked(engine, options))
     if found is None:
         raise NotFound(f"no skill about {text!r}", hint="`recallens skill add` records one.")
     _show(given, [found], one=True)
@@ -113,7 +113,7 @@ def patterns() -> None:
 def search_patterns(given: Given, /, query: tuple[str, ...], limit: int, **options: Any) -> None:
     """Patterns about QUERY, the best first."""
     with given.engine() as engine:
-        found = engine.search_patterns(" ".join(query), limit, **_asked(engine, options))
+        found = engine.crafts.patterns(" ".join(query), limit, **_asked(engine, options))
     _show(given, found)
 
 
@@ -152,7 +152,7 @@ def search_gotchas(given: Given, /, query: tuple[str, ...], files: tuple[str, ..
     if not query and not files:
         raise click.UsageError("give a QUERY, --files, or both")
     with given.engine() as engine:
-        found = engine.search_gotchas(" ".join(query), files, limit, **_asked(engine, options))
+        found = engine.crafts.gotchas(" ".join(query), files, limit, **_asked(engine, options))
     _show(given, found)
 
 
@@ -186,7 +186,7 @@ def add_gotcha(given: Given, /, title: tuple[str, ...], **fields: Any) -> None:
 
 
 def _asked(engine: Engine, options: dict[str, Any]) -> dict[str, Any]:
-    settings, project = engine.settings, options["project"]
+    settings, project = engine.core.settings, options["project"]
     return {
         "project": (settings.project if project is None else project) or None,
         "session": options["session"] or settings.session,
@@ -203,7 +203,7 @@ def _add(given: Given, record: str, name: str, fields: dict[str, Any], *, long: 
         fields[long] = read_text("-")
     cited: Iterable[Citation] = [parse_citation(text) for text in fields.pop("citations")]
     with given.engine(create=True) as engine:
-        recorded = getattr(engine, record)(name, **fields, citations=tuple(cited))
+        recorded = getattr(engine.crafts, record)(name, **fields, citations=tuple(cited))
     _show(given, [recorded], one=True)
 
 

@@ -68,7 +68,7 @@ def deemphasise(given: Given, ids: tuple[str, ...]) -> None:
     """Halve the weight of memories, and keep them."""
     with given.engine() as engine:
         memories = [engine.get(id).id for id in ids]
-        weights = {id: engine.deemphasise(id) for id in memories}
+        weights = {id: engine.memories.deemphasise(id) for id in memories}
     if given.json:
         given.emit({"deemphasised": [{"id": id, "baseSalience": weight} for id, weight in weights.items()]})
     else:

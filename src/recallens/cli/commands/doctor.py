@@ -20,7 +20,7 @@ def doctor(ctx: click.Context, given: Given) -> None:
     """Check the file, the indexes and the encoder. Changes nothing; exit 4 if there is a problem."""
     try:
         with given.engine() as engine:
-            health = engine.doctor()
+            health = engine.maintenance.doctor()
     except StoreDamaged as error:
         raise StoreDamaged(error.message, hint=f"Nothing was changed. {_RESTORE}") from error
     found = [{"problem": problem, "next": next_step(problem)} for problem in health.problems]

@@ -20,7 +20,7 @@ def encoder() -> None:
 def detect(given: Given) -> None:
     """Look for encoders: the packaged one, Ollama, and the endpoint that is set. Nothing is downloaded or changed."""
     with given.engine(create=True) as engine:
-        found = engine.detect_encoders()
+        found = engine.encoder.detect()
     if given.json:
         given.emit(found.to_json())
         return
@@ -44,12 +44,12 @@ def detect(given: Given) -> None:
 def use(given: Given, spec: str) -> None:
     """Encode everything with SPEC from now on: minilm, openai:MODEL, ollama:MODEL, fastembed:MODEL or none."""
     with given.engine(create=True) as engine:
-        names = engine.namespaces()
+        names = engine.maintenance.namespaces()
         with bar(given, "indexing", sum(count for _, count in names)) as advance:
-            engine.use_encoder(spec, progress=advance)
+            engine.encoder.use(spec, progress=advance)
         before = backlog(engine)
         failure = encode(engine, given)
-        waiting, key = backlog(engine), engine.encoding.key
+        waiting, key = backlog(engine), engine.core.encoding.key
     if given.json:
         given.emit({"encoderSpec": spec, "encoder": key, "encoded": before - waiting, "backlog": waiting})
     else:
@@ -64,7 +64,7 @@ def use(given: Given, spec: str) -> None:
 def clear(given: Given) -> None:
     """Search by words alone. What was used is never set again by itself; `encoder use` sets it by name."""
     with given.engine() as engine:
-        before = engine.clear_encoder()
+        before = engine.encoder.clear()
     if given.json:
         given.emit({"cleared": before})
     else:

@@ -20,15 +20,15 @@ def init(given: Given, encoder: str | None) -> None:
     `recallens encoder detect` shows what there is, `recallens encoder use SPEC` changes it.
     """
     with given.engine(create=True, encoder=encoder) as engine:
-        found = engine.bootstrap_encoder() if encoder is None else None
-        with engine.store.write() as tx:
-            engine.settle_encoding(tx)
-            tx.ensure_namespace(engine.namespace(None), engine.clock())
+        found = engine.encoder.bootstrap() if encoder is None else None
+        with engine.core.store.write() as tx:
+            engine.core.settle_encoding(tx)
+            tx.ensure_namespace(engine.core.namespace(None), engine.core.clock())
         record = {
-            "store": engine.store.location,
-            "namespace": engine.namespace(None),
-            "encoderSpec": engine.encoding.spec,
-            "encoder": engine.encoding.key,
+            "store": engine.core.store.location,
+            "namespace": engine.core.namespace(None),
+            "encoderSpec": engine.core.encoding.spec,
+            "encoder": engine.core.encoding.key,
         }
         if found is not None and found.suggestion not in (None, record["encoderSpec"]):
             record["suggestedEncoder"] = found.suggestion

@@ -47,8 +47,8 @@ def list_memories(
         tag=None if tag is None else normalize(tag.lstrip("#")), limit=limit, offset=(page - 1) * max(limit, 0),
     )  # fmt: skip
     with given.engine() as engine:
-        found = engine.browse(listing)
-        saliences = engine.salience(found.memories)
+        found = engine.memories.browse(listing)
+        saliences = engine.memories.salience(found.memories)
     if given.json:
         records = [memory_record(memory, saliences[memory.id]) for memory in found.memories]
         given.emit({"total": found.total, "page": page, "limit": limit, "memories": records})

@@ -18,7 +18,7 @@ def namespace() -> None:
 def names(given: Given) -> None:
     """Every namespace and how many memories it holds."""
     with given.engine() as engine:
-        found = engine.namespaces()
+        found = engine.maintenance.namespaces()
     if given.json:
         given.emit({"namespaces": [{"name": name, "memories": count} for name, count in found]})
     else:
@@ -34,13 +34,13 @@ def names(given: Given) -> None:
 def remove(given: Given, name: str, yes: bool) -> None:
     """Delete the namespace NAME and everything in it for good."""
     with given.engine() as engine:
-        held = dict(engine.namespaces()).get(name)
+        held = dict(engine.maintenance.namespaces()).get(name)
         told = "" if held is None else f" and its {counted(held, 'memory', 'memories')}"
         # An unknown name is refused by the engine; there is nothing to ask about.
         if held is not None and not given.agreed(f"deleting namespace {name}{told} for good", yes=yes):
             click.echo("nothing was deleted", err=True)
             return
-        count = engine.remove_namespace(name)
+        count = engine.maintenance.remove_namespace(name)
     if given.json:
         given.emit({"removed": name, "memories": count})
     else:

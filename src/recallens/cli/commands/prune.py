@@ -18,7 +18,7 @@ from recallens.cli.screen import counted, screen
 def prune(given: Given, older_than: int, superseded: bool, yes: bool) -> None:
     """Delete for good what was forgotten or rejected long ago. Without --yes it only shows what would go."""
     with given.engine() as engine:
-        due = engine.prune(older_than_days=older_than, superseded=superseded, dry_run=not yes)
+        due = engine.maintenance.prune(older_than_days=older_than, superseded=superseded, dry_run=not yes)
     if given.json:
         given.emit({"deleted": yes, "memories": [memory.id for memory in due]})
         return

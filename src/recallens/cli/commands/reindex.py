@@ -22,15 +22,15 @@ from recallens.cli.screen import counted
 def reindex(given: Given, encoder: str | None, vectors: bool) -> None:
     """Build everything derived anew from the memories, and encode what waits. It can be stopped and run again."""
     with given.engine() as engine:
-        names = engine.namespaces()
+        names = engine.maintenance.namespaces()
         with bar(given, "indexing", sum(count for _, count in names)) as advance:
-            done = engine.reindex(encoder=encoder, vectors=vectors, progress=advance)
+            done = engine.maintenance.reindex(encoder=encoder, vectors=vectors, progress=advance)
         before = backlog(engine)
         failure = encode(engine, given)
         waiting = backlog(engine)
         for name, _ in names:
-            engine.publish(name)
-        key = engine.encoding.key
+            engine.maintenance.publish(name)
+        key = engine.core.encoding.key
     if given.json:
         given.emit({"entries": done["entries"], "encoded": before - waiting, "backlog": waiting, "encoder": key})
     else:

@@ -33,10 +33,10 @@ def replay(given: Given, snapshot: str) -> None:
     live: list[Difference] = []
     failure = None
     with given.engine() as engine:
-        ledger = engine.stored(snapshot)
+        ledger = engine.recalls.stored(snapshot)
         again = replayed(ledger)
         try:
-            live = compare_live(ledger, engine.ledger)
+            live = compare_live(ledger, engine.recalls.ledger)
         except RecallensError as error:  # the record stands by itself, whatever has become of the store
             failure = error.message
     if given.json:

@@ -71,7 +71,7 @@ def retrieve(
     from recallens.model.retrieval import build_context_string, build_lesson_string
 
     with given.engine() as engine:
-        settings = engine.settings
+        settings = engine.core.settings
         options["session"] = options["session"] or settings.session
         result = engine.retrieve(
             " ".join(query),

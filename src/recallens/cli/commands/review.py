@@ -21,8 +21,8 @@ def review() -> None:
 def waiting(given: Given) -> None:
     """What waits for a decision, oldest first."""
     with given.engine() as engine:
-        memories = engine.review_list()
-        saliences = engine.salience(memories)
+        memories = engine.memories.awaiting_review()
+        saliences = engine.memories.salience(memories)
     if given.json:
         given.emit({"memories": [memory_record(memory, saliences[memory.id]) for memory in memories]})
         return
@@ -54,7 +54,7 @@ def _decide(given: Given, ids: tuple[str, ...], *, approve: bool) -> None:
     with given.engine() as engine:
         memories = [engine.get(id).id for id in ids]
         for id in memories:
-            engine.review(id, approve=approve)
+            engine.memories.review(id, approve=approve)
     word = "approved" if approve else "rejected"
     if given.json:
         given.emit({word: memories})

@@ -65,9 +65,9 @@ def search(
         raise InvalidInput("--max-tokens is for --brief; whole memories are held to --tokens N")
     with given.engine() as engine:
         recall = engine.search(
-            asked.text, certify=True, **asked.for_engine(engine.settings), record=False if no_record else None
+            asked.text, certify=True, **asked.for_engine(engine.core.settings), record=False if no_record else None
         )
-        snapshot = None if format is None or not engine.settings.capture else engine.snapshot_of(recall)
+        snapshot = None if format is None or not engine.core.settings.capture else engine.recalls.snapshot_of(recall)
     if format is None:
         _answer(given, recall, why=why)
         return
@@ -90,8 +90,8 @@ def documents(
 ) -> None:
     """Find passages of the documents that were added with `remember --document`."""
     with given.engine() as engine:
-        settings = engine.settings
-        recall = engine.search_documents(
+        settings = engine.core.settings
+        recall = engine.recalls.search_documents(
             " ".join(query),
             project=(settings.project if project is None else project) or None,
             limit=limit,
@@ -103,8 +103,8 @@ def documents(
 
 def _brief(given: Given, asked: Question, *, max_tokens: int | None, record: bool | None) -> None:
     with given.engine() as engine:
-        found = engine.search_memory(
-            asked.text, max_tokens=max_tokens, **asked.for_engine(engine.settings), record=record
+        found = engine.layers.search(
+            asked.text, max_tokens=max_tokens, **asked.for_engine(engine.core.settings), record=record
         )
     if given.json:
         given.emit(found.to_json())

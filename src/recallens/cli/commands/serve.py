@@ -54,7 +54,7 @@ def serve(
         with listening(host, port) as listener:
             address = address_of(listener, host)
             app = whole(engine, host=host, allow_hosts=allow_hosts, limits=limits, spans=spans, access_log=access_log)
-            run(app, listener, started=lambda: _say(given, address, engine.guarded(), open_page))
+            run(app, listener, started=lambda: _say(given, address, engine.tokens.guarded(), open_page))
     given.note("stopped")
 
 

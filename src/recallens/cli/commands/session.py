@@ -28,7 +28,7 @@ def session() -> None:
 def start(given: Given, id: str | None, project: str | None, title: str | None, started: int | None) -> None:
     """Start a session; without an ID it gets one."""
     with given.engine(create=True) as engine:
-        begun = engine.start_session(id, project=project, title=title, started=started)
+        begun = engine.sessions.start(id, project=project, title=title, started=started)
     if given.json:
         given.emit(session_record(begun))
         return
@@ -45,10 +45,10 @@ def start(given: Given, id: str | None, project: str | None, title: str | None, 
 def end(given: Given, id: str | None, summary: str | None, ended: int | None) -> None:
     """End the session ID, or the one that RECALLENS_SESSION names."""
     with given.engine() as engine:
-        wanted = id or engine.settings.session
+        wanted = id or engine.core.settings.session
         if wanted is None:
             raise InvalidInput("which session?", hint="Give its ID, or set RECALLENS_SESSION.")
-        finished = engine.end_session(wanted, summary=summary, ended=ended)
+        finished = engine.sessions.end(wanted, summary=summary, ended=ended)
     if given.json:
         given.emit(session_record(finished))
     else:
@@ -62,8 +62,8 @@ def end(given: Given, id: str | None, summary: str | None, ended: int | None) ->
 def show_session(given: Given, id: str) -> None:
     """A session and every memory it touched, with how."""
     with given.engine() as engine:
-        report = engine.session_report(id)
-        saliences = engine.salience([memory for memory, _, _ in report.links])
+        report = engine.sessions.report(id)
+        saliences = engine.memories.salience([memory for memory, _, _ in report.links])
     found = report.session
     if given.json:
         links = [
@@ -96,7 +96,7 @@ def show_session(given: Given, id: str) -> None:
 def list_sessions(given: Given, page: int, limit: int) -> None:
     """Sessions, the latest first."""
     with given.engine() as engine:
-        found = engine.sessions(limit=limit, offset=(page - 1) * limit)
+        found = engine.sessions.recent(limit=limit, offset=(page - 1) * limit)
     if given.json:
         records = [{**session_record(one), "memoriesInSession": count} for one, count in found]
         given.emit({"page": page, "limit": limit, "sessions": records})

@@ -22,11 +22,11 @@ def show(given: Given, id: str) -> None:
     """One memory in full. Six characters of its ID or more will do, if they fit only one."""
     with given.engine() as engine:
         memory = engine.get(id)
-        salience = engine.salience([memory])[memory.id]
-        relations = engine.relations(memory.id)
-        context = engine.session_context(memory.id)
-        uplift = engine.uplift_of([memory.id]).get(memory.id)
-        check = engine.citation_check(memory.id)
+        salience = engine.memories.salience([memory])[memory.id]
+        relations = engine.memories.relations(memory.id)
+        context = engine.sessions.context(memory.id)
+        uplift = engine.tasks.uplift_of([memory.id]).get(memory.id)
+        check = engine.maintenance.citations.last_check(memory.id)
         others = {other: engine.get(other) for relation in relations for other in _ends(relation) if other != memory.id}
     after = [relation.source for relation in relations if _replaced(relation, memory)]
     if given.json:

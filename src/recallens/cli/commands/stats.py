@@ -14,7 +14,7 @@ from recallens.cli.screen import screen
 def stats(given: Given) -> None:
     """What the namespace holds, and how it is encoded."""
     with given.engine() as engine:
-        found = engine.stats()
+        found = engine.maintenance.stats()
     if given.json:
         given.emit(found)
         return

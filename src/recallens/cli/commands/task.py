@@ -41,7 +41,7 @@ def start(
     from recallens.render.tasks import task_record
 
     with given.engine(create=True) as engine:
-        begun = engine.task_start(words(text), id=id, session=session, project=project, worktree=worktree)
+        begun = engine.tasks.start(words(text), id=id, session=session, project=project, worktree=worktree)
     if given.json:
         given.emit(task_record(begun))
         return
@@ -68,7 +68,7 @@ def log(given: Given, task: str, text: tuple[str, ...], file: str | None, kind: 
         raise click.UsageError("give a TEXT, pipe one in, or use --file")
     content = read_text(file) if file is not None else words(text) if text else read_text("-")
     with given.engine() as engine:
-        artifact = engine.task_log(task, content, kind=kind)
+        artifact = engine.tasks.log(task, content, kind=kind)
     if given.json:
         given.emit(artifact_record(artifact))
     else:
@@ -87,7 +87,7 @@ def end(given: Given, task: str, reward: float, summary: str | None) -> None:
     from recallens.render.tasks import outcome_record
 
     with given.engine() as engine:
-        outcome = engine.task_end(task, reward=reward, summary=summary)
+        outcome = engine.tasks.end(task, reward=reward, summary=summary)
     if given.json:
         given.emit(outcome_record(outcome))
         return
@@ -111,7 +111,9 @@ def list_tasks(
 ) -> None:
     """Tasks, the latest first."""
     with given.engine() as engine:
-        found = engine.tasks(running=running, project=project, session=session, limit=limit, offset=(page - 1) * limit)
+        found = engine.tasks.recent(
+            running=running, project=project, session=session, limit=limit, offset=(page - 1) * limit
+        )
     if given.json:
         from recallens.render.tasks import task_record
 
@@ -141,7 +143,7 @@ def _line(task: Task) -> str:
 def used(given: Given, ids: tuple[str, ...], task: str | None, session: str | None) -> None:
     """Say which memories were of use. In a task, only these then count as having helped it."""
     with given.engine() as engine:
-        found = engine.used(ids, task=task, session=session)
+        found = engine.tasks.used(ids, task=task, session=session)
     if given.json:
         given.emit({"used": found} | ({"task": task} if task is not None else {}))
     else:
@@ -163,7 +165,7 @@ def details(given: Given, id: str, tokens: int | None, full: bool, limit: int) -
     if full and tokens is not None:
         raise click.UsageError("give one of --tokens and --full")
     with given.engine() as engine:
-        found = engine.details(id, tokens=tokens, full=full, limit=limit)
+        found = engine.layers.details(id, tokens=tokens, full=full, limit=limit)
     if given.json:
         from recallens.render.tasks import details_record
 

@@ -34,9 +34,9 @@ def timeline(
     if limit is not None:
         raise InvalidInput("--limit goes with --window", hint="Use --before N and --after N, or add --window DAYS.")
     with given.engine() as engine:
-        found = engine.timeline(id, DEPTH if before is None else before, DEPTH if after is None else after)
+        found = engine.layers.timeline(id, DEPTH if before is None else before, DEPTH if after is None else after)
         memories = [*found.before, found.anchor, *found.after]
-        saliences = engine.salience(memories)
+        saliences = engine.memories.salience(memories)
     if given.json:
         given.emit(timeline_record(found, saliences))
         return
@@ -52,7 +52,7 @@ def timeline(
 def _around(given: Given, id: str, window: float, limit: int) -> None:
     with given.engine() as engine:
         anchor = engine.get(id)
-        found = engine.timeline_around(anchor.id, window=window, limit=limit)
+        found = engine.layers.around(anchor.id, window=window, limit=limit)
     spent = sum(entry.tokens for entry in found)
     if given.json:
         entries = [timeline_entry_record(entry) for entry in found]

@@ -32,8 +32,8 @@ def create(given: Given, namespaces: tuple[str, ...], right: str, name: str | No
     curl -H "Authorization: Bearer rcl_…" http://127.0.0.1:8765/v1/search?q=cache
     """
     with given.engine(create=True) as engine:
-        until = None if expires is None else _later(expires, engine.clock())
-        made, text = engine.token_create(namespaces, right=right, name=name, expires=until)
+        until = None if expires is None else _later(expires, engine.core.clock())
+        made, text = engine.tokens.create(namespaces, right=right, name=name, expires=until)
     if given.json:
         given.emit({"token": text, **token_record(made)})
         return
@@ -49,7 +49,7 @@ def list_tokens(given: Given) -> None:
     from recallens.cli.screen import moment, visible
 
     with given.engine() as engine:
-        found, now = engine.tokens(), engine.clock()
+        found, now = engine.tokens.all(), engine.core.clock()
     if given.json:
         given.emit({"tokens": [token_record(one) for one in found]})
         return
@@ -70,7 +70,7 @@ def revoke(given: Given, token: str) -> None:
     from recallens.cli.screen import visible
 
     with given.engine() as engine:
-        ended = engine.token_revoke(token)
+        ended = engine.tokens.revoke(token)
     if given.json:
         given.emit(token_record(ended))
     else:

@@ -44,14 +44,14 @@ def add(
     from recallens.render.vaults import vault_record
 
     with given.engine(create=True) as engine:
-        made = engine.vault_add(
+        made = engine.vaults.add(
             folder, name, scopes=scopes, include=include, exclude=exclude, include_raw=include_raw,
             include_operational=include_operational, project=project,
         )  # fmt: skip
         if not no_sync:
             run_sync(given, engine, made.name, None, embed=not no_embed)
             return
-        counts = engine.vault_counts()[made.name]
+        counts = engine.vaults.counts()[made.name]
     if given.json:
         given.emit(vault_record(made, counts))
     else:
@@ -105,13 +105,13 @@ def watch(given: Given, name: str, debounce: int, no_embed: bool) -> None:
                 print_sync(given, one)
 
     with given.engine() as engine:
-        found = engine.vault(name)
+        found = engine.vaults.get(name)
         given.note(f"watching {found.root}; Ctrl-C stops it")
         try:
-            engine.vault_watch(found.name, stop, on_sync=told, debounce_ms=debounce, embed=not no_embed)
+            engine.vaults.watch(found.name, stop, on_sync=told, debounce_ms=debounce, embed=not no_embed)
         except KeyboardInterrupt:
             stop.set()
-        engine.publish()
+        engine.maintenance.publish()
     given.note("stopped")
 
 
@@ -124,7 +124,7 @@ def list_vaults(given: Given) -> None:
     from recallens.render.vaults import vault_record
 
     with given.engine() as engine:
-        found, counts = engine.vaults(), engine.vault_counts()
+        found, counts = engine.vaults.all(), engine.vaults.counts()
     if given.json:
         given.emit({"vaults": [vault_record(one, counts[one.name]) for one in found]})
         return
@@ -142,13 +142,13 @@ def list_vaults(given: Given) -> None:
 def remove(given: Given, name: str, yes: bool) -> None:
     """Delete the memories of the vault NAME for good. Its folder stays as it is."""
     with given.engine() as engine:
-        held = engine.vault_counts().get(name)
+        held = engine.vaults.counts().get(name)
         told = "" if held is None else f" and its {counted(held[1], 'section')}"
         # An unknown name is refused by the engine; there is nothing to ask about.
         if held is not None and not given.agreed(f"deleting the vault {name}{told} from the store", yes=yes):
             click.echo("nothing was deleted", err=True)
             return
-        count = engine.vault_remove(name)
+        count = engine.vaults.remove(name)
     if given.json:
         given.emit({"removed": name, "sections": count})
     else:

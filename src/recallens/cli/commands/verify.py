@@ -32,7 +32,7 @@ def verify(given: Given, file: IO[str]) -> None:
             "this is no JSON of a search", hint="Give what `recallens search --json` printed, or its certificate."
         ) from error
     with given.engine() as engine:
-        found = engine.verify_certificate(certificate)
+        found = engine.recalls.verify_certificate(certificate)
     if given.json:
         given.emit(found.to_json())
     else:

@@ -33,11 +33,11 @@ def why_not(given: Given, /, memory: str, query: tuple[str, ...], **options: Any
 
     asked = needed(question(query, options), _USAGE)
     with given.engine() as engine:
-        settings = engine.settings
+        settings = engine.core.settings
         dated = asked.options["now"] is not None
-        said = {**asked.for_engine(settings), **({} if dated else {"now": engine.clock()})}
+        said = {**asked.for_engine(settings), **({} if dated else {"now": engine.core.clock()})}
         found = engine.why_not(memory, asked.text, **said)
-        put = engine.question(asked.text, **said)
+        put = engine.recalls.question(asked.text, **said)
     if isinstance(found, Unknown):
         raise NotFound(found.sentence, hint="`recallens list` shows ids.")
     run = None

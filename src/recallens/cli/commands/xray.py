@@ -50,11 +50,11 @@ def xray(
     if page is not None and page == record:
         raise InvalidInput("--out and --ledger name the same file")
     with given.engine() as engine:
-        if not engine.settings.capture:
+        if not engine.core.settings.capture:
             show(given, unseen(format), page)
             return
-        recall = engine.recall(engine.question(asked.text, **asked.for_engine(engine.settings)))
-        snapshot = engine.snapshot_of(recall, trace_id=trace_id)
+        recall = engine.recall(engine.recalls.question(asked.text, **asked.for_engine(engine.core.settings)))
+        snapshot = engine.recalls.snapshot_of(recall, trace_id=trace_id)
     text = written(snapshot, format, by_term(recall.ledger) if sensitivity else None)
     if record is not None:
         write(record, to_text({**recall.ledger.to_json(), "digest": recall.ledger.digest()}) + "\n")
@@ -84,11 +84,11 @@ def explain(given: Given, snapshot: str | None, session: str | None, format: str
         raise InvalidInput("a snapshot's id says which search is meant; leave --session out")
     if snapshot is not None:
         with given.engine() as engine:
-            click.echo(render(engine.recorded_snapshot(snapshot), format))
+            click.echo(render(engine.recalls.snapshot(snapshot), format))
         return
     with given.engine() as engine:
-        session = session or engine.settings.session
-        found, capture = engine.explain_last(session), engine.settings.capture
+        session = session or engine.core.settings.session
+        found, capture = engine.recalls.last(session), engine.core.settings.capture
     if not capture:
         click.echo(unseen(format))
         return

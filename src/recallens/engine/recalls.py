@@ -1,4 +1,4 @@
-"""Looking into a recall: its X-ray, why a memory is missing, whether it replays, what changed between two."""
+"""Looking into recalls: the X-ray of one, why a memory is missing, whether it replays, what changed between two."""
 
 from __future__ import annotations
 
@@ -9,40 +9,35 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recallens.engine.recalling import Recalling
+from recallens.engine.core import Core
+from recallens.engine.search import Search
 from recallens.errors import InvalidInput, NotFound, RecallensError
-from recallens.model.audit import Anomaly, anomalies, verify_chain
+from recallens.model.certificate import Verification, evidence_of, verified
 from recallens.model.ledger import Ledger
-from recallens.model.memory import AuditEntry
-from recallens.model.query import DEFAULT_BUDGET, DEFAULT_TOKENS, Query
 from recallens.model.recall import Recall
 from recallens.model.snapshot_id import snapshot_id
 
-# What looks into a recall is loaded by the method that is asked for it: a search needs none of it.
 if TYPE_CHECKING:
     from recallens.model.snapshot import Snapshot
+    from recallens.model.survey import RecordedRecall
     from recallens.xray.diff import Diff, Difference
     from recallens.xray.replay import Replayed
     from recallens.xray.sensitivity import Sensitivity
     from recallens.xray.why_not import WhyNot
 
-EMPTY_QUERY = (
-    'the query is empty; give the question in words, for example: recallens xray "how long are lookups cached"'
-)
+RECALLS_SHOWN = 50
 
 
-class Xraying(Recalling):
-    def question(self, text: str, **options: Any) -> Query:
-        """A query for explaining: never empty, and within a budget as an agent would ask it."""
-        if not isinstance(text, str) or not text.strip():
-            raise InvalidInput(EMPTY_QUERY)
-        for name, default in (("budget", DEFAULT_BUDGET), ("tokens", DEFAULT_TOKENS)):
-            if options.get(name) is None:
-                options[name] = default
-        return self.query(text, **{"certify": True, **options})
+class Recalls:
+    """Explains recalls, fresh ones and recorded ones."""
 
-    def ledger(self, query: Query) -> Ledger:
-        return self.recall(query).ledger
+    def __init__(self, core: Core, search: Search) -> None:
+        self._core = core
+        self._search = search
+        self.query = search.query
+        self.question = search.question
+        self.ledger = search.ledger
+        self.search_documents = search.documents
 
     def xray(self, text: str, *, trace_id: str | None = None, **options: Any) -> Snapshot:
         """A fresh recall, explained. It injects nothing and records nothing, so it has no audit entries."""
@@ -56,16 +51,16 @@ class Xraying(Recalling):
 
         return explain(recall.ledger, audit=recall.audit, trace_id=trace_id)
 
-    def explain_last(
+    def last(
         self, session: str | None = None, *, namespace: str | None = None, owner: str | None = None
     ) -> Snapshot | None:
         """The last recorded recall of a session, or of those that asked without one; an owner sees only their own."""
         from recallens.xray.explain import explain
 
-        if not self.settings.capture:
+        if not self._core.settings.capture:
             return None
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
             if state is None:
                 return None
             if owner is None:
@@ -83,10 +78,24 @@ class Xraying(Recalling):
         from recallens.xray.why_not import why_not
 
         query = self.question(text, **options)
-        with self.store.read() as reader:
-            state = self._state(reader, query.namespace)
-            wanted = self._memory(reader, state.key, memory)[1]
+        with self._core.store.read() as reader:
+            state = self._core.state(reader, query.namespace)
+            wanted = self._core.memory(reader, state.key, memory)[1]
         return why_not(wanted.id, query, self.ledger, memory=wanted)
+
+    def replay(self, name: str, *, namespace: str | None = None) -> tuple[Replayed, list[Difference]]:
+        """The recorded result again from its decisions, and what would differ if it were asked now."""
+        from recallens.xray.replay import compare_live, replay
+
+        ledger = self.stored(name, namespace=namespace)
+        return replay(ledger), compare_live(ledger, self.ledger)
+
+    def diff(self, before: str, after: str, *, namespace: str | None = None) -> Diff:
+        from recallens.xray.diff import diff
+
+        return diff(self.stored(before, namespace=namespace), self.stored(after, namespace=namespace))
+
+    # ── recorded ones ──
 
     def stored(self, name: str, *, namespace: str | None = None) -> Ledger:
         """A ledger by its snapshot's id, or from a file that holds a ledger or the JSON of a recorded snapshot.
@@ -105,63 +114,41 @@ class Xraying(Recalling):
 
     def recorded(self, id: str, *, namespace: str | None = None) -> tuple[Ledger, Mapping[str, str]]:
         """A recorded recall by its snapshot's id, with the audit entry of each memory that it injected."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
             stored = reader.stored_ledger(state.key, id) if state is not None else None
         if stored is None:
             raise no_recall(id)
         return _unaltered(id, lambda: Ledger.unpacked(stored[0]), snapshot_id, id), stored[1]
 
-    def recorded_snapshot(self, id: str, *, namespace: str | None = None) -> Snapshot:
+    def snapshot(self, id: str, *, namespace: str | None = None) -> Snapshot:
         from recallens.xray.explain import explain
 
         ledger, audit = self.recorded(id, namespace=namespace)
         return explain(ledger, audit=audit)
 
-    def replay(self, name: str, *, namespace: str | None = None) -> tuple[Replayed, list[Difference]]:
-        """The recorded result again from its decisions, and what would differ if it were asked now."""
-        from recallens.xray.replay import compare_live, replay
+    def recent(
+        self, *, limit: int = RECALLS_SHOWN, namespace: str | None = None, owner: str | None = None
+    ) -> tuple[RecordedRecall, ...]:
+        """The recalls that can still be explained, replayed and compared, the latest first; no other owner's."""
+        from recallens.model.survey import RecordedRecall
 
-        ledger = self.stored(name, namespace=namespace)
-        return replay(ledger), compare_live(ledger, self.ledger)
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
+            kept = reader.kept_ledgers(state.key, limit, owner) if state is not None else []
+        found = []
+        for id, at, session, packed in kept:
+            found.append(RecordedRecall(id, at, Ledger.unpacked(packed).query["text"], session or None))
+        return tuple(found)
 
-    def diff(self, before: str, after: str, *, namespace: str | None = None) -> Diff:
-        from recallens.xray.diff import diff
-
-        return diff(self.stored(before, namespace=namespace), self.stored(after, namespace=namespace))
-
-    # ── the audit log ──
-
-    def audit_verify(self, *, namespace: str | None = None) -> tuple[int, list[str]]:
-        """How many entries the chain has, and what is wrong with it."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            if state is None:
-                return 0, []
-            head = reader.audit_head(state.key)
-            try:
-                entries = reader.audit_entries(state.key)
-                return len(entries), verify_chain(entries, head)
-            except (ValueError, TypeError) as error:
-                return head[0], [f"an entry was altered so that it cannot be read ({error})"]
-
-    def audit_entries(self, *, limit: int, page: int = 1, namespace: str | None = None) -> tuple[int, list[AuditEntry]]:
-        """How many entries were written, and one page of them, the latest first."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            if state is None:
-                return 0, []
-            written = reader.audit_head(state.key)[0]
-            after = written - page * limit
-            found = reader.audit_entries(state.key, max(after, 0), limit + min(after, 0)) if after > -limit else []
-            return written, found[::-1]
-
-    def audit_anomalies(self, *, namespace: str | None = None) -> list[Anomaly]:
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            if state is None:
-                return []
-            return anomalies(reader.audit_entries(state.key), len(reader.numbers(state.key)))
+    def verify_certificate(self, certificate: Mapping[str, Any], *, namespace: str | None = None) -> Verification:
+        """Whether what a certificate rests on still stands as it stood."""
+        ids = [one["id"] for one in evidence_of(certificate)[1]]
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
+            numbers = reader.find(state.key, ids) if state is not None else {}
+            memories = reader.memories(list(numbers.values()))
+        return verified(certificate, {memory.id: memory for memory in memories.values()})
 
 
 def no_recall(id: str) -> NotFound:

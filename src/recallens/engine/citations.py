@@ -12,25 +12,30 @@ from recallens.model.checking import CitationCheck, updated
 from recallens.model.memory import Citation, LogCitation, TerminalCitation
 
 
-class Citing(Core):
+class Citations:
+    """Checks citations against the checkout that they speak of."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
     def workspace(self, root: str | Path | None = None) -> Path | None:
         """Where cited files and commits are looked for: what is given, the setting, or the store's own work tree.
 
         The default store serves every project, so that the folder it lies in says nothing.
         """
-        named = root if root is not None else self.settings.workspace
+        named = root if root is not None else self._core.settings.workspace
         if named is not None:
             folder = Path(named).expanduser()
             if not folder.is_dir():
                 raise InvalidInput(f"the workspace {str(named)!r} is no folder", hint="Give the root of a checkout.")
             return folder.resolve()
-        if self.settings.sources.get("store", DEFAULT_SOURCE) == DEFAULT_SOURCE:
+        if self._core.settings.sources.get("store", DEFAULT_SOURCE) == DEFAULT_SOURCE:
             return None
         from recallens.ingest.repository import work_tree
 
-        return work_tree(Path(self.store.location).resolve().parent)
+        return work_tree(Path(self._core.store.location).resolve().parent)
 
-    def check_citations(
+    def check(
         self,
         ids: Iterable[str] | None = None,
         *,
@@ -43,15 +48,15 @@ class Citing(Core):
         from recallens.ingest.verify import verify
 
         place = self.workspace(root)
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
             if state is None:
                 return []
-            nums = None if ids is None else [self._num(reader, state.key, id) for id in ids]
+            nums = None if ids is None else [self._core.num(reader, state.key, id) for id in ids]
             cited = reader.citing(state.key, nums, project)
             artifacts = reader.kept_artifacts(state.key, _pointers(cited.values()))
         verdicts = verify((each for _, all in cited.values() for each in all), root=place, artifacts=artifacts)
-        at = self.clock()
+        at = self._core.clock()
         checks = {
             num: CitationCheck(id, at, tuple(verdicts[each] for each in citations))
             for num, (id, citations) in cited.items()
@@ -61,17 +66,17 @@ class Citing(Core):
         return list(checks.values())
 
     def _mark(self, checks: dict[int, CitationCheck]) -> None:
-        with self.store.write() as tx:
+        with self._core.store.write() as tx:
             present = tx.ids(list(checks))  # since they were read, some may have been deleted
             before = tx.citation_checks(list(present))
             marks = {num: updated(before[num], checks[num]) if num in before else checks[num] for num in present}
             tx.put_citation_checks(marks)
 
-    def citation_check(self, id: str, *, namespace: str | None = None) -> CitationCheck | None:
+    def last_check(self, id: str, *, namespace: str | None = None) -> CitationCheck | None:
         """The verdict that was kept, if any."""
-        with self.store.read() as reader:
-            state = self._state(reader, self.namespace(namespace))
-            num = self._num(reader, state.key, id)
+        with self._core.store.read() as reader:
+            state = self._core.state(reader, self._core.namespace(namespace))
+            num = self._core.num(reader, state.key, id)
             return reader.citation_checks([num]).get(num)
 
 

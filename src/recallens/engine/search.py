@@ -1,4 +1,4 @@
-"""Asking: search, timeline, session context. A recall is pure; what it returned is recorded after it, in one write."""
+"""Asking: a checked query, the recall that answers it, and the record of what it returned. A recall writes nothing."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from recallens.model.query import (
     ALPHA,
     BETA,
     BLEND,
+    DEFAULT_BUDGET,
+    DEFAULT_TOKENS,
     GRAPH_FLOOR,
     GRAPH_ITERATIONS,
     MAX_LIMIT,
@@ -31,7 +33,7 @@ from recallens.model.query import (
     Mode,
     Query,
 )
-from recallens.model.recall import Recall, SessionContext, SessionSummary, Timeline
+from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recallens.model.snapshot_id import SCHEMA_VERSION, snapshot_id
 from recallens.model.verdict import Found, Note
@@ -48,12 +50,21 @@ from recallens.text.tokenizer import TOKENIZER_VERSION
 
 # Ledgers of recorded recalls that a session keeps, to be explained and replayed.
 LEDGERS_KEPT = 20
-TIMELINE_DEPTH = 5
 # What a query may reasonably hold; a longer one is a document.
 MAX_QUERY_CHARACTERS = 32_768
 
 
-class Recalling(Core):
+EMPTY_QUERY = (
+    'the query is empty; give the question in words, for example: recallens xray "how long are lookups cached"'
+)
+
+
+class Search:
+    """Answers questions; only what a search returned is written down, in one transaction after it."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
     def query(self, text: str, **options: Any) -> Query:
         """A checked query from loose options; every wrong one is an error that lists what would be right."""
         if not isinstance(text, str):
@@ -69,15 +80,15 @@ class Recalling(Core):
                 f"unknown search option {sorted(unknown)[0]!r}; the options are: {', '.join(sorted(_OPTIONS))}"
             )
         as_of, now = epoch_ms("as of", options.get("as_of")), epoch_ms("now", options.get("now"))
-        now = self.clock() if now is None else now
-        preset = preset_named(options.get("preset") or self.settings.preset)
+        now = self._core.clock() if now is None else now
+        preset = preset_named(options.get("preset") or self._core.settings.preset)
         limit = self._limit(clean(text), options.get("limit"), preset, now if as_of is None else as_of)
         max_results = _size("max results", options.get("max_results"))
         graph_floor = options.get("graph_floor")
         query = Query(
             text=clean(text),
             now=now,
-            namespace=self.namespace(options.get("namespace")),
+            namespace=self._core.namespace(options.get("namespace")),
             mode=option(Mode, options.get("mode") or Mode.HYBRID, "mode"),
             limit=limit if max_results is None else min(limit, max_results),
             preset=preset.name,
@@ -124,12 +135,21 @@ class Recalling(Core):
         )
         return _with_its_scope(query)
 
+    def question(self, text: str, **options: Any) -> Query:
+        """A query for explaining: never empty, and within a budget as an agent would ask it."""
+        if not isinstance(text, str) or not text.strip():
+            raise InvalidInput(EMPTY_QUERY)
+        for name, default in (("budget", DEFAULT_BUDGET), ("tokens", DEFAULT_TOKENS)):
+            if options.get(name) is None:
+                options[name] = default
+        return self.query(text, **{"certify": True, **options})
+
     def _limit(self, text: str, asked: Any, preset: Preset, now: int) -> int:
         """What the caller or the settings say; else, under a preset that plans, what the question calls for."""
-        if asked is None and preset.planned and "limit" not in self.settings.sources:
+        if asked is None and preset.planned and "limit" not in self._core.settings.sources:
             head = text[:PLANNED_CHARACTERS]
             return dynamic_k(measure(head, dated=bool(windows_of(head, now))).score)
-        limit = self.settings.limit if asked is None else asked
+        limit = self._core.settings.limit if asked is None else asked
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
             raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LIMIT:,}, not {limit!r}")
         return limit
@@ -139,12 +159,12 @@ class Recalling(Core):
         record, owner = options.pop("record", None), options.pop("owner", None)
         query = self.query(text, **options)
         recall = self.recall(query)
-        wanted = self.settings.record if record is None else record
-        if wanted and recall.results and not self.store.read_only and query.as_of is None:
+        wanted = self._core.settings.record if record is None else record
+        if wanted and recall.results and not self._core.store.read_only and query.as_of is None:
             recall = replace(recall, audit=self._record(recall, owner), recorded=True)
         return recall
 
-    def search_documents(self, text: str, *, project: str | None = None, limit: int = 10, **options: Any) -> Recall:
+    def documents(self, text: str, *, project: str | None = None, limit: int = 10, **options: Any) -> Recall:
         """Only what was cut from documents, through the same pipeline."""
         return self.search(text, project=project, limit=limit, **options | {"documents": Documents.ONLY})
 
@@ -154,10 +174,10 @@ class Recalling(Core):
         if not query.text.strip():
             return _nothing(query, self._versions(preset), "the query is empty: nothing was searched")
         meant = query.text if "semantic" in views_for(preset, query.mode) else None
-        with self.snapshot(query.namespace, meant=meant) as snapshot:
+        with self._core.snapshot(query.namespace, meant=meant) as snapshot:
             if query.mode is Mode.SEMANTIC:
                 # Nothing else could answer, so a missing encoder is an error here and not a degradation.
-                self.encoding.available()
+                self._core.encoding.available()
             if snapshot is None:
                 return _nothing(query, self._versions(preset), f"namespace {query.namespace!r} holds nothing yet")
             reader, state, version = snapshot
@@ -165,7 +185,7 @@ class Recalling(Core):
                 reader,
                 state,
                 version,
-                encoding=self.encoding,
+                encoding=self._core.encoding,
                 preset=preset,
                 query=query,
                 notes=self._versions(preset),
@@ -174,27 +194,30 @@ class Recalling(Core):
             found = results(reader, scene, ledger, pool, query)
         found, lessons = apart(found, query.limit if pool.round == 1 else widened_query(query).limit)
         return Recall(
-            query, found, ledger, self.encoding.key, degraded=Later(lambda: _failures(ledger)), lessons=lessons
+            query, found, ledger, self._core.encoding.key, degraded=Later(lambda: _failures(ledger)), lessons=lessons
         )
+
+    def ledger(self, query: Query) -> Ledger:
+        return self.recall(query).ledger
 
     def _versions(self, preset: Preset) -> dict[str, Any]:
         """What else the answer depends on beside store, query and clock."""
         versions = {
             "engine": __version__,
             "preset": preset.name,
-            "encoder": self.encoding.key or "none",
+            "encoder": self._core.encoding.key or "none",
             "schema": SCHEMA_VERSION,
             "tokenizer": str(TOKENIZER_VERSION),
         }
-        return {"encoder": self.encoding.key, "versions": versions}
+        return {"encoder": self._core.encoding.key, "versions": versions}
 
     def _record(self, recall: Recall, owner: str | None) -> dict[str, str]:
         """One write for what was returned. Gives the audit entry of each memory."""
         injected = [result.memory.id for result in recall.returned]
-        with self.store.write() as tx:
-            return self._write_down(tx, recall.query, injected, recall.ledger, owner=owner)
+        with self._core.store.write() as tx:
+            return self.write_down(tx, recall.query, injected, recall.ledger, owner=owner)
 
-    def _write_down(
+    def write_down(
         self, tx: Writer, query: Query, injected: Sequence[str], ledger: Ledger | None = None,
         *, owner: str | None = None,
     ) -> dict[str, str]:  # fmt: skip
@@ -220,7 +243,7 @@ class Recalling(Core):
         tx.record(state.key, events, [numbers[memory.id] for memory in kept])
         if query.session is not None:
             asker = Session(query.session, query.namespace, started=now, project=query.filters.project)
-            self._ensure_session(tx, state.key, asker)
+            self._core.ensure_session(tx, state.key, asker)
             tx.link(state.key, query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
         entries = chained(
             namespace=query.namespace,
@@ -232,7 +255,7 @@ class Recalling(Core):
         )
         tx.append_audit(state.key, entries)
         audit = {entry.memories[0]: entry.id for entry in entries}
-        if ledger is not None and self.settings.capture:
+        if ledger is not None and self._core.settings.capture:
             tx.put_ledger(
                 state.key,
                 id=snapshot_id(ledger),
@@ -244,39 +267,6 @@ class Recalling(Core):
                 owner=owner,
             )
         return audit
-
-    # ── around one memory ──
-
-    def timeline(
-        self,
-        anchor: str,
-        depth_before: int = TIMELINE_DEPTH,
-        depth_after: int = TIMELINE_DEPTH,
-        *,
-        namespace: str | None = None,
-    ) -> Timeline:
-        """What came before and after a memory in its project, with the session of each."""
-        for name, depth in (("before", depth_before), ("after", depth_after)):
-            if not 0 <= depth <= MAX_LIMIT:
-                raise InvalidInput(f"{name} must be from 0 to {MAX_LIMIT:,}, not {depth}")
-        with self.store.read() as reader:
-            state = self._state(reader, self.namespace(namespace))
-            num = self._num(reader, state.key, anchor)
-            before, after = reader.around(state.key, num, depth_before, depth_after)
-            nums = [*before, num, *after]
-            memories, contexts = reader.memories(nums), reader.latest_contexts(nums)
-        sessions = {
-            context.session.id: SessionSummary(context.session.id, context.session.started, context.session.summary)
-            for context in (contexts[n] for n in nums if n in contexts)
-        }
-        return Timeline(memories[num], tuple(memories[n] for n in before), tuple(memories[n] for n in after), sessions)
-
-    def session_context(self, memory: str, *, namespace: str | None = None) -> SessionContext | None:
-        """The latest session that touched a memory, and how."""
-        with self.store.read() as reader:
-            state = self._state(reader, self.namespace(namespace))
-            num = self._num(reader, state.key, memory)
-            return reader.latest_contexts([num]).get(num)
 
 
 _OPTIONS = frozenset(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
-from recallens.engine.keeping import Keeping
-from recallens.engine.recalling import Recalling
-from recallens.errors import EncoderError, InvalidInput
+from recallens.engine.core import Core
+from recallens.engine.encoder import StoreEncoder
+from recallens.engine.ingest import Ingest
+from recallens.engine.search import Search
+from recallens.errors import InvalidInput
 from recallens.ingest import curate
 from recallens.ingest.crafts import craft_of, draft_of, kept, merged, named
 from recallens.ingest.dedupe import content_hash
@@ -34,7 +35,15 @@ DEFAULT_FOUND = 10
 _BLIND_VIEWS = frozenset(("recent-scan", "watch"))
 
 
-class Crafting(Recalling, Keeping):
+class Crafts:
+    """Records and finds the skills, patterns and gotchas of a namespace."""
+
+    def __init__(self, core: Core, ingest: Ingest, search: Search, encoder: StoreEncoder) -> None:
+        self._core = core
+        self._ingest = ingest
+        self._search = search
+        self._encoder = encoder
+
     # ── recording ──
 
     def record_skill(
@@ -45,7 +54,7 @@ class Crafting(Recalling, Keeping):
         sure = unit_interval("confidence", confidence)
         craft = Skill(topic, context, _items("core_principles", core_principles), _items("pitfalls", pitfalls),
                       implementation_guide, sure, tuple(citations))  # fmt: skip
-        recorded = self._record_craft(craft, where)
+        recorded = self._record(craft, where)
         assert isinstance(recorded, Skill)
         return recorded
 
@@ -55,7 +64,7 @@ class Crafting(Recalling, Keeping):
     ) -> Pattern:  # fmt: skip
         """Recorded again, the pattern's success count grows by the one given."""
         craft = Pattern(title, description, example_code, success_count, tuple(citations))
-        recorded = self._record_craft(craft, where)
+        recorded = self._record(craft, where)
         assert isinstance(recorded, Pattern)
         return recorded
 
@@ -68,36 +77,36 @@ class Crafting(Recalling, Keeping):
         craft = Gotcha(title, description, resolution, occurrence_count,
                        _items("trigger_conditions", trigger_conditions), _items("files", files),
                        tuple(citations))  # fmt: skip
-        recorded = self._record_craft(craft, where)
+        recorded = self._record(craft, where)
         assert isinstance(recorded, Gotcha)
         return recorded
 
-    def _record_craft(self, given: Craft, where: dict[str, Any]) -> Craft:
+    def _record(self, given: Craft, where: dict[str, Any]) -> Craft:
         unknown = sorted(where.keys() - _WHERE)
         if unknown:
             raise InvalidInput(f"unknown option {unknown[0]!r}; the options are: {', '.join(sorted(_WHERE))}")
-        name = self.namespace(where.pop("namespace", None))
-        project = label("project", where.pop("project", None)) or self.settings.project
-        where["session"] = where.get("session") or self.settings.session
+        name = self._core.namespace(where.pop("namespace", None))
+        project = label("project", where.pop("project", None)) or self._core.settings.project
+        where["session"] = where.get("session") or self._core.settings.session
         craft = kept(given)
-        with self.store.write() as tx:
-            self.settle_encoding(tx)
-            state = tx.ensure_namespace(name, self.clock())
+        with self._core.store.write() as tx:
+            self._core.settle_encoding(tx)
+            state = tx.ensure_namespace(name, self._core.clock())
             old = named(tx, state.key, craft, project)
             if old is not None:
                 craft = merged(craft_of(tx.memories([old])[old], whole=True), craft)
-            num, _ = self._put_craft(tx, state, craft, old, {**where, "project": project})
+            num, _ = self.put(tx, state, craft, old, {**where, "project": project})
             recorded = craft_of(tx.memories([num])[num])
-        self._encode_soon()
+        self._encoder.drain_quietly()
         return recorded
 
-    def _put_craft(
+    def put(
         self, tx: Writer, state: NamespaceState, craft: Craft, old: int | None, attributes: dict[str, Any],
         *, by_rule: bool = False,
     ) -> tuple[int, bool]:  # fmt: skip
         """The memory's number and whether it is new: a text that has changed supersedes, counts alone are updated."""
-        now = self.clock()
-        row = prepare(draft_of(craft, **attributes), id=self.new_id(), namespace=state.name, now=now)
+        now = self._core.clock()
+        row = prepare(draft_of(craft, **attributes), id=self._core.new_id(), namespace=state.name, now=now)
         if old is not None:
             before = tx.memories([old])[old]
             same = before.content == row.memory.content
@@ -106,38 +115,34 @@ class Crafting(Recalling, Keeping):
                 if same:
                     tx.merge_into(state.key, old, row)
                 return old, False
-        ((num, _),) = self._write(tx, state, [row], [None], [False])
+        ((num, _),) = self._ingest.write(tx, state, [row], [None], [False])
         if old is not None:
             curate.supersede(tx, state.key, old=old, new=num, at=now, session=row.session)
         return num, True
 
-    def _encode_soon(self) -> None:
-        with suppress(EncoderError):  # it is kept all the same; its vector waits in the backlog
-            self.drain(limit=1)
-
     # ── finding ──
 
-    def get_skill(self, topic: str, **options: Any) -> Skill | None:
+    def skill(self, topic: str, **options: Any) -> Skill | None:
         """The skill about a topic: the one that has it as its name, else the best that the recall finds."""
-        recall = self.search(topic, **_only(Kind.SKILL, options), limit=SKILLS_CONSIDERED)
+        recall = self._search.search(topic, **_only(Kind.SKILL, options), limit=SKILLS_CONSIDERED)
         wanted, near = normalize(topic), _cosines(recall)
         about = [one for one in _answers(recall) if _is_about(one.memory, topic, near.get(one.memory.id, 0.0))]
         skills = [craft_of(one.memory) for one in about]
         skills.sort(key=lambda skill: not (isinstance(skill, Skill) and normalize(skill.topic) == wanted))
         return next((skill for skill in skills if isinstance(skill, Skill)), None)
 
-    def search_patterns(self, query: str, limit: int = DEFAULT_FOUND, **options: Any) -> list[Pattern]:
-        recall = self.search(query, **_only(Kind.PATTERN, options), limit=limit)
+    def patterns(self, query: str, limit: int = DEFAULT_FOUND, **options: Any) -> list[Pattern]:
+        recall = self._search.search(query, **_only(Kind.PATTERN, options), limit=limit)
         crafts = [craft_of(one.memory) for one in _answers(recall)]
         return [craft for craft in crafts if isinstance(craft, Pattern)]
 
-    def search_gotchas(
+    def gotchas(
         self, query: str = "", files: Sequence[str] = (), limit: int = DEFAULT_FOUND, **options: Any
     ) -> list[Gotcha]:
         """Known issues; with files, only those that affect one of them. Files alone are a question too."""
         wanted = _items("files", files)
         text = query if query.strip() else " ".join(wanted)
-        recall = self.search(text, **_only(Kind.GOTCHA, options), limit=limit, affected=wanted)
+        recall = self._search.search(text, **_only(Kind.GOTCHA, options), limit=limit, affected=wanted)
         # Where the files are the question, every gotcha about them answers it, whatever its words.
         found = recall.results if wanted else _answers(recall)
         crafts = [craft_of(one.memory) for one in found]

@@ -1,12 +1,15 @@
-"""Layer 3: the full logs and terminal snapshots of a task, or one memory in full, each held to a size that it tells."""
+"""Progressive disclosure: short summaries, then the course of events around a memory, then full texts and logs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from recallens.engine.tasking import Tasking
+from recallens.engine.core import Core
+from recallens.engine.search import Search
 from recallens.errors import InvalidInput, NotFound
+from recallens.model.layers import INDEX_TOKENS, IndexEntry, TimelineEntry
 from recallens.model.memory import (
     Artifact,
     Citation,
@@ -17,9 +20,17 @@ from recallens.model.memory import (
     TerminalCitation,
     Zone,
 )
-from recallens.model.query import MAX_LIMIT
+from recallens.model.plan import Intent
+from recallens.model.query import (
+    MAX_LIMIT,
+)
+from recallens.model.recall import Recall, SessionSummary, Timeline
+from recallens.model.salience import DAY_MS
 from recallens.model.task import DetailEntry, Details, Task
+from recallens.recall.complexity import estimated_tokens
 from recallens.recall.provenance import ONLY_HERE
+from recallens.render.layers import OVER, Surroundings, index_entry, index_record, timeline_entry
+from recallens.render.records import certificate_of
 from recallens.store.protocols import Reader
 from recallens.text.counting import SLICE, count_tokens, estimate_tokens
 from recallens.text.normalize import clean
@@ -37,9 +48,138 @@ TURNS_AROUND = 30
 MARK_HERE = ">> "
 # Past this a text is counted by estimate: an exact count of megabytes takes seconds.
 _COUNTED_EXACTLY = 16 * SLICE
+WINDOW_DAYS = 7
+ENTRIES_A_SIDE = 10
+MOST_DAYS = 36_500
 
 
-class Detailing(Tasking):
+@dataclass(frozen=True, slots=True)
+class MemorySearch:
+    """`entries` are in reading order: by utility, or in time where the question asks what happened."""
+
+    recall: Recall
+    entries: tuple[IndexEntry, ...]
+
+    @property
+    def certificate(self) -> Mapping[str, Any] | None:
+        return certificate_of(self.recall.ledger)
+
+    @property
+    def tokens(self) -> int:
+        return sum(entry.tokens for entry in self.entries)
+
+    def metadata(self) -> dict[str, Any]:
+        """The specification's, for a question that was planned."""
+        plans = self.recall.ledger.notes("plan")
+        plan = plans[-1] if plans else {}
+        score = plan.get("complexity", 0.0)
+        count = len(self.entries)
+        return {
+            "complexity": score,
+            "strategy": plan.get("strategy"),
+            "resultCount": count,
+            "estimatedTokens": estimated_tokens(count, score),
+            "intent": plan.get("intent"),
+            "order": "chronological" if _in_time(self.recall) else "utility",
+            "widened": len(self.recall.ledger.notes("certificate")) > 1,
+            "tokens": self.tokens,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        answer = {
+            "results": [index_record(entry) for entry in self.entries],
+            "certificate": certificate_of(self.recall.ledger),
+            "metadata": self.metadata(),
+        }
+        return answer if self.recall.notice is None else {**answer, "notice": self.recall.notice}
+
+
+TIMELINE_DEPTH = 5
+
+
+class Layers:
+    """The three layers in which an agent reads, each with ids that lead to the next and a measured cost."""
+
+    def __init__(self, core: Core, search: Search) -> None:
+        self._core = core
+        self._search = search
+
+    def search(self, text: str, *, max_tokens: int | None = None, **options: Any) -> MemorySearch:
+        """Search as an agent does: short summaries, a certificate, and one wider look if it says too little.
+
+        Takes the options of `search`. `max_tokens` and `max_results` are the specification's budget.
+        """
+        if max_tokens is not None and options.get("tokens") is not None:
+            raise InvalidInput("give max_tokens or tokens, not both: they are the same budget")
+        if max_tokens is not None:
+            options |= {"tokens": max_tokens, "item_tokens": int(INDEX_TOKENS * OVER)}
+        recall = self._search.search(text, **{"widen": True, **options})
+        results = recall.results
+        if _in_time(recall):
+            results = tuple(sorted(results, key=lambda result: (result.memory.created, result.memory.id)))
+        return MemorySearch(replace(recall, results=results), tuple(map(index_entry, results)))
+
+    def timeline(
+        self,
+        anchor: str,
+        depth_before: int = TIMELINE_DEPTH,
+        depth_after: int = TIMELINE_DEPTH,
+        *,
+        namespace: str | None = None,
+    ) -> Timeline:
+        """What came before and after a memory in its project, with the session of each."""
+        for name, depth in (("before", depth_before), ("after", depth_after)):
+            if not 0 <= depth <= MAX_LIMIT:
+                raise InvalidInput(f"{name} must be from 0 to {MAX_LIMIT:,}, not {depth}")
+        with self._core.store.read() as reader:
+            state = self._core.state(reader, self._core.namespace(namespace))
+            num = self._core.num(reader, state.key, anchor)
+            before, after = reader.around(state.key, num, depth_before, depth_after)
+            nums = [*before, num, *after]
+            memories, contexts = reader.memories(nums), reader.latest_contexts(nums)
+        sessions = {
+            context.session.id: SessionSummary(context.session.id, context.session.started, context.session.summary)
+            for context in (contexts[n] for n in nums if n in contexts)
+        }
+        return Timeline(memories[num], tuple(memories[n] for n in before), tuple(memories[n] for n in after), sessions)
+
+    def around(
+        self,
+        observation_id: str,
+        *,
+        window: float = WINDOW_DAYS,
+        limit: int = ENTRIES_A_SIDE,
+        namespace: str | None = None,
+    ) -> tuple[TimelineEntry, ...]:
+        """What came within so many days before and after a memory in its project, in the order of time."""
+        if isinstance(window, bool) or not isinstance(window, int | float) or not 0 <= window <= MOST_DAYS:
+            raise InvalidInput(f"window must be a number of days from 0 to {MOST_DAYS:,}, not {window!r}")
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
+            raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LIMIT:,}, not {limit!r}")
+        with self._core.store.read() as reader:
+            state = self._core.state(reader, self._core.namespace(namespace))
+            num = self._core.num(reader, state.key, observation_id)
+            before, after = reader.window(state.key, num, round(window * DAY_MS), limit, ONLY_HERE)
+            nums = [*before, *after]
+            turns = reader.session_turns(state.key, nums, ONLY_HERE)
+            beside = {turn for _, *both in turns.values() for turn in both if turn is not None}
+            memories = reader.memories(sorted({num, *nums, *beside}))
+            sessions = reader.source_sessions(nums)
+            tasks = sorted({task for n in nums if (task := memories[n].task) is not None})
+            outcomes = reader.outcomes(state.key, tasks)
+        entries = []
+        for n in nums:
+            memory = memories[n]
+            _, previous, following = turns.get(n, (None, None, None))
+            around = Surroundings(
+                session=sessions.get(n),
+                previous=memories[previous] if previous is not None else None,
+                following=memories[following] if following is not None else None,
+                outcome=outcomes.get(memory.task) if memory.task is not None else None,
+            )
+            entries.append(timeline_entry(memory, memories[num], around))
+        return tuple(entries)
+
     def details(
         self, id: str, *, tokens: int | None = None, full: bool = False, limit: int = ENTRIES_SHOWN,
         namespace: str | None = None,
@@ -48,12 +188,12 @@ class Detailing(Tasking):
         room = None if full else _room(tokens)
         if not 1 <= limit <= MAX_LIMIT:
             raise InvalidInput(f"limit must be from 1 to {MAX_LIMIT:,}, not {limit}")
-        with self.store.read() as reader:
-            ns = self._state(reader, self.namespace(namespace)).key
+        with self._core.store.read() as reader:
+            ns = self._core.state(reader, self._core.namespace(namespace)).key
             task = reader.task(ns, clean(id).strip())
             memory = None
             if task is None:
-                num, memory = self._known(reader, ns, id)
+                num, memory = self._known_memory(reader, ns, id)
                 task = reader.task(ns, memory.task) if memory.task is not None else None
             kinds = reader.artifact_kinds(ns, task.id) if task is not None else []
             if task is not None and kinds:
@@ -69,7 +209,7 @@ class Detailing(Tasking):
                 ]
                 return Details(task.id, tuple(entries), len(related), task, related)
             if memory is None and task is not None and task.episode is not None:
-                num, memory = self._memory(reader, ns, task.episode)
+                num, memory = self._core.memory(reader, ns, task.episode)
             assert memory is not None
             others = tuple(_others(reader, num, memory))
             nums = reader.course(ns, num, TURNS_AROUND, ONLY_HERE)
@@ -82,9 +222,9 @@ class Detailing(Tasking):
         entry = _of_turn(memory, course or [memory], shown, others, room)
         return Details(memory.id, (entry,), 1, task, others)
 
-    def _known(self, reader: Reader, ns: int, id: str) -> tuple[int, Memory]:
+    def _known_memory(self, reader: Reader, ns: int, id: str) -> tuple[int, Memory]:
         try:
-            return self._memory(reader, ns, id)
+            return self._core.memory(reader, ns, id)
         except NotFound as error:
             raise NotFound(
                 f"no task and no memory {id!r} in this namespace",
@@ -224,3 +364,8 @@ def _ends(text: str) -> Iterator[int]:
     for sentence in sentences(text)[:-1]:  # the last one may have been cut by the head
         at = text.index(sentence, at) + len(sentence)
         yield at
+
+
+def _in_time(recall: Recall) -> bool:
+    plans = recall.ledger.notes("plan")
+    return bool(plans) and plans[-1].get("intent") == Intent.WHAT_HAPPENED

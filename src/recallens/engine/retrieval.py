@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from recallens.engine.recalling import Recalling
+from recallens.engine.core import Core
+from recallens.engine.search import Search
 from recallens.errors import InvalidInput
 from recallens.model.citation import citation_to_json
 from recallens.model.ledger import Ledger
@@ -27,7 +28,11 @@ RETRIEVED = BRAIN_FILE_LIMIT + MEDIUM_TERM_LIMIT + 4
 _PRESET = "fusion"
 
 
-class Retrieving(Recalling):
+class Retriever:
+    def __init__(self, core: Core, search: Search) -> None:
+        self._core = core
+        self._search = search
+
     def retrieve(
         self,
         text: str,
@@ -44,7 +49,7 @@ class Retrieving(Recalling):
         """
         budget = _budget(context_budget)
         asked: dict[str, Any] = {"preset": _PRESET, "limit": RETRIEVED, **_given(options)}
-        recall = self.search(
+        recall = self._search.search(
             text,
             **asked,
             tokens=budget,
@@ -87,8 +92,8 @@ class Retrieving(Recalling):
         ids = [pool.ids[position].decode() for position in left.tolist()]
         if not ids:
             return ()
-        with self.store.read() as reader:
-            state = self._state(reader, recall.query.namespace)
+        with self._core.store.read() as reader:
+            state = self._core.state(reader, recall.query.namespace)
             nums = reader.find(state.key, ids)
             memories = reader.memories(list(nums.values()))
             documents = sorted({one.document for one in memories.values() if one.document is not None})

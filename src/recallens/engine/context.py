@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from recallens.engine.recalling import Recalling
+from recallens.engine.core import Core
+from recallens.engine.search import Search
 from recallens.errors import InvalidInput
 from recallens.ingest.annotate import annotate
 from recallens.model.context import MORE_TOKENS, Context, Item, Purchase, SectionName, TokenBudget, allocation
@@ -44,7 +45,7 @@ MOST_CONSTITUTION_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Candidates:
     """What the recalls and the constitution bring, before any choice. `mark` occurs in none of the texts."""
 
     mark: str
@@ -64,8 +65,14 @@ class Found:
             allowed -= over
 
 
-class Contexts(Recalling):
-    def context(
+class ContextBuilder:
+    """Builds the block of text that an agent gets for a task."""
+
+    def __init__(self, core: Core, search: Search) -> None:
+        self._core = core
+        self._search = search
+
+    def build(
         self,
         task: str,
         tokens: int = DEFAULT_TOKENS,
@@ -86,8 +93,8 @@ class Contexts(Recalling):
             raise InvalidInput(
                 f"unknown option {wrong[0]!r} of a context; the options are: {', '.join(sorted(_OPTIONS))}"
             )
-        query = self.query(task, **options, limit=GENERAL)
-        found = self._gather(query, constitution if constitution is not None else self.settings.constitution)
+        query = self._search.query(task, **options, limit=GENERAL)
+        found = self._gather(query, constitution if constitution is not None else self._core.settings.constitution)
         chosen, more = found.choose(tokens), found.choose(tokens + MORE_TOKENS)
         text = block(found.mark, chosen.sections)
         context = Context(
@@ -100,18 +107,18 @@ class Contexts(Recalling):
             degraded={view: error for recall in found.recalls for view, error in recall.degraded.items()},
             notice=found.recalls[0].notice,
         )
-        wanted = self.settings.record if record is None else record
-        if wanted and context.items and not self.store.read_only:
+        wanted = self._core.settings.record if record is None else record
+        if wanted and context.items and not self._core.store.read_only:
             return self._recorded(context, found.recalls, owner)
         return context
 
     # ── what there is to choose from ──
 
-    def _gather(self, query: Query, constitution: str | Path | None) -> Found:
-        general = self.recall(query)
+    def _gather(self, query: Query, constitution: str | Path | None) -> Candidates:
+        general = self._search.recall(query)
         special = {
-            SectionName.SKILLS: [self.recall(_narrowed(query, filters)) for filters in SKILLS],
-            SectionName.GOTCHAS: [self.recall(_narrowed(query, filters)) for filters in GOTCHAS],
+            SectionName.SKILLS: [self._search.recall(_narrowed(query, filters)) for filters in SKILLS],
+            SectionName.GOTCHAS: [self._search.recall(_narrowed(query, filters)) for filters in GOTCHAS],
         }
         recalls = [general, *(recall for recalls in special.values() for recall in recalls)]
         given = None if constitution is None else _read(Path(constitution))
@@ -136,7 +143,7 @@ class Contexts(Recalling):
 
         whole, central = items(general), {result.memory.id for result in general.results}
         fixed = [item_of(mark, given[0], f"constitution {given[0]}", given[1])] if given is not None else []
-        return Found(
+        return Candidates(
             mark,
             {
                 SectionName.CONSTITUTION: fixed or [item(memory, None) for memory in principles],
@@ -150,7 +157,7 @@ class Contexts(Recalling):
 
     def _principles(self, query: Query) -> list[Memory]:
         """Those in force, the most important first: what holds always does not depend on the task."""
-        with self.store.read() as reader:
+        with self._core.store.read() as reader:
             state = reader.namespace(query.namespace)
             if state is None:
                 return []
@@ -169,16 +176,16 @@ class Contexts(Recalling):
         audit: dict[str, str] = {}
         snapshots: dict[str, str] = {}
         general, *special = recalls
-        with self.store.write() as tx:
+        with self._core.store.write() as tx:
             for recall in (*special, general):
                 returned = {result.memory.id for result in recall.results}
                 due = [id for id in injected if id in returned and id not in audit]
                 if due or (recall is general and returned):
-                    audit |= self._write_down(tx, recall.query, due, recall.ledger, owner=owner)
+                    audit |= self._search.write_down(tx, recall.query, due, recall.ledger, owner=owner)
                     snapshots[_named(recall.query)] = snapshot_id(recall.ledger)
             fixed = [id for id in injected if id not in audit]
             if fixed:
-                audit |= self._write_down(tx, general.query, fixed)
+                audit |= self._search.write_down(tx, general.query, fixed)
         return replace(context, recorded=True, audit=audit, snapshots=snapshots)
 
 

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from recallens.engine.crafting import Crafting
+from recallens.engine.core import Core
+from recallens.engine.crafts import Crafts
+from recallens.engine.encoder import StoreEncoder
+from recallens.engine.ingest import Ingest
 from recallens.errors import InvalidInput, NotFound, UnknownOption
 from recallens.ingest.crafts import counted
 from recallens.ingest.draft import Draft
@@ -50,41 +53,51 @@ LOGS_READ = 100
 RULE = "rule"
 
 
-class Tasking(Crafting):
+class Tasks:
+    """Runs the tasks of a namespace, and learns from how they ended."""
+
+    def __init__(self, core: Core, ingest: Ingest, crafts: Crafts, encoder: StoreEncoder) -> None:
+        self._core = core
+        self._ingest = ingest
+        self._crafts = crafts
+        self._encoder = encoder
+
     # ── the life of a task ──
 
-    def task_start(
+    def start(
         self, text: str, *, id: str | None = None, session: str | None = None, project: str | None = None,
         worktree: str | None = None, started: int | None = None, namespace: str | None = None,
     ) -> Task:  # fmt: skip
         words = kept_text(text_content(text))
         assert words is not None
-        name, now = self.namespace(namespace), self.clock()
+        name, now = self._core.namespace(namespace), self._core.clock()
         task = Task(
-            _task_id(id) if id is not None else f"t-{self.new_id().lower()}",
+            _task_id(id) if id is not None else f"t-{self._core.new_id().lower()}",
             name,
             words,
             now if started is None else epoch_ms("started", started) or 0,
             wording="",
-            session=label("session", session) or self.settings.session,
-            project=label("project", project) or self.settings.project,
+            session=label("session", session) or self._core.settings.session,
+            project=label("project", project) or self._core.settings.project,
             worktree=label("worktree", worktree),
         )
-        with self.store.write() as tx:
+        with self._core.store.write() as tx:
             state = tx.ensure_namespace(name, now)
             if tx.task(state.key, task.id) is not None:
                 raise InvalidInput(
                     f"there is a task {task.id!r} already", hint="Leave the id out to get one, or give another."
                 )
             if task.session is not None:
-                self._ensure_session(tx, state.key, Session(task.session, name, task.started, project=task.project))
+                self._core.ensure_session(
+                    tx, state.key, Session(task.session, name, task.started, project=task.project)
+                )
             known = tx.wordings(state.key, task.project, WORDINGS_COMPARED)
             alike = next((first for first, other in known if worded_alike(words, other)), task.id)
             task = replace(task, wording=alike)
             tx.put_task(state.key, task)
         return task
 
-    def task_log(
+    def log(
         self, task: str, content: str, *, kind: str = "log", created: int | None = None, namespace: str | None = None
     ) -> Artifact:
         """Keep a full log or terminal snapshot (layer 3), without secrets."""
@@ -94,58 +107,58 @@ class Tasking(Crafting):
             raise UnknownOption("kind of log", kind, ARTIFACT_KINDS)
         text = redact(_log_text(content))[0]
         form: Literal["log", "terminal_snapshot"] = "log" if kind == "log" else "terminal_snapshot"
-        at = self.clock() if created is None else epoch_ms("created", created) or 0
-        with self._changing(namespace) as (tx, ns):
+        at = self._core.clock() if created is None else epoch_ms("created", created) or 0
+        with self._core.changing(namespace) as (tx, ns):
             running = self._running(tx, ns, task, "log to it")
-            artifact = Artifact(self.new_id(), running.namespace, running.id, form, text, at)
+            artifact = Artifact(self._core.new_id(), running.namespace, running.id, form, text, at)
             tx.put_artifact(ns, artifact)
         return artifact
 
-    def task_end(
+    def end(
         self, task: str, *, reward: float, summary: str | None = None, ended: int | None = None,
         zone: str | None = None, namespace: str | None = None,
     ) -> TaskOutcome:  # fmt: skip
         """One transaction: the outcome, the task's episode, each memory's counts, and what it all adds up to."""
         worth, said = unit_interval("reward", reward), kept_text(summary)
-        name, now = self.namespace(namespace), self.clock()
+        name, now = self._core.namespace(namespace), self._core.clock()
         at = now if ended is None else epoch_ms("ended", ended) or 0
-        with self.store.write() as tx:
-            self.settle_encoding(tx)
-            state = self._state(tx, name)
+        with self._core.store.write() as tx:
+            self._core.settle_encoding(tx)
+            state = self._core.state(tx, name)
             running = self._running(tx, state.key, task, "end it again")
             if at < running.started:
                 raise InvalidInput("a task cannot end before it started", hint="Give a later time, or none.")
             done = replace(running, ended=at, reward=worth, summary=said)
             draft = replace(_episode(done, tx.artifact_kinds(state.key, done.id)), zone=zone)
-            row = prepare(draft, id=self.new_id(), namespace=name, now=at)
-            ((num, _),) = self._write(tx, state, [row], [None], [False])
+            row = prepare(draft, id=self._core.new_id(), namespace=name, now=at)
+            ((num, _),) = self._ingest.write(tx, state, [row], [None], [False])
             tx.end_task(state.key, done, num)
             outcome = Event(name, EventKind.OUTCOME, at, session=done.session, task=done.id, amount=worth)
             tx.record(state.key, [outcome], [None])
             tx.recount_trials(state.key, done.id)
             promoted = self._promote(tx, state, done.wording)
             done = replace(done, episode=row.memory.id)
-        self._encode_soon()
+        self._encoder.drain_quietly()
         return TaskOutcome(done, row.memory.id, promoted)
 
-    def tasks(
+    def recent(
         self, *, running: bool | None = None, project: str | None = None, session: str | None = None, limit: int = 20,
         offset: int = 0, namespace: str | None = None,
     ) -> list[Task]:  # fmt: skip
         """The latest first."""
         if not 1 <= limit <= MAX_LIMIT or offset < 0:
             raise InvalidInput(f"a page has 1 to {MAX_LIMIT:,} tasks and starts at 0 or later")
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
             if state is None:
                 return []
             return reader.tasks(
                 state.key, running=running, project=project, session=session, limit=limit, offset=offset
             )
 
-    def get_task(self, task: str, *, namespace: str | None = None) -> Task:
-        with self.store.read() as reader:
-            return self._task(reader, self._state(reader, self.namespace(namespace)).key, task)
+    def get(self, task: str, *, namespace: str | None = None) -> Task:
+        with self._core.store.read() as reader:
+            return self._task(reader, self._core.state(reader, self._core.namespace(namespace)).key, task)
 
     # ── what was used, and what it was worth ──
 
@@ -157,13 +170,13 @@ class Tasking(Crafting):
         ids = list(dict.fromkeys([memories] if isinstance(memories, str) else memories))
         if not ids:
             raise InvalidInput("name at least one memory that was used", hint="A search shows ids.")
-        now = self.clock() if at is None else epoch_ms("at", at) or 0
-        with self._changing(namespace) as (tx, ns):
+        now = self._core.clock() if at is None else epoch_ms("at", at) or 0
+        with self._core.changing(namespace) as (tx, ns):
             running = self._running(tx, ns, task, "mark what was used in it") if task is not None else None
-            asking = label("session", session) or (running.session if running else None) or self.settings.session
-            nums = list(dict.fromkeys(self._num(tx, ns, id) for id in ids))
+            asking = label("session", session) or (running.session if running else None) or self._core.settings.session
+            nums = list(dict.fromkeys(self._core.num(tx, ns, id) for id in ids))
             if asking is not None:
-                self._ensure_session(tx, ns, Session(asking, self.namespace(namespace), now))
+                self._core.ensure_session(tx, ns, Session(asking, self._core.namespace(namespace), now))
             for num in nums:
                 strengthen(
                     tx, ns, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=asking,
@@ -176,9 +189,9 @@ class Tasking(Crafting):
 
     def uplift_of(self, ids: Iterable[str], *, namespace: str | None = None) -> dict[str, Uplift]:
         """By memory id; a memory that has been in no ended task is left out, for its uplift is unknown."""
-        with self.store.read() as reader:
-            state = self._state(reader, self.namespace(namespace))
-            nums = [self._num(reader, state.key, id) for id in ids]
+        with self._core.store.read() as reader:
+            state = self._core.state(reader, self._core.namespace(namespace))
+            nums = [self._core.num(reader, state.key, id) for id in ids]
             names, trials = reader.ids(nums), reader.trials_of(nums)
         found = {
             names[num]: uplift_of(*trials[num], state.tasks_ended, state.reward_total) for num in dict.fromkeys(nums)
@@ -195,7 +208,7 @@ class Tasking(Crafting):
             old = self._promoted_before(tx, state.key, craft, wording)
             if old is not None and not _in_use(tx.memories([old])[old]):
                 continue  # somebody rejected or forgot it: the next success does not bring it back
-            num, created = self._put_craft(
+            num, created = self._crafts.put(
                 tx, state, craft, old,
                 {"project": tasks[0].project, "source": RULE, "source_id": _source_id(craft, wording),
                  "zone": attempts.zone()},
@@ -209,7 +222,7 @@ class Tasking(Crafting):
         """What this wording became before, as it is now: an edit of it has taken its place."""
         name = _source_id(craft, wording)
         num = tx.by_source_id(ns, [name]).get(name)
-        while num is not None and (after := tx.successors([num], self.clock()).get(num)) is not None:
+        while num is not None and (after := tx.successors([num], self._core.clock()).get(num)) is not None:
             num = tx.find(ns, [after.id])[after.id]
         return num
 
@@ -217,7 +230,7 @@ class Tasking(Crafting):
         me = tx.ids([num])[num]
         known = {relation.target for relation in tx.relations(num) if relation.type is RelationType.BUILDS_ON}
         for id, episode in tx.find(ns, [id for id in episodes if id not in known]).items():
-            relation = Relation(me, id, RelationType.BUILDS_ON, origin=Origin.RULE, created=self.clock())
+            relation = Relation(me, id, RelationType.BUILDS_ON, origin=Origin.RULE, created=self._core.clock())
             tx.relate(ns, num, episode, relation)
 
     # ── looking tasks up ──

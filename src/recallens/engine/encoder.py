@@ -1,0 +1,253 @@
+"""The store's encoder: which there are, which fits, changing it, and encoding what waits in the backlog."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from recallens.engine.core import GIVEN_ENCODER, Core
+from recallens.errors import EncoderError, StoreReadOnly
+from recallens.index.encoding import Encoding
+from recallens.index.vectors import to_blob
+from recallens.ingest.prepare import encoded_text, reannotated
+from recallens.store.protocols import (
+    META_ENCODER_KEY,
+    META_ENCODER_SPEC,
+)
+from recallens.text.language import hangul_share
+
+if TYPE_CHECKING:
+    from recallens.index.encoders.detect import Available, Looked
+
+META_CLEARED: Final = "encoder-cleared"
+# Texts looked at to tell the store's language, spread over it, and how much of each.
+SAMPLED: Final = 200
+SAMPLED_CHARACTERS: Final = 500
+MOSTLY_KOREAN: Final = 0.5
+NO_ENCODER: Final = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """`suggestion` is what would fit better than what the store uses; None where nothing would, `reason` says why."""
+
+    current: str | None
+    looked: tuple[Looked, ...]
+    hangul: float
+    cleared: tuple[str, ...]
+    suggestion: str | None
+    reason: str
+
+    @property
+    def available(self) -> tuple[Available, ...]:
+        return tuple(found for place in self.looked for found in place.found)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "current": self.current,
+            "available": [
+                {"encoder": one.spec, "origin": one.origin, "multilingual": one.multilingual} for one in self.available
+            ],
+            "unavailable": [
+                {"place": place.place, "problem": place.problem} for place in self.looked if place.problem is not None
+            ],
+            "koreanShare": self.hangul,
+            "cleared": list(self.cleared),
+            "suggestion": self.suggestion,
+            "reason": self.reason,
+        }
+
+
+# Texts an encoding step takes from the backlog; a stop loses at most this much work.
+BACKLOG_ROWS = 256
+BACKLOG_LEASE = "backlog"
+LEASE_SECONDS = 120
+Progress = Callable[[int], None]
+# Memories read at a time while the lexical view is written anew.
+REBUILD_ROWS = 1_000
+
+
+def rebuild(core: Core, *, vectors: bool = False, progress: Progress = lambda done: None) -> dict[str, int]:
+    """Write everything derived anew from the memories; with `vectors`, all texts wait to be encoded again."""
+    if core.store.read_only:
+        raise StoreReadOnly(f"{core.store.location} cannot be written to", hint="Check its permissions.")
+    entries = 0
+    with core.store.write() as tx:
+        for state, _ in tx.namespaces():
+            tx.clear_entries(state.key)
+            nums = tx.numbers(state.key)
+            for start in range(0, len(nums), REBUILD_ROWS):
+                part = nums[start : start + REBUILD_ROWS]
+                memories = tx.memories(part)
+                tx.rederive(state.key, part, [reannotated(memories[num], None) for num in part])
+                entries += len(part)
+                progress(len(part))
+            tx.recount_trials(state.key)
+        queued = 0
+        if core.encoding.key is not None:
+            if vectors:
+                tx.drop_vectors(core.encoding.key)
+            queued = tx.enqueue_missing(core.encoding.key)
+        keys = [state.key for state, _ in tx.namespaces()]
+    for key in keys:
+        core.resident(key).discard()
+    return {"entries": entries, "queued": queued}
+
+
+class StoreEncoder:
+    """Chooses the encoder of a store and drains its backlog."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    # ── the backlog ──
+
+    def drain(self, progress: Progress = lambda done: None, *, limit: int | None = None) -> int:
+        """Encode what waits in the backlog, a step at a time; a stop loses one step. One process at a time does it."""
+        key = self._core.encoding.key
+        if key is None:
+            return 0
+        with self._core.store.read() as reader:
+            if not reader.backlog_size(key):
+                return 0
+        holder, done = f"{os.getpid()}-{uuid.uuid4().hex}", 0
+        try:
+            while limit is None or done < limit:
+                if not self._core.store.lease(BACKLOG_LEASE, holder, LEASE_SECONDS):
+                    break
+                with self._core.store.read() as reader:
+                    waiting = reader.backlog(key, BACKLOG_ROWS)
+                if not waiting:
+                    break
+                texts = [encoded_text(one.title, one.author, one.content) for one in waiting]
+                found = list(zip(waiting, self._core.encoding.documents(texts), strict=True))
+                with self._core.store.write() as tx:
+                    for ns in sorted({one.ns for one in waiting}):
+                        tx.put_vectors(ns, key, [(one.num, to_blob(vector)) for one, vector in found if one.ns == ns])
+                done += len(waiting)
+                progress(len(waiting))
+        finally:
+            self._core.store.release(BACKLOG_LEASE, holder)
+        return done
+
+    def drain_quietly(self) -> None:
+        """Encode what was just kept; where the encoder fails, it is kept all the same and waits in the backlog."""
+        with suppress(EncoderError):
+            self.drain(limit=1)
+
+    # ── choosing one ──
+
+    def detect(self) -> Detection:
+        """Look for encoders, within about a second a place. Nothing is downloaded, loaded or changed."""
+        looked = tuple(self._look())
+        available = [one for place in looked for one in place.found]
+        current = self._core.store.meta(META_ENCODER_SPEC)
+        cleared = self.cleared()
+        hangul = self.korean_share()
+        suggestion, reason = suggest(available, current=current, hangul=hangul, cleared=cleared)
+        return Detection(current, looked, hangul, cleared, suggestion, reason)
+
+    def bootstrap(self) -> Detection:
+        """At first use: a store without an encoder takes the one that fits, unless a setting or the user says which."""
+        found = self.detect()
+        settled = (
+            found.current is not None
+            or "encoder" in self._core.settings.sources
+            or self._core.given_encoder is not None
+        )
+        if not settled and found.suggestion is not None and not self._core.store.read_only:
+            self.change(found.suggestion)
+        return found
+
+    def use(self, spec: str, *, progress: Progress = lambda done: None) -> dict[str, int]:
+        """Encode everything with this one from now on. Asked for by name, it is no longer ruled out."""
+        self.change(spec)
+        done = rebuild(self._core, progress=progress)
+        self._put_cleared([one for one in self.cleared() if one != spec])
+        return done
+
+    def clear(self) -> str | None:
+        """Words alone from now on; what was used is never set again unless it is asked for by name."""
+        if self._core.store.read_only:
+            raise StoreReadOnly(f"{self._core.store.location} cannot be written to", hint="Check its permissions.")
+        before = self._core.store.meta(META_ENCODER_SPEC) or self._core.settings.encoder
+        if before == NO_ENCODER:
+            return None
+        self.change(NO_ENCODER)
+        if before != GIVEN_ENCODER:
+            self._put_cleared([*self.cleared(), before])
+        return before
+
+    def cleared(self) -> tuple[str, ...]:
+        return tuple(json.loads(self._core.store.meta(META_CLEARED) or "[]"))
+
+    def change(self, spec: str) -> None:
+        """Vectors of the old one stay until the new one's are there: two models are never mixed, and none is lost."""
+        found = self._core.open_encoder(spec)
+        key = str(found.key) if found is not None else None
+        with self._core.store.write() as tx:
+            tx.set_meta(META_ENCODER_SPEC, spec)
+            if key is not None:
+                tx.set_meta(META_ENCODER_KEY, key)
+            else:
+                tx.drop_meta(META_ENCODER_KEY)
+        self._core.use_encoding(Encoding(spec, key, found))
+
+    def korean_share(self) -> float:
+        """Hangul over all letters, of texts sampled evenly over the whole store."""
+        texts: list[str] = []
+        with self._core.store.read() as reader:
+            for state, _ in reader.namespaces():
+                nums = reader.numbers(state.key)
+                chosen = nums[:: max(1, len(nums) // SAMPLED)][:SAMPLED]
+                texts += [memory.content[:SAMPLED_CHARACTERS] for memory in reader.memories(chosen).values()]
+        return hangul_share("\n".join(texts))
+
+    def _look(self) -> Iterator[Looked]:
+        # Late, as it brings urllib and ssl.
+        from recallens.index.encoders.detect import ollama, openai, packaged
+
+        url, key = self._core.settings.encoder_url, os.environ.get(self._core.settings.encoder_key_env)
+        yield packaged()
+        yield ollama(url, key)
+        if url is not None:
+            yield openai(url, key)
+
+    def _put_cleared(self, specs: list[str]) -> None:
+        with self._core.store.write() as tx:
+            tx.set_meta(META_CLEARED, json.dumps(list(dict.fromkeys(specs)), ensure_ascii=False))
+
+
+def suggest(
+    available: list[Available], *, current: str | None, hangul: float, cleared: tuple[str, ...]
+) -> tuple[str | None, str]:
+    """A multilingual model for a store that is mostly Korean, else the packaged one, else whatever there is.
+
+    A store whose encoder was cleared is left alone.
+    """
+    from recallens.index.encoders.detect import multilingual_rank
+
+    if current == NO_ENCODER or (current is None and cleared):
+        return None, "the encoder was cleared; `recallens encoder use SPEC` sets one again"
+    allowed = [one for one in available if one.spec not in cleared]
+    speaking = sorted(
+        (one for one in allowed if one.multilingual), key=lambda one: multilingual_rank(one.spec.partition(":")[2]) or 0
+    )
+    if hangul > MOSTLY_KOREAN:
+        if speaking:
+            return _other(speaking[0].spec, current, "the store is mostly Korean, which this model reads")
+        if current is not None:
+            return None, "the store is mostly Korean, and no multilingual model was found: words find it"
+    if current is not None:
+        return None, f"{current} fits"
+    ranked = [*(one for one in allowed if one.origin == "packaged"), *speaking, *allowed]
+    return (ranked[0].spec, "the first that is there") if ranked else (None, "no encoder was found: words alone")
+
+
+def _other(spec: str, current: str | None, reason: str) -> tuple[str | None, str]:
+    return (None, f"{current} fits") if spec == current else (spec, reason)

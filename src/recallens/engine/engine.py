@@ -1,0 +1,113 @@
+"""The engine: what can be done with memories, as verbs; what else there is to do hangs on nouns.
+
+with Engine.open("team.db") as engine:
+    engine.remember("We cache tracking lookups for 60 seconds")
+    engine.search("how long are lookups cached")
+    engine.vaults.add("~/notes")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from recallens.config import Settings, load
+from recallens.engine.audit import Audit
+from recallens.engine.context import ContextBuilder
+from recallens.engine.core import Core, open_sqlite, wall_clock
+from recallens.engine.crafts import Crafts
+from recallens.engine.encoder import StoreEncoder
+from recallens.engine.ingest import Ingest
+from recallens.engine.layers import Layers
+from recallens.engine.maintenance import Maintenance
+from recallens.engine.memories import Memories
+from recallens.engine.recalls import Recalls
+from recallens.engine.retrieval import Retriever
+from recallens.engine.search import Search
+from recallens.engine.sessions import Sessions
+from recallens.engine.tasks import Tasks
+from recallens.engine.tokens import Tokens
+from recallens.engine.vaults import Vaults
+from recallens.index.encoders.protocol import Encoder
+from recallens.ingest.prepare import Prepare, prepare
+from recallens.model.ids import Clock
+
+
+class Engine:
+    """One store, opened. Use it as a context manager, or call `close`.
+
+    Each verb is a method of the part that does it, so its signature and its documentation stand there.
+    """
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.encoder = StoreEncoder(core)
+        ingest, search = Ingest(core, self.encoder), Search(core)
+        self.memories = Memories(core, ingest)
+        self.recalls = Recalls(core, search)
+        self.layers = Layers(core, search)
+        self.sessions = Sessions(core, ingest)
+        self.crafts = Crafts(core, ingest, search, self.encoder)
+        self.tasks = Tasks(core, ingest, self.crafts, self.encoder)
+        self.vaults = Vaults(core, self.encoder)
+        self.audit = Audit(core)
+        self.tokens = Tokens(core)
+        self.maintenance = Maintenance(core, self.encoder)
+
+        # Keeping.
+        self.remember = ingest.remember
+        self.get = self.memories.get
+        self.edit = self.memories.edit
+        self.supersede = self.memories.supersede
+        self.relate = self.memories.relate
+        self.confirm = self.memories.confirm
+        self.forget = self.memories.forget
+        self.restore = self.memories.restore
+        # Asking.
+        self.search = search.search
+        self.recall = search.recall
+        self.context = ContextBuilder(core, search).build
+        self.retrieve = Retriever(core, search).retrieve
+        # Explaining.
+        self.xray = self.recalls.xray
+        self.why_not = self.recalls.why_not
+        self.replay = self.recalls.replay
+        self.diff = self.recalls.diff
+
+    @classmethod
+    def open(
+        cls,
+        store: str | Path | None = None,
+        *,
+        create: bool = True,
+        settings: Settings | None = None,
+        clock: Clock = wall_clock,
+        ids: Callable[[], str] | None = None,
+        encoder: Encoder | str | None = None,
+        prepare: Prepare = prepare,
+        **flags: object,
+    ) -> Self:
+        """Open a store, making it if need be. Other settings can be given by name: `namespace=`, `project=` …
+
+        `encoder` is a spec such as "minilm" or "ollama:bge-m3", or an Encoder of your own. `prepare` derives from a
+        draft what is stored with it; whoever stores the same texts again and again can remember what it gave.
+        """
+        if settings is None:
+            named = encoder if isinstance(encoder, str) else None
+            settings = load({"store": str(store) if store is not None else None, "encoder": named, **flags})
+        brought = None if isinstance(encoder, str) else encoder
+        opened = open_sqlite(settings, create=create)
+        return cls(Core(opened, settings, clock=clock, ids=ids, encoder=brought, prepare=prepare))
+
+    def close(self) -> None:
+        self.core.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

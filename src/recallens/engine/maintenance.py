@@ -1,0 +1,197 @@
+"""Looking after a store: what is in it, whether it is sound, making what is derived anew, and what may go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recallens.engine.citations import Citations
+from recallens.engine.core import Core
+from recallens.engine.encoder import StoreEncoder, rebuild
+from recallens.errors import EncoderError, InvalidInput, StoreReadOnly
+from recallens.index.columns import Columns
+from recallens.index.resident import verify_images
+from recallens.ingest import curate
+from recallens.model.memory import Memory, Status
+from recallens.model.salience import DAY_MS, salience
+from recallens.model.verdict import BoolArray, FloatArray
+from recallens.store.protocols import Health, Reader
+
+if TYPE_CHECKING:
+    from recallens.model.survey import Survey
+
+Progress = Callable[[int], None]
+RECALL_DAYS = 60
+_LENGTHS: tuple[int | None, ...] = (25, 50, 100, 200, 400, None)
+
+
+class Maintenance:
+    """What the person who keeps the store does with it."""
+
+    def __init__(self, core: Core, encoder: StoreEncoder) -> None:
+        self._core = core
+        self._encoder = encoder
+        self.citations = Citations(core)
+
+    # ── what is in it ──
+
+    def namespaces(self) -> list[tuple[str, int]]:
+        with self._core.store.read() as reader:
+            return [(state.name, count) for state, count in reader.namespaces()]
+
+    def stats(self, *, namespace: str | None = None) -> dict[str, Any]:
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
+            counts = reader.statistics(state.key) if state else {"totals": {}, "by": {}}
+        store, encoding = self._core.store, self._core.encoding
+        return {
+            "store": store.location, "storeId": store.id, "namespace": self._core.namespace(namespace),
+            "encoder": encoding.key, "encoderSpec": encoding.spec, "readOnly": store.read_only, **counts,
+        }  # fmt: skip
+
+    def survey(self, *, namespace: str | None = None) -> Survey:
+        from recallens.model.survey import Survey
+
+        now = self._core.clock()
+        with self._core.snapshot(self._core.namespace(namespace)) as snapshot:
+            if snapshot is None:
+                return Survey(0, 0, 0, {}, (0,) * 10, dict.fromkeys(_LENGTHS, 0), {})
+            reader, state, version = snapshot
+            days = reader.recalls_by_day(state.key, now - RECALL_DAYS * DAY_MS)
+        columns = version.columns
+        alive, active = columns["alive"], columns.active
+        return Survey(
+            memories=int(alive.sum()),
+            active=int(active.sum()),
+            tokens=int(columns["tokens"][active].sum()),
+            grown=_by_month(columns, alive),
+            saliences=_by_tenth(_saliences(columns, active, now)),
+            lengths=_by_length(columns, active),
+            recalls={_day(day): count for day, count in sorted(days.items())},
+        )
+
+    # ── whether it is sound ──
+
+    def doctor(self) -> Health:
+        """Check the file, every derived thing, the index files and the encoder. Changes nothing."""
+        health = self._core.store.check(self._core.encoding.key)
+        problems = list(health.problems)
+        folder = self._core.index_folder()
+        if folder is not None:
+            problems += verify_images(folder)
+        try:
+            encoder = self._core.encoding.available() if self._core.encoding.key is not None else None
+            verify = getattr(encoder, "verify", None)
+            if verify is not None:
+                verify()
+        except EncoderError as error:
+            problems.append(f"encoder: {error}")
+        waiting = 0
+        if self._core.encoding.key is not None and not any(problem.startswith("file:") for problem in problems):
+            with self._core.store.read() as reader:
+                waiting = reader.backlog_size(self._core.encoding.key)
+        return Health(problems, {**health.facts, "encoder": self._core.encoding.key, "backlog": waiting})
+
+    def reindex(
+        self, *, encoder: str | None = None, vectors: bool = False, progress: Progress = lambda done: None
+    ) -> dict[str, int]:
+        """Write everything derived anew from the memories; with an encoder, or `vectors`, encode all texts again."""
+        if self._core.store.read_only:
+            raise StoreReadOnly(f"{self._core.store.location} cannot be written to", hint="Check its permissions.")
+        if encoder is not None:
+            self._encoder.change(encoder)
+        return rebuild(self._core, vectors=vectors, progress=progress)
+
+    def publish(self, namespace: str | None = None) -> bool:
+        """Leave the derived state as a file, so that the next process starts at once."""
+        with self._core.snapshot(self._core.namespace(namespace)) as snapshot:
+            if snapshot is None:
+                return False
+            key = snapshot[1].key
+        return self._core.resident(key).publish()
+
+    def backup(self, target: str) -> None:
+        self._core.store.backup(target)
+
+    # ── what may go ──
+
+    def prune(
+        self,
+        *,
+        older_than_days: int,
+        superseded: bool = False,
+        dry_run: bool = True,
+        namespace: str | None = None,
+    ) -> list[Memory]:
+        """Delete for good what has been forgotten or rejected for longer than the retention."""
+        if older_than_days < 0:
+            raise InvalidInput("the retention is a number of days from 0")
+        statuses = (Status.FORGOTTEN, Status.REJECTED, *((Status.SUPERSEDED,) if superseded else ()))
+
+        def due(reader: Reader, ns: int) -> dict[int, Memory]:
+            memories = reader.memories(reader.with_status(ns, statuses))
+            going = curate.prunable(
+                list(memories.values()), older_than_days=older_than_days, now=self._core.clock(), superseded=superseded
+            )
+            wanted = {memory.id for memory in going}
+            return {num: memory for num, memory in memories.items() if memory.id in wanted}
+
+        name = self._core.namespace(namespace)
+        if dry_run:
+            with self._core.store.read() as reader:
+                state = reader.namespace(name)
+                return list(due(reader, state.key).values()) if state else []
+        with self._core.store.write() as tx:  # judged where it is deleted: what has just been restored stays
+            state = tx.namespace(name)
+            gone = due(tx, state.key) if state else {}
+            if state is None or not gone:
+                return []
+            derived = self._core.resident(state.key)
+            tx.delete(state.key, list(gone))
+        derived.discard()
+        self._core.store.compact()
+        return list(gone.values())
+
+    def remove_namespace(self, name: str) -> int:
+        with self._core.store.write() as tx:
+            state = self._core.state(tx, name)
+            derived, count = self._core.resident(state.key), len(tx.numbers(state.key))
+            tx.remove_namespace(state.key)
+        derived.discard()
+        self._core.store.compact()
+        return count
+
+
+def _by_month(columns: Columns, rows: BoolArray) -> dict[str, int]:
+    """Every month from the first to the last, so that a pause shows as one."""
+    months = columns["created"][rows].astype("datetime64[ms]").astype("datetime64[M]")
+    if not len(months):
+        return {}
+    made, counts = np.unique(months, return_counts=True)
+    every = np.arange(made[0], made[-1] + 1)
+    held = dict(zip(made.tolist(), counts.tolist(), strict=True))
+    return {f"{month:%Y-%m}": held.get(month, 0) for month in every.tolist()}
+
+
+def _saliences(columns: Columns, rows: BoolArray, at: int) -> FloatArray:
+    taken = ("sector", "importance", "last_used", "uses", "reinforcement", "reinforced_at")
+    return salience(base=columns["base_salience"][rows], at=at, **{name: columns[name][rows] for name in taken})
+
+
+def _by_tenth(values: FloatArray) -> tuple[int, ...]:
+    return tuple(np.histogram(values, bins=10, range=(0.0, 1.0))[0].tolist())
+
+
+def _by_length(columns: Columns, rows: BoolArray) -> dict[int | None, int]:
+    edges: Sequence[float] = [0, *(np.inf if bound is None else bound + 1 for bound in _LENGTHS)]
+    tokens = columns["tokens"][rows]
+    counts = [int(((tokens >= low) & (tokens < high)).sum()) for low, high in pairwise(edges)]
+    return dict(zip(_LENGTHS, counts, strict=True))
+
+
+def _day(number: int) -> str:
+    return datetime.fromtimestamp(number * DAY_MS / 1000, tz=UTC).date().isoformat()

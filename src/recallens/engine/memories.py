@@ -1,0 +1,211 @@
+"""Memories one by one and page by page: looking at them, and every change that a person or an agent makes to one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recallens.engine.core import Core
+from recallens.engine.ingest import Ingest
+from recallens.errors import InvalidInput, NotFound
+from recallens.ingest import curate
+from recallens.ingest.draft import Draft
+from recallens.ingest.remembering import Remembered
+from recallens.ingest.validate import option, unit_interval
+from recallens.model.memory import (
+    Memory,
+    Origin,
+    Relation,
+    RelationType,
+    Session,
+    Status,
+)
+from recallens.model.salience import SECTOR_ORDER, salience
+from recallens.store.protocols import (
+    Listing,
+    Page,
+)
+
+if TYPE_CHECKING:
+    pass
+
+LARGEST_PAGE = 1_000
+# How far back a chain of supersessions is followed.
+LONGEST_LINEAGE = 50
+
+
+class Memories:
+    """Reads and curates the memories of a namespace."""
+
+    def __init__(self, core: Core, ingest: Ingest) -> None:
+        self._core = core
+        self._ingest = ingest
+        self.remember_many = ingest.remember_many
+        self.add_document = ingest.add_document
+
+    # ── looking at them ──
+
+    def get(self, id: str, *, namespace: str | None = None) -> Memory:
+        with self._core.store.read() as reader:
+            return self._core.memory(reader, self._core.state(reader, self._core.namespace(namespace)).key, id)[1]
+
+    def many(self, ids: Iterable[str], *, namespace: str | None = None) -> dict[str, Memory]:
+        """Many at once, by id; what is not there is left out."""
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
+            numbers = reader.find(state.key, list(dict.fromkeys(ids))) if state is not None else {}
+            found = reader.memories(list(numbers.values()))
+        return {id: found[num] for id, num in numbers.items() if num in found}
+
+    def resolve(self, names: Iterable[str], *, namespace: str | None = None) -> dict[str, str]:
+        """Memory ids by id, by the beginning of one, or by `source_id`; what fits nothing is left out."""
+        wanted = list(dict.fromkeys(names))
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
+            if state is None or not wanted:
+                return {}
+            numbers = reader.by_source_id(state.key, wanted)
+            for name in wanted:
+                with suppress(NotFound, InvalidInput):
+                    numbers[name] = self._core.num(reader, state.key, name)
+            ids = reader.ids(list(numbers.values()))
+        return {name: ids[num] for name, num in numbers.items()}
+
+    def browse(self, listing: Listing, *, namespace: str | None = None) -> Page:
+        if not 1 <= listing.limit <= LARGEST_PAGE or listing.offset < 0:
+            raise InvalidInput(f"a page has 1 to {LARGEST_PAGE:,} memories and starts at 0 or later")
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
+            return reader.listing(state.key, listing) if state else Page([], 0)
+
+    def awaiting_review(self, *, namespace: str | None = None) -> list[Memory]:
+        with self._core.store.read() as reader:
+            state = reader.namespace(self._core.namespace(namespace))
+            if state is None:
+                return []
+            nums = reader.awaiting_review(state.key)
+            found = reader.memories(nums)
+        return [found[num] for num in nums]
+
+    def relations(self, id: str, *, namespace: str | None = None) -> list[Relation]:
+        with self._core.store.read() as reader:
+            state = self._core.state(reader, self._core.namespace(namespace))
+            return reader.relations(self._core.num(reader, state.key, id))
+
+    def salience(self, memories: Iterable[Memory]) -> dict[str, float]:
+        """Each memory's salience now."""
+        rows = list(memories)
+        if not rows:
+            return {}
+        values = salience(
+            base=np.array([m.base_salience for m in rows]),
+            sector=np.array([SECTOR_ORDER.index(m.sector) for m in rows], dtype=np.int8),
+            importance=np.array([m.importance for m in rows]),
+            last_used=np.array([m.created if m.last_used is None else m.last_used for m in rows], dtype=np.int64),
+            uses=np.array([m.uses for m in rows], dtype=np.int64),
+            reinforcement=np.array([m.reinforcement for m in rows]),
+            reinforced_at=np.array([m.reinforced_at or 0 for m in rows], dtype=np.int64),
+            at=self._core.clock(),
+        )
+        return {memory.id: value for memory, value in zip(rows, values.tolist(), strict=True)}
+
+    def lineage(self, id: str, *, namespace: str | None = None) -> tuple[Memory, ...]:
+        """What a memory replaced, itself, and what replaced it, the oldest first."""
+        with self._core.store.read() as reader:
+            state = self._core.state(reader, self._core.namespace(namespace))
+            known = {self._core.num(reader, state.key, id)}
+            edge = list(known)
+            while edge and len(known) < LONGEST_LINEAGE:
+                ends = {
+                    end
+                    for relations in reader.relations_of(edge).values()
+                    for relation in relations
+                    if relation.type is RelationType.SUPERSEDES
+                    for end in (relation.source, relation.target)
+                }
+                edge = [num for num in reader.find(state.key, sorted(ends)).values() if num not in known]
+                known |= set(edge)
+            found = reader.memories(sorted(known))
+        return tuple(sorted(found.values(), key=lambda memory: (memory.created, memory.id)))
+
+    # ── changing them ──
+
+    def edit(self, id: str, content: str, *, zone: str | None = None, namespace: str | None = None) -> Remembered:
+        """A new memory with the new text that supersedes the old and keeps its attributes, but for its zone."""
+        old = self.get(id, namespace=namespace)
+        draft = Draft(
+            content, title=old.title, project=old.project, sector=old.sector, kind=old.kind, tier=old.tier,
+            tags=old.tags, scopes=old.scopes, citations=old.citations, importance=old.importance,
+            confidence=old.confidence, source=old.source, task=old.task, worktree=old.worktree, author=old.author,
+            supersedes=old.id, attributes=old.attributes, zone=zone,
+        )  # fmt: skip
+        return self._ingest.remember(draft, namespace=namespace, dedupe=False)
+
+    def supersede(self, old: str, new: str, *, namespace: str | None = None, at: int | None = None) -> None:
+        asking = self._core.settings.session
+        with self._core.changing(namespace) as (tx, ns):
+            if asking is not None:
+                self._core.ensure_session(tx, ns, Session(asking, self._core.namespace(namespace), self._core.clock()))
+            ended = self._core.clock() if at is None else at
+            before, after = self._core.num(tx, ns, old), self._core.num(tx, ns, new)
+            curate.supersede(tx, ns, old=before, new=after, at=ended, session=asking)
+
+    def relate(
+        self, source: str, target: str, type: str = RelationType.RELATED_TO, *, confidence: float = 1.0,
+        origin: str = Origin.USER, namespace: str | None = None,
+    ) -> Relation:  # fmt: skip
+        kind = option(RelationType, type, "relation")
+        if kind is RelationType.SUPERSEDES:
+            self.supersede(target, source, namespace=namespace)
+            return Relation(source, target, kind, created=self._core.clock())
+        relation = Relation(
+            source,
+            target,
+            kind,
+            unit_interval("confidence", confidence),
+            option(Origin, origin, "origin"),
+            self._core.clock(),
+        )
+        with self._core.changing(namespace) as (tx, ns):
+            curate.relate(
+                tx, ns, source=self._core.num(tx, ns, source), target=self._core.num(tx, ns, target), relation=relation
+            )
+        return relation
+
+    def forget(self, id: str, *, hard: bool = False, namespace: str | None = None) -> Memory:
+        with self._core.changing(namespace) as (tx, ns):
+            num, memory = self._core.memory(tx, ns, id)
+            if not hard:
+                curate.forget(tx, ns, memory, num, at=self._core.clock())
+                return memory
+            derived = self._core.resident(ns)
+            tx.delete(ns, [num])
+        derived.discard()
+        self._core.store.compact()
+        return memory
+
+    def restore(self, id: str, *, namespace: str | None = None) -> Status:
+        with self._core.changing(namespace) as (tx, ns):
+            num, memory = self._core.memory(tx, ns, id)
+            return curate.restore(tx, ns, memory, num, at=self._core.clock())
+
+    def confirm(self, id: str, *, session: str | None = None, namespace: str | None = None) -> None:
+        with self._core.changing(namespace) as (tx, ns):
+            num = self._core.num(tx, ns, id)
+            asking = session or self._core.settings.session
+            if asking is not None:
+                self._core.ensure_session(tx, ns, Session(asking, self._core.namespace(namespace), self._core.clock()))
+            curate.confirm(tx, ns, num, at=self._core.clock(), session=asking)
+
+    def deemphasise(self, id: str, *, namespace: str | None = None) -> float:
+        with self._core.changing(namespace) as (tx, ns):
+            num, memory = self._core.memory(tx, ns, id)
+            return curate.deemphasise(tx, ns, memory, num, at=self._core.clock())
+
+    def review(self, id: str, *, approve: bool, namespace: str | None = None) -> None:
+        with self._core.changing(namespace) as (tx, ns):
+            num, memory = self._core.memory(tx, ns, id)
+            (curate.approve if approve else curate.reject)(tx, ns, memory, num, at=self._core.clock())
