@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallens.text.phrases import Phrases
+from recallens.text.languages import Phrases
 
 WORDS = [
     "why",

@@ -5,7 +5,7 @@ import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recallens.text.counting import SLICE, count_tokens, estimate_tokens
+from recallens.text.token_count import SLICE, count_tokens, estimate_tokens
 
 ENGLISH = (
     "We decided to move the billing service to its own database, because the nightly reports kept locking the "

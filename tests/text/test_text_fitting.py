@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallens.text.counting import count_tokens
-from recallens.text.fitting import fit
+from recallens.text.token_count import count_tokens, fit
 
 TEXT = "The cache holds lookups for a minute. It was five before the incident. Nobody misses the old value."
 KOREAN = "토큰은 한 시간 뒤에 만료된다. 갱신 토큰은 한 번만 쓸 수 있다. 그래서 기기마다 따로 준다."

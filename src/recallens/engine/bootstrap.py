@@ -12,7 +12,7 @@ from recallens.engine.core import GIVEN_ENCODER
 from recallens.engine.tending import Progress, Tending
 from recallens.errors import StoreReadOnly
 from recallens.store.protocols import META_ENCODER_SPEC
-from recallens.text.language import hangul_share
+from recallens.text.scripts import hangul_share
 
 if TYPE_CHECKING:
     from recallens.index.encoders.detect import Available, Looked

@@ -21,9 +21,9 @@ from recallens.model.query import MAX_LIMIT
 from recallens.model.task import DetailEntry, Details, Task
 from recallens.recall.provenance import ONLY_HERE
 from recallens.store.protocols import Reader
-from recallens.text.counting import SLICE, count_tokens, estimate_tokens
 from recallens.text.normalize import clean
 from recallens.text.sentences import cut_at_word, sentences
+from recallens.text.token_count import SLICE, count_tokens, estimate_tokens
 
 # With its id, metadata, citations and related ids, an entry of this much content is about 500 tokens in all.
 CONTENT_TOKENS = 400

@@ -12,7 +12,7 @@ from recallens.model.certificate import Verification, evidence_of, verified
 from recallens.model.layers import INDEX_TOKENS, IndexEntry
 from recallens.model.plan import Intent
 from recallens.model.recall import Recall
-from recallens.recall.complexity import estimated_tokens
+from recallens.recall.question import estimated_tokens
 from recallens.render.layers import OVER, index_entry, index_record
 from recallens.render.records import certificate_of
 

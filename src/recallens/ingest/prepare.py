@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from recallens.errors import InvalidInput
-from recallens.ingest.annotate import annotate
 from recallens.ingest.citations import parse_citations
 from recallens.ingest.dedupe import content_hash, simhash
 from recallens.ingest.draft import Draft
@@ -25,8 +24,9 @@ from recallens.model.memory import (
     Zone,
 )
 from recallens.store.protocols import Prepared
-from recallens.text.counting import estimate_tokens
+from recallens.text.annotation import annotate
 from recallens.text.normalize import clean, normalize
+from recallens.text.token_count import estimate_tokens
 from recallens.text.tokenizer import tokenize
 
 DEFAULT_SOURCE = "user"

@@ -7,7 +7,7 @@ from typing import Final
 
 from recallens.ingest.draft import Draft
 from recallens.model.memory import Kind, Memory, Sector, Session
-from recallens.text.language import hangul_share
+from recallens.text.languages import main_language
 from recallens.text.sentences import ELLIPSIS, cut_at_word
 
 # `recall.sessions` finds recaps by it.
@@ -18,8 +18,6 @@ LAST_CHARACTERS: Final = 300
 UNTITLED: Final = "(untitled session)"
 _ASKERS: Final = frozenset(("user", "human"))
 _ANSWERERS: Final = frozenset(("assistant", "agent", "model", "bot"))
-# The specification's own labels where the session is in Korean.
-_LABELS: Final = {True: ("사용자 요청: ", "이전 답변 마지막 부분: "), False: ("Asked: ", "Last said: ")}
 
 
 def recap_id(session: str) -> str:
@@ -51,7 +49,7 @@ def _fragments(said: Sequence[Memory]) -> str:
         return ""
     first = next((memory for memory in said if _spoken_by(memory, _ASKERS)), said[0])
     last = next((memory for memory in reversed(said) if _spoken_by(memory, _ANSWERERS)), said[-1])
-    asked, answered = _LABELS[hangul_share(f"{first.content} {last.content}") > 0.5]
+    asked, answered = main_language(f"{first.content} {last.content}").recap_labels
     lines = [f"{asked}{cut_at_word(' '.join(first.content.split()), FIRST_CHARACTERS)}"]
     if last.id != first.id:
         tail = " ".join(last.content.split())

@@ -8,16 +8,14 @@ from typing import Any, Final
 
 from recallens.ingest.vault.frontmatter import split
 from recallens.ingest.vault.headings import headings
+from recallens.text.languages import PACKS
 from recallens.text.normalize import normalize
 from recallens.text.sentences import ELLIPSIS
 
 ESSENCE_CHARACTERS: Final = 1_200
 
-_NAMES: Final = {
-    "lesson": ("lesson", "lessons", "lesson-learned", "lessons-learned", "교훈"),
-    "playbook": ("playbook", "playbooks", "플레이북"),
-    "qa-finding": ("qa-finding", "qa-findings"),
-}
+_KINDS: Final = ("lesson", "playbook", "qa-finding")
+_NAMES: Final = {kind: tuple(name for pack in PACKS for name in pack.lesson_names.get(kind, ())) for kind in _KINDS}
 _KIND_OF: Final = {name: kind for kind, names in _NAMES.items() for name in names}
 _FRAGMENT: Final = tuple(
     (
@@ -31,10 +29,8 @@ _INDEX_PAGE: Final = re.compile(r"(?:readme|_?index)\.[a-z]+\Z")
 
 # Tried in this order: "Prevention checklist for the fix" is about prevention.
 _PARTS: Final = {
-    "prevention": re.compile(r"\bprevent\w*|\bcheck-?lists?\b|예방|재발|방지|체크 ?리스트"),
-    "cause": re.compile(r"\b(?:root[ -])?causes?\b|\bwhy it happened\b|원인"),
-    "mistake": re.compile(r"\bmistakes?\b|\bwhat went wrong\b|실수|잘못"),
-    "fix": re.compile(r"\bfix(?:es|ed)?\b|\bsolutions?\b|\bresolutions?\b|해결|수정|조치"),
+    name: re.compile("|".join(pack.lesson_parts[name] for pack in PACKS if name in pack.lesson_parts))
+    for name in ("prevention", "cause", "mistake", "fix")
 }
 _ORDER: Final = ("mistake", "cause", "fix", "prevention")
 
@@ -55,7 +51,7 @@ def lesson_kind(relative_path: str, matter: Mapping[str, Any]) -> str | None:
             return kind
     stem = _spelled(name.rpartition(".")[0] or name)
     return next(
-        (kind for latin, korean, kind in _FRAGMENT if latin.search(stem) or any(part in stem for part in korean)), None
+        (kind for latin, others, kind in _FRAGMENT if latin.search(stem) or any(part in stem for part in others)), None
     )
 
 
