@@ -26,7 +26,7 @@ class Citing(Core):
             return folder.resolve()
         if self.settings.sources.get("store", DEFAULT_SOURCE) == DEFAULT_SOURCE:
             return None
-        from recallens.ingest.repository import work_tree
+        from recallens.ingest.citation_check import work_tree
 
         return work_tree(Path(self.store.location).resolve().parent)
 
@@ -40,7 +40,7 @@ class Citing(Core):
         namespace: str | None = None,
     ) -> list[CitationCheck]:
         """What each citation of these memories (all that cite anything) comes to. Only `mark` writes."""
-        from recallens.ingest.verify import verify
+        from recallens.ingest.citation_check import verify
 
         place = self.workspace(root)
         with self.store.read() as reader:
@@ -76,7 +76,7 @@ class Citing(Core):
 
 
 def _pointers(cited: Iterable[tuple[str, list[Citation]]]) -> list[str]:
-    from recallens.ingest.verify import artifact_id
+    from recallens.ingest.citation_check import artifact_id
 
     found: dict[str, None] = {}
     for _, citations in cited:

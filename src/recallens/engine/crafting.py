@@ -9,7 +9,7 @@ from typing import Any
 from recallens.engine.keeping import Keeping
 from recallens.engine.recalling import Recalling
 from recallens.errors import EncoderError, InvalidInput
-from recallens.ingest import curate
+from recallens.ingest import curation
 from recallens.ingest.crafts import craft_of, draft_of, kept, merged, named
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.prepare import prepare
@@ -108,7 +108,7 @@ class Crafting(Recalling, Keeping):
                 return old, False
         ((num, _),) = self._write(tx, state, [row], [None], [False])
         if old is not None:
-            curate.supersede(tx, state.key, old=old, new=num, at=now, session=row.session)
+            curation.supersede(tx, state.key, old=old, new=num, at=now, session=row.session)
         return num, True
 
     def _encode_soon(self) -> None:

@@ -15,11 +15,10 @@ from recallens.engine.core import Core
 from recallens.errors import EncoderError, InvalidInput, NotFound
 from recallens.index.columns import Columns
 from recallens.index.vectors import to_blob
-from recallens.ingest import curate
-from recallens.ingest.chunk import sections
-from recallens.ingest.draft import Draft
+from recallens.ingest import curation
+from recallens.ingest.batch import Outcome, Remembered, Repeat, raced, recognise, write_batch
+from recallens.ingest.draft import Draft, sections
 from recallens.ingest.prepare import encoded_text, kept_text, prepare
-from recallens.ingest.remembering import Known, Outcome, Remembered, raced, recognise, write_batch
 from recallens.ingest.validate import label, option, text_content, unit_interval
 from recallens.model.memory import (
     Document,
@@ -78,7 +77,7 @@ class Keeping(Core):
                 tx.put_vectors(state.key, key, [(num, blob)])
             if draft.supersedes is not None:
                 old = self._num(tx, state.key, draft.supersedes)
-                curate.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
+                curation.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
             id = tx.memories([num])[num].id
         return Remembered(id, outcome, row.redacted, embedded=embedded)
 
@@ -98,7 +97,7 @@ class Keeping(Core):
                 for draft, row, (num, _) in zip(batch, rows, written, strict=True):
                     if draft.supersedes is not None:
                         old = self._num(tx, state.key, draft.supersedes)
-                        curate.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
+                        curation.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
             yield [
                 Remembered(ids[num], outcome, row.redacted) for (num, outcome), row in zip(written, rows, strict=True)
             ]
@@ -119,7 +118,9 @@ class Keeping(Core):
             for draft in drafts
         ]
 
-    def _recognised(self, rows: Sequence[Prepared], drafts: Sequence[Draft], dedupe: bool | None) -> list[Known | None]:
+    def _recognised(
+        self, rows: Sequence[Prepared], drafts: Sequence[Draft], dedupe: bool | None
+    ) -> list[Repeat | None]:
         """What each row repeats. One that supersedes another says something new, however alike the two are."""
         wanted = self._deduping(drafts, dedupe)
         if not any(wanted):
@@ -131,7 +132,7 @@ class Keeping(Core):
         wanted = self.settings.dedupe if dedupe is None else dedupe
         return [wanted and draft.supersedes is None for draft in drafts]
 
-    def _repeated(self, rows: Sequence[Prepared]) -> list[Known | None]:
+    def _repeated(self, rows: Sequence[Prepared]) -> list[Repeat | None]:
         with self.snapshot(rows[0].memory.namespace) as snapshot:
             if snapshot is not None:
                 reader, state, version = snapshot
@@ -144,7 +145,7 @@ class Keeping(Core):
         tx: Writer,
         state: NamespaceState,
         rows: Sequence[Prepared],
-        known: Sequence[Known | None],
+        known: Sequence[Repeat | None],
         deduping: Sequence[bool],
     ) -> list[tuple[int, Outcome]]:
         # Another process may have deleted or forgotten what this repeats since it was recognised.
@@ -264,7 +265,7 @@ class Keeping(Core):
         with self._changing(namespace) as (tx, ns):
             if asking is not None:
                 self._ensure_session(tx, ns, Session(asking, self.namespace(namespace), self.clock()))
-            curate.supersede(
+            curation.supersede(
                 tx, ns, old=self._num(tx, ns, old), new=self._num(tx, ns, new), at=self.clock() if at is None else at,
                 session=asking,
             )  # fmt: skip
@@ -286,14 +287,16 @@ class Keeping(Core):
             self.clock(),
         )
         with self._changing(namespace) as (tx, ns):
-            curate.relate(tx, ns, source=self._num(tx, ns, source), target=self._num(tx, ns, target), relation=relation)
+            curation.relate(
+                tx, ns, source=self._num(tx, ns, source), target=self._num(tx, ns, target), relation=relation
+            )
         return relation
 
     def forget(self, id: str, *, hard: bool = False, namespace: str | None = None) -> Memory:
         with self._changing(namespace) as (tx, ns):
             num, memory = self._memory(tx, ns, id)
             if not hard:
-                curate.forget(tx, ns, memory, num, at=self.clock())
+                curation.forget(tx, ns, memory, num, at=self.clock())
                 return memory
             derived = self.resident(ns)
             tx.delete(ns, [num])
@@ -304,7 +307,7 @@ class Keeping(Core):
     def restore(self, id: str, *, namespace: str | None = None) -> Status:
         with self._changing(namespace) as (tx, ns):
             num, memory = self._memory(tx, ns, id)
-            return curate.restore(tx, ns, memory, num, at=self.clock())
+            return curation.restore(tx, ns, memory, num, at=self.clock())
 
     def confirm(self, id: str, *, session: str | None = None, namespace: str | None = None) -> None:
         with self._changing(namespace) as (tx, ns):
@@ -312,17 +315,17 @@ class Keeping(Core):
             asking = session or self.settings.session
             if asking is not None:
                 self._ensure_session(tx, ns, Session(asking, self.namespace(namespace), self.clock()))
-            curate.confirm(tx, ns, num, at=self.clock(), session=asking)
+            curation.confirm(tx, ns, num, at=self.clock(), session=asking)
 
     def deemphasise(self, id: str, *, namespace: str | None = None) -> float:
         with self._changing(namespace) as (tx, ns):
             num, memory = self._memory(tx, ns, id)
-            return curate.deemphasise(tx, ns, memory, num, at=self.clock())
+            return curation.deemphasise(tx, ns, memory, num, at=self.clock())
 
     def review(self, id: str, *, approve: bool, namespace: str | None = None) -> None:
         with self._changing(namespace) as (tx, ns):
             num, memory = self._memory(tx, ns, id)
-            (curate.approve if approve else curate.reject)(tx, ns, memory, num, at=self.clock())
+            (curation.approve if approve else curation.reject)(tx, ns, memory, num, at=self.clock())
 
     # ── sessions ──
 
@@ -392,7 +395,7 @@ def _draft(given: Draft | str, attributes: Mapping[str, Any]) -> Draft:
     return replace(Draft(given) if isinstance(given, str) else given, **attributes)
 
 
-def _still_known(one: Known, present: Mapping[int, Memory]) -> bool:
+def _still_known(one: Repeat, present: Mapping[int, Memory]) -> bool:
     """In use; or there at all, where it came back from its own origin: what became of it since is then respected."""
     if one.num is None:
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recallens.engine.keeping import Keeping
-from recallens.ingest.recaps import recap, recap_id
+from recallens.ingest.draft import recap, recap_id
 from recallens.model.memory import Memory, Session, Status, Usage
 
 

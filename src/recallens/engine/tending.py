@@ -12,7 +12,7 @@ from recallens.engine.core import Core
 from recallens.errors import EncoderError, InvalidInput, NotFound, StoreReadOnly
 from recallens.index.encoding import Encoding
 from recallens.index.resident import verify_images
-from recallens.ingest import curate
+from recallens.ingest import curation
 from recallens.ingest.prepare import reannotated
 from recallens.model.memory import Memory, Relation, Session, Status, Usage
 from recallens.model.salience import SECTOR_ORDER, salience
@@ -194,7 +194,7 @@ class Tending(Core):
 
         def due(reader: Reader, ns: int) -> dict[int, Memory]:
             memories = reader.memories(reader.with_status(ns, statuses))
-            going = curate.prunable(
+            going = curation.prunable(
                 list(memories.values()), older_than_days=older_than_days, now=self.clock(), superseded=superseded
             )
             wanted = {memory.id for memory in going}

@@ -82,7 +82,7 @@ def check(draft: Draft) -> None:
 def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
     """Everything that can be said of a draft without looking at the store."""
     # Rules that only a write needs: a process that searches never compiles them.
-    from recallens.ingest.classify import classify_kind, classify_sector
+    from recallens.ingest.classification import classify_kind, classify_sector
     from recallens.ingest.redact import redact, redact_values
 
     check(draft)

@@ -55,9 +55,9 @@ _ASSIGNMENT: Final = re.compile(
 _VALUE_GROUPS: Final = ("double", "single", "tick", "bare")
 
 # token_count and secret_name describe a secret; they do not hold it.
-_DESCRIPTIVE: Final = frozenset(
-    ("name", "id", "type", "count", "length", "path", "file", "url", "ttl", "expiry", "policy", "limit", "hash", "field")
-)
+_DESCRIPTIVE: Final = frozenset((
+    "name", "id", "type", "count", "length", "path", "file", "url", "ttl", "expiry", "policy", "limit", "hash", "field",
+))  # fmt: skip
 
 _VALUE: Final = re.compile(r"(?P<keep>[:=]\s{0,8}[\"'`]?)(?P<secret>[A-Za-z0-9+/_-]{32,}+={0,2})(?![A-Za-z0-9+/_-])")
 
