@@ -23,7 +23,7 @@ from recallens.cli.given import Given
 from recallens.model.layers import INDEX_TOKENS, TIMELINE_TOKENS
 from recallens.render.layers import index_entry
 from recallens.render.tasks import detail_record
-from recallens.text.counting import count_tokens
+from recallens.text.token_count import count_tokens
 
 SAMPLE = Path(__file__).parent.parent / "examples" / "memories.jsonl"
 SET = "locomo-dev"

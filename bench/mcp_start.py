@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from recallens.mcp.tools import TOOLS
-from recallens.text.counting import count_tokens
+from recallens.text.token_count import count_tokens
 
 AIM_SECONDS = 0.7
 OPENING: tuple[Mapping[str, Any], ...] = (

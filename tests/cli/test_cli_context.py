@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cli_scene import EXAMPLES, Ask, Remember, Run
 
-from recallens.text.counting import count_tokens
+from recallens.text.token_count import count_tokens
 
 
 def test_the_block_goes_to_stdout_and_the_figures_to_stderr(run: Run, ask: Ask) -> None:

@@ -22,7 +22,7 @@ from recallens.model.memory import CommitCitation, FileCitation
 from recallens.model.salience import DAY_MS
 from recallens.recall.provenance import ONLY_HERE
 from recallens.render.context import context_markdown, context_record, format_for_context, mark_for
-from recallens.text.counting import count_tokens
+from recallens.text.token_count import count_tokens
 from sample import EXAMPLES
 from standing import START_MS, FixedClock, Open
 from worlds import a_folder, open_world

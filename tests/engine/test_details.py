@@ -13,7 +13,7 @@ from recallens.engine.layers import held_to
 from recallens.errors import InvalidInput, NotFound
 from recallens.model.memory import LogCitation, TerminalCitation
 from recallens.render.tasks import detail_record
-from recallens.text.counting import count_tokens
+from recallens.text.token_count import count_tokens
 
 
 def test_a_task_gives_its_logs_and_snapshots_in_full(engine: Engine) -> None:

@@ -18,7 +18,7 @@ from recallens.model.memory import Event, EventKind, FileCitation
 from recallens.model.salience import DAY_MS
 from recallens.recall.provenance import ONLY_HERE
 from recallens.render.layers import index_entry, index_record, timeline_entry_record
-from recallens.text.counting import count_tokens
+from recallens.text.token_count import count_tokens
 from sample import EXAMPLES
 from standing import START_MS, FixedClock
 

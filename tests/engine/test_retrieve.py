@@ -11,7 +11,7 @@ from recallens.errors import InvalidInput
 from recallens.model.retrieval import build_context_string, build_lesson_string
 from recallens.recall.excerpts import LESSON_CHARACTERS, SECTION_CHARACTERS
 from recallens.store.protocols import Listing
-from recallens.text.counting import count_tokens
+from recallens.text.token_count import count_tokens
 from recallens.xray.why_not import KeptOut
 
 SEED_FIELDS = {

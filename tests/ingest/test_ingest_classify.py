@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallens.ingest.classify import classify_kind, classify_sector
+from recallens.ingest.classification import classify_kind, classify_sector
 from recallens.model.memory import Kind, Sector
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recallens.ingest.verify import OUTSIDE, verify
+from recallens.ingest.citation_check import OUTSIDE, verify
 from recallens.model.checking import Checked, CitationCheck, Standing, updated
 from recallens.model.memory import (
     Citation,

@@ -8,13 +8,14 @@ import pytest
 
 from recallens.errors import InvalidInput
 from recallens.ingest.vault import frontmatter
-from recallens.ingest.vault.categories import (
+from recallens.ingest.vault.lessons import (
+    extract_lesson_essence,
     infer_category,
     is_operational_path,
     is_project_evidence,
     is_raw_conversation,
+    lesson_kind,
 )
-from recallens.ingest.vault.lessons import extract_lesson_essence, lesson_kind
 from recallens.ingest.vault.notes import read_note
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(

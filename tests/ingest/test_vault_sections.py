@@ -6,9 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallens.ingest.vault.headings import headings, slug
 from recallens.ingest.vault.notes import breadcrumb, read_note
-from recallens.ingest.vault.sections import TARGET_CHARACTERS, markdown_sections, plain_sections, whole_section
+from recallens.ingest.vault.sections import (
+    TARGET_CHARACTERS,
+    headings,
+    markdown_sections,
+    plain_sections,
+    slug,
+    whole_section,
+)
 
 LONG = "The lookup is cached for a minute. " * 20  # 700 characters
 

@@ -15,7 +15,7 @@ from recallens.config import load
 from recallens.mcp.callers import local_caller, source_of
 from recallens.operations import OPERATIONS, perform
 from recallens.render.records import to_text
-from recallens.text.counting import count_tokens
+from recallens.text.token_count import count_tokens
 
 
 def command(store: Path, *args: str) -> str:

@@ -23,7 +23,7 @@ from recallens.mcp.tools import COMPATIBLE, DESTROYS, TOOLS, aliased
 from recallens.model.memory import Kind
 from recallens.model.plan import INTENT_ALIASES, Intent
 from recallens.operations import OPERATIONS, Right, perform
-from recallens.text.counting import count_tokens
+from recallens.text.token_count import count_tokens
 
 NAMES = [
     "search_memory", "get_timeline", "get_details", "get_skill", "search_patterns", "search_gotchas", "recall_xray",

@@ -22,7 +22,7 @@ from recallens.recall.conflicts import (
     disagree,
     marked,
 )
-from recallens.recall.levels import far_apart, level_of_memory
+from recallens.recall.question import far_apart, level_of_memory
 from recallens.render import render
 
 PRESETS = ("default", "fusion")

@@ -10,9 +10,16 @@ from recallens import Draft, Engine
 from recallens.errors import InvalidInput, UnknownOption
 from recallens.model.plan import Factors, Intent, Level, Plan, Strategy
 from recallens.model.query import Query
-from recallens.recall.complexity import complexity_of, dynamic_k, estimated_tokens, strategy_of, weighted
-from recallens.recall.intents import intent_of, level_of
 from recallens.recall.plan import make_plan
+from recallens.recall.question import (
+    complexity_of,
+    dynamic_k,
+    estimated_tokens,
+    intent_of,
+    level_of,
+    strategy_of,
+    weighted,
+)
 from standing import START_MS
 
 SIMPLE = "JWT란?"

@@ -28,7 +28,7 @@ from recallens.index.segments import Segment, build
 from recallens.ingest.draft import Draft
 from recallens.model.query import ALPHA
 from recallens.model.recall import Recall
-from recallens.text.names import names_in, without_names
+from recallens.text.stopwords import names_in, without_names
 from recallens.text.tokenizer import tokenize
 
 

@@ -10,8 +10,9 @@ from recallens.engine import Engine
 from recallens.model.ledger import Ledger
 from recallens.model.memory import FileCitation
 from recallens.model.snapshot import Snapshot, XrayResult
-from recallens.recall.graph import HOP_DECAY, SHARED_ENTITY_CONFIDENCE, Edge, pagerank, path_to, spread
+from recallens.recall.graph import HOP_DECAY, SHARED_ENTITY_CONFIDENCE, pagerank, path_to, spread
 from recallens.recall.provenance import ONLY_HERE
+from recallens.recall.scene import Edge
 from recallens.recall.tiers import starts_a_task
 from standing import FixedClock, Open
 

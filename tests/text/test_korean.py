@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from recallens.text.korean import joins_two, noun_of, noun_phrases, nouns
+from recallens.text.languages.korean import joins_two, noun_of, noun_phrases, nouns
 
 
 @pytest.mark.parametrize(

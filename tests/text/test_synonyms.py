@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from recallens.text.synonyms import MOST_PER_WORD, expansions
+from recallens.text.stopwords import MOST_PER_WORD, expansions
 from recallens.text.tokenizer import tokenize
 
 

@@ -10,9 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recallens.text.snippet import SCANNED_CHARACTERS, beginning, snippet
-from recallens.text.stem import stem
 from recallens.text.stopwords import query_weights
-from recallens.text.tokenizer import tokenize, tokens_of
+from recallens.text.tokenizer import stem, tokenize, tokens_of
 
 _SUFFIXES = """
 ational tional ency ancy ably ently izer ization ation ator alism ality ally fulness ously ousness iveness ivity

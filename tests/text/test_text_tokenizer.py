@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from snowballstemmer.english_stemmer import EnglishStemmer
 
-from recallens.text.stem import stem
-from recallens.text.tokenizer import _ASCII_CHUNK, MAX_TOKEN, _any_chunk, token_spans, tokenize
+from recallens.text.tokenizer import _ASCII_CHUNK, MAX_TOKEN, _any_chunk, stem, token_spans, tokenize
 
 ANY_TEXT = st.text(alphabet=st.characters())
 IDENTIFIERS = st.text(alphabet="abXY01_-./\\'’#+, vs", max_size=40)

@@ -13,10 +13,10 @@ from recallens.cli.progress import bar
 from recallens.cli.screen import counted, visible
 from recallens.engine import Engine
 from recallens.errors import EncoderError
+from recallens.ingest.batch import Outcome
 from recallens.ingest.citations import parse_citation
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import check
-from recallens.ingest.remembering import Outcome
 from recallens.ingest.validate import text_content
 
 _SAID = {

@@ -14,11 +14,9 @@ from recallens.cli.progress import bar
 from recallens.cli.reading import read_lines
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound, RecallensError
-from recallens.ingest import importers
+from recallens.ingest.batch import Outcome
 from recallens.ingest.draft import Draft
-from recallens.ingest.importers import Import, MemoryLine, RelationLine
-from recallens.ingest.remembering import Outcome
-from recallens.ingest.task_lines import TaskLine
+from recallens.ingest.importers import Import, MemoryLine, RelationLine, TaskLine, importer_of
 from recallens.model.memory import RelationType, Session
 
 SHOWN_ERRORS = 10
@@ -40,7 +38,7 @@ class Loaded:
 def read(path: str, defaults: Mapping[str, Any]) -> Import:
     """Every line checked; what a line does not say itself is taken from the options."""
     undecodable: list[str] = []
-    found = importers.read_lines(read_lines(path, undecodable), now=now_ms())
+    found = importer_of(path).read_lines(read_lines(path, undecodable), now=now_ms())
     found.errors[:0] = undecodable
     found.memories = [replace(line, draft=_filled(line.draft, defaults)) for line in found.memories]
     keys = Counter(line.key for line in found.memories if line.key is not None)

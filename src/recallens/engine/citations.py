@@ -31,7 +31,7 @@ class Citations:
             return folder.resolve()
         if self._core.settings.sources.get("store", DEFAULT_SOURCE) == DEFAULT_SOURCE:
             return None
-        from recallens.ingest.repository import work_tree
+        from recallens.ingest.citation_check import work_tree
 
         return work_tree(Path(self._core.store.location).resolve().parent)
 
@@ -45,7 +45,7 @@ class Citations:
         namespace: str | None = None,
     ) -> list[CitationCheck]:
         """What each citation of these memories (all that cite anything) comes to. Only `mark` writes."""
-        from recallens.ingest.verify import verify
+        from recallens.ingest.citation_check import verify
 
         place = self.workspace(root)
         with self._core.store.read() as reader:
@@ -81,7 +81,7 @@ class Citations:
 
 
 def _pointers(cited: Iterable[tuple[str, list[Citation]]]) -> list[str]:
-    from recallens.ingest.verify import artifact_id
+    from recallens.ingest.citation_check import artifact_id
 
     found: dict[str, None] = {}
     for _, citations in cited:

@@ -10,7 +10,6 @@ from typing import Any
 from recallens.engine.core import Core
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput
-from recallens.ingest.annotate import annotate
 from recallens.model.context import MORE_TOKENS, Context, Item, Purchase, SectionName, TokenBudget, allocation
 from recallens.model.memory import Kind, Memory, Sector, Status, Zone
 from recallens.model.query import DEFAULT_TOKENS, Query
@@ -32,7 +31,8 @@ from recallens.render.context import (
     shortened,
 )
 from recallens.store.protocols import Listing
-from recallens.text.counting import count_tokens
+from recallens.text.annotation import annotate
+from recallens.text.token_count import count_tokens
 
 # Candidates of the general part and of each special one: more than any usual budget has room for.
 GENERAL, SPECIAL = 50, 20

@@ -10,7 +10,7 @@ from recallens.engine.encoder import StoreEncoder
 from recallens.engine.ingest import Ingest
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput
-from recallens.ingest import curate
+from recallens.ingest import curation
 from recallens.ingest.crafts import craft_of, draft_of, kept, merged, named
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.prepare import prepare
@@ -117,7 +117,7 @@ class Crafts:
                 return old, False
         ((num, _),) = self._ingest.write(tx, state, [row], [None], [False])
         if old is not None:
-            curate.supersede(tx, state.key, old=old, new=num, at=now, session=row.session)
+            curation.supersede(tx, state.key, old=old, new=num, at=now, session=row.session)
         return num, True
 
     # ── finding ──

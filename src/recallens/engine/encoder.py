@@ -19,7 +19,7 @@ from recallens.store.protocols import (
     META_ENCODER_KEY,
     META_ENCODER_SPEC,
 )
-from recallens.text.language import hangul_share
+from recallens.text.scripts import hangul_share
 
 if TYPE_CHECKING:
     from recallens.index.encoders.detect import Available, Looked

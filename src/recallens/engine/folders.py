@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recallens.index.columns import Columns
-from recallens.ingest.vault.categories import is_raw_conversation
+from recallens.ingest.vault.lessons import is_raw_conversation
 from recallens.model.verdict import BoolArray
 from recallens.recall.sources import inner_path
 from recallens.store.protocols import Reader

@@ -14,11 +14,10 @@ from recallens.engine.encoder import StoreEncoder
 from recallens.errors import EncoderError, InvalidInput
 from recallens.index.columns import Columns
 from recallens.index.vectors import to_blob
-from recallens.ingest import curate
-from recallens.ingest.chunk import sections
-from recallens.ingest.draft import Draft
+from recallens.ingest import curation
+from recallens.ingest.batch import Outcome, Remembered, Repeat, raced, recognise, write_batch
+from recallens.ingest.draft import Draft, sections
 from recallens.ingest.prepare import encoded_text, kept_text
-from recallens.ingest.remembering import Known, Outcome, Remembered, raced, recognise, write_batch
 from recallens.ingest.validate import text_content
 from recallens.model.memory import (
     Document,
@@ -70,7 +69,7 @@ class Ingest:
                 tx.put_vectors(state.key, key, [(num, blob)])
             if draft.supersedes is not None:
                 old = self._core.num(tx, state.key, draft.supersedes)
-                curate.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
+                curation.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
             id = tx.memories([num])[num].id
         return Remembered(id, outcome, row.redacted, embedded=embedded)
 
@@ -90,7 +89,7 @@ class Ingest:
                 for draft, row, (num, _) in zip(batch, rows, written, strict=True):
                     if draft.supersedes is not None:
                         old = self._core.num(tx, state.key, draft.supersedes)
-                        curate.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
+                        curation.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
             yield [
                 Remembered(ids[num], outcome, row.redacted) for (num, outcome), row in zip(written, rows, strict=True)
             ]
@@ -155,7 +154,9 @@ class Ingest:
             for draft in drafts
         ]
 
-    def _recognised(self, rows: Sequence[Prepared], drafts: Sequence[Draft], dedupe: bool | None) -> list[Known | None]:
+    def _recognised(
+        self, rows: Sequence[Prepared], drafts: Sequence[Draft], dedupe: bool | None
+    ) -> list[Repeat | None]:
         """What each row repeats. One that supersedes another says something new, however alike the two are."""
         wanted = self._deduping(drafts, dedupe)
         if not any(wanted):
@@ -167,7 +168,7 @@ class Ingest:
         wanted = self._core.settings.dedupe if dedupe is None else dedupe
         return [wanted and draft.supersedes is None for draft in drafts]
 
-    def _repeated(self, rows: Sequence[Prepared]) -> list[Known | None]:
+    def _repeated(self, rows: Sequence[Prepared]) -> list[Repeat | None]:
         with self._core.snapshot(rows[0].memory.namespace) as snapshot:
             if snapshot is not None:
                 reader, state, version = snapshot
@@ -180,7 +181,7 @@ class Ingest:
         tx: Writer,
         state: NamespaceState,
         rows: Sequence[Prepared],
-        known: Sequence[Known | None],
+        known: Sequence[Repeat | None],
         deduping: Sequence[bool],
     ) -> list[tuple[int, Outcome]]:
         # Another process may have deleted or forgotten what this repeats since it was recognised.
@@ -205,7 +206,7 @@ def _draft(given: Draft | str, attributes: Mapping[str, Any]) -> Draft:
     return replace(Draft(given) if isinstance(given, str) else given, **attributes)
 
 
-def _still_known(one: Known, present: Mapping[int, Memory]) -> bool:
+def _still_known(one: Repeat, present: Mapping[int, Memory]) -> bool:
     """In use; or there at all, where it came back from its own origin: what became of it since is then respected."""
     if one.num is None:
         return True

@@ -27,14 +27,14 @@ from recallens.model.query import (
 from recallens.model.recall import Recall, SessionSummary, Timeline
 from recallens.model.salience import DAY_MS
 from recallens.model.task import DetailEntry, Details, Task
-from recallens.recall.complexity import estimated_tokens
 from recallens.recall.provenance import ONLY_HERE
+from recallens.recall.question import estimated_tokens
 from recallens.render.layers import OVER, Surroundings, index_entry, index_record, timeline_entry
 from recallens.render.records import certificate_of
 from recallens.store.protocols import Reader
-from recallens.text.counting import SLICE, count_tokens, estimate_tokens
 from recallens.text.normalize import clean
 from recallens.text.sentences import cut_at_word, sentences
+from recallens.text.token_count import SLICE, count_tokens, estimate_tokens
 
 # With its id, metadata, citations and related ids, an entry of this much content is about 500 tokens in all.
 CONTENT_TOKENS = 400

@@ -15,7 +15,7 @@ from recallens.engine.encoder import StoreEncoder, rebuild
 from recallens.errors import EncoderError, InvalidInput, StoreReadOnly
 from recallens.index.columns import Columns
 from recallens.index.resident import verify_images
-from recallens.ingest import curate
+from recallens.ingest import curation
 from recallens.model.memory import Memory, Status
 from recallens.model.salience import DAY_MS, salience
 from recallens.model.verdict import BoolArray, FloatArray
@@ -134,7 +134,7 @@ class Maintenance:
 
         def due(reader: Reader, ns: int) -> dict[int, Memory]:
             memories = reader.memories(reader.with_status(ns, statuses))
-            going = curate.prunable(
+            going = curation.prunable(
                 list(memories.values()), older_than_days=older_than_days, now=self._core.clock(), superseded=superseded
             )
             wanted = {memory.id for memory in going}

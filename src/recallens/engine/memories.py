@@ -11,9 +11,9 @@ import numpy as np
 from recallens.engine.core import Core
 from recallens.engine.ingest import Ingest
 from recallens.errors import InvalidInput, NotFound
-from recallens.ingest import curate
+from recallens.ingest import curation
+from recallens.ingest.batch import Remembered
 from recallens.ingest.draft import Draft
-from recallens.ingest.remembering import Remembered
 from recallens.ingest.validate import option, unit_interval
 from recallens.model.memory import (
     Memory,
@@ -151,7 +151,7 @@ class Memories:
                 self._core.ensure_session(tx, ns, Session(asking, self._core.namespace(namespace), self._core.clock()))
             ended = self._core.clock() if at is None else at
             before, after = self._core.num(tx, ns, old), self._core.num(tx, ns, new)
-            curate.supersede(tx, ns, old=before, new=after, at=ended, session=asking)
+            curation.supersede(tx, ns, old=before, new=after, at=ended, session=asking)
 
     def relate(
         self, source: str, target: str, type: str = RelationType.RELATED_TO, *, confidence: float = 1.0,
@@ -170,7 +170,7 @@ class Memories:
             self._core.clock(),
         )
         with self._core.changing(namespace) as (tx, ns):
-            curate.relate(
+            curation.relate(
                 tx, ns, source=self._core.num(tx, ns, source), target=self._core.num(tx, ns, target), relation=relation
             )
         return relation
@@ -179,7 +179,7 @@ class Memories:
         with self._core.changing(namespace) as (tx, ns):
             num, memory = self._core.memory(tx, ns, id)
             if not hard:
-                curate.forget(tx, ns, memory, num, at=self._core.clock())
+                curation.forget(tx, ns, memory, num, at=self._core.clock())
                 return memory
             derived = self._core.resident(ns)
             tx.delete(ns, [num])
@@ -190,7 +190,7 @@ class Memories:
     def restore(self, id: str, *, namespace: str | None = None) -> Status:
         with self._core.changing(namespace) as (tx, ns):
             num, memory = self._core.memory(tx, ns, id)
-            return curate.restore(tx, ns, memory, num, at=self._core.clock())
+            return curation.restore(tx, ns, memory, num, at=self._core.clock())
 
     def confirm(self, id: str, *, session: str | None = None, namespace: str | None = None) -> None:
         with self._core.changing(namespace) as (tx, ns):
@@ -198,14 +198,14 @@ class Memories:
             asking = session or self._core.settings.session
             if asking is not None:
                 self._core.ensure_session(tx, ns, Session(asking, self._core.namespace(namespace), self._core.clock()))
-            curate.confirm(tx, ns, num, at=self._core.clock(), session=asking)
+            curation.confirm(tx, ns, num, at=self._core.clock(), session=asking)
 
     def deemphasise(self, id: str, *, namespace: str | None = None) -> float:
         with self._core.changing(namespace) as (tx, ns):
             num, memory = self._core.memory(tx, ns, id)
-            return curate.deemphasise(tx, ns, memory, num, at=self._core.clock())
+            return curation.deemphasise(tx, ns, memory, num, at=self._core.clock())
 
     def review(self, id: str, *, approve: bool, namespace: str | None = None) -> None:
         with self._core.changing(namespace) as (tx, ns):
             num, memory = self._core.memory(tx, ns, id)
-            (curate.approve if approve else curate.reject)(tx, ns, memory, num, at=self._core.clock())
+            (curation.approve if approve else curation.reject)(tx, ns, memory, num, at=self._core.clock())

@@ -39,10 +39,10 @@ from recallens.model.snapshot_id import SCHEMA_VERSION, snapshot_id
 from recallens.model.verdict import Found, Note
 from recallens.recall.assemble import apart, results
 from recallens.recall.budget import spending
-from recallens.recall.complexity import dynamic_k
 from recallens.recall.pipeline import pipeline, widened_query
 from recallens.recall.plan import PLANNED_CHARACTERS, measure, windows_of
 from recallens.recall.presets import Preset, preset_named, views_for
+from recallens.recall.question import dynamic_k
 from recallens.recall.runner import run
 from recallens.store.protocols import Writer
 from recallens.text.normalize import clean

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from recallens.engine.core import Core
 from recallens.engine.ingest import Ingest
 from recallens.errors import NotFound
+from recallens.ingest.draft import recap, recap_id
 from recallens.ingest.prepare import kept_text
-from recallens.ingest.recaps import recap, recap_id
 from recallens.ingest.validate import label, option
 from recallens.model.memory import (
     Memory,

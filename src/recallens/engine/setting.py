@@ -34,9 +34,9 @@ from recallens.recall.scene import Edge, Known, Likeness, Scene, Work, usage_at,
 from recallens.recall.situation import LATEST_COMMANDS
 from recallens.recall.uplift import trials_at, trials_now
 from recallens.store.protocols import NamespaceState, Reader
-from recallens.text.language import known_share
-from recallens.text.names import names_in, without_names
 from recallens.text.normalize import normalize
+from recallens.text.scripts import known_share
+from recallens.text.stopwords import names_in, without_names
 from recallens.text.tokenizer import tokenize
 
 # Ties by a shared name that one walk follows: the nearest are enough, and a crowd says nothing.

@@ -12,10 +12,10 @@ from recallens.engine.encoder import StoreEncoder
 from recallens.engine.ingest import Ingest
 from recallens.errors import InvalidInput, NotFound, UnknownOption
 from recallens.ingest.crafts import counted
+from recallens.ingest.curation import strengthen
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import kept_text, prepare
-from recallens.ingest.promote import Attempts, promotions, worded_alike
-from recallens.ingest.strengthen import strengthen
+from recallens.ingest.promotion import Attempts, promotions, worded_alike
 from recallens.ingest.validate import MAX_CONTENT_BYTES, epoch_ms, label, text_content, unit_interval
 from recallens.model.crafts import TITLE_CHARACTERS, Craft, Gotcha, Pattern, kind_of
 from recallens.model.memory import (

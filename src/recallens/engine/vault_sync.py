@@ -17,13 +17,11 @@ import numpy as np
 
 from recallens.engine.core import Core
 from recallens.errors import InvalidInput, NotFound, StoreBusy
-from recallens.ingest.vault.changes import Changes, Read, add_changes
-from recallens.ingest.vault.choice import choose
+from recallens.ingest.vault.changes import Read, VaultChanges, add_changes, renames
+from recallens.ingest.vault.choice import SyncPlan, choose, make_plan, relative
 from recallens.ingest.vault.files import Root, settled
 from recallens.ingest.vault.links import mentions
-from recallens.ingest.vault.match import renames
 from recallens.ingest.vault.notes import read_note
-from recallens.ingest.vault.plan import Plan, make_plan, relative
 from recallens.model.memory import Document
 from recallens.model.vault import KnownSection, Problem, Seen, Vault, VaultFile, VaultSync
 from recallens.store.protocols import Writer
@@ -87,7 +85,7 @@ class Sync:
                 self._errors.append(Problem(path, "it is not in the vault"))
         return inside
 
-    def _follow(self, root: Root, plan: Plan, known: dict[str, VaultFile]) -> None:
+    def _follow(self, root: Root, plan: SyncPlan, known: dict[str, VaultFile]) -> None:
         self._total = len(plan.to_read)
         moved = self._moves(root, plan, known)
         for batch in self._batches(root, plan, known, moved):
@@ -102,7 +100,7 @@ class Sync:
 
     # ── reading ──
 
-    def _moves(self, root: Root, plan: Plan, known: dict[str, VaultFile]) -> dict[str, str]:
+    def _moves(self, root: Root, plan: SyncPlan, known: dict[str, VaultFile]) -> dict[str, str]:
         """New path → old path. Only where files are gone and others are new is there anything to find."""
         gone = {path: file.hash for path, file in plan.gone.items() if file.document}
         fresh = [path for path in plan.to_read if path not in known or not known[path].document]
@@ -129,7 +127,7 @@ class Sync:
         return renames(gone, hashes, old_text=old_text, new_text=lambda path: texts.get(path, ""))
 
     def _batches(
-        self, root: Root, plan: Plan, known: dict[str, VaultFile], moved: dict[str, str]
+        self, root: Root, plan: SyncPlan, known: dict[str, VaultFile], moved: dict[str, str]
     ) -> Iterator[list[Read | VaultFile]]:
         """Files that were read, and records of those that need no more than one: touched, or not to be taken in."""
         batch: list[Read | VaultFile] = []
@@ -174,7 +172,7 @@ class Sync:
         reads = [one for one in batch if isinstance(one, Read)]
         with self._store.read() as reader:
             old = reader.vault_sections(vault.id, [read.document for read in reads])
-        changes = Changes()
+        changes = VaultChanges()
         for read in reads:
             add_changes(changes, vault, read, old.get(read.document, ()), new_id=self._core.new_id, now=now)
         with self._writing() as tx:
@@ -194,7 +192,7 @@ class Sync:
         self._done += len(batch)
         self._progress(self._done, self._total)
 
-    def _apply(self, tx: Writer, changes: Changes) -> None:
+    def _apply(self, tx: Writer, changes: VaultChanges) -> None:
         replaced = [section.num for section in changes.replaced]
         self._suspects |= tx.entry_terms([*replaced, *changes.dropped]) if replaced or changes.dropped else set()
         nums = tx.insert_sections(self._ns, self._vault.id, changes.new) if changes.new else []

@@ -15,7 +15,7 @@ from recallens.index.encoders.protocol import Encoder, EncoderKey, Loads, Vector
 from recallens.index.vectors import BoundSemantic, Single, VectorIndex
 from recallens.index.views import Proposals
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
-from recallens.text.language import known_share
+from recallens.text.scripts import known_share
 
 
 @dataclass(slots=True)

@@ -22,8 +22,7 @@ from recallens.model.quick import quick
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.store.protocols import Reader
 from recallens.text.snippet import PREFIX_QUERY_WORDS, PREFIX_SHORTEST
-from recallens.text.stopwords import query_weights
-from recallens.text.synonyms import EXPANSION_WEIGHT
+from recallens.text.stopwords import EXPANSION_WEIGHT, query_weights
 from recallens.text.tokenizer import tokenize
 
 # A prefix matches words that the asker did not write in full, so each such hit says less than an exact one.

@@ -6,7 +6,6 @@ import re
 from typing import Any, Final
 
 from recallens.errors import InvalidInput, UnknownOption
-from recallens.ingest.paths import PATH_CHARACTER, is_file
 from recallens.model.citation import CITATION_FIELDS, citation_from_json
 from recallens.model.memory import (
     Citation,
@@ -16,6 +15,7 @@ from recallens.model.memory import (
     SymbolCitation,
     TerminalCitation,
 )
+from recallens.text.annotation import PATH_CHARACTER, is_file
 
 CITATION_FORMS: Final = "commit:HASH, file:PATH[:START[-END]], symbol:NAME@FILE, terminal_snapshot:ID or log:POINTER"
 

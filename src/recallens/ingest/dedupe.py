@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from recallens.text.languages import alternatives, each
 from recallens.text.normalize import clean, fold
 from recallens.text.tokenizer import tokenize
 
@@ -38,32 +39,10 @@ CACHE_LIMIT: Final = 65_536
 
 _token_hashes: dict[str, int] = {}
 
-_NEGATION: Final = re.compile(
-    r"\b(?:not|cannot|never|no|none|nothing|nobody|nowhere|without|neither|nor|hardly|barely|unless|except)\b"
-    r"|n['’]t\b|\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|wasnt|shouldnt|couldnt|wouldnt)\b"
-    r"|않|없|아니|아닌|아닙|아님|(?<![가-힣])안(?=\s|되|돼|됩|됐|된|될|됨|하|해|한|할|함|합)"
-    r"|못(?=\s|하|해|한|할|함|합)|말(?=고|아|라|것)|지\s?(?=마세|마라|마십)"
-)
-_PLAIN_NOT: Final = frozenset(("not", "cannot"))
-
-# Two texts that differ by one of these pairs share nearly all of their tokens and say the contrary.
-_OPPOSITE_WORDS: Final = """
-enable disable, enabled disabled, allow deny, allowed denied, allowed forbidden, true false, on
-off, always never, before after, increase decrease, add remove, start stop, success failure,
-succeed fail, supported unsupported, valid invalid, safe unsafe, available unavailable, open
-close, up down, minimum maximum, more less, like dislike, love hate, encrypted unencrypted, public
-private, sync async, synchronous asynchronous, with without, left right, required optional,
-upgrade downgrade, 허용 금지, 가능 불가, 성공 실패, 이전 이후, 증가 감소, 시작 중지, 추가 삭제, 활성 비활
-"""
-
+_NEGATION: Final = re.compile(alternatives(lambda pack: pack.memories.negation))
+_PLAIN_NOT: Final = re.compile(alternatives(lambda pack: pack.memories.plain_negation))
 _NUMBERED: Final = re.compile(r"(?<![a-z0-9_./:-])(?=[a-z_./:-]*+\d)[a-z0-9_./:-]++")
-
-# `one`, `second`, `may` and `march` are left out: mostly they are other words.
-_NUMBER_WORD: Final = re.compile(
-    r"\b(?:zero|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
-    r"|hundred|thousand|million|billion|twice|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
-    r"|january|february|april|june|july|august|september|october|november|december)\b|[월화수목금토일]요일"
-)
+_NUMBER_WORD: Final = re.compile(alternatives(lambda pack: pack.memories.number_words))
 
 
 def content_hash(text: str) -> str:
@@ -153,13 +132,14 @@ def _opposed(text_a: str, text_b: str) -> bool:
 
 @cache
 def _opposites() -> tuple[tuple[str, str], ...]:
-    return tuple((first, second) for first, second in (tokenize(pair) for pair in _OPPOSITE_WORDS.split(",")))
+    """Two texts that differ by one of these pairs share nearly all of their tokens and say the contrary."""
+    pairs = [pair for opposites in each(lambda pack: pack.memories.opposites) for pair in opposites.split(",")]
+    return tuple((first, second) for first, second in map(tokenize, pairs))
 
 
 def _negation(word: str) -> str:
     """Contractions and `cannot` negate as `not` does."""
-    is_not = word in _PLAIN_NOT or word.endswith(("n't", "n’t")) or (word.endswith("nt") and word.isascii())
-    return "not" if is_not else word
+    return "not" if _PLAIN_NOT.fullmatch(word) else word
 
 
 def _numbers(text: str) -> list[str]:

@@ -1,12 +1,27 @@
-"""What a caller gives, before anything is known of it."""
+"""What a caller gives, before anything is known of it; the draft of a session, and a document as sections."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from recallens.model.memory import Citation
+from recallens.model.memory import Citation, Kind, Memory, Sector, Session
+from recallens.text.languages import main_language
+from recallens.text.sentences import ELLIPSIS, cut_at_word
+
+TARGET_CHARACTERS: Final = 1_200
+# `recall.sessions` finds recaps by it.
+RECAP_SOURCE: Final = "session"
+# As much as a person needs to know which session it was.
+FIRST_CHARACTERS: Final = 300
+LAST_CHARACTERS: Final = 300
+UNTITLED: Final = "(untitled session)"
+_ASKERS: Final = frozenset(("user", "human"))
+_ANSWERERS: Final = frozenset(("assistant", "agent", "model", "bot"))
+
+_PARAGRAPH: Final = re.compile(r"(?:[^\n]*\S[^\n]*\n?)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +57,89 @@ class Draft:
     valid_until: int | None = None
     supersedes: str | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def recap_id(session: str) -> str:
+    return f"{RECAP_SOURCE}:{session}"
+
+
+def recap(session: Session, said: Sequence[Memory]) -> Draft | None:
+    """A session in a few lines: its summary or, where it has none, what was asked first and said last.
+
+    None where nothing is known of it. `said` is what it created, in order.
+    """
+    said = [memory for memory in said if memory.source_id != recap_id(session.id)]
+    text = session.summary or _first_and_last(said)
+    if not text and not session.title:
+        return None
+    title = session.title or UNTITLED
+    return Draft(
+        f"{title}\n{text}" if text else title,
+        title=title,
+        project=session.project,
+        sector=Sector.EPISODIC,
+        kind=Kind.SUMMARY,
+        source=RECAP_SOURCE,
+        source_id=recap_id(session.id),
+        session=session.id,
+        created=session.started if session.ended is None else session.ended,
+    )
+
+
+def _first_and_last(said: Sequence[Memory]) -> str:
+    if not said:
+        return ""
+    first = next((memory for memory in said if _spoken_by(memory, _ASKERS)), said[0])
+    last = next((memory for memory in reversed(said) if _spoken_by(memory, _ANSWERERS)), said[-1])
+    asked, answered = main_language(f"{first.content} {last.content}").recap_labels
+    lines = [f"{asked}{cut_at_word(' '.join(first.content.split()), FIRST_CHARACTERS)}"]
+    if last.id != first.id:
+        tail = " ".join(last.content.split())
+        shown = tail if len(tail) <= LAST_CHARACTERS else ELLIPSIS + tail[-LAST_CHARACTERS:].partition(" ")[2]
+        lines.append(f"{answered}{shown}")
+    return "\n".join(lines)
+
+
+def _spoken_by(memory: Memory, roles: frozenset[str]) -> bool:
+    return memory.author is not None and memory.author.lower() in roles
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSection:
+    """A stretch of the document, with the lines it stands on, counted from 1."""
+
+    text: str
+    first_line: int
+    last_line: int
+
+
+def sections(text: str, target: int = TARGET_CHARACTERS) -> list[DocumentSection]:
+    """Cut at blank lines and joined up to a target size; a paragraph that fits is never cut."""
+    pieces = [
+        piece for match in _PARAGRAPH.finditer(text) for piece in _split(text, match.start(), match.end(), target)
+    ]
+    joined: list[tuple[int, int]] = []
+    for start, end in pieces:
+        if joined and end - joined[-1][0] <= target:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return [
+        DocumentSection(text[start:end].strip("\n"), text.count("\n", 0, start) + 1, text.count("\n", 0, end - 1) + 1)
+        for start, end in joined
+        if text[start:end].strip()
+    ]
+
+
+def _split(text: str, start: int, end: int, target: int) -> list[tuple[int, int]]:
+    """A paragraph longer than the target, cut at line ends, else at spaces, else where it must be."""
+    cuts = []
+    while end - start > target:
+        window = text[start : start + target]
+        at = max(window.rfind("\n"), window.rfind(". ") + 1)
+        if at < target // 2:
+            at = window.rfind(" ")
+        cut = start + (at + 1 if at > 0 else target)
+        cuts.append((start, cut))
+        start = cut
+    return [*cuts, (start, end)]

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Protocol
 
 from recallens.errors import InvalidInput
-from recallens.ingest.annotate import annotate
 from recallens.ingest.citations import parse_citations
 from recallens.ingest.dedupe import content_hash, simhash
 from recallens.ingest.draft import Draft
@@ -26,8 +25,9 @@ from recallens.model.memory import (
     Zone,
 )
 from recallens.store.protocols import Prepared
-from recallens.text.counting import estimate_tokens
+from recallens.text.annotation import annotate
 from recallens.text.normalize import clean, normalize
+from recallens.text.token_count import estimate_tokens
 from recallens.text.tokenizer import tokenize
 
 DEFAULT_SOURCE = "user"
@@ -89,7 +89,7 @@ class Prepare(Protocol):
 def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
     """Everything that can be said of a draft without looking at the store."""
     # Rules that only a write needs: a process that searches never compiles them.
-    from recallens.ingest.classify import classify_kind, classify_sector
+    from recallens.ingest.classification import classify_kind, classify_sector
     from recallens.ingest.redact import redact, redact_values
 
     check(draft)

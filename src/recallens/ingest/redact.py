@@ -6,10 +6,13 @@ Text between earlier marks is read on its own, so nothing is taken out twice: re
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
+from math import log2
 from typing import Any, Final
 
-from recallens.ingest.secrets import FORMATS, is_entropic, is_placeholder, is_secret_value
+from recallens.text.languages import PACKS, alternatives, each
 from recallens.text.normalize import clean
 
 _MARK: Final = re.compile(r"(\[REDACTED:[a-z-]{1,40}\])")
@@ -38,43 +41,91 @@ _AWS_SECRET: Final = re.compile(
 )
 
 # The names are searched in lower-cased text: ignoring case in the pattern itself is five times slower.
-_PASSWORD_NAMES: Final = r"password|passwd|passphrase|passcode|pwd|비밀번호|패스워드|암호"
-_KEY_NAMES: Final = (
-    r"(?:api|access|secret|private|encryption|signing)[_ -]?key|client[_ -]?secret|secret"
-    r"|(?:access|auth|refresh|bearer|api)[_ -]?token|token|credentials?|api ?키|토큰|인증 ?키|시크릿"
-)
+_PASSWORD_NAMES: Final = alternatives(lambda pack: pack.secrets.passwords)
+_KEY_NAMES: Final = alternatives(lambda pack: pack.secrets.keys)
+_PARTICLE: Final = alternatives(lambda pack: pack.secrets.particles)
+# The word after a value joins it without a space where it has letters that no secret has.
+_OWN_LETTERS: Final = "".join(pack.letters for pack in PACKS)
 _ASSIGNMENT: Final = re.compile(
-    rf"(?:(?P<password>{_PASSWORD_NAMES})|{_KEY_NAMES})(?P<suffix>(?:[_-][a-z0-9]{{1,16}}){{0,2}})(?:은|는)?"
+    rf"(?:(?P<password>{_PASSWORD_NAMES})|{_KEY_NAMES})(?P<suffix>(?:[_-][a-z0-9]{{1,16}}){{0,2}})(?:{_PARTICLE})?"
     r"[\"'`]?\s{0,8}(?::=|=>|[:=](?!=))\s{0,8}"
     r"(?:\"(?P<double>[^\"\n]{1,256})\"|'(?P<single>[^'\n]{1,256})'|`(?P<tick>[^`\n]{1,256})`"
-    r"|(?P<bare>[^\s\"'`,;<>(){}\[\]가-힣]{1,128}+)(?P<call>[(\[{]?))"
+    rf"|(?P<bare>[^\s\"'`,;<>(){{}}\[\]{_OWN_LETTERS}]{{1,128}}+)(?P<call>[(\[{{]?))"
 )
 _VALUE_GROUPS: Final = ("double", "single", "tick", "bare")
 
 # token_count and secret_name describe a secret; they do not hold it.
-_DESCRIPTIVE: Final = frozenset(
-    (
-        "name",
-        "id",
-        "type",
-        "count",
-        "length",
-        "path",
-        "file",
-        "url",
-        "ttl",
-        "expiry",
-        "policy",
-        "limit",
-        "hash",
-        "field",
-    )
-)
+_DESCRIPTIVE: Final = frozenset((
+    "name", "id", "type", "count", "length", "path", "file", "url", "ttl", "expiry", "policy", "limit", "hash", "field",
+))  # fmt: skip
 
 _VALUE: Final = re.compile(r"(?P<keep>[:=]\s{0,8}[\"'`]?)(?P<secret>[A-Za-z0-9+/_-]{32,}+={0,2})(?![A-Za-z0-9+/_-])")
 
 _QUERY_NAME: Final = re.compile(r"[?&#][\w.-]*\Z")
 _LOOK_BACK: Final = 48
+
+
+@dataclass(frozen=True, slots=True)
+class SecretFormat:
+    """A provider's token: the pattern is only tried where one of the signs occurs."""
+
+    kind: str
+    signs: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def _token(kind: str, signs: tuple[str, ...], pattern: str) -> SecretFormat:
+    # A token stands alone; inside a longer run of its own letters it is a part of something else. The run that
+    # ends it is possessive, so that a long one is read once.
+    return SecretFormat(kind, signs, re.compile(rf"(?<![A-Za-z0-9_-])(?:{pattern})(?![A-Za-z0-9_-])"))
+
+
+_REST: Final = "[A-Za-z0-9_-]"
+
+FORMATS: Final = (
+    _token("aws-access-key", ("AKIA", "ASIA"), r"(?:AKIA|ASIA)[A-Z0-9]{16}"),
+    _token("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{36,}+"),
+    _token("github-token", ("github_pat_",), rf"github_pat_{_REST}{{22,}}+"),
+    _token("gitlab-token", ("glpat-", "gldt-", "glrt-", "glcbt-"), rf"gl(?:pat|dt|rt|cbt)-{_REST}{{20,}}+"),
+    _token("slack-token", ("xox", "xapp-"), rf"(?:xox[abeoprs]|xapp)-{_REST}{{10,}}+"),
+    _token("stripe-key", ("_live_", "_test_"), r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}+"),
+    _token("stripe-key", ("whsec_",), r"whsec_[A-Za-z0-9]{24,}+"),
+    _token("anthropic-key", ("sk-ant-",), rf"sk-ant-{_REST}{{20,}}+"),
+    _token("openai-key", ("sk-",), rf"sk-(?!ant-)(?=[A-Za-z_-]*+[0-9]){_REST}{{20,}}+"),
+    _token("google-key", ("AIza",), rf"AIza{_REST}{{35}}"),
+    _token("google-key", ("ya29.",), rf"ya29\.{_REST}{{20,}}+"),
+    _token("google-key", ("GOCSPX-",), rf"GOCSPX-{_REST}{{20,}}+"),
+    _token("npm-token", ("npm_",), r"npm_[A-Za-z0-9]{36,}+"),
+    _token("pypi-token", ("pypi-",), rf"pypi-{_REST}{{50,}}+"),
+    _token("huggingface-token", ("hf_",), r"hf_[A-Za-z0-9]{30,}+"),
+    _token("jwt", ("eyJ",), rf"eyJ{_REST}{{5,}}+\.{_REST}{{5,}}+\.{_REST}*+"),
+)
+
+# Shannon entropy in bits a character. Over 32 characters random base64 has about 4.5, hexadecimal at most 4 and
+# words or paths about 3.8, so checksums and file names stay.
+ENTROPY_FLOOR: Final = 4.25
+SHORTEST_ENTROPIC: Final = 32
+
+# A shorter value is as likely a word of the sentence.
+SHORTEST_SECRET: Final = 6
+SHORTEST_QUOTED_WORD: Final = 8
+
+_PLACEHOLDER: Final = re.compile(
+    rf"[<\[{{(%$]|(.)\1*\Z|(?:{alternatives(lambda pack: pack.secrets.placeholder_openings)})[-_ ]", re.IGNORECASE
+)
+_PLACEHOLDER_WORD: Final = re.compile(
+    rf"\.\.\.|…|\*\*\*|xxxx|{alternatives(lambda pack: pack.secrets.placeholders)}", re.IGNORECASE
+)
+_DESCRIBING_WORDS: Final = frozenset(
+    word for words in each(lambda pack: pack.secrets.descriptions) for word in words.split()
+)
+_IDENTIFIER: Final = re.compile(
+    r"[A-Za-z_]+(?:\.[A-Za-z_]\w*)*|[a-z]+(?:_[a-z0-9]+)+|[A-Z]+(?:_[A-Z0-9]+)+|[\w-]+(?:\.[A-Za-z_]\w*)+"
+)
+_SPACE: Final = re.compile(r"\s")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_DIGIT_OR_SIGN: Final = re.compile(r"\d|[^\w./:-]")
+_DATE_OR_NUMBER: Final = re.compile(r"[\d.,:/+-]+[a-z%]{0,3}", re.IGNORECASE)
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
@@ -191,3 +242,38 @@ def _is_assigned_secret(match: re.Match[str], value: str, *, quoted: bool) -> bo
     if match["call"] or _DESCRIPTIVE.intersection(match["suffix"].replace("-", "_").split("_")):
         return False
     return is_secret_value(value, quoted=quoted)
+
+
+def is_secret_value(value: str, *, quoted: bool) -> bool:
+    """Whether a value assigned to a password or key is the secret itself: no placeholder, expression or prose."""
+    if len(value) < SHORTEST_SECRET or _SPACE.search(value):
+        return False
+    if not quoted:
+        return _is_mixed(value) and _IDENTIFIER.fullmatch(value) is None and not is_placeholder(value)
+    is_word = value.isalpha() and len(value) >= SHORTEST_QUOTED_WORD and value.lower() not in _DESCRIBING_WORDS
+    return (is_word or _is_mixed(value)) and not is_placeholder(value)
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value only says that a secret goes there: <password>, ${PASSWORD}, xxxx, your-api-key."""
+    return _PLACEHOLDER.match(value) is not None or _PLACEHOLDER_WORD.search(value) is not None
+
+
+def is_entropic(value: str) -> bool:
+    """Whether a value is random rather than spelled."""
+    if len(value) < SHORTEST_ENTROPIC or value.startswith(("sha256-", "sha384-", "sha512-")):
+        return False
+    has_all = any(c.isdigit() for c in value) and any(c.isupper() for c in value) and any(c.islower() for c in value)
+    return has_all and entropy(value) >= ENTROPY_FLOOR
+
+
+def entropy(value: str) -> float:
+    """H = −Σ p·log2(p) over the characters."""
+    size = len(value)
+    return -sum(count / size * log2(count / size) for count in Counter(value).values())
+
+
+def _is_mixed(value: str) -> bool:
+    """A digit or a sign beside letters, as in what people and generators make; a number or a date is neither."""
+    has_both = _LETTER.search(value) is not None and _DIGIT_OR_SIGN.search(value) is not None
+    return has_both and _DATE_OR_NUMBER.fullmatch(value) is None

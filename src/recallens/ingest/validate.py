@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from recallens.errors import InvalidInput, UnknownOption
-from recallens.text.normalize import clean
+from recallens.text.normalize import MAX_TAG, MAX_TAGS, clean, tag_name
 from recallens.text.scripts import MARKS
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ Option = TypeVar("Option", bound="StrEnum")
 MAX_CONTENT_BYTES: Final = 4 * 1024 * 1024
 
 MAX_NAMESPACE: Final = 128
-MAX_TAGS: Final = 64
-MAX_TAG: Final = 128
 
 # An epoch number above this is milliseconds: as seconds it would be after the year 5100.
 _MILLISECONDS_FROM: Final = 100_000_000_000
@@ -112,11 +110,6 @@ def epoch_ms(what: str, value: object) -> int | None:
     if not isinstance(value, int) or not _EARLIEST_MS <= value <= _LATEST_MS:
         raise InvalidInput(f"{what} must be a time in epoch milliseconds, not {value!r}")
     return value
-
-
-def tag_name(value: str) -> str:
-    """A tag without its leading # and surrounding blanks."""
-    return clean(value).strip().lstrip("#").strip()
 
 
 def tags(values: Iterable[str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from recallens.recall.facets import Facet, FacetKind, facets_of
 from recallens.recall.plan import PLANNED_CHARACTERS
 from recallens.recall.runner import Decide
 from recallens.recall.scene import Scene
-from recallens.text.korean import is_korean
+from recallens.text.languages import grammar_of
 
 # The specification: below the first the search widens once; still below the second, it suggests where else to look.
 WIDEN_BELOW: Final = 0.6
@@ -84,7 +84,7 @@ def _whole(group: Sequence[str], held: Mapping[str, BoolArray]) -> BoolArray:
 
 
 def _across(before: str, word: str, after: str) -> bool:
-    return is_korean(word) and before[-1] == word[0] and word[-1] == after[0]
+    return grammar_of(word) is not None and before[-1] == word[0] and word[-1] == after[0]
 
 
 def completeness(facets: Sequence[Facet], covers: BoolArray) -> float | None:

@@ -18,6 +18,7 @@ from recallens.model.verdict import IntArray, Note, Term, Verdict
 from recallens.recall.fusion import followed, head_of
 from recallens.recall.runner import Decide
 from recallens.recall.scene import Scene
+from recallens.text.languages import PACKS, alternatives
 from recallens.text.stopwords import query_weights
 from recallens.text.tokenizer import tokenize
 
@@ -38,29 +39,23 @@ SAME_SUBJECT: Final = 0.6
 LEAST_WORDS: Final = 2
 
 _RANK: Final = tuple(Severity)
-_CONTRADICTS: Final = r"\bcontradict(?:s|ed|ing|ory|ion)\b|모순|상충"
-_DEPRECATED: Final = r"\bdeprecated\b|더 이상 (?:사용|쓰|지원)(?:하)?지|사용 중단|지원 중단|폐기"
-_OUTDATED: Final = r"\b(?:outdated|obsolete|out of date|no longer (?:valid|true|used|correct))\b|구버전|오래된 정보"
 _MERGE: Final = r"(?m:^<{7}(?: .*)?$)[\s\S]*?(?m:^={7}$)[\s\S]*?(?m:^>{7}(?: .*)?$)"
 _MARKS: Final = tuple(
     (severity, told, re.compile(pattern, re.IGNORECASE))
     for severity, told, pattern in (
         (Severity.HIGH, "conflict markers", _MERGE),
-        (Severity.MEDIUM, "says that something contradicts", _CONTRADICTS),
-        (Severity.LOW, "deprecated", _DEPRECATED),
-        (Severity.LOW, "outdated", _OUTDATED),
+        (Severity.MEDIUM, "says that something contradicts", alternatives(lambda pack: pack.memories.contradicts)),
+        (Severity.LOW, "deprecated", alternatives(lambda pack: pack.memories.deprecated)),
+        (Severity.LOW, "outdated", alternatives(lambda pack: pack.memories.outdated)),
     )
 )
-# No mark is without one of these; none holds a letter that has a third form (i, k, s), so lower case finds them all.
-_TRACES: Final = (
-    "<<<<<<<", "contrad", "deprecated", "outdated", "olete", "out of date", "no longer",
-    "모순", "상충", "더 이상", "사용 중단", "지원 중단", "폐기", "구버전", "오래된 정보",
-)  # fmt: skip
+# No mark is without one of these.
+_TRACES: Final = ("<<<<<<<", *(trace for pack in PACKS for trace in pack.memories.traces))
 _DIGIT: Final = re.compile(r"\d")
 _NUMBER: Final = re.compile(r"\d\d*(?:\.\d+)*")
 _VALUE: Final = re.compile(
-    r"(?P<number>v?\d+(?:\.\d+)*)\s*(?P<unit>%|ms|s|sec(?:onds?)?|min(?:utes?)?|h(?:ours?)?|days?|weeks?|months?|years?|kb|mb|gb"
-    r"|tb|개|초|분|시간|일|주|달|개월|년|명|번|회|원)?(?![A-Za-z0-9_]|\.\d)",
+    r"(?P<number>v?\d+(?:\.\d+)*)\s*"
+    rf"(?P<unit>%|ms|kb|mb|gb|tb|{alternatives(lambda pack: pack.memories.units)})?(?![A-Za-z0-9_]|\.\d)",
     re.IGNORECASE,
 )
 # Within a line. Where a pattern begins with one of a few characters, the others are passed over at once.

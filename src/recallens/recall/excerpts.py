@@ -13,8 +13,8 @@ from recallens.model.verdict import IntArray
 from recallens.recall.provenance import path_of, title_of
 from recallens.recall.scene import Scene
 from recallens.recall.sources import LAYERS, layers
-from recallens.text.counting import count_tokens
 from recallens.text.sentences import cut_at_word
+from recallens.text.token_count import count_tokens
 
 # The specification's lengths.
 SECTION_CHARACTERS: Final = 700

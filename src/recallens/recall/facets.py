@@ -15,8 +15,8 @@ from typing import Final
 
 from recallens.model.memory import Annotations
 from recallens.model.plan import Window
-from recallens.recall.complexity import mentions
-from recallens.text.korean import is_korean, noun_of, nouns
+from recallens.recall.question import mentions
+from recallens.text.languages import alternatives, grammar_of
 from recallens.text.stopwords import FULL_WEIGHT, token_weight
 from recallens.text.tokenizer import token_spans, tokenize
 
@@ -35,16 +35,8 @@ ENOUGH_OF_A_PART: Final = 0.6
 MOST_FACETS: Final = 24
 MOST_PARTS: Final = 6
 
-_PART_ENDS: Final = re.compile(
-    r"[?？;\n]+|,?\s+(?:and also|as well as|and then)\s+"
-    r"|,?\s+and\s+(?=(?:what|who|whom|whose|when|where|which|how|why|is|are|was|were|does|do|did|can|should)\b)"
-    r"|\s+그리고\s+|,\s*(?:또|또한)\s+",
-    re.IGNORECASE,
-)
-_AND: Final = re.compile(r",?\s+(?:and|및)\s+", re.IGNORECASE)
-_WORD: Final = re.compile(r"\S+")
-_CONNECTIVE: Final = re.compile(r"[가-힣](?:고|며|으며|이고)[,]?$")
-_TOPIC: Final = ("은", "는", "이", "가")
+_PART_ENDS: Final = re.compile(rf"[?？;\n]+|{alternatives(lambda pack: pack.questions.part_ends)}", re.IGNORECASE)
+_AND: Final = re.compile(rf",?\s+(?:{alternatives(lambda pack: pack.questions.conjunctions)})\s+", re.IGNORECASE)
 _LEAST_WORDS_A_SIDE: Final = 2
 
 
@@ -71,7 +63,7 @@ def facets_of(text: str, noticed: Annotations, windows: Iterable[Window] = ()) -
     timeless = text
     for window in windows:
         timeless = timeless.replace(window.text, " ")
-    entities = [name for name in mentions(timeless, noticed) if not is_korean(name)]
+    entities = [name for name in mentions(timeless, noticed) if not grammar_of(name)]
     found = [_all_of(FacetKind.ENTITY, name) for name in entities]
     named = {word for facet in found for word in facet.words}
     found += [facet for facet in _terms(timeless) if not named.issuperset(facet.words)]
@@ -91,15 +83,15 @@ def _saying(tokens: Iterable[str]) -> list[str]:
 
 
 def _terms(text: str) -> list[Facet]:
-    """English words as they are written, Korean nouns without their particles."""
+    """Words as they are written; nouns without their particles where words must be taken apart."""
     found: dict[frozenset[str], Facet] = {}
     for token, start, end in token_spans(text):
         written = text[start:end]
-        if token_weight(token) == FULL_WEIGHT and not is_korean(written) and len(token) > 1:
+        if token_weight(token) == FULL_WEIGHT and not grammar_of(written) and len(token) > 1:
             found.setdefault(frozenset((token,)), Facet(FacetKind.TERM, written, ((token,),), 1))
-    if is_korean(text):
-        for noun in nouns(text):
-            if is_korean(noun) and _saying(tokenize(noun)):
+    if grammar := grammar_of(text):
+        for noun in grammar.nouns(text):
+            if grammar_of(noun) and _saying(tokenize(noun)):
                 facet = _all_of(FacetKind.TERM, noun)
                 found.setdefault(facet.words, facet)
     return list(found.values())
@@ -113,32 +105,17 @@ def parts_of(text: str) -> list[str]:
 
 
 def _clauses(text: str) -> list[str]:
-    """Korean clauses: 데이터베이스는 무엇을 쓰고 | 배포는 누가 승인하나요."""
-    if not is_korean(text):
-        return [text]
-    words = list(_WORD.finditer(text))
-    for at, word in enumerate(words[:-1]):
-        rest = [noun_of(other.group().strip(",?.")) for other in words[at + 1 :]]
-        if _CONNECTIVE.search(word.group()) and any(noun and particle in _TOPIC for noun, particle in rest):
-            return [text[: word.end()].strip(" ,"), *_clauses(text[word.end() :].strip(" ,"))]
-    return [text]
+    grammar = grammar_of(text)
+    return grammar.clauses(text) if grammar else [text]
 
 
 def _halves(text: str) -> list[str]:
-    """Two things asked for at once: 인증 방식과 배포 절차, the caching strategy and the rollback procedure."""
+    """Two things asked for at once: the caching strategy and the rollback procedure."""
     sides = _AND.split(text)
-    if len(sides) == 1 and is_korean(text):
-        sides = _joined(text)
+    if len(sides) == 1 and (grammar := grammar_of(text)):
+        sides = grammar.halves(text)
     if len(sides) > 1 and all(len(_terms(side)) >= _LEAST_WORDS_A_SIDE for side in sides):
         return sides
-    return [text]
-
-
-def _joined(text: str) -> list[str]:
-    for word in _WORD.finditer(text):
-        noun, particle = noun_of(word.group().strip(",?."))
-        if noun and particle in ("와", "과") and text[word.end() :].strip():
-            return [text[: word.end()].strip(), text[word.end() :].strip()]
     return [text]
 
 

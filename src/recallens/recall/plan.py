@@ -7,15 +7,13 @@ from datetime import date
 from functools import lru_cache
 from typing import Final
 
-from recallens.ingest.annotate import annotate
 from recallens.model.memory import Annotations
 from recallens.model.plan import Complexity, Plan, Strategy, Window
 from recallens.model.query import Query
-from recallens.recall.complexity import complexity_of, mentions, strategy_of
-from recallens.recall.intents import intent_of, level_of
-from recallens.text.calendar import day_of, milliseconds
-from recallens.text.synonyms import expansions
-from recallens.text.times import time_references
+from recallens.recall.question import complexity_of, intent_of, level_of, mentions, strategy_of
+from recallens.text.annotation import annotate
+from recallens.text.stopwords import expansions
+from recallens.text.times import day_of, milliseconds, time_references
 from recallens.text.tokenizer import tokenize
 
 # A longer text is a document; its first pages say what it asks, and reading them all would take longer than searching.

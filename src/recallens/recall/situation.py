@@ -12,9 +12,8 @@ from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import FloatArray, IntArray, Term
 from recallens.recall.fusion import followed, head_of, texts_of
-from recallens.recall.intents import level_of
-from recallens.recall.levels import far_apart, level_of_memory
 from recallens.recall.plan import PLANNED_CHARACTERS
+from recallens.recall.question import far_apart, level_of, level_of_memory
 from recallens.recall.scene import Scene
 from recallens.recall.sources import inner_path
 

@@ -17,6 +17,7 @@ from recallens.model.query import Query
 from recallens.model.verdict import BoolArray, FloatArray, Found, IntArray, Term
 from recallens.recall.runner import Decide
 from recallens.recall.scene import Scene
+from recallens.text.languages import alternatives
 
 PROCEDURAL, REVIEW, RECENT, DIRECT, GRAPH = "procedural", "review-context", "recent-scan", "direct-answer", "graph"
 
@@ -25,11 +26,7 @@ TIER_PRIOR = {DIRECT: 0.30, REVIEW: 0.15, PROCEDURAL: 0.15, GRAPH: 0.15}
 
 Admitted = Callable[[], BoolArray]
 
-_TASK_START = re.compile(
-    r"\bhow (?:do|to|can|should|would)\b|\b(?:steps?|runbook|guide|set ?up|walk me through|procedure)\b"
-    r"|어떻게|방법|하려면|절차|순서|따라 하기",
-    re.IGNORECASE,
-)
+_TASK_START = re.compile(alternatives(lambda pack: pack.questions.task_start), re.IGNORECASE)
 _RUNBOOKS = table_of((Kind.SKILL, Kind.PATTERN))
 
 

@@ -19,8 +19,7 @@ from recallens.model.memory import Memory
 from recallens.model.recall import SearchResult
 from recallens.render.citing import cites
 from recallens.render.formats import instant, visible
-from recallens.text.counting import count_tokens
-from recallens.text.fitting import fit
+from recallens.text.token_count import count_tokens, fit
 
 MARK_LENGTH: Final = 4
 CITATIONS_SHOWN: Final = 3

@@ -23,8 +23,7 @@ from recallens.model.recall import SearchResult
 from recallens.model.salience import DAY_MS
 from recallens.render.citing import cites
 from recallens.render.formats import instant, visible
-from recallens.text.counting import count_tokens
-from recallens.text.fitting import fit, one_line
+from recallens.text.token_count import count_tokens, fit, one_line
 
 # An entry may exceed its layer's size by this share; most are shorter, so that the median is the size.
 OVER = 1.16

@@ -14,6 +14,10 @@ _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
+MAX_TAGS: Final = 64
+MAX_TAG: Final = 128
+
+
 def nfc(text: str) -> str:
     if text.isascii() or is_normalized("NFC", text):
         return text
@@ -43,3 +47,8 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     return nfc(nfc(text).casefold())
+
+
+def tag_name(tag: str) -> str:
+    """A tag without its leading # and surrounding blanks."""
+    return clean(tag).strip().lstrip("#").strip()

@@ -1,13 +1,18 @@
-"""The character ranges that decide how a run of text is cut, shared by the tokenizer and the script counts.
+"""Scripts: the character ranges that decide how a run of text is cut, and which script a text is written in.
 
-Each constant is the inside of a regex character class.
+Each range is the inside of a regex character class.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Final, Literal
 
 HANGUL: Final = r"\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
+# Vowels and finals, which composition merges into the syllable before them.
+HANGUL_JOINING: Final = ("\u1161", "\u11c2")
 HAN: Final = r"\u3005\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 KANA: Final = r"\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 
@@ -28,3 +33,65 @@ MARKS: Final = (
     r"\u0f18\u0f19\u0f35\u0f37\u0f39\u0f71-\u0f84\u0f8d-\u0fbc\u135d-\u135f\u1712-\u1715\u18a9"
     r"\u1ab0-\u1ace\u1b00-\u1b04\u1b34-\u1b44\u1dc0-\u1dff"
 )
+
+Script = Literal["latin", "hangul", "han", "kana", "other", "none"]
+
+# Japanese prose is about half Han, so that a fifth of kana already says it is not Chinese.
+KANA_SHARE_OF_JAPANESE: Final = 0.2
+
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_SCRIPTS: Final[dict[Script, str]] = {
+    "latin": r"A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02af\u1e00-\u1eff\uff21-\uff3a\uff41-\uff5a",
+    "hangul": HANGUL,
+    "han": HAN,
+    "kana": KANA,
+}
+
+
+@cache
+def _letter_of(script: Script) -> re.Pattern[str]:
+    """Compiled by the first text that is not ASCII."""
+    return re.compile(f"[{_SCRIPTS[script]}]")
+
+
+def script_share(text: str, script: Script) -> float:
+    """The script's letters over all letters, 0 where there are none; ASCII has none of any but Latin."""
+    if text.isascii():
+        return 0.0
+    letters = len(_LETTER.findall(text))
+    return min(1.0, len(_letter_of(script).findall(text)) / letters) if letters else 0.0
+
+
+def hangul_share(text: str) -> float:
+    return script_share(text, "hangul")
+
+
+# The scripts that a language is written in, for those an encoder may name.
+_WRITTEN: Final[dict[str, tuple[Script, ...]]] = {"ko": ("hangul",), "ja": ("kana", "han"), "zh": ("han",)}
+# The language that a script stands for.
+LANGUAGE_OF: Final[dict[Script, str]] = {"hangul": "ko", "kana": "ja", "han": "zh"}
+
+
+def known_share(text: str, languages: Sequence[str]) -> float:
+    """The share of a text's letters in scripts that these languages use; 1 where no language is named."""
+    if not languages or text.isascii():
+        return 1.0
+    letters = len(_LETTER.findall(text))
+    if not letters:
+        return 1.0
+    scripts = {script for language in languages for script in _WRITTEN.get(language, ("latin",))}
+    return min(1.0, sum(len(_letter_of(script).findall(text)) for script in scripts) / letters)
+
+
+def script_of(text: str) -> Script:
+    """The script with most letters; kana counts its Han neighbours, since Japanese mixes the two."""
+    letters = len(_LETTER.findall(text))
+    if not letters:
+        return "none"
+    if text.isascii():
+        return "latin"
+    counts: dict[Script, int] = {name: len(_letter_of(name).findall(text)) for name in _SCRIPTS}
+    counts["other"] = letters - sum(counts.values())
+    if counts["kana"] >= KANA_SHARE_OF_JAPANESE * (counts["kana"] + counts["han"]):
+        counts["kana"] += counts["han"] if counts["kana"] else 0
+    return max(counts, key=lambda name: (counts[name], name == "kana"))

@@ -1,25 +1,26 @@
-"""Where sentences end, in English and in Korean."""
+"""Where sentences end, and texts cut at a sentence or a word."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-# Full stops that end an abbreviation. Titles are always followed by a name, so they never end a sentence.
-_ABBREVIATED: Final = "mr mrs ms dr prof st sr jr vs e.g i.e cf fig vol approx inc ltd co dept est al u.s u.k a.m p.m"
-_ABBREVIATIONS: Final = frozenset(_ABBREVIATED.split())
+from recallens.text.languages import alternatives, each
+
+# Their full stop does not end a sentence.
+_ABBREVIATIONS: Final = frozenset(word for line in each(lambda pack: pack.abbreviations) for word in line.split())
 
 # A list marker (1. or a.) is short and stands at the start of its line.
 _LIST_MARKER: Final = re.compile(r"(?:^|\n)[ \t]*(?:\d{1,3}|[A-Za-z])$")
 
 _LAST_WORD: Final = re.compile(r"[^\s(\[\"'“‘]+$")
 
-# Closers stay with their sentence. A full-width stop, or one between two Hangul words, needs no space. A run
-# of stops is only entered at its start, which keeps the search linear.
+# Closers stay with their sentence. A full-width stop needs no space. A run of stops is only entered at its start, which
+# keeps the search linear.
 _END: Final = re.compile(
     r"(?<![.!?…])(?P<stop>[.!?…]+)[\"'”’)\]]*(?=\s|$)"
     r"|[。！？]+[\"'”’」』）]*"
-    r"|(?<=[가-힣])[.!?]+(?=[가-힣])"
+    rf"|{alternatives(lambda pack: pack.sentence_end)}"
     r"|\n[ \t]*\n"
     r"|\n(?=[ \t]*(?:[-*+•#>]|\d{1,3}[.)])[ \t])"
 )

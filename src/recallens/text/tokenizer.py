@@ -14,14 +14,17 @@ Runs are matched possessively and loops are bounded: no input makes the scan mor
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Sequence
 from functools import cache
-from typing import Final
+from typing import Any, Final
 from unicodedata import category
 
-from recallens.text.compounds import Span, compound_spans
-from recallens.text.normalize import nfc
-from recallens.text.scripts import HAN, HANGUL, KANA, MARKS, UNSPACED
+from recallens.text.languages import PACKS, alternatives
+from recallens.text.normalize import fold, nfc
+from recallens.text.scripts import HAN, HANGUL, HANGUL_JOINING, KANA, MARKS, UNSPACED
+
+Span = tuple[str, int, int]
 
 # An index that holds other tokens than these must be rebuilt, so the number rises with every change of rule.
 TOKENIZER_VERSION: Final = 1
@@ -31,6 +34,33 @@ MAX_TOKEN: Final = 64
 
 # Distinct chunks remembered; about 25 MB when full, then it starts anew.
 CACHE_LIMIT: Final = 131_072
+
+# Looking a stem up takes a twentieth of the time of finding it. 65,536 take about 10 MB and cover the vocabulary of a
+# large store; past that the memory starts anew, which costs less than ordering every hit.
+STEM_CACHE_LIMIT: Final = 65_536
+
+# Porter 2 leaves words of two letters alone; shorter ones need no visit.
+SHORTEST_STEMMED: Final = 3
+
+_stems: dict[str, str] = {}
+_lock = threading.Lock()
+_stemmer: Any = None
+
+# Without separators and longer than this, it is a blob (base64, a minified line), whose humps mean nothing.
+LONGEST_IDENTIFIER: Final = 64
+
+# `python3` is looked for as `python`, but `e11000`, `s3` and `ts2345` are names as they stand.
+SHORTEST_NUMBERED_WORD: Final = 3
+
+_PLAIN: Final = re.compile(r"[A-Za-z]?[a-z]+|[A-Z]+s?")
+_PART: Final = re.compile(r"v?\d++(?:\.\d++)++(?![A-Za-z])|[^-./\\_+#,]++")
+_HUMP: Final = re.compile(r"[A-Z]{2,}s(?![a-z\d])|[A-Z\d]+(?![a-z\d])|[A-Z]?[a-z\d]+")
+_NUMBERED: Final = re.compile(rf"([a-z]{{{SHORTEST_NUMBERED_WORD},}})\d+")
+_GROUPED_NUMBER: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_NUMBER: Final = re.compile(r"[vV]?\d++(?:\.\d++)*")
+_TIMESTAMP: Final = re.compile(r"(\d{4}-\d\d-\d\d)[Tt](\d\d)")
+_NEGATED: Final = re.compile(alternatives(lambda pack: pack.negated_contraction), re.IGNORECASE)
+_CLITICS: Final = frozenset[str]().union(*(pack.clitics for pack in PACKS))
 
 _BIGRAM_SCRIPTS: Final = HANGUL + HAN + KANA + UNSPACED
 
@@ -128,7 +158,7 @@ def _learn(chunk: str) -> tuple[str, ...]:
 def _analyse(chunk: str) -> list[Span]:
     if _is_bigram_run(chunk):
         return [(token, at, min(at + 2, len(chunk))) for at, token in enumerate(_bigrams(chunk))]
-    return _truncated(compound_spans(chunk.replace("’", "'")))
+    return _truncated(_compound_spans(chunk.replace("’", "'")))
 
 
 def _is_bigram_run(chunk: str) -> bool:
@@ -163,4 +193,121 @@ def _offsets(text: str, composed_length: int) -> tuple[list[int], list[int]]:
 
 def _joins_previous(character: str) -> bool:
     """Whether composition can merge it into what stands before: a mark, or a Hangul vowel or final."""
-    return "\u1161" <= character <= "\u11c2" or category(character)[0] == "M"
+    return HANGUL_JOINING[0] <= character <= HANGUL_JOINING[1] or category(character)[0] == "M"
+
+
+def _compound_spans(chunk: str) -> list[Span]:
+    """The tokens of one chunk with their offsets in it: its parts in order, then itself whole."""
+    if len(chunk) <= LONGEST_IDENTIFIER and _PLAIN.fullmatch(chunk):
+        return [(stem(chunk.lower()), 0, len(chunk))]
+    if "'" in chunk:
+        return _apostrophe_spans(chunk)
+    return _number_spans(chunk) or _joined_spans(chunk)
+
+
+def _joined_spans(chunk: str) -> list[Span]:
+    parts = [(part.group(), part.start()) for part in _PART.finditer(chunk)]
+    spans = [span for word, at in parts for span in _word_spans(word, at)]
+    whole = _whole(chunk)
+    if len(parts) == 1 and whole == fold(parts[0][0]):
+        return spans
+    return [*spans, (whole, 0, len(chunk))]
+
+
+def _whole(chunk: str) -> str:
+    """The compound as one token; underscores around it stay only where they make a dunder name."""
+    is_dunder = chunk.startswith("__") and chunk.endswith("__")
+    return fold(chunk if is_dunder else chunk.strip("_")).replace("\\", "/")
+
+
+def _apostrophe_spans(chunk: str) -> list[Span]:
+    """`user's` is user; `don't` stays, since it turns a meaning around; `O'Brien` is a compound."""
+    if _NEGATED.fullmatch(chunk):
+        return [(chunk.lower(), 0, len(chunk))]
+    base, _, clitic = chunk.rpartition("'")
+    name = base if clitic.lower() in _CLITICS else chunk
+    pieces = _split_at_apostrophes(name)
+    spans = [(token, at + start, at + end) for at, piece in pieces for token, start, end in _compound_spans(piece)]
+    if len(pieces) == 1:
+        return spans
+    return [*spans, (fold(name.strip("_")), 0, len(name))]
+
+
+def _split_at_apostrophes(chunk: str) -> list[tuple[int, str]]:
+    pieces: list[tuple[int, str]] = []
+    at = 0
+    for piece in chunk.split("'"):
+        if piece:
+            pieces.append((at, piece))
+        at += len(piece) + 1
+    return pieces
+
+
+def _number_spans(chunk: str) -> list[Span]:
+    """Numbers and versions stay whole: the 3 of 3.14 finds nothing that anyone looks for."""
+    if _NUMBER.fullmatch(chunk):
+        whole = chunk.lower()
+        if whole[0] == "v" and "." in whole:
+            return [(whole[1:], 1, len(chunk)), (whole, 0, len(chunk))]
+        return [(whole, 0, len(chunk))]
+    if "," in chunk and _GROUPED_NUMBER.fullmatch(chunk):
+        return [(chunk.replace(",", ""), 0, len(chunk))]
+    timestamp = _TIMESTAMP.fullmatch(chunk)
+    if timestamp:
+        return [*_joined_spans(timestamp[1]), (timestamp[2], timestamp.start(2), timestamp.end(2))]
+    return []
+
+
+def _word_spans(word: str, at: int) -> list[Span]:
+    """One part: a plain word, a version, or humps and then the whole."""
+    end = at + len(word)
+    if not word.isascii() or len(word) > LONGEST_IDENTIFIER or "." in word:
+        return [(fold(word), at, end)]
+    if _PLAIN.fullmatch(word):
+        return [(stem(word.lower()), at, end)]
+    humps = list(_HUMP.finditer(word))
+    if len(humps) < 2:
+        return _numbered_spans(word, at)
+    spans = [span for hump in humps for span in _numbered_spans(hump.group(), at + hump.start())]
+    whole = word.lower()
+    spans.append((whole, at, end))
+    # Typed in lower case the same name is a plain word, which is stemmed: both must meet.
+    if whole.isalpha() and (stemmed := stem(whole)) != whole:
+        spans.append((stemmed, at, end))
+    return spans
+
+
+def _numbered_spans(word: str, at: int) -> list[Span]:
+    lower = word.lower()
+    if lower.isalpha():
+        return [(stem(lower), at, at + len(word))]
+    numbered = _NUMBERED.fullmatch(lower)
+    if numbered is None:
+        return [(lower, at, at + len(word))]
+    name = numbered.group(1)
+    return [(stem(name), at, at + len(name)), (lower, at, at + len(word))]
+
+
+def stem(word: str) -> str:
+    """The English stem (Porter 2) of a casefolded word of ASCII letters."""
+    if len(word) < SHORTEST_STEMMED:
+        return word
+    known = _stems.get(word)
+    if known is not None:
+        return known
+    return _find_stem(word)
+
+
+def _find_stem(word: str) -> str:
+    global _stemmer
+    # The stemmer keeps its working word in itself, so that two threads would mix theirs.
+    with _lock:
+        if _stemmer is None:
+            from Stemmer import Stemmer
+
+            _stemmer = Stemmer("english", 0)  # it would keep words of its own: none are needed beside ours
+        stemmed: str = _stemmer.stemWord(word)
+    if len(_stems) >= STEM_CACHE_LIMIT:
+        _stems.clear()
+    _stems[word] = stemmed
+    return stemmed

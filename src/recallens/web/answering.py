@@ -23,7 +23,7 @@ from recallens.render.citing import cited
 from recallens.render.excerpts import marked
 from recallens.render.formats import instant
 from recallens.render.saying import age, counted, day, first_line, headline, moment, visible
-from recallens.text.language import script_of
+from recallens.text.scripts import LANGUAGE_OF, script_of
 from recallens.web.assets import asset
 from recallens.web.visits import Visit, from_here, visit_of
 from recallens.xray.reading import ordinal
@@ -44,7 +44,6 @@ HEADERS: Final[Mapping[str, str]] = {
     "Cache-Control": "private, no-store",
     "Vary": "Authorization, Cookie",
 }
-_LANGUAGES: Final = {"hangul": "ko", "kana": "ja", "han": "zh"}
 # A rating of a thousand results is far below this.
 MOST_FORM: Final = 262_144
 MOST_FIELDS: Final = 2_000
@@ -193,7 +192,7 @@ def _finalized(value: object) -> object:
 
 def _lang(text: str) -> Markup:
     """The attribute where a text is plainly in another language than the page."""
-    known = _LANGUAGES.get(script_of(text[:_READ]))
+    known = LANGUAGE_OF.get(script_of(text[:_READ]))
     return Markup(f' lang="{known}"') if known else Markup()
 
 

@@ -1,17 +1,33 @@
-"""What one file's new text means for the store: sections to add, to replace, to move and to drop."""
+"""What is still the same after a change (sections of an edited note, notes that were moved), and what a file's new text
+means for the store: sections to add, to replace, to move and to drop.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.prepare import prepare
-from recallens.ingest.vault.match import match_sections
-from recallens.ingest.vault.notes import Note, draft_of, placed
+from recallens.ingest.vault.notes import VaultNote, draft_of, placed
 from recallens.model.citation import citation_to_json
-from recallens.model.vault import KnownSection, Seen, Vault
+from recallens.model.vault import KnownSection, Placed, Seen, Vault
 from recallens.store.vaults import MovedSection, NewSection, ReplacedSection
+
+# git calls two files a rename from 50 %; notes share headings and boilerplate, so a little more is asked.
+RENAME_SIMILARITY: Final = 0.6
+
+Fresh = tuple[Placed, str]
+"""Where a new section stands, and the hash of its text."""
+
+_SAMENESS: Final[tuple[Callable[[Fresh], Hashable], ...]] = (
+    lambda one: one[0].digest,
+    lambda one: one[1],
+    lambda one: one[0].body,
+    lambda one: one[0].headings,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +38,7 @@ class Read:
     document: str
     hash: str
     seen: Seen
-    note: Note
+    note: VaultNote
     moved_from: str | None = None
 
     @property
@@ -31,7 +47,7 @@ class Read:
 
 
 @dataclass(slots=True)
-class Changes:
+class VaultChanges:
     """Of any number of files, to be written at once."""
 
     new: list[NewSection] = field(default_factory=list)
@@ -41,7 +57,7 @@ class Changes:
 
 
 def add_changes(
-    changes: Changes, vault: Vault, read: Read, old: Sequence[KnownSection], *, new_id: Callable[[], str], now: int
+    changes: VaultChanges, vault: Vault, read: Read, old: Sequence[KnownSection], *, new_id: Callable[[], str], now: int
 ) -> None:
     note, project = read.note, vault.options.project
     places = [placed(note, at, path=read.path, project=project) for at in range(len(note.sections))]
@@ -68,3 +84,75 @@ def add_changes(
             changes.replaced.append(ReplacedSection(known.num, row, places[at], same))
     kept = {known.num for known in matched if known is not None}
     changes.dropped += [section.num for section in old if section.num not in kept]
+
+
+def match_sections(old: Sequence[KnownSection], new: Sequence[Fresh]) -> list[KnownSection | None]:
+    """For each new section the old one it continues.
+
+    Unchanged first; then of the same text, of the same text under another heading, and last under the same headings.
+    """
+    found: list[KnownSection | None] = [None] * len(new)
+    left = sorted(old, key=lambda section: section.placed.position)
+    for key in _SAMENESS:
+        waiting: dict[Hashable, list[KnownSection]] = defaultdict(list)
+        for section in reversed(left):
+            waiting[key((section.placed, section.content_hash))].append(section)
+        for at, fresh in enumerate(new):
+            if found[at] is None and (wanted := key(fresh)) != "" and waiting.get(wanted):
+                found[at] = waiting[wanted].pop()
+        taken = {section.num for section in found if section is not None}
+        left = [section for section in left if section.num not in taken]
+    return found
+
+
+def renames(
+    gone: Mapping[str, str],
+    fresh: Mapping[str, str],
+    *,
+    old_text: Callable[[Sequence[str]], Mapping[str, str]],
+    new_text: Callable[[str], str],
+) -> dict[str, str]:
+    """New path → the path it had. `gone` and `fresh` are paths with the hashes of their files.
+
+    The same bytes first; then, of what is left, the pairs that share most of their lines.
+    """
+    by_hash: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(gone, reverse=True):
+        by_hash[gone[path]].append(path)
+    moved = {path: by_hash[digest].pop() for path, digest in sorted(fresh.items()) if by_hash.get(digest)}
+    rest = sorted(gone.keys() - set(moved.values()))
+    unknown = sorted(fresh.keys() - moved.keys())
+    if not rest or not unknown:
+        return moved
+    texts = old_text(rest)
+    before = {path: weighed(texts.get(path, "")) for path in rest}
+    holders: dict[str, list[str]] = defaultdict(list)
+    for path, lines in before.items():
+        for line in lines:
+            holders[line].append(path)
+    pairs = []
+    for path in unknown:
+        after = weighed(new_text(path))
+        near = Counter(other for line in after for other in holders.get(line, ()))
+        pairs += [(similarity(before[other], after), other, path) for other in near]
+    for share, other, path in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
+        if share >= RENAME_SIMILARITY and path not in moved and other in rest:
+            moved[path] = other
+            rest.remove(other)
+    return moved
+
+
+def weighed(text: str) -> Counter[str]:
+    """Each line and how much of the text it is; blank lines are nothing."""
+    return Counter({line: count * len(line) for line, count in _counted(text.split("\n")).items()})
+
+
+def _counted(lines: Iterable[str]) -> Counter[str]:
+    return Counter(stripped for line in lines if (stripped := line.strip()))
+
+
+def similarity(a: Mapping[str, int], b: Mapping[str, int]) -> float:
+    """The share of the larger text that both have, by lines."""
+    larger = max(sum(a.values()), sum(b.values()))
+    shared = sum(min(size, b.get(line, 0)) for line, size in a.items())
+    return shared / larger if larger else 0.0

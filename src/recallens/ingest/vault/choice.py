@@ -1,17 +1,20 @@
-"""Which files belong to a vault: scopes, hidden folders, the specified exclusions, and patterns that overrule them."""
+"""Which files belong to a vault (scopes, hidden folders, the specified exclusions, patterns that overrule them), and
+which of them a sync has to read: by looking at folders alone, no file is opened for it.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
 from recallens.errors import InvalidInput
-from recallens.ingest.vault.categories import is_operational_path, is_raw_conversation
-from recallens.model.vault import Problem, VaultOptions
+from recallens.ingest.vault.files import Closed, NoteFile, Root, Sight
+from recallens.ingest.vault.lessons import is_operational_path, is_raw_conversation
+from recallens.model.vault import Problem, Seen, VaultFile, VaultOptions
 from recallens.text.normalize import nfc
 
 _NEVER_ENTERED = frozenset(("node_modules", "__pycache__"))
@@ -36,13 +39,13 @@ def choose(root: str, options: VaultOptions) -> Choice:
         )
 
     def in_scope(path: str) -> bool:
-        return not scopes or any(_inside(scope, path) for scope in scopes)
+        return not scopes or any(is_under(path, scope) for scope in scopes)
 
     def enters(folder: str) -> bool:
         name = folder.rpartition("/")[2]
         if name.startswith(".") or name in _NEVER_ENTERED:
             return False
-        return in_scope(folder) or any(_inside(folder, scope) for scope in scopes)
+        return in_scope(folder) or any(is_under(scope, folder) for scope in scopes)
 
     def takes(path: str) -> bool:
         if path.rpartition("/")[2].startswith(".") or not in_scope(path):
@@ -79,11 +82,6 @@ def resolve_scopes(root: str, scopes: Sequence[str]) -> tuple[list[str], tuple[P
     return kept, tuple(dropped)
 
 
-def _inside(folder: str, path: str) -> bool:
-    """By whole names: `vault-secret` is not inside `vault`."""
-    return not folder or path == folder or path.startswith(f"{folder}/")
-
-
 def matches(pattern: str, path: str) -> bool:
     """Like .gitignore: a name at any depth, or with a slash a path from the root; a folder stands for all below it."""
     anchored = "/" in pattern.strip("/")
@@ -100,3 +98,65 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     spelled = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
     return re.compile("".join(spelled.get(part, re.escape(part)) for part in parts))
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPlan:
+    """`to_read` has the files that look new or changed, `gone` those that are known and no longer there."""
+
+    to_read: Mapping[str, Seen]
+    gone: Mapping[str, VaultFile]
+    unchanged: int
+    errors: tuple[Problem, ...]
+    skipped: tuple[Problem, ...]
+
+
+def make_plan(root: Root, choice: Choice, known: Mapping[str, VaultFile], paths: Sequence[str] | None) -> SyncPlan:
+    """`paths` limits it to these files and folders, relative to the root."""
+    sights: Iterable[Sight]
+    if paths is None:
+        sights, concerned = root.walk(choice.enters), dict(known)
+    else:
+        sights = (sight for path in dict.fromkeys(paths) for sight in root.look(path, choice.enters))
+        concerned = {path: file for path, file in known.items() if any(is_under(path, one) for one in paths)}
+    present: dict[str, Seen] = {}
+    closed: list[Closed] = []
+    skipped: list[Problem] = []
+    for sight in sights:
+        match sight:
+            case Closed():
+                closed.append(sight)
+            case NoteFile():
+                if choice.takes(sight.path):
+                    present[sight.path] = sight.seen
+            case Problem():
+                if choice.takes(sight.path):
+                    skipped.append(sight)
+    same = {path for path, seen in present.items() if path in known and known[path].seen == seen}
+    out_of_sight = {path for path in concerned for one in closed if is_under(path, one.path)}
+    bad = [(path, known[path].error) for path in sorted(same | out_of_sight)]
+    errors = [Problem(path, error) for path, error in bad if error is not None]
+    return SyncPlan(
+        to_read={path: seen for path, seen in present.items() if path not in same},
+        gone={path: file for path, file in concerned.items() if path not in present and path not in out_of_sight},
+        unchanged=len(same | out_of_sight) - len(errors),
+        errors=(*(Problem(one.path or ".", one.reason) for one in closed), *errors),
+        skipped=tuple(skipped),
+    )
+
+
+def is_under(path: str, folder: str) -> bool:
+    """By whole names: `vault-secret` is not under `vault`."""
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def relative(root: str, path: str) -> str:
+    """A path as the vault knows it. One that leads out of the vault is refused; whether it is there does not matter."""
+    base = Path(os.path.realpath(root))
+    whole = Path(os.path.normpath(os.path.join(base, path)))
+    # The folder may be named by another way to it; the last part is the file itself, link or not.
+    for candidate in (whole, Path(os.path.realpath(whole.parent)) / whole.name):
+        if candidate.is_relative_to(base):
+            inside = PurePosixPath(candidate.relative_to(base)).as_posix()
+            return "" if inside == "." else inside
+    raise InvalidInput(f"{path} is not in the vault", hint=f"Give a file or folder below {root}.")

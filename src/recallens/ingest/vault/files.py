@@ -31,7 +31,7 @@ _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NoteFile:
     path: str
     seen: Seen
 
@@ -44,7 +44,7 @@ class Closed:
     reason: str
 
 
-Sight = Found | Closed | Problem
+Sight = NoteFile | Closed | Problem
 
 
 def is_note(name: str) -> bool:
@@ -137,7 +137,7 @@ class Root:
             return Problem(path, _where_it_leads(self.path, path))
         if not stat.S_ISREG(found.st_mode):
             return Problem(path, "it is not a regular file")
-        return Found(path, _seen(found))
+        return NoteFile(path, _seen(found))
 
     def read(self, path: str) -> tuple[bytes, Seen]:
         """A file's bytes, and how it looked when they were read."""

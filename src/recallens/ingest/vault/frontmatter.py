@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from recallens.errors import InvalidInput
-from recallens.ingest.validate import MAX_TAG, MAX_TAGS, parse_when, tag_name
+from recallens.ingest.validate import parse_when
+from recallens.text.normalize import MAX_TAG, MAX_TAGS, tag_name
 
 MOST_CHARACTERS: Final = 64 * 1024
 MOST_VALUES: Final = 2_000  # after aliases are followed: a few lines of YAML can spell a billion values

@@ -1,4 +1,6 @@
-"""Lesson, playbook and QA-finding cards: recognised by rule, kept whole, and told by what matters in them."""
+"""What a note is: its category, by its path; and whether it is a lesson, playbook or QA-finding card, kept whole and
+told by what matters in it.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +9,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from recallens.ingest.vault.frontmatter import split
-from recallens.ingest.vault.headings import headings
+from recallens.ingest.vault.sections import headings
+from recallens.text.languages import PACKS
 from recallens.text.normalize import normalize
 from recallens.text.sentences import ELLIPSIS
 
 ESSENCE_CHARACTERS: Final = 1_200
 
-_NAMES: Final = {
-    "lesson": ("lesson", "lessons", "lesson-learned", "lessons-learned", "교훈"),
-    "playbook": ("playbook", "playbooks", "플레이북"),
-    "qa-finding": ("qa-finding", "qa-findings"),
-}
+_KINDS: Final = ("lesson", "playbook", "qa-finding")
+_NAMES: Final = {kind: tuple(name for pack in PACKS for name in pack.lesson_names.get(kind, ())) for kind in _KINDS}
 _KIND_OF: Final = {name: kind for kind, names in _NAMES.items() for name in names}
 _FRAGMENT: Final = tuple(
     (
@@ -31,12 +31,53 @@ _INDEX_PAGE: Final = re.compile(r"(?:readme|_?index)\.[a-z]+\Z")
 
 # Tried in this order: "Prevention checklist for the fix" is about prevention.
 _PARTS: Final = {
-    "prevention": re.compile(r"\bprevent\w*|\bcheck-?lists?\b|예방|재발|방지|체크 ?리스트"),
-    "cause": re.compile(r"\b(?:root[ -])?causes?\b|\bwhy it happened\b|원인"),
-    "mistake": re.compile(r"\bmistakes?\b|\bwhat went wrong\b|실수|잘못"),
-    "fix": re.compile(r"\bfix(?:es|ed)?\b|\bsolutions?\b|\bresolutions?\b|해결|수정|조치"),
+    name: re.compile("|".join(pack.lesson_parts[name] for pack in PACKS if name in pack.lesson_parts))
+    for name in ("prevention", "cause", "mistake", "fix")
 }
 _ORDER: Final = ("mistake", "cause", "fix", "prevention")
+
+# The patterns of paths are as specified: \d and case mean ASCII, as in JavaScript.
+_FLAGS: Final = re.IGNORECASE | re.ASCII
+
+_RAW: Final = re.compile(r"(^|[\\/])(00_Raw|raw-data|conversations?|transcripts?)([\\/]|\Z)", _FLAGS)
+_OPERATIONAL: Final = (
+    re.compile(
+        r"(^|[\\/])(sessions|_agents|_company|memory|Project_Logs|_Archive_Orphans|Post_Drafts|UX_Scenarios)([\\/])",
+        _FLAGS,
+    ),
+    re.compile(r"docs[\\/]records([\\/]|\Z)", _FLAGS),
+    re.compile(r"Harness_Research_", _FLAGS),
+)
+_CATEGORIES: Final = (
+    (re.compile(r"(decisions?|adr|planning)", _FLAGS), "decision"),
+    (re.compile(r"(records|development|bugs)", _FLAGS), "project-record"),
+    (re.compile(r"(architecture|design|pattern)", _FLAGS), "architecture"),
+    (re.compile(r"(knowledge|wiki|topics)", _FLAGS), "knowledge"),
+)
+_EVIDENCE: Final = (
+    re.compile(r"(records|planning|development|bugs|retrospectives|projectchronicle)", _FLAGS),
+    re.compile(r"adr-\d+|(^|[\\/])decisions?([\\/]|\Z)", _FLAGS),
+)
+
+
+def is_raw_conversation(relative_path: str) -> bool:
+    return _RAW.search(relative_path) is not None
+
+
+def is_operational_path(relative_path: str) -> bool:
+    """Logs of sessions, agents and projects: kept by somebody, but not knowledge."""
+    return any(pattern.search(relative_path) for pattern in _OPERATIONAL)
+
+
+def infer_category(relative_path: str) -> str:
+    normalized = relative_path.lower()
+    return next((category for pattern, category in _CATEGORIES if pattern.search(normalized)), "general")
+
+
+def is_project_evidence(relative_path: str, content: str) -> bool:
+    """The specification's signature has the content too, and its rules do not read it."""
+    normalized = relative_path.lower()
+    return any(pattern.search(normalized) for pattern in _EVIDENCE)
 
 
 def lesson_kind(relative_path: str, matter: Mapping[str, Any]) -> str | None:
@@ -55,7 +96,7 @@ def lesson_kind(relative_path: str, matter: Mapping[str, Any]) -> str | None:
             return kind
     stem = _spelled(name.rpartition(".")[0] or name)
     return next(
-        (kind for latin, korean, kind in _FRAGMENT if latin.search(stem) or any(part in stem for part in korean)), None
+        (kind for latin, others, kind in _FRAGMENT if latin.search(stem) or any(part in stem for part in others)), None
     )
 
 

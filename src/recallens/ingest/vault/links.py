@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 from urllib.parse import unquote
 
-from recallens.ingest.vault.headings import lines, slug
+from recallens.ingest.vault.sections import lines, slug
 from recallens.model.vault import Link
 from recallens.text.normalize import normalize
 

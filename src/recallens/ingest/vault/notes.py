@@ -15,11 +15,9 @@ from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import option
 from recallens.ingest.vault import frontmatter
-from recallens.ingest.vault.categories import infer_category, is_project_evidence
-from recallens.ingest.vault.headings import headings
-from recallens.ingest.vault.lessons import lesson_kind
+from recallens.ingest.vault.lessons import infer_category, is_project_evidence, lesson_kind
 from recallens.ingest.vault.links import links
-from recallens.ingest.vault.sections import Section, markdown_sections, plain_sections, whole_section
+from recallens.ingest.vault.sections import NoteSection, headings, markdown_sections, plain_sections, whole_section
 from recallens.model.memory import FileCitation, Kind, Zone
 from recallens.model.vault import Placed
 from recallens.text.normalize import clean
@@ -31,14 +29,14 @@ _NEWLINE: Final = re.compile(r"\r\n?|\u2028|\u2029|\x0b|\x0c")
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class VaultNote:
     title: str
     created: int | None
     kind: Kind
     lesson: str | None
     tags: tuple[str, ...]
     attributes: Mapping[str, Any]
-    sections: tuple[Section, ...]
+    sections: tuple[NoteSection, ...]
 
 
 def decoded(data: bytes) -> str:
@@ -55,7 +53,7 @@ def decoded(data: bytes) -> str:
     return _NEWLINE.sub("\n", text)
 
 
-def read_note(path: str, data: bytes, *, now: int) -> Note:
+def read_note(path: str, data: bytes, *, now: int) -> VaultNote:
     text = decoded(data)
     markdown = path.lower().endswith(_MARKDOWN)
     matter: dict[str, Any] | None = None
@@ -71,7 +69,7 @@ def read_note(path: str, data: bytes, *, now: int) -> Note:
         sections = whole_section(body, line=line)
     else:
         sections = markdown_sections(body, line=line) if markdown else plain_sections(body, line=line)
-    return Note(
+    return VaultNote(
         title=_title(path, matter, body if markdown else ""),
         created=frontmatter.created(matter, now),
         kind=Kind.LESSON if lesson is not None else _kind(matter),
@@ -113,14 +111,14 @@ def _attributes(path: str, matter: Mapping[str, Any], text: str, lesson: str | N
     return found | ({"frontmatter": kept} if kept else {})
 
 
-def breadcrumb(note: Note, section: Section) -> str:
+def breadcrumb(note: VaultNote, section: NoteSection) -> str:
     """The note's title and the headings down to the section; a heading that only repeats the title is left out."""
     path = section.headings[1:] if section.headings[:1] == (note.title,) else section.headings
     return CRUMB.join((note.title, *path))
 
 
 def draft_of(
-    note: Note, at: int, *, path: str, document: str, vault: str, project: str | None, created: int
+    note: VaultNote, at: int, *, path: str, document: str, vault: str, project: str | None, created: int
 ) -> Draft:  # fmt: skip
     section = note.sections[at]
     return Draft(
@@ -139,7 +137,7 @@ def draft_of(
     )
 
 
-def placed(note: Note, at: int, *, path: str, project: str | None) -> Placed:
+def placed(note: VaultNote, at: int, *, path: str, project: str | None) -> Placed:
     """What identifies a section: everything that its entry in the index is made of."""
     section = note.sections[at]
     made_of = [

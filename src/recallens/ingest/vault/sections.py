@@ -1,4 +1,5 @@
-"""A note as sections: cut at headings, small neighbours joined, long ones cut where a reader would pause.
+"""The headings of a note, outside code fences, with the names by which links find them; and the note as sections: cut
+at headings, small neighbours joined, long ones cut where a reader would pause.
 
 Where a cut falls depends on the heading's own subtree and on its small neighbours alone. So an edit moves few cuts,
 and what did not move keeps its text, its hash and its place in the index.
@@ -8,11 +9,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from recallens.ingest.vault.headings import Heading, headings, lines
+from recallens.text.normalize import normalize
 
 # The specification's chunkTargetChars.
 TARGET_CHARACTERS: Final = 1_200
@@ -24,9 +25,93 @@ _LEAST_SHARE: Final = 0.4
 _NEWLINE: Final = re.compile("\n")
 _PAUSE: Final = re.compile(r"[.!?。！？…][\"'”’」』)\]]*(?=\s)\s|\n|[。！？]")
 
+LONGEST_HEADING: Final = 200
+
+# A fence may stand at any depth of a list; what it holds is never a heading.
+_FENCE: Final = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<rest>[^\n]*)")
+_ATX: Final = re.compile(r" {0,3}(?P<level>#{1,6})(?:[ \t]+(?P<text>[^\n]*?))??(?:[ \t]+#+)?[ \t]*\Z")
+_SETEXT: Final = re.compile(r" {0,3}(?P<mark>=+|-{2,})[ \t]*\Z")
+_NO_PARAGRAPH: Final = re.compile(r" {0,3}(?:[#>|*+-]|\d{1,9}[.)]|```|~~~|<)|[ \t]*\Z| {4}|\t")
+
+_ANCHOR: Final = re.compile(r"[ \t]*\{#(?P<id>[^{}\s]{1,128})\}[ \t]*\Z")
+_WIKI: Final = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
+_LINK: Final = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
+_SHORTCODE: Final = re.compile(r"\{\{[<%]\s*(?:heading\s+)?\"?([^{}<>%\"]*)\"?\s*[%>]\}\}")
+_EMPHASIS: Final = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)")
+_NOT_IN_SLUG: Final = re.compile(r"[^\w\- ]+")
+
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class Heading:
+    """`start` is where its line begins in the text; `body` is where the text under it begins."""
+
+    level: int
+    text: str
+    anchors: tuple[str, ...]
+    start: int
+    body: int
+
+
+def slug(text: str) -> str:
+    """The name of a heading in a link, as GitHub and most generators spell it; case never tells two apart."""
+    return _NOT_IN_SLUG.sub("", normalize(text).strip()).replace(" ", "-")
+
+
+def plain(text: str) -> str:
+    """A heading as it is read: without link targets, shortcodes and marks of emphasis."""
+    text = _SHORTCODE.sub(r"\1", _LINK.sub(r"\1", _WIKI.sub(r"\1", text)))
+    return " ".join(_EMPHASIS.sub("", text).split())[:LONGEST_HEADING]
+
+
+def lines(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Each line with where it begins and whether it is part of a code fence."""
+    mark, at = "", 0
+    for line in text.split("\n"):
+        fence = _FENCE.match(line)
+        if mark:
+            yield at, line, True
+            closes = fence is not None and fence["mark"].startswith(mark) and not fence["rest"].strip()
+            mark = "" if closes else mark
+        elif fence is not None and not (fence["mark"][0] == "`" and "`" in fence["rest"]):
+            yield at, line, True
+            mark = fence["mark"]
+        else:
+            yield at, line, False
+        at += len(line) + 1
+
+
+def headings(text: str) -> list[Heading]:
+    found: list[Heading] = []
+    before: tuple[int, str] | None = None  # a line that would be a heading if it were underlined
+    blank = True
+    for at, line, fenced in lines(text):
+        if fenced:
+            before, blank = None, False
+            continue
+        if atx := _ATX.match(line):
+            found.append(_heading(len(atx["level"]), atx["text"] or "", at, at + len(line) + 1))
+            before, blank = None, True
+            continue
+        under = _SETEXT.match(line) if before is not None else None
+        if under is not None and before is not None:
+            found.append(_heading(1 if under["mark"][0] == "=" else 2, before[1], before[0], at + len(line) + 1))
+            before, blank = None, True
+            continue
+        # Only a paragraph of one line is taken for a title: below a longer one, dashes are a rule.
+        before = (at, line) if blank and not _NO_PARAGRAPH.match(line) else None
+        blank = not line.strip()
+    return found
+
+
+def _heading(level: int, raw: str, start: int, body: int) -> Heading:
+    anchor = _ANCHOR.search(raw)
+    text = plain(raw[: anchor.start()] if anchor else raw.strip())
+    names = (slug(text), *((slug(anchor["id"]),) if anchor else ()))
+    return Heading(level, text, tuple(dict.fromkeys(name for name in names if name)), start, body)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteSection:
     """A stretch of the file with the lines it stands on, counted from 1, and the headings above it."""
 
     text: str
@@ -48,18 +133,18 @@ class _Piece:
         return self.end - self.start
 
 
-def markdown_sections(text: str, *, line: int = 1, target: int = TARGET_CHARACTERS) -> list[Section]:
+def markdown_sections(text: str, *, line: int = 1, target: int = TARGET_CHARACTERS) -> list[NoteSection]:
     """`line` is the number of the text's first line in its file."""
     found = headings(text)
     pieces = _whole(text, found) if len(text.strip()) <= target else _cut(text, found, target)
     return _sections(text, pieces, found, line, target)
 
 
-def plain_sections(text: str, *, line: int = 1, target: int = TARGET_CHARACTERS) -> list[Section]:
+def plain_sections(text: str, *, line: int = 1, target: int = TARGET_CHARACTERS) -> list[NoteSection]:
     return _sections(text, [_Piece(0, len(text), ())], [], line, target)
 
 
-def whole_section(text: str, *, line: int = 1) -> list[Section]:
+def whole_section(text: str, *, line: int = 1) -> list[NoteSection]:
     """The text as one section, however long: a card that is read whole or not at all."""
     found = headings(text)
     return _sections(text, _whole(text, found), found, line, max(len(text), 1))
@@ -128,7 +213,7 @@ def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
 
 def _sections(
     text: str, pieces: Sequence[_Piece], found: Sequence[Heading], line: int, target: int
-) -> list[Section]:  # fmt: skip
+) -> list[NoteSection]:  # fmt: skip
     ends = [match.start() for match in _NEWLINE.finditer(text)]
     breaks = _paragraph_ends(text) if any(piece.size > target for piece in pieces) else []
     sections = []
@@ -140,7 +225,7 @@ def _sections(
             first = start + len(text[start:end]) - len(text[start:end].lstrip("\n"))
             anchors = tuple(name for h in found if start <= h.start < end for name in h.anchors)
             below, above = bisect_right(ends, first - 1), bisect_right(ends, first + len(kept) - 1)
-            sections.append(Section(kept, piece.path, anchors, line + below, line + above))
+            sections.append(NoteSection(kept, piece.path, anchors, line + below, line + above))
     return sections
 
 

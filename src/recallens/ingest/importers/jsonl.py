@@ -1,19 +1,20 @@
-"""JSON lines as drafts: sessions, memories and relations, checked in full before the first is written."""
+"""JSON lines: sessions, memories, relations and tasks."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from recallens.errors import InvalidInput, RecallensError, UnknownOption
 from recallens.ingest.draft import Draft
+from recallens.ingest.importers import Import, MemoryLine, RelationLine, SessionLine, TaskLine
 from recallens.ingest.prepare import check
-from recallens.ingest.task_lines import TaskLine, task_line
-from recallens.ingest.validate import option, parse_when, unit_interval
+from recallens.ingest.validate import option, parse_when, text_content, unit_interval
 from recallens.model.citation import citation_from_json
 from recallens.model.memory import Origin, RelationType
+
+SUFFIXES = (".jsonl", ".ndjson", "")
 
 LINE_TYPES = ("memory", "session", "relation", "task")
 _TIMES = {"createdAt": "created", "validFrom": "valid_from", "validUntil": "valid_until"}
@@ -27,43 +28,10 @@ _FIELDS = {
 }  # fmt: skip
 _NUMBERS = frozenset(("importance", "confidence", "salience", "position", "reward"))
 _LISTS = frozenset(("tags", "scopes"))
-
-
-@dataclass(frozen=True, slots=True)
-class SessionLine:
-    id: str
-    project: str | None
-    title: str | None
-    summary: str | None
-    started: int | None
-    ended: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryLine:
-    draft: Draft
-    key: str | None
-    supersedes: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class RelationLine:
-    source: str
-    target: str
-    relation: RelationType
-    confidence: float
-    origin: Origin
-
-
-@dataclass(slots=True)
-class Import:
-    """What a file holds. `errors` names each bad line; with any, nothing should be written."""
-
-    sessions: list[SessionLine] = field(default_factory=list)
-    memories: list[MemoryLine] = field(default_factory=list)
-    relations: list[RelationLine] = field(default_factory=list)
-    tasks: list[TaskLine] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
+TASK_FIELDS = (
+    "type", "id", "text", "project", "projectId", "session", "worktree", "startedAt", "endedAt", "reward", "summary",
+    "logs", "used",
+)  # fmt: skip
 
 
 def read_lines(lines: Iterable[str], *, now: int) -> Import:
@@ -98,7 +66,7 @@ def _read(record: Mapping[str, Any], found: Import, now: int) -> None:
         case "relation":
             found.relations.append(_relation(record))
         case "task":
-            found.tasks.append(task_line(record, now))
+            found.tasks.append(_task(record, now))
         case other:
             raise UnknownOption("line type", other, LINE_TYPES)
 
@@ -146,6 +114,46 @@ def _relation(record: Mapping[str, Any]) -> RelationLine:
         unit_interval("confidence", record.get("confidence", 1.0)),
         option(Origin, record.get("origin") or Origin.IMPORT, "origin"),
     )
+
+
+def _task(record: Mapping[str, Any], now: int) -> TaskLine:
+    unknown = sorted(record.keys() - set(TASK_FIELDS))
+    if unknown:
+        raise InvalidInput(f"unknown field {unknown[0]!r}; a task has: {', '.join(TASK_FIELDS)}")
+    id, text = _text(record, "id"), _text(record, "text")
+    if not id or not text:
+        raise InvalidInput("a task needs `id` and `text`")
+    started, ended = (parse_when(record[n], now_ms=now) if record.get(n) else None for n in ("startedAt", "endedAt"))
+    reward = None if record.get("reward") is None else unit_interval("reward", record["reward"])
+    if ended is not None and (reward is None or (started is not None and ended < started)):
+        raise InvalidInput("a task with `endedAt` needs a `reward` and a `startedAt` that is not after it")
+    return TaskLine(
+        id, text_content(text), _text(record, "projectId") or _text(record, "project"), _text(record, "session"),
+        _text(record, "worktree"), started, ended, reward, _text(record, "summary"),
+        tuple(_log(log) for log in _list(record, "logs")), tuple(_name(name) for name in _list(record, "used")),
+    )  # fmt: skip
+
+
+def _log(log: object) -> tuple[str, str]:
+    if not isinstance(log, Mapping) or not isinstance(log.get("content"), str):
+        raise InvalidInput(f"a log is an object with `content` and, if it is none, `kind`, not {log!r}")
+    kind = log.get("kind", "log")
+    if kind not in ("log", "terminal_snapshot"):
+        raise InvalidInput(f"unknown kind of log {kind!r}; use one of: log, terminal_snapshot")
+    return kind, text_content(log["content"])
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str):
+        raise InvalidInput(f"`used` must be a list of names, and {name!r} is none")
+    return name
+
+
+def _list(record: Mapping[str, Any], name: str) -> list[object]:
+    value = record.get(name) or []
+    if not isinstance(value, list):
+        raise InvalidInput(f"{name} must be a list, not {value!r}")
+    return value
 
 
 def _text(record: Mapping[str, Any], name: str) -> str | None:

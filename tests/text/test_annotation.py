@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recallens.ingest.annotate import ANNOTATED_CHARACTERS, annotate
-from recallens.ingest.dates import iso_dates
-from recallens.ingest.entities import MOST_ENTITIES
 from recallens.model.memory import Annotations
+from recallens.text.annotation import ANNOTATED_CHARACTERS, MOST_ENTITIES, annotate, iso_dates
 
 
 def test_a_memory_of_a_bug_is_annotated_whole() -> None:

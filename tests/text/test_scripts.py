@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallens.text.language import hangul_share, script_of
+from recallens.text.scripts import hangul_share, script_of
 
 
 @pytest.mark.parametrize(

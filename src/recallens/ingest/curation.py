@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recallens.errors import InvalidInput
-from recallens.ingest.strengthen import strengthen
-from recallens.model.memory import EventKind, Memory, Relation, Status, Usage, Zone
-from recallens.model.salience import CONFIRM_REINFORCEMENT, DAY_MS, DEEMPHASIS
+from recallens.model.memory import Event, EventKind, Memory, Relation, Status, Usage, Zone
+from recallens.model.salience import CONFIRM_REINFORCEMENT, DAY_MS, DEEMPHASIS, reinforced
 from recallens.store.protocols import Writer
 
 # What a forgotten memory was, where restoring it must not stand for a decision that nobody made.
@@ -78,6 +77,35 @@ def restore(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> Status
     status = Status.SUPERSEDED if tx.successors([num], at) else Status(was or Status.ACTIVE)
     tx.update(ns, num, {"status": status, "updated": at})
     return status
+
+
+def strengthen(
+    tx: Writer,
+    ns: int,
+    num: int,
+    kind: EventKind,
+    *,
+    by: float,
+    now: int,
+    session: str | None = None,
+    task: str | None = None,
+) -> None:
+    """A memory that was used or confirmed: its decay starts anew, and its salience takes a step towards 1."""
+    memory = tx.memories([num])[num]
+    step = reinforced(
+        reinforcement=memory.reinforcement,
+        reinforced_at=memory.reinforced_at or 0,
+        sector=memory.sector,
+        importance=memory.importance,
+        by=by,
+        at=now,
+    )
+    tx.reinforce(ns, [(num, step)], now)
+    confirmed = memory.confirmed or kind is EventKind.CONFIRMED
+    tx.update(ns, num, {"uses": memory.uses + 1, "last_used": now, "confirmed": int(confirmed)})
+    tx.record(ns, [Event(memory.namespace, kind, now, session=session, task=task, amount=by)], [num])
+    if session is not None:
+        tx.link(ns, session, [num], Usage.REINFORCED, now)
 
 
 def confirm(tx: Writer, ns: int, num: int, *, at: int, session: str | None) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from recallens.index.columns import Columns, code_of
+from recallens.ingest.curation import strengthen
 from recallens.ingest.dedupe import hamming, is_near_duplicate, max_distance
-from recallens.ingest.strengthen import strengthen
 from recallens.model.memory import EventKind, Memory, Session, Status
 from recallens.model.salience import RECALL_REINFORCEMENT
 from recallens.store.protocols import NamespaceState, Prepared, Provenance, Reader, Writer
@@ -46,7 +46,7 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Repeat:
     """A memory that already says what a new one says: one in the store, or an earlier one of the same batch.
 
     `returned` means that it came from the very same place before: it is not said again, so nothing changes.
@@ -58,45 +58,45 @@ class Known:
     returned: bool = False
 
 
-def recognise(reader: Reader, ns: int, columns: Columns, rows: Sequence[Prepared]) -> list[Known | None]:
+def recognise(reader: Reader, ns: int, columns: Columns, rows: Sequence[Prepared]) -> list[Repeat | None]:
     """For each row, what it repeats. Sections of documents stand as they are: their file is the authority."""
     exact = reader.by_hash(ns, [row.memory.content_hash for row in rows])
     near = _near_in_store(reader, columns, rows)
     origins = reader.by_origin(ns, [origin for row in rows if (origin := _origin(row.memory)) is not None])
     seen: dict[tuple[str, str | None], int] = {}
     hashes = np.array([row.simhash for row in rows], dtype=np.uint64)
-    found: list[Known | None] = []
+    found: list[Repeat | None] = []
     for at, row in enumerate(rows):
         memory = row.memory
-        known: Known | None = None
+        known: Repeat | None = None
         if memory.document is None and row.body:
             key = (memory.content_hash, memory.project)
             origin = _origin(memory)
             if origin is not None and origin in origins:
                 # Superseded, forgotten or in quarantine by now: loading its file again must not bring it back.
-                known = Known(Outcome.DUPLICATE, num=origins[origin], returned=True)
+                known = Repeat(Outcome.DUPLICATE, num=origins[origin], returned=True)
             elif (num := exact.get(key)) is not None:
-                known = Known(Outcome.DUPLICATE, num=num)
+                known = Repeat(Outcome.DUPLICATE, num=num)
             elif key in seen:
-                known = Known(Outcome.DUPLICATE, earlier=seen[key])
+                known = Repeat(Outcome.DUPLICATE, earlier=seen[key])
             elif (num := near.get(at)) is not None:
-                known = Known(Outcome.NEAR_DUPLICATE, num=num)
+                known = Repeat(Outcome.NEAR_DUPLICATE, num=num)
             elif (earlier := _near_in_batch(rows, hashes, at, found)) is not None:
-                known = Known(Outcome.NEAR_DUPLICATE, earlier=earlier)
+                known = Repeat(Outcome.NEAR_DUPLICATE, earlier=earlier)
             else:
                 seen[key] = at
         found.append(known)
     return found
 
 
-def raced(tx: Reader, ns: int, rows: Sequence[Prepared], known: Sequence[Known | None]) -> list[Known | None]:
+def raced(tx: Reader, ns: int, rows: Sequence[Prepared], known: Sequence[Repeat | None]) -> list[Repeat | None]:
     """What another process wrote, word for word, after these rows were recognised and before this transaction."""
     exact = tx.by_hash(ns, [row.memory.content_hash for row in rows])
-    found: list[Known | None] = []
+    found: list[Repeat | None] = []
     for row, one in zip(rows, known, strict=True):
         num = exact.get((row.memory.content_hash, row.memory.project))
         repeated = one is None and num is not None and row.memory.document is None and bool(row.body)
-        found.append(Known(Outcome.DUPLICATE, num=num) if repeated else one)
+        found.append(Repeat(Outcome.DUPLICATE, num=num) if repeated else one)
     return found
 
 
@@ -136,7 +136,7 @@ def _near_in_batch(
     rows: Sequence[Prepared],
     hashes: np.ndarray[tuple[int], np.dtype[np.uint64]],
     at: int,
-    found: Sequence[Known | None],
+    found: Sequence[Repeat | None],
 ) -> int | None:
     row = rows[at]
     distances = hamming(row.simhash, hashes[:at])
@@ -153,7 +153,7 @@ def _repeats(row: Prepared, text: str) -> bool:
 
 
 def write_batch(
-    tx: Writer, state: NamespaceState, rows: Sequence[Prepared], known: Sequence[Known | None], *, now: int
+    tx: Writer, state: NamespaceState, rows: Sequence[Prepared], known: Sequence[Repeat | None], *, now: int
 ) -> list[tuple[int, Outcome]]:
     """Insert what is new and fold in what is not; gives each row's memory number."""
     for session, project in {(row.session, row.memory.project) for row in rows if row.session is not None}:

@@ -1,0 +1,297 @@
+"""English."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from recallens.text.languages.pack import (
+    LanguagePack,
+    MemoryWords,
+    NameWords,
+    QuestionWords,
+    SecretWords,
+    TimeRule,
+    TimeWords,
+)
+
+_FUNCTION_WORDS: Final = """
+a an the this that these those
+i me my mine myself we us our ours ourselves you your yours yourself yourselves
+he him his himself she her hers herself it its itself they them their theirs themselves
+one ones someone something anyone anything everyone everything
+am is are was were be been being do does did doing done have has had having
+can could will would shall should may might must ought
+isn't aren't wasn't weren't don't doesn't didn't haven't hasn't hadn't
+can't couldn't won't wouldn't shan't shouldn't mustn't mightn't needn't
+and or but nor if then else than so because while although though unless whether and/or
+of at by for with about into onto through during to from in out on off over under between among within
+upon toward towards via per as until since against
+what which who whom whose when where why how
+here there again once just only also too very quite rather really still even ever already yet
+some any each every both either neither all such other another same own
+not no e.g i.e etc please let let's
+"""
+
+# Words that ask rather than describe; they are the subject now and then ("a change of type").
+_FRAME_WORDS: Final = """
+many much more most few several lot lots ago last recent recently past current currently now today previous
+first new remind remember recall recommend recommendation suggest suggestion advice advise tell told say said
+mention mentioned talk talked discuss discussed describe explain give show find look list know knew think
+thought want wanted need help try trying get got make made use used using
+go went going come like thing things kind type sort way time times day days week weeks month months year years
+happen happened question answer wonder wondering total number long often before after earlier
+"""
+
+# General words of software work, not of any data set; the first words of a meaning are the likeliest.
+_SYNONYMS: Final = """
+authentication auth login, authorization permission access, password credential, token, user account, session,
+security, encryption encrypt, secret, database db, query, migration, schema, table, index, transaction, cache caching,
+queue, worker, job, schedule scheduler, deploy deployment release rollout, rollback revert, environment env,
+configuration config setting, server, client, container docker, cluster, node, network, proxy, request, response,
+error failure, exception, bug defect, fix repair, test testing, build, performance latency speed, timeout, retry,
+memory, storage disk, file, folder directory, log logging, monitor monitoring observability, alert alarm, metric,
+incident outage, backup, restore recovery, version, upgrade update, install installation, dependency, library package,
+module, function, method, class, component, hook, state, event, render rendering, effect, property props,
+parameter argument, variable, array list, object, type, interface, api, endpoint, webhook, payment billing, invoice,
+price cost, customer, order, search retrieval, ranking, filter, document doc, page, design, architecture, pattern,
+decision, plan, meeting, review, approve approval, owner ownership, team, clientele: customer client, deadline due,
+priority, policy rule, principle, lesson, example sample, change modification, history, limit quota, rate, size,
+count number, create creation, delete remove, start begin, stop end, enable activate, disable deactivate,
+compare comparison, validate validation verify, input, output, screen display, button, form, link, image picture photo,
+language, translation, data, model, training, purchase buy, trip travel, doctor physician, movie film, car vehicle,
+house home, employment: job work, child kid, food meal
+"""
+
+_MONTH_NAMES: Final = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_MONTHS: Final = (
+    {name: at for at, name in enumerate(_MONTH_NAMES, start=1)}
+    | {name[:3]: at for at, name in enumerate(_MONTH_NAMES, start=1)}
+    | {"sept": 9}
+)
+_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_SEASONS: Final = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
+_FEW: Final = 3
+_NUMBERS: Final = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "couple": 2, "a couple of": 2, "couple of": 2, "few": _FEW,
+    "a few": _FEW, "several": _FEW,
+}  # fmt: skip
+
+
+def _longest_first(names: Iterable[str]) -> str:
+    return "|".join(sorted(names, key=len, reverse=True))
+
+
+_ANY_MONTH: Final = _longest_first(_MONTHS)
+_ANY_WEEKDAY: Final = "|".join(_WEEKDAYS)
+_MONTH: Final = rf"(?P<month>{_ANY_MONTH})\.?"
+_WEEKDAY: Final = rf"(?P<weekday>{_ANY_WEEKDAY})"
+_SEASON: Final = r"(?P<season>" + "|".join(_SEASONS) + r")"
+_COUNT: Final = r"(?P<count>\d{1,3}|" + _longest_first(_NUMBERS) + r")"
+_UNIT: Final = r"(?P<unit>day|week|month|year)s?"
+_YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
+_DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+
+_TIMES: Final = TimeWords(
+    rules=(
+        TimeRule(rf"(?:on |the )*{_MONTH} {_DAY}(?:,? {_YEAR})?(?! ?(?:weeks|months|days))", "date"),
+        TimeRule(rf"(?:on |the )*{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?", "date"),
+        TimeRule(rf"{_MONTH},? (?:of )?{_YEAR}", "month"),
+        TimeRule(r"the day before yesterday", "day", back=2),
+        TimeRule(r"yesterday|last night", "day", back=1),
+        TimeRule(r"today|tonight|this morning|this afternoon|this evening|earlier today", "day"),
+        TimeRule(rf"{_COUNT} {_UNIT} ago", "ago"),
+        TimeRule(
+            rf"(?:over |in |during |within |for )?(?:the )?(?:past|last|previous|recent) {_COUNT} {_UNIT}", "past"
+        ),
+        TimeRule(r"the (?P<unit>week|month|year) before last", "period", back=2),
+        TimeRule(r"last weekend|the (?:past|previous) weekend", "weekend", back=1),
+        TimeRule(r"this weekend", "weekend"),
+        TimeRule(r"(?:last|the previous) (?P<unit>week|month|year)", "period", back=1),
+        TimeRule(r"this (?P<unit>week|month|year)", "period"),
+        TimeRule(r"(?:the past) (?P<unit>week|month|year)", "past"),
+        TimeRule(rf"(?:last|this past|on|past) {_WEEKDAY}", "weekday"),
+        TimeRule(rf"(?:last|this) {_SEASON}(?: of {_YEAR})?", "season"),
+        TimeRule(rf"(?:in |during )?(?:the )?{_SEASON} (?:of )?{_YEAR}", "season"),
+        TimeRule(rf"Q(?P<quarter>[1-4])(?:,? (?:of )?{_YEAR})?", "quarter"),
+        TimeRule(rf"(?:in |during |since |last |this |back in |early |late |mid[- ])+{_MONTH}", "month"),
+        TimeRule(rf"(?:in|during|since|back in|of) {_YEAR}", "year"),
+        TimeRule(r"recently|lately", "past", count=30),
+    ),
+    around=(r"(?i:\b(?:", r")\b)"),
+    sign=r"""
+    ago|yesterday|today|tonight|last|this|past|previous|recent(?:ly)?|lately|before|q1|q2|q3|q4
+    monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|fall|autumn|winter
+    jan\w*|feb\w*|mar(?:ch)?|apr(?:il)?|may|jun|june|jul|july|aug(?:ust)?|sep\w*|oct(?:ober)?|nov\w*|dec(?:ember)?
+    """,
+    numbers=_NUMBERS,
+    months=_MONTHS,
+    weekdays=_WEEKDAYS,
+    seasons=_SEASONS,
+    since_before=r"\b(?:since|after|following)\s+(?:the\s+)?$",
+    since_within=("since",),
+    until_before=r"\b(?:before|until|prior to|by)\s+(?:the\s+)?$",
+    dates=(
+        rf"\b{_DAY}\s+(?:of\s+)?(?P<month>(?:{_ANY_MONTH})\.?),?\s+{_YEAR}\b",
+        rf"\b(?P<month>(?:{_ANY_MONTH})\.?)\s+(?:{_DAY},?\s+)?{_YEAR}\b",
+    ),
+)
+
+_QUESTIONS: Final = QuestionWords(
+    known_issues=r"""
+    gotchas?|pitfalls?|known (?:issues?|problems?|bugs?)|caveats?|watch out|fails?|failing|failed|failures?
+    broken|breaks?|crash(?:es|ed|ing)?|errors?|exceptions?|bugs?|flaky|wrong with|problems? with|issues? with
+    regress(?:ion|ed)|workarounds?|troubleshoot\w*
+    """,
+    how_to_do=r"""
+    how (?:do|to|can|should|would|could) (?:i|we|you|one|it)?|how to
+    steps?|runbook|guide|procedure|recipe|walk me through|best way to|instructions? for|set ?up
+    """,
+    code_structure=r"""
+    which (?:file|module|class|function|method|package|component)s?
+    what (?:file|module|class|function|method|package|component)s?
+    where (?:is|are|does|do) [^\n]{0,60}\b(?:defined|implemented|declared|live|lives|called|handled|located)
+    defined (?:in|by|where)|implemented (?:in|by|where)|declared (?:in|by|where)
+    code structure|call(?:s|ers?) of|signature of
+    """,
+    environment=r"""
+    environment|env var\w*|installed|running on|which version|what version|versions? of
+    current(?:ly)? (?:set|config\w*|deployed|running|using|version|state|status)
+    configured|config(?:uration)?|settings?|credentials?|ports?|hosts?|endpoint
+    """,
+    what_happened=r"""
+    what happened|when did|history of|change ?log|timeline|last time
+    what (?:did|have|has|was|were) [^\n]{1,60}(?:do|done|decide\w*|change\w*|discuss\w*|say|said|happen\w*)
+    who (?:did|decided|changed|said)
+    """,
+    principle=r"""
+    why|principles?|philosophy|rationale|trade-?offs?|values?|strategy|should we|guidelines?|policy|policies|reasons?
+    goals?
+    """,
+    implementation=r"""
+    code|function|method|class|command|flag|snippet|syntax|script|stack ?trace|regex|parameter|argument|line \d+
+    config(?:uration)? (?:key|file)|sql|api call|import
+    """,
+    multi_hop=r"""
+    why|compare[ds]?|comparison|differ\w*|relat(?:e[ds]?|ion\w*) (?:to|between)|between .+ and|both|versus|vs
+    caus(?:e[ds]?|ing)|because|affect\w*|impact\w*|depend\w*|led to|result(?:ed|s)? (?:in|of)|as well as|history|evol\w+
+    what\b.+\band @|who\b.+\band @|when\b.+\band @|where\b.+\band @|which\b.+\band @|how\b.+\band @
+    """.replace("@", "(?:what|who|when|where|which|how|why)"),
+    temporal="when|before|after|since|until|during|ago|first|latest|earliest|history|over time|how long",
+    broad=r"""
+    all|every|everything|entire|whole|overall|overview|architecture|summar\w+|in general|throughout|across
+    end[- ]to[- ]end|list of
+    """,
+    task_start=r"\bhow (?:do|to|can|should|would)\b|\b(?:steps?|runbook|guide|set ?up|walk me through|procedure)\b",
+    part_ends=r",?\s+(?:and also|as well as|and then)\s+"
+    r"|,?\s+and\s+(?=(?:what|who|whom|whose|when|where|which|how|why|is|are|was|were|does|do|did|can|should)\b)",
+    conjunctions="and",
+)
+
+_MEMORIES: Final = MemoryWords(
+    decision=r"\b(?:decid(?:e|ed|es|ing)|decision|agreed (?:to|on|that)|settled on|we chose|i chose|chose to"
+    r"|opted (?:for|to)|going with|went with|we(?:'ll| will) use|switch(?:ed|ing) (?:from|to)|ruled out)\b",
+    gotcha=r"\b(?:gotcha|caveat|pitfall|beware|be careful|careful(?:ly)? (?:with|of|not)|careful|watch out|warning"
+    r"|don['’]t forget|make sure (?:not|never)|trap|foot-?gun|known issue|breaks? (?:if|when)|fails? (?:if|when))\b",
+    preference=r"\b(?:prefer(?:s|red|ence|ences)?|favou?rite"
+    r"|(?:i|user|he|she|they) (?:really )?(?:likes?|loves?|hates?|dislikes?)|would rather|my go-to)\b",
+    lesson=r"\b(?:lessons?(?: learned)?|learn(?:ed|t) that|in hindsight|takeaway|next time|should have|realis?z?ed"
+    r"|retrospective|root cause was|mistake was)\b",
+    principle=r"\b(?:principle|rule of thumb|as a rule|best practices?)\b|^\s*(?:always|never)\b",
+    pattern=r"\b(?:pattern|recurring|every time|tends? to|whenever)\b",
+    summary=r"summary|tl;?dr|recap|session summary",
+    note=r"note|todo|fyi|memo",
+    steps=r"\bhow to\b|\bsteps?(?: \d|:)|^\s*(?:step )?1[.)]\s"
+    r"|\bto \w+(?: [\w./-]+){0,6}, (?:first )?(?:run|use|open|go|call|click|set|add|install|create|execute|type|start"
+    r"|edit|copy|press|do)\b|\b(?:first|then|finally),? (?:run|open|click|install|execute|upload|restart|commit|push"
+    r"|copy|build|deploy)\b|^\s*(?:run|execute|install|use) [`$]?[\w./-]+"
+    r"|\brunbook\b|\binstructions?\b|\bprocedure\b|^\s*\$ \w",
+    feeling=r"\b(?:i|we|he|she|they|user|team|\w+)"
+    r"(?:['’]m|['’]re|['’]s| am| is| are| was| were| feels?| felt| seems?| seemed| got) (?:\w+ ){0,2}"
+    r"(?:happy|sad|angry|frustrat(?:ed|ing)|excited|anxious|worried|afraid|upset|proud|disappointed|annoyed|thrilled"
+    r"|delighted|stressed|overwhelmed|grateful|nervous|scared|lonely|relieved|ashamed|embarrassed|depressed)\b"
+    r"|\bi (?:really )?(?:love|hate|enjoy)\b|\b(?:frustrating|heartbroken)\b",
+    event=rf"\b(?:yesterday|today|tonight|this (?:morning|afternoon|evening|week)"
+    rf"|last (?:night|week|month|year|time|{_ANY_WEEKDAY})|\w+ (?:minutes?|hours?|days?|weeks?|months?|years?) ago"
+    rf"|earlier today|just now|on (?:{_ANY_WEEKDAY})|at \d{{1,2}}(?::\d\d)? ?(?:am|pm))\b"
+    r"|\b(?:i|we|he|she|they|user|team) (?:just )?(?:went|met|visited|fixed|deployed|merged|released|attended|called"
+    r"|saw|tried|found|debugged|shipped|finished|started|had|bought|moved|talked|discussed|ran)\b"
+    r"|\b(?:incident|outage|meeting|happened|occurred)\b",
+    principle_signs=r"\b(?:why|principles?|philosophy|rationale|trade-?offs?|values?|strategy|guidelines?|polic(?:y|ies)"
+    r"|always|never|prefer|must|should|reasons?|goals?|believe)\b",
+    negation=r"\b(?:not|cannot|never|no|none|nothing|nobody|nowhere|without|neither|nor|hardly|barely|unless|except)\b"
+    r"|n['’]t\b|\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|wasnt|shouldnt|couldnt|wouldnt)\b",
+    plain_negation=r"not|cannot|n['’]t|[a-z]+nt",
+    opposites="""
+    enable disable, enabled disabled, allow deny, allowed denied, allowed forbidden, true false, on off, always never,
+    before after, increase decrease, add remove, start stop, success failure, succeed fail, supported unsupported,
+    valid invalid, safe unsafe, available unavailable, open close, up down, minimum maximum, more less, like dislike,
+    love hate, encrypted unencrypted, public private, sync async, synchronous asynchronous, with without, left right,
+    required optional, upgrade downgrade
+    """,
+    # `one`, `second`, `may` and `march` are left out: mostly they are other words.
+    number_words=r"\b(?:zero|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
+    rf"|hundred|thousand|million|billion|twice|{_ANY_WEEKDAY}"
+    r"|january|february|april|june|july|august|september|october|november|december)\b",
+    contradicts=r"\bcontradict(?:s|ed|ing|ory|ion)\b",
+    deprecated=r"\bdeprecated\b",
+    outdated=r"\b(?:outdated|obsolete|out of date|no longer (?:valid|true|used|correct))\b",
+    # None holds a letter that has a third form (i, k, s), so lower case finds them all.
+    traces=("contrad", "deprecated", "outdated", "olete", "out of date", "no longer"),
+    units="s|sec(?:onds?)?|min(?:utes?)?|h(?:ours?)?|days?|weeks?|months?|years?",
+)
+
+ENGLISH: Final = LanguagePack(
+    code="en",
+    function_words=_FUNCTION_WORDS,
+    frame_words=_FRAME_WORDS,
+    synonyms=_SYNONYMS,
+    clitics=frozenset(("s", "re", "ve", "ll", "d", "m")),
+    negated_contraction=r"[A-Za-z]+n't",
+    # Titles are always followed by a name, so they never end a sentence.
+    abbreviations="mr mrs ms dr prof st sr jr vs e.g i.e cf fig vol approx inc ltd co dept est al u.s u.k a.m p.m",
+    recap_labels=("Asked: ", "Last said: "),
+    lesson_names={
+        "lesson": ("lesson", "lessons", "lesson-learned", "lessons-learned"),
+        "playbook": ("playbook", "playbooks"),
+        "qa-finding": ("qa-finding", "qa-findings"),
+    },
+    lesson_parts={
+        "prevention": r"\bprevent\w*|\bcheck-?lists?\b",
+        "cause": r"\b(?:root[ -])?causes?\b|\bwhy it happened\b",
+        "mistake": r"\bmistakes?\b|\bwhat went wrong\b",
+        "fix": r"\bfix(?:es|ed)?\b|\bsolutions?\b|\bresolutions?\b",
+    },
+    times=_TIMES,
+    questions=_QUESTIONS,
+    memories=_MEMORIES,
+    names=NameWords(
+        joints="of|de|van|von|da|del|la|y",
+        articles=("The", "A", "An", "I", "I'm", "I've", "My", "Our", "Your"),
+        openers="""
+        yesterday today tomorrow tonight however therefore meanwhile finally later sometimes maybe perhaps
+        usually recently currently now last many decided fixed added moved removed updated changed deployed using
+        use switched chose created implemented set run ask call check note see met meet visited dear hey hi hello
+        thanks ok okay yes well install configure migrated upgraded never always during unlike remember remind
+        tell try get make show give find need monday tuesday wednesday thursday friday saturday sunday january
+        february march april june july august september october november december
+        """,
+        calendar=(*_MONTH_NAMES, *_WEEKDAYS),
+        possessives=("'s", "’s"),
+    ),
+    secrets=SecretWords(
+        passwords="password|passwd|passphrase|passcode|pwd",
+        keys=r"(?:api|access|secret|private|encryption|signing)[_ -]?key|client[_ -]?secret|secret"
+        r"|(?:access|auth|refresh|bearer|api)[_ -]?token|token|credentials?",
+        placeholder_openings="your|my|the|some|an?|insert|enter",
+        placeholders="example|placeholder|redacted|change[-_]?me|dummy|sample|todo",
+        descriptions="""
+        string text required optional boolean number integer varchar hashed encrypted password username undefined secret
+        disabled enabled missing invalid expired unknown nothing anything something credentials
+        """,
+    ),
+)

@@ -1,0 +1,296 @@
+"""Korean, without a dictionary: its words, and how a word is taken apart.
+
+A word of a sentence (어절) is a noun and its particles, or a verb. Particles are a closed list, so that cutting the
+longest one off gives the noun; many verbs are a noun and 하다 or 되다 (승인하나요), others carry none. It is a rule of
+thumb for naming what is asked about; searching itself needs no such cut, because it goes by pairs of syllables, and so
+do the stop words.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from recallens.text.languages.pack import (
+    Grammar,
+    LanguagePack,
+    MemoryWords,
+    NameWords,
+    QuestionWords,
+    SecretWords,
+    TimeRule,
+    TimeWords,
+)
+
+_PARTICLES: Final = """
+에서는 에서도 에서의 으로는 으로도 으로서 으로써 에게서 에게는 이라는 이라고 이라면 이란 이나마
+까지는 부터는 까지의 부터의
+에서 에게 에는 에도 에의 으로 까지 부터 처럼 보다 마다 조차 마저 이나 이랑 하고 라는 라고 라면 이며 이고 이든
+은 는 이 가 을 를 의 에 와 과 로 도 만 나 랑 란 께 간 들
+"""
+_LONGEST_FIRST: Final = tuple(sorted(_PARTICLES.split(), key=len, reverse=True))
+_TOPIC: Final = ("은", "는", "이", "가")
+_JOINING: Final = frozenset(("와", "과", "랑", "이랑", "하고", "이며", "이고"))
+_SHORTEST_NOUN: Final = 2
+
+_VERBAL: Final = re.compile(
+    r"(?:습니다|습니까|입니다|입니까|합니다|합니까|됩니다|됩니까|하나요|되나요|인가요|인가|는가|은가|나요|까요|어요|아요|해요|예요|이에요|세요|"
+    r"했다|한다|된다|이다|있다|없다|같다|았다|었다|였다|하는|되는|있는|없는|했던|하던|됐던|였던|했을|했는|하기|되기|하려면|하면|되면|하려고|하려|"
+    r"해서|하여|되어|돼서|했나|했지|하지|할까|될까|해줘|해주|알려줘|려줘|주세요|했어|됐어|했고|됐고|되었나|하였나|했습니까|어떻게|"
+    r"한|할|된|될|던)$"
+)
+_NOUN_DOING: Final = re.compile(r"([가-힣A-Za-z0-9]{2,}?)(?:하|되|했|됐|해|돼|한|할|된|될)[가-힣]{0,5}")
+_LETTERS: Final = "가-힣"
+_SYLLABLE: Final = re.compile(f"[{_LETTERS}]")
+_CONNECTIVE: Final = re.compile(r"[가-힣](?:고|며|으며|이고)[,]?$")
+_SPACED_WORD: Final = re.compile(r"\S+")
+_WORD: Final = re.compile(r"[^\s,.?!;:()\[\]{}\"'“”‘’「」『』·…~/]+")
+
+# Words that ask, point or count rather than name what is asked about.
+_POINTING: Final = """
+이 그 저 이것 그것 저것 우리 나 내 제 저희 너 누구 누가 무엇 뭐 무슨 어떤 어느 언제 어디 어디서 어디에 왜 어떻게
+얼마 얼마나 몇 몇번 및 또는 그리고 그런데 하지만 혹은 등 것 수 때 때문 대해 대한 관해 관한 위해 위한 최근 지난
+지난주 지난달 지난해 작년 올해 어제 오늘 그제 그저께 이번 저번 전체 모든 모두 다 다시 가장 더 안 못 잘 좀 꼭 아직
+이미 방금 현재 지금 요즘 경우 이유 방법 전 후 뒤 중 쓰고 있고 없고 하고 되고 주로 함께 따로
+"""
+_NO_NOUN: Final = frozenset(_POINTING.split())
+_COUNT: Final = re.compile(r"\d+\s*(?:년|개월|월|주|일|시간|분|초|번|개|명|회|건)(?:간|째|쯤)?(?:전|후)?")
+
+
+def is_korean(text: str) -> bool:
+    return _SYLLABLE.search(text) is not None
+
+
+def noun_of(word: str) -> tuple[str, str]:
+    """The noun in a word and the particle that was cut off; ("", "") where the word carries none."""
+    if word in _NO_NOUN or _COUNT.fullmatch(word):
+        return "", ""
+    if _VERBAL.search(word):
+        doing = _NOUN_DOING.fullmatch(word)
+        return (doing[1], "") if doing and doing[1] not in _NO_NOUN else ("", "")
+    for particle in _LONGEST_FIRST:
+        stem = word.removesuffix(particle)
+        if stem == word or len(stem) < _SHORTEST_NOUN:
+            continue
+        if stem in _NO_NOUN or _COUNT.fullmatch(stem):
+            return "", particle
+        return stem, particle
+    return (word, "") if len(word) >= _SHORTEST_NOUN else ("", "")
+
+
+def nouns(text: str) -> list[str]:
+    """The distinct nouns of the Korean words of a text, in text order."""
+    words = [noun_of(word.group())[0] for word in _WORD.finditer(text) if is_korean(word.group())]
+    return list(dict.fromkeys(noun for noun in words if noun))
+
+
+def noun_phrases(text: str) -> list[str]:
+    """Nouns that stand together without a particle between them, as one name each: 인증 시스템, 변경 이력."""
+    phrases: list[str] = []
+    current: list[str] = []
+    for word in _WORD.finditer(text):
+        if not is_korean(word.group()):
+            continue
+        noun, particle = noun_of(word.group())
+        if noun:
+            current.append(noun)
+        if current and (particle or not noun) and (particle or _VERBAL.search(word.group())):
+            phrases.append(" ".join(current))
+            current = []
+    if current:
+        phrases.append(" ".join(current))
+    return list(dict.fromkeys(phrases))
+
+
+def joins_two(text: str) -> bool:
+    """Whether two nouns are asked about together: 아키텍처와 변경 이력."""
+    words = [word.group() for word in _WORD.finditer(text)]
+    return any(noun and particle in _JOINING for noun, particle in map(noun_of, words[:-1]))
+
+
+def clauses(text: str) -> list[str]:
+    """데이터베이스는 무엇을 쓰고 | 배포는 누가 승인하나요."""
+    words = list(_SPACED_WORD.finditer(text))
+    for at, word in enumerate(words[:-1]):
+        rest = [noun_of(other.group().strip(",?.")) for other in words[at + 1 :]]
+        if _CONNECTIVE.search(word.group()) and any(noun and particle in _TOPIC for noun, particle in rest):
+            after = text[word.end() :].strip(" ,")
+            return [text[: word.end()].strip(" ,"), *(clauses(after) if is_korean(after) else [after])]
+    return [text]
+
+
+def halves(text: str) -> list[str]:
+    """인증 방식과 | 배포 절차."""
+    for word in _SPACED_WORD.finditer(text):
+        noun, particle = noun_of(word.group().strip(",?."))
+        if noun and particle in ("와", "과") and text[word.end() :].strip():
+            return [text[: word.end()].strip(), text[word.end() :].strip()]
+    return [text]
+
+
+# The bigrams of interrogatives and of sentence endings that form no noun: 무엇인가요 is 무엇 엇인 인가 가요.
+_FUNCTION_WORDS: Final = """
+무엇 엇인 엇을 엇이 무슨 어떤 어떻 떻게 언제 어디 디에 디서 누가 누구 구가 왜 몇 얼마
+는가 은가 나요 까요 니까 니다 습니 합니 입니 됩니 했습 였습 있습 인지 는지 었나 았나 했나 있나 되나
+그 이 저 것 수 및 등 을 를 은 는 가 의 에 도 와 과 로
+"""
+
+# 인가 is also authorisation and 가요 a song, so they lose only half, as do common verbs and cases.
+_FRAME_WORDS: Final = """
+인가 가요 하는 있는 되는 하기 하고 하여 해서 했던 했는 있었 였는 된다 한다 이다 에서 으로 에게 까지 부터 처럼
+대한 대해 위한 위해 관한 관해 대하 그것 이것 저것 우리 내가 나의 제가 알려 려줘 려주 주세 세요 해줘 해주
+설명 추천 방법 이유 경우 때문 최근 지난
+"""
+
+_SYNONYMS: Final = """
+authentication: 인증 로그인, authorization: 권한 인가, password: 비밀번호 암호, token: 토큰, user: 사용자 계정,
+session: 세션, security: 보안, encryption: 암호화, secret: 시크릿 비밀, database: 데이터베이스 디비, query: 쿼리 질의,
+migration: 마이그레이션 이전, schema: 스키마, table: 테이블, index: 인덱스 색인, transaction: 트랜잭션, cache: 캐시,
+queue: 큐 대기열, worker: 워커, job: 작업, schedule: 스케줄 일정, deploy: 배포, rollback: 롤백, environment: 환경,
+configuration: 설정 구성, server: 서버, client: 클라이언트, container: 컨테이너 도커, cluster: 클러스터, node: 노드,
+network: 네트워크, proxy: 프록시, request: 요청, response: 응답, error: 오류 에러, exception: 예외, bug: 버그 결함,
+fix: 수정 해결, test: 테스트 시험, build: 빌드, performance: 성능 지연, timeout: 타임아웃 시간초과, retry: 재시도,
+memory: 메모리, storage: 저장소 디스크, file: 파일, folder: 폴더 디렉터리, log: 로그, monitor: 모니터링,
+alert: 알림 경보, metric: 지표 메트릭, incident: 장애 사고, backup: 백업, restore: 복구 복원, version: 버전,
+upgrade: 업그레이드 갱신, install: 설치, dependency: 의존성, library: 라이브러리 패키지, module: 모듈, function: 함수,
+method: 메서드, class: 클래스, component: 컴포넌트 구성요소, hook: 훅, state: 상태, event: 이벤트, render: 렌더링,
+effect: 이펙트 효과, property: 속성, parameter: 매개변수 인자, variable: 변수, array: 배열 목록, object: 객체,
+type: 타입 유형, interface: 인터페이스, api: 에이피아이, endpoint: 엔드포인트, webhook: 웹훅, payment: 결제,
+invoice: 청구서 송장, price: 가격 비용, customer: 고객, order: 주문, search: 검색, ranking: 순위, filter: 필터,
+document: 문서, page: 페이지, design: 설계 디자인, architecture: 아키텍처 구조, pattern: 패턴, decision: 결정,
+plan: 계획, meeting: 회의, review: 검토 리뷰, approve: 승인, owner: 담당자 소유자, team: 팀, clientele: 고객,
+deadline: 마감, priority: 우선순위, policy: 정책 규칙, principle: 원칙, lesson: 교훈, example: 예제 예시,
+change: 변경, history: 이력 기록, limit: 제한 한도, rate: 속도 비율, size: 크기, count: 개수, create: 생성,
+delete: 삭제 제거, start: 시작, stop: 종료 중지, enable: 활성화, disable: 비활성화, compare: 비교, validate: 검증,
+input: 입력, output: 출력, screen: 화면, button: 버튼, form: 양식 폼, link: 링크, image: 이미지 사진, language: 언어,
+translation: 번역, data: 데이터, model: 모델, training: 학습 훈련, purchase: 구매, trip: 여행, doctor: 의사,
+movie: 영화, car: 자동차, house: 집, employment: 일 직장, child: 아이, food: 음식 식사
+"""
+
+_FEW: Final = 3
+_COUNTED: Final = r"(?P<count>\d{1,3}|[한두세네몇수])\s?"
+_UNIT: Final = r"(?P<unit>개월|주일|일|주|달|년|해)"
+_YEAR: Final = r"(?P<year>(?:19|20)\d\d)년"
+_OPTIONAL_YEAR: Final = rf"(?:{_YEAR}\s?)?"
+_OR_THIS_YEAR: Final = rf"(?:{_YEAR}\s?|지난\s?|올해\s?)?"
+_MONTH: Final = r"(?P<month>\d{1,2})월"
+_DAY: Final = r"(?P<day>\d{1,2})일"
+
+_TIMES: Final = TimeWords(
+    rules=(
+        TimeRule(rf"{_YEAR}\s?{_MONTH}\s?{_DAY}", "date"),
+        TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?{_DAY}", "date"),
+        TimeRule(rf"(?:작년|지난해)\s?{_MONTH}", "month", back=1),
+        TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}(?!\s?\d)", "month"),
+        TimeRule(rf"(?:최근|지난|근래)\s?{_COUNTED}{_UNIT}(?:간|동안|사이)?", "past"),
+        TimeRule(rf"{_COUNTED}{_UNIT}\s?전", "ago"),
+        TimeRule(r"며칠\s?전", "past", count=7),
+        TimeRule(r"그저께|그제|엊그제", "day", back=2),
+        TimeRule(r"어제|어젯밤|전날", "day", back=1),
+        TimeRule(r"오늘|오늘날(?!짜)", "day"),
+        TimeRule(r"지지난\s?주|저저번\s?주", "period", unit="week", back=2),
+        TimeRule(r"(?:지난|저번)\s?주말", "weekend", back=1),
+        TimeRule(r"(?:지난|저번)\s?(?P<weekday>[월화수목금토일])요일", "weekday"),
+        TimeRule(r"(?:지난|저번)\s?주", "period", unit="week", back=1),
+        TimeRule(r"이번\s?주|금주", "period", unit="week"),
+        TimeRule(r"지지난\s?달", "period", unit="month", back=2),
+        TimeRule(r"(?:지난|저번)\s?달|전월", "period", unit="month", back=1),
+        TimeRule(r"이번\s?달|이달|당월", "period", unit="month"),
+        TimeRule(r"재작년", "period", unit="year", back=2),
+        TimeRule(r"작년|지난해|전년", "period", unit="year", back=1),
+        TimeRule(r"올해|금년", "period", unit="year"),
+        TimeRule(rf"{_OPTIONAL_YEAR}(?P<half>[상하])반기", "half"),
+        TimeRule(rf"{_OPTIONAL_YEAR}(?P<quarter>[1-4])분기", "quarter"),
+        TimeRule(rf"{_YEAR}(?!\s?\d)", "year"),
+        TimeRule(r"최근|요즘|근래", "past", count=30),
+    ),
+    around=(r"(?<![가-힣\d])(?:", ")"),
+    sign=r"[1-4]분기|\d\s?[월일주달년개]|[한두세네몇수]\s?(?:개월|주|달|해|년)|최근|지난|저번|이번|어제|오늘|작년|올해"
+    r"|재작년|그제|그저께|며칠|어젯|전날|이달|금[주년]|전[월년]|당월|반기|요즘|근래",
+    numbers={"한": 1, "두": 2, "세": 3, "네": 4, "몇": _FEW, "수": _FEW},
+    units={
+        "일": "day", "날": "day", "주": "week", "주일": "week", "개월": "month", "달": "month", "년": "year",
+        "해": "year",
+    },
+    weekdays=("월", "화", "수", "목", "금", "토", "일"),
+    halves={"상": 1, "하": 7},
+    since_after=r"\s?(?:이후|부터|이래)",
+    until_after=r"\s?(?:이전|까지)",
+    dates=(rf"(?<!\d){_YEAR}\s?{_MONTH}(?:\s?{_DAY})?",),
+)  # fmt: skip
+
+_QUESTIONS: Final = QuestionWords(
+    known_issues=r"주의할|주의점|주의사항|함정|오류|에러|버그|장애|실패|문제점|알려진 문제|안 되는|안되는|깨지",
+    how_to_do=r"어떻게 (?:하|해|만들|설정|배포|처리|고치|추가|쓰|사용|구현|돌리|실행)|방법|하려면|절차|순서|따라 하기"
+    r"|가이드",
+    code_structure=r"[어무][느떤슨] (?:파일|함수|클래스|모듈)|어디[에서] (?:정의|구현)|코드 구조|정의된|구현된",
+    environment=r"환경|환경변수|버전|설정값|설정은|설정이|현재 (?:상태|설정|버전|구성)|포트|호스트|설치된",
+    what_happened=r"무슨 일|언제|이력|변경 이력|했었|했나|결정했|바뀌었|지난번|경과",
+    principle=r"왜|원칙|철학|이유|전략|정책|기준|목표|가치",
+    implementation=r"코드|함수|메서드|클래스|명령어?|스크립트|옵션|인자|문법|구현",
+    multi_hop=r"왜|비교|차이|관계|영향|원인|때문|결과|이력|변천|의존|그리고|및",
+    temporal=r"언제|이전|이후|부터|까지|동안|이력|순서대로|처음|마지막",
+    broad=r"전체|모든|모두|전반|개요|요약|아키텍처|총정리|목록",
+    task_start=r"어떻게|방법|하려면|절차|순서|따라 하기",
+    part_ends=r"\s+그리고\s+|,\s*(?:또|또한)\s+",
+    conjunctions="및",
+)
+
+_MEMORIES: Final = MemoryWords(
+    decision=r"결정|채택|(?:하|쓰|사용하)기로\s?(?:했|함|합|정)|확정",
+    gotcha=r"주의|함정|조심|유의|경고",
+    preference=r"선호|좋아하|좋아해|좋아함|싫어하|싫어해|취향",
+    lesson=r"교훈|배웠|깨달|회고|다음(?:에는|부터는)",
+    principle=r"원칙|규칙|방침|모범 사례",
+    pattern=r"패턴|반복적|할 때마다|때마다",
+    summary=r"요약|정리",
+    note=r"참고|메모",
+    steps=r"방법|절차|순서|단계|(?:하|되)려면|실행하(?:세요|십시오|면|고)|설치하(?:세요|고|면)"
+    r"|(?:한|된|한\s)?\s?다음(?:에)?\s.*(?:한다|하세요|합니다)",
+    feeling=r"기쁘|기뻤|기뻐|슬프|슬펐|화가\s?(?:나|났)|짜증|답답|불안|걱정|신나|신났|뿌듯|실망|속상|행복|우울|스트레스|두렵|무서",
+    event=r"어제|오늘|그저께|지난\s?(?:주|달|해|번|월)|아까|방금|(?:일|주|달|개월|년|시간|분)\s?전(?:에|부터)?|회의|장애가|발생했"
+    r"|만났|갔다|했었",
+    principle_signs=r"원칙|철학|이유|전략|정책|기준|목표|가치|항상|절대|해야|우선",
+    negation=r"않|없|아니|아닌|아닙|아님|(?<![가-힣])안(?=\s|되|돼|됩|됐|된|될|됨|하|해|한|할|함|합)"
+    r"|못(?=\s|하|해|한|할|함|합)|말(?=고|아|라|것)|지\s?(?=마세|마라|마십)",
+    opposites="허용 금지, 가능 불가, 성공 실패, 이전 이후, 증가 감소, 시작 중지, 추가 삭제, 활성 비활",
+    number_words=r"[월화수목금토일]요일",
+    contradicts=r"모순|상충",
+    deprecated=r"더 이상 (?:사용|쓰|지원)(?:하)?지|사용 중단|지원 중단|폐기",
+    outdated=r"구버전|오래된 정보",
+    traces=("모순", "상충", "더 이상", "사용 중단", "지원 중단", "폐기", "구버전", "오래된 정보"),
+    units="개|초|분|시간|일|주|달|개월|년|명|번|회|원",
+)
+
+KOREAN: Final = LanguagePack(
+    code="ko",
+    letters=_LETTERS,
+    script="hangul",
+    whole_words=False,
+    function_words=_FUNCTION_WORDS,
+    frame_words=_FRAME_WORDS,
+    synonyms=_SYNONYMS,
+    sentence_end=r"(?<=[가-힣])[.!?]+(?=[가-힣])",
+    recap_labels=("사용자 요청: ", "이전 답변 마지막 부분: "),
+    lesson_names={"lesson": ("교훈",), "playbook": ("플레이북",)},
+    lesson_parts={
+        "prevention": r"예방|재발|방지|체크 ?리스트",
+        "cause": r"원인",
+        "mistake": r"실수|잘못",
+        "fix": r"해결|수정|조치",
+    },
+    times=_TIMES,
+    questions=_QUESTIONS,
+    memories=_MEMORIES,
+    names=NameWords(
+        # 민아가, 민아에게.
+        particles=(
+            "에게서", "한테서", "에게", "한테", "이가", "이는", "이의", "이랑",
+            "가", "이", "는", "은", "를", "을", "의", "와", "과", "도", "랑", "께",
+        ),
+        # A short phrase that does not end as a sentence does.
+        quoted=r"(?=.*[가-힣])[가-힣A-Za-z0-9]+(?: [가-힣A-Za-z0-9]+){0,3}(?<![다요까죠자라네])",
+    ),
+    secrets=SecretWords(passwords="비밀번호|패스워드|암호", keys=r"api ?키|토큰|인증 ?키|시크릿", particles="은|는"),
+    grammar=Grammar(nouns, noun_phrases, joins_two, clauses, halves),
+)  # fmt: skip
