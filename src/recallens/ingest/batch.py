@@ -65,7 +65,7 @@ def recognise(reader: Reader, ns: int, columns: Columns, rows: Sequence[Prepared
     origins = reader.by_origin(ns, [origin for row in rows if (origin := _origin(row.memory)) is not None])
     seen: dict[tuple[str, str | None], int] = {}
     hashes = np.array([row.simhash for row in rows], dtype=np.uint64)
-    found: list[Repeat | None] = []
+    repeats: list[Repeat | None] = []
     for at, row in enumerate(rows):
         memory = row.memory
         known: Repeat | None = None
@@ -81,23 +81,23 @@ def recognise(reader: Reader, ns: int, columns: Columns, rows: Sequence[Prepared
                 known = Repeat(Outcome.DUPLICATE, earlier=seen[key])
             elif (num := near.get(at)) is not None:
                 known = Repeat(Outcome.NEAR_DUPLICATE, num=num)
-            elif (earlier := _near_in_batch(rows, hashes, at, found)) is not None:
+            elif (earlier := _near_in_batch(rows, hashes, at, repeats)) is not None:
                 known = Repeat(Outcome.NEAR_DUPLICATE, earlier=earlier)
             else:
                 seen[key] = at
-        found.append(known)
-    return found
+        repeats.append(known)
+    return repeats
 
 
 def raced(tx: Reader, ns: int, rows: Sequence[Prepared], known: Sequence[Repeat | None]) -> list[Repeat | None]:
     """What another process wrote, word for word, after these rows were recognised and before this transaction."""
     exact = tx.by_hash(ns, [row.memory.content_hash for row in rows])
-    found: list[Repeat | None] = []
-    for row, one in zip(rows, known, strict=True):
+    repeats: list[Repeat | None] = []
+    for row, repeat in zip(rows, known, strict=True):
         num = exact.get((row.memory.content_hash, row.memory.project))
-        repeated = one is None and num is not None and row.memory.document is None and bool(row.body)
-        found.append(Repeat(Outcome.DUPLICATE, num=num) if repeated else one)
-    return found
+        repeated = repeat is None and num is not None and row.memory.document is None and bool(row.body)
+        repeats.append(Repeat(Outcome.DUPLICATE, num=num) if repeated else repeat)
+    return repeats
 
 
 def _origin(memory: Memory) -> Provenance | None:
@@ -136,13 +136,15 @@ def _near_in_batch(
     rows: Sequence[Prepared],
     hashes: np.ndarray[tuple[int], np.dtype[np.uint64]],
     at: int,
-    found: Sequence[Repeat | None],
+    repeats: Sequence[Repeat | None],
 ) -> int | None:
     row = rows[at]
     distances = hamming(row.simhash, hashes[:at])
     for earlier in np.flatnonzero(distances <= max_distance(len(row.body))).tolist():
         other = rows[earlier]
-        fresh = found[earlier] is None and other.memory.document is None and other.memory.project == row.memory.project
+        fresh = (
+            repeats[earlier] is None and other.memory.document is None and other.memory.project == row.memory.project
+        )
         if fresh and _repeats(row, other.memory.content):
             return int(earlier)
     return None
@@ -159,16 +161,16 @@ def write_batch(
     for session, project in {(row.session, row.memory.project) for row in rows if row.session is not None}:
         if tx.session(state.key, session) is None:
             tx.put_session(state.key, Session(session, state.name, started=now, project=project))
-    fresh = [at for at, one in enumerate(known) if one is None]
+    fresh = [at for at, repeat in enumerate(known) if repeat is None]
     numbers = dict(zip(fresh, tx.insert(state.key, [rows[at] for at in fresh]), strict=True))
     written: list[tuple[int, Outcome]] = []
-    for at, one in enumerate(known):
-        if one is None:
+    for at, repeat in enumerate(known):
+        if repeat is None:
             written.append((numbers[at], Outcome.CREATED))
             continue
-        num = one.num if one.num is not None else numbers[one.earlier if one.earlier is not None else at]
-        if not one.returned:
+        num = repeat.num if repeat.num is not None else numbers[repeat.earlier if repeat.earlier is not None else at]
+        if not repeat.returned:
             tx.merge_into(state.key, num, rows[at])
             strengthen(tx, state.key, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=rows[at].session)
-        written.append((num, one.outcome))
+        written.append((num, repeat.outcome))
     return written

@@ -92,13 +92,13 @@ def _artifact(pointer: str, kind: str, artifacts: Artifacts) -> Verdict:
 
 
 def _file(citation: FileCitation, root: Path | None, text: Text) -> Verdict:
-    found = _located(citation.path, root)
-    if not isinstance(found, Path):
-        return found
+    place = _located(citation.path, root)
+    if not isinstance(place, Path):
+        return place
     last = citation.end_line or citation.start_line
     if last is None:
         return _VERIFIED
-    content = text(found)
+    content = text(place)
     if content is None:
         return Standing.UNKNOWN, f"{citation.path} cannot be read"
     lines = len(content.splitlines())
@@ -108,10 +108,10 @@ def _file(citation: FileCitation, root: Path | None, text: Text) -> Verdict:
 
 
 def _symbol(citation: SymbolCitation, root: Path | None, text: Text) -> Verdict:
-    found = _located(citation.file, root)
-    if not isinstance(found, Path):
-        return found
-    content = text(found)
+    place = _located(citation.file, root)
+    if not isinstance(place, Path):
+        return place
+    content = text(place)
     if content is None:
         return Standing.UNKNOWN, f"{citation.file} cannot be read"
     for name in _NAME_PARTS.findall(citation.name) or [citation.name]:
@@ -164,12 +164,12 @@ def commit_standings(root: Path, hashes: Sequence[str]) -> dict[str, Verdict]:
     lines = answer.splitlines()
     if len(lines) != len(asked):
         return dict.fromkeys(asked, (Standing.UNKNOWN, "git gave no answer for each commit"))
-    found = {hash: _standing(hash, line) for hash, line in zip(asked, lines, strict=True)}
-    if any(standing is Standing.STALE for standing, _ in found.values()) and _shallow(root):
+    standings = {hash: _standing(hash, line) for hash, line in zip(asked, lines, strict=True)}
+    if any(standing is Standing.STALE for standing, _ in standings.values()) and _shallow(root):
         # A clone without its history cannot tell a commit that is gone from one that was never fetched.
         reason = "the repository is a shallow clone without it"
-        return {hash: (Standing.UNKNOWN, reason) if v[0] is Standing.STALE else v for hash, v in found.items()}
-    return found
+        return {hash: (Standing.UNKNOWN, reason) if v[0] is Standing.STALE else v for hash, v in standings.items()}
+    return standings
 
 
 def work_tree(folder: Path) -> Path | None:
@@ -194,14 +194,14 @@ def _shallow(root: Path) -> bool:
     return isinstance(answer, str) and answer.strip() == "true"
 
 
-def _git(root: Path, arguments: Sequence[str], given: str) -> str | Exception:
+def _git(root: Path, arguments: Sequence[str], stdin: str) -> str | Exception:
     # Inside a hook, git's variables name another repository than the one that is asked about.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
         done = subprocess.run(
             ["git", "-C", str(root), *arguments],
-            input=given, capture_output=True, encoding="utf-8", errors="replace",
+            input=stdin, capture_output=True, encoding="utf-8", errors="replace",
             timeout=GIT_SECONDS, check=True, env=environment,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError) as error:
@@ -215,9 +215,9 @@ def _git_failure(error: Exception, root: Path) -> str:
             return "git is not installed"
         case subprocess.TimeoutExpired():
             return f"git took over {GIT_SECONDS} seconds"
-        case subprocess.CalledProcessError(stderr=str(said)) if "not a git repository" in said:
+        case subprocess.CalledProcessError(stderr=str(stderr)) if "not a git repository" in stderr:
             return f"{root} is no git repository"
-        case subprocess.CalledProcessError(stderr=str(said)) if said.strip():
-            return f"git refused: {said.strip().splitlines()[0]}"
+        case subprocess.CalledProcessError(stderr=str(stderr)) if stderr.strip():
+            return f"git refused: {stderr.strip().splitlines()[0]}"
         case _:
             return f"git cannot be run ({error})"

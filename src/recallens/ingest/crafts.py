@@ -39,10 +39,10 @@ def kept(craft: Some) -> Some:
     """Checked, clean and without secrets, as it may be stored."""
     from recallens.ingest.redact import redact_values  # late: only a write needs its rules
 
-    found = checked(craft)
-    words = redact_values(attributes_of(found))
+    valid = checked(craft)
+    words = redact_values(attributes_of(valid))
     lists = {name: tuple(value) for name, value in words.items() if isinstance(value, list)}
-    return replace(found, **{**words, **lists})  # type: ignore[return-value]
+    return replace(valid, **{**words, **lists})  # type: ignore[return-value]
 
 
 def draft_of(craft: Craft, **attributes: Any) -> Draft:
@@ -67,13 +67,13 @@ def craft_of(memory: Memory, *, whole: bool = False) -> Craft:
     """
     held = memory.attributes
     title = _text(held, "title") or memory.title or first_sentence(memory.content, TITLE_CHARACTERS)
-    told = _text(held, "description") or memory.summary or _told(_after(memory.content, title), whole)
+    description = _text(held, "description") or memory.summary or _told(_after(memory.content, title), whole)
     common: dict[str, Any] = {"citations": memory.citations, "id": memory.id}
     match memory.kind:
         case Kind.SKILL:
             return Skill(
                 topic=_text(held, "topic") or title,
-                context=_text(held, "context") or ("" if "topic" in held else told),
+                context=_text(held, "context") or ("" if "topic" in held else description),
                 core_principles=listed_in(held, "core_principles"),
                 pitfalls=listed_in(held, "pitfalls"),
                 implementation_guide=_text(held, "implementation_guide") or ("" if "topic" in held else memory.content),
@@ -82,11 +82,11 @@ def craft_of(memory: Memory, *, whole: bool = False) -> Craft:
             )
         case Kind.PATTERN:
             count = _count(held, "success_count")
-            return Pattern(title, told, _text(held, "example_code") or None, count, **common)
+            return Pattern(title, description, _text(held, "example_code") or None, count, **common)
         case Kind.GOTCHA:
             return Gotcha(
                 title=title,
-                description=told,
+                description=description,
                 resolution=_text(held, "resolution"),
                 occurrence_count=_count(held, "occurrence_count"),
                 trigger_conditions=listed_in(held, "trigger_conditions"),
@@ -121,8 +121,8 @@ def _count(held: Mapping[str, Any], name: str) -> int:
 def named(reader: TaskReader, ns: int, craft: Craft, project: str | None) -> int | None:
     """The memory in use that has this kind and name in the project."""
     wanted = normalize(cut_at_word(" ".join(name_of(craft).split()), LONGEST_TITLE))
-    found = reader.crafts_named(ns, kind_of(craft), project)
-    return next((num for num, title in found if normalize(title) == wanted), None)
+    titles = reader.crafts_named(ns, kind_of(craft), project)
+    return next((num for num, title in titles if normalize(title) == wanted), None)
 
 
 def merged(old: Craft, new: Craft) -> Craft:

@@ -63,13 +63,13 @@ def recap_id(session: str) -> str:
     return f"{RECAP_SOURCE}:{session}"
 
 
-def recap(session: Session, said: Sequence[Memory]) -> Draft | None:
+def recap(session: Session, memories: Sequence[Memory]) -> Draft | None:
     """A session in a few lines: its summary or, where it has none, what was asked first and said last.
 
-    None where nothing is known of it. `said` is what it created, in order.
+    None where nothing is known of it. `memories` are those that it created, in order.
     """
-    said = [memory for memory in said if memory.source_id != recap_id(session.id)]
-    text = session.summary or _first_and_last(said)
+    memories = [memory for memory in memories if memory.source_id != recap_id(session.id)]
+    text = session.summary or _first_and_last(memories)
     if not text and not session.title:
         return None
     title = session.title or UNTITLED
@@ -86,11 +86,11 @@ def recap(session: Session, said: Sequence[Memory]) -> Draft | None:
     )
 
 
-def _first_and_last(said: Sequence[Memory]) -> str:
-    if not said:
+def _first_and_last(memories: Sequence[Memory]) -> str:
+    if not memories:
         return ""
-    first = next((memory for memory in said if _spoken_by(memory, _ASKERS)), said[0])
-    last = next((memory for memory in reversed(said) if _spoken_by(memory, _ANSWERERS)), said[-1])
+    first = next((memory for memory in memories if _spoken_by(memory, _ASKERS)), memories[0])
+    last = next((memory for memory in reversed(memories) if _spoken_by(memory, _ANSWERERS)), memories[-1])
     asked, answered = main_language(f"{first.content} {last.content}").recap_labels
     lines = [f"{asked}{cut_at_word(' '.join(first.content.split()), FIRST_CHARACTERS)}"]
     if last.id != first.id:

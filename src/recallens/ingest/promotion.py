@@ -81,13 +81,13 @@ def _reward(task: Task) -> float:
 def promotions(attempts: Attempts) -> list[Craft]:
     if len(attempts.tasks) < LEAST_ATTEMPTS:
         return []
-    found: list[Craft] = []
+    crafts: list[Craft] = []
     if attempts.mean >= SUCCESS:
         steps = _steps(attempts)
-        found.append(_skill(attempts, steps) if steps else _pattern(attempts))
+        crafts.append(_skill(attempts, steps) if steps else _pattern(attempts))
     if len(attempts.failures) >= LEAST_ATTEMPTS:
-        found.append(_gotcha(attempts))
-    return found
+        crafts.append(_gotcha(attempts))
+    return crafts
 
 
 def _best(tasks: Sequence[Task]) -> Task:
@@ -106,9 +106,9 @@ def _pattern(attempts: Attempts) -> Pattern:
 
 
 def _skill(attempts: Attempts, steps: str) -> Skill:
-    said = [memory for each in attempts.memories.values() for memory in each]
-    principles = [memory for memory in said if memory.kind in (Kind.PRINCIPLE, Kind.LESSON)]
-    warned = [first_sentence(memory.content, SENTENCE) for memory in said if memory.kind is Kind.GOTCHA]
+    remembered = [memory for each in attempts.memories.values() for memory in each]
+    principles = [memory for memory in remembered if memory.kind in (Kind.PRINCIPLE, Kind.LESSON)]
+    warned = [first_sentence(memory.content, SENTENCE) for memory in remembered if memory.kind is Kind.GOTCHA]
     return Skill(
         topic=_title(attempts),
         context=_best(attempts.successes).text,
@@ -123,15 +123,15 @@ def _skill(attempts: Attempts, steps: str) -> Skill:
 def _gotcha(attempts: Attempts) -> Gotcha:
     failures, first = attempts.failures, attempts.failures[0]
     mended = [task for task in attempts.successes if (task.ended or 0) >= (first.ended or 0)]
-    told = [task.summary for task in failures if task.summary]
+    summaries = [task.summary for task in failures if task.summary]
     logs = [log.content for task in failures for log in attempts.logs.get(task.id, ())]
-    noticed = [annotate(text) for text in [*told, *logs]]
+    noticed = [annotate(text) for text in [*summaries, *logs]]
     return Gotcha(
         title=_title(attempts),
-        description=told[0] if told else f"Attempts at this have failed: {first.text}",
+        description=summaries[0] if summaries else f"Attempts at this have failed: {first.text}",
         resolution=(_best(mended).summary or "") if mended else "",
         occurrence_count=len(failures),
-        trigger_conditions=_few([*(first_sentence(text, SENTENCE) for text in told),
+        trigger_conditions=_few([*(first_sentence(text, SENTENCE) for text in summaries),
                                  *(error for each in noticed for error in each.errors)]),
         files=_few(path for each in noticed for path in each.paths),
         citations=_cited(attempts, failures),
@@ -146,7 +146,7 @@ def _steps(attempts: Attempts) -> str | None:
     """The longest numbered list of a successful attempt, the earliest of equals."""
     texts = [task.summary or "" for task in attempts.successes]
     texts += [log.content for task in attempts.successes for log in attempts.logs.get(task.id, ())]
-    lists = [found.group().strip() for text in texts for found in _STEPS.finditer(text)]
+    lists = [steps.group().strip() for text in texts for steps in _STEPS.finditer(text)]
     lists = [steps for steps in lists if _FIRST_STEP.match(steps) and steps.count("\n") + 1 >= LEAST_STEPS]
     return max(lists, key=lambda steps: steps.count("\n"), default=None)
 

@@ -149,17 +149,19 @@ def _distinct(names: list[tuple[int, str]]) -> tuple[str, ...]:
 
 
 def _symbols(text: str, taken: set[str]) -> tuple[str, ...]:
-    found = [(match.start(1), match[1]) for match in _CALL.finditer(text)] if "()" in text else []
+    symbols = [(match.start(1), match[1]) for match in _CALL.finditer(text)] if "()" in text else []
     if "_" in text:
-        found += [(match.start(), match.group()) for match in _SNAKE.finditer(text)]
+        symbols += [(match.start(), match.group()) for match in _SNAKE.finditer(text)]
     if _HUMP.search(text):
-        found += [(match.start(), match.group()) for match in _CAMEL_SYMBOL.finditer(text)]
+        symbols += [(match.start(), match.group()) for match in _CAMEL_SYMBOL.finditer(text)]
     if "." in text:
-        found += [(match.start(), match.group()) for match in _DOTTED.finditer(text) if _is_dotted_name(match.group())]
+        symbols += [
+            (match.start(), match.group()) for match in _DOTTED.finditer(text) if _is_dotted_name(match.group())
+        ]
     if "`" in text:
-        found += [(match.start(1), match[1].removesuffix("()")) for match in _BACKTICKED.finditer(text)]
-        found = [(at, name) for at, name in found if _IDENTIFIER.fullmatch(name)]
-    return _distinct([(at, name) for at, name in found if name not in taken and not _PLAIN_ACRONYM.fullmatch(name)])
+        symbols += [(match.start(1), match[1].removesuffix("()")) for match in _BACKTICKED.finditer(text)]
+        symbols = [(at, name) for at, name in symbols if _IDENTIFIER.fullmatch(name)]
+    return _distinct([(at, name) for at, name in symbols if name not in taken and not _PLAIN_ACRONYM.fullmatch(name)])
 
 
 def _is_dotted_name(name: str) -> bool:
@@ -173,27 +175,27 @@ def _is_dotted_name(name: str) -> bool:
 def _commits(text: str) -> tuple[str, ...]:
     if _DIGIT.search(text) is None and "ommit" not in text and "OMMIT" not in text:
         return ()
-    found = [
+    commits = [
         (match.start(), match.group())
         for match in _COMMIT.finditer(text)
         if not match.group().isdigit() and not match.group().isalpha()
     ]
     if "ommit" in text or "OMMIT" in text:
-        found += [(match.start(1), match[1].lower()) for match in _NAMED_COMMIT.finditer(text)]
-    return _distinct(found)
+        commits += [(match.start(1), match[1].lower()) for match in _NAMED_COMMIT.finditer(text)]
+    return _distinct(commits)
 
 
 def _errors(text: str) -> list[tuple[int, str]]:
-    found = [(match.start(), match.group()) for match in _ERROR.finditer(text)] if _ERROR_SIGN.search(text) else []
+    errors = [(match.start(), match.group()) for match in _ERROR.finditer(text)] if _ERROR_SIGN.search(text) else []
     if _DIGITS.search(text) is None:
-        return found
-    found += [(match.start(), f"HTTP {match[1]}") for match in _HTTP.finditer(text)]
-    found += [(match.start(), f"SQLSTATE {match[1].upper()}") for match in _SQLSTATE.finditer(text)]
-    return found
+        return errors
+    errors += [(match.start(), f"HTTP {match[1]}") for match in _HTTP.finditer(text)]
+    errors += [(match.start(), f"SQLSTATE {match[1].upper()}") for match in _SQLSTATE.finditer(text)]
+    return errors
 
 
-def _tags(prose: str, given: Iterable[str]) -> tuple[str, ...]:
-    names = [tag_name(tag) for tag in given]
+def _tags(prose: str, tags: Iterable[str]) -> tuple[str, ...]:
+    names = [tag_name(tag) for tag in tags]
     if "#" in prose:
         names += [tag for tag in _HASHTAG.findall(prose) if not _COLOUR.fullmatch(tag) and tag not in _DIRECTIVES]
     kept = dict.fromkeys(name for name in names if 0 < len(name) <= MAX_TAG)
@@ -202,14 +204,14 @@ def _tags(prose: str, given: Iterable[str]) -> tuple[str, ...]:
 
 def entities(prose: str) -> tuple[str, ...]:
     """The distinct names in text order."""
-    found = [(match.start(), match.group()) for match in _CAMEL_NAME.finditer(prose)] if _HUMP.search(prose) else []
-    found += [named for match in _NAME.finditer(prose) if (named := _name(prose, match))]
+    names = [(match.start(), match.group()) for match in _CAMEL_NAME.finditer(prose)] if _HUMP.search(prose) else []
+    names += [named for match in _NAME.finditer(prose) if (named := _name(prose, match))]
     if "@" in prose:
-        found += [(match.start(), match.group()) for match in _HANDLE.finditer(prose)]
-    found += [
+        names += [(match.start(), match.group()) for match in _HANDLE.finditer(prose)]
+    names += [
         (match.start(1), match[1].strip()) for match in _QUOTED.finditer(prose) if _is_quoted_name(match[1].strip())
     ]
-    return tuple(dict.fromkeys(name for _, name in sorted(found)))[:MOST_ENTITIES]
+    return tuple(dict.fromkeys(name for _, name in sorted(names)))[:MOST_ENTITIES]
 
 
 def _name(prose: str, match: re.Match[str]) -> tuple[int, str] | None:
@@ -254,17 +256,17 @@ def _is_quoted_name(text: str) -> bool:
 
 def file_paths(text: str) -> list[tuple[int, str]]:
     """Where each path starts, and the path."""
-    found: list[tuple[int, str]] = []
+    paths: list[tuple[int, str]] = []
     if "/" in text or "\\" in text:
         for match in _SLASHED.finditer(text):
             path = match.group().rstrip(".-")
             if is_path(path):
-                found.append((match.start(), path))
+                paths.append((match.start(), path))
     if "." in text:
         for match in _DOTTED_FILE.finditer(text):
             if is_bare_file(match.group()):
-                found.append((match.start(), match.group()))
-    return found
+                paths.append((match.start(), match.group()))
+    return paths
 
 
 def is_file(path: str) -> bool:
@@ -307,14 +309,14 @@ def iso_dates(text: str) -> list[str]:
     """Distinct dates in text order; impossible ones (2024-02-30) are left out."""
     if _YEAR.search(text) is None:
         return []
-    found: dict[int, str] = {}
+    dates: dict[int, str] = {}
     for pattern in (*_spelled_dates(), _ISO_DATE):
         for match in pattern.finditer(text):
             spelled = _iso(match)
             # 3 March 2024 is also a month and a year; the fuller reading, found first, keeps its end.
-            if spelled and match.end() not in found:
-                found[match.end()] = spelled
-    return list(dict.fromkeys(found[end] for end in sorted(found)))
+            if spelled and match.end() not in dates:
+                dates[match.end()] = spelled
+    return list(dict.fromkeys(dates[end] for end in sorted(dates)))
 
 
 @cache

@@ -33,12 +33,12 @@ ELLIPSIS: Final = "…"
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, stripped; blank lines and list items also end one."""
-    found: list[str] = []
+    pieces: list[str] = []
     begin = 0
     for end in sentence_ends(text):
-        found.append(text[begin:end].strip())
+        pieces.append(text[begin:end].strip())
         begin = end
-    return [sentence for sentence in found if sentence]
+    return [sentence for sentence in pieces if sentence]
 
 
 def sentence_ends(text: str) -> list[int]:
@@ -53,10 +53,10 @@ def first_sentence(text: str, limit: int) -> str:
         return ""
     # Only the head can matter, and a document may be long.
     head = text.lstrip()[: 4 * limit + 256]
-    found = sentences(head)
-    if not found:
+    first = sentences(head)
+    if not first:
         return ""
-    line = " ".join(found[0].split())
+    line = " ".join(first[0].split())
     if len(line) <= limit:
         return line
     return cut_at_word(line, limit)

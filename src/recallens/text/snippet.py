@@ -82,17 +82,17 @@ class Snippets:
     def _likely_plain(self, text: str) -> list[tuple[int, str]]:
         """The same of plain ASCII, from the other end: where a word that was asked for may begin."""
         lowered = text.lower()
-        found: dict[int, str] = {}
+        runs: dict[int, str] = {}
         for begins in self._beginnings:
             at = lowered.find(begins)
             while at >= 0:
                 start = at
                 while start and text[start - 1].isalnum():
                     start -= 1
-                if start not in found:
-                    found[start] = _PLAIN_RUN.match(text, start)[0]  # type: ignore[index]  # it has a letter at least
-                at = lowered.find(begins, start + len(found[start]))
-        return sorted(found.items())
+                if start not in runs:
+                    runs[start] = _PLAIN_RUN.match(text, start)[0]  # type: ignore[index]  # it has a letter at least
+                at = lowered.find(begins, start + len(runs[start]))
+        return sorted(runs.items())
 
     def _hits(self, met: Sequence[tuple[int, str, Sequence[str]]], *, opened: bool) -> list[Hit]:
         return [(start, run, held) for start, run, tokens in met if (held := self._held(tokens, opened))]

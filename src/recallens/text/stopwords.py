@@ -101,7 +101,7 @@ def names_in(text: str, known: Mapping[str, int], ignored: Collection[str] = ())
     if not known:
         return []
     words = [(word.start(), word.end()) for word in _WORD.finditer(text)]
-    found: list[Name] = []
+    names: list[Name] = []
     at = 0
     while at < len(words):
         step = 1
@@ -109,11 +109,11 @@ def names_in(text: str, known: Mapping[str, int], ignored: Collection[str] = ())
             start, end = words[at][0], words[at + size - 1][1]
             length = _known_length(text[start:end], known, ignored)
             if length:
-                found.append(Name(start, start + length, known[nfc(text[start : start + length])]))
+                names.append(Name(start, start + length, known[nfc(text[start : start + length])]))
                 step = size
                 break
         at += step
-    return found
+    return names
 
 
 def _known_length(written: str, known: Mapping[str, int], ignored: Collection[str]) -> int:

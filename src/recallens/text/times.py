@@ -120,12 +120,12 @@ def last_month(today: date, number: int) -> Span:
 
 def month_day(today: date, number: int, day_number: int, year_number: int | None) -> Span | None:
     try:
-        found = date(year_number or today.year, number, day_number)
-        if year_number is None and found > today:
-            found = found.replace(year=today.year - 1)
+        named_day = date(year_number or today.year, number, day_number)
+        if year_number is None and named_day > today:
+            named_day = named_day.replace(year=today.year - 1)
     except ValueError:
         return None
-    return day(found)
+    return day(named_day)
 
 
 def part_of_year(today: date, first_month: int, length: int, year_number: int | None) -> Span:

@@ -114,8 +114,8 @@ def tokenize(text: str) -> list[str]:
     tokens: list[str] = []
     extend = tokens.extend
     for chunk in _chunk_regex(text).findall(nfc(text)):
-        found = known.get(chunk)
-        extend(_learn(chunk) if found is None else found)
+        remembered = known.get(chunk)
+        extend(_learn(chunk) if remembered is None else remembered)
     return tokens
 
 
@@ -135,8 +135,8 @@ def token_spans(text: str) -> list[tuple[str, int, int]]:
 
 def tokens_of(word: str) -> Sequence[str]:
     """The tokens of one word, quickly where it has been met before."""
-    found = _tokens_of_chunk.get(word)
-    return tokenize(word) if found is None else found
+    remembered = _tokens_of_chunk.get(word)
+    return tokenize(word) if remembered is None else remembered
 
 
 def _chunk_regex(text: str) -> re.Pattern[str]:

@@ -36,7 +36,7 @@ TASK_FIELDS = (
 
 def read_lines(lines: Iterable[str], *, now: int) -> Import:
     """Every line that is not blank; a line is a memory unless its `type` says otherwise."""
-    found = Import()
+    imported = Import()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -46,27 +46,27 @@ def read_lines(lines: Iterable[str], *, now: int) -> Import:
                 raise InvalidInput("not a JSON object")
             if "\\u" in line:
                 json.dumps(record, ensure_ascii=False).encode()  # half a surrogate pair can be escaped, not stored
-            _read(record, found, now)
+            _read(record, imported, now)
         except json.JSONDecodeError as error:
-            found.errors.append(f"line {number}: not JSON ({error.msg} at column {error.colno})")
+            imported.errors.append(f"line {number}: not JSON ({error.msg} at column {error.colno})")
         except (ValueError, RecursionError) as error:
             # A number of thousands of digits, or objects nested as deep.
-            found.errors.append(f"line {number}: not JSON that can be read ({error})")
+            imported.errors.append(f"line {number}: not JSON that can be read ({error})")
         except RecallensError as error:
-            found.errors.append(f"line {number}: {error}")
-    return found
+            imported.errors.append(f"line {number}: {error}")
+    return imported
 
 
-def _read(record: Mapping[str, Any], found: Import, now: int) -> None:
+def _read(record: Mapping[str, Any], imported: Import, now: int) -> None:
     match record.get("type", "memory"):
         case "memory":
-            found.memories.append(_memory(record, now))
+            imported.memories.append(_memory(record, now))
         case "session":
-            found.sessions.append(_session(record, now))
+            imported.sessions.append(_session(record, now))
         case "relation":
-            found.relations.append(_relation(record))
+            imported.relations.append(_relation(record))
         case "task":
-            found.tasks.append(_task(record, now))
+            imported.tasks.append(_task(record, now))
         case other:
             raise UnknownOption("line type", other, LINE_TYPES)
 

@@ -23,10 +23,10 @@ Fresh = tuple[Placed, str]
 """Where a new section stands, and the hash of its text."""
 
 _SAMENESS: Final[tuple[Callable[[Fresh], Hashable], ...]] = (
-    lambda one: one[0].digest,
-    lambda one: one[1],
-    lambda one: one[0].body,
-    lambda one: one[0].headings,
+    lambda section: section[0].digest,
+    lambda section: section[1],
+    lambda section: section[0].body,
+    lambda section: section[0].headings,
 )
 
 
@@ -91,18 +91,18 @@ def match_sections(old: Sequence[KnownSection], new: Sequence[Fresh]) -> list[Kn
 
     Unchanged first; then of the same text, of the same text under another heading, and last under the same headings.
     """
-    found: list[KnownSection | None] = [None] * len(new)
+    continued: list[KnownSection | None] = [None] * len(new)
     left = sorted(old, key=lambda section: section.placed.position)
     for key in _SAMENESS:
         waiting: dict[Hashable, list[KnownSection]] = defaultdict(list)
         for section in reversed(left):
             waiting[key((section.placed, section.content_hash))].append(section)
         for at, fresh in enumerate(new):
-            if found[at] is None and (wanted := key(fresh)) != "" and waiting.get(wanted):
-                found[at] = waiting[wanted].pop()
-        taken = {section.num for section in found if section is not None}
+            if continued[at] is None and (wanted := key(fresh)) != "" and waiting.get(wanted):
+                continued[at] = waiting[wanted].pop()
+        taken = {section.num for section in continued if section is not None}
         left = [section for section in left if section.num not in taken]
-    return found
+    return continued
 
 
 def renames(

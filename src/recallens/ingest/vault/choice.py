@@ -32,9 +32,9 @@ class Choice:
 def choose(root: str, options: VaultOptions) -> Choice:
     scopes, dropped = resolve_scopes(root, options.scopes)
     if options.scopes and not scopes:
-        told = "; ".join(f"{problem.path}: {problem.reason}" for problem in dropped)
+        reasons = "; ".join(f"{problem.path}: {problem.reason}" for problem in dropped)
         raise InvalidInput(
-            f"none of the scopes is a folder of the vault ({told})",
+            f"none of the scopes is a folder of the vault ({reasons})",
             hint=f"Nothing was changed. A scope is a folder inside {root}, for example --scope docs.",
         )
 
@@ -90,7 +90,7 @@ def matches(pattern: str, path: str) -> bool:
     tried = ["/".join(parts[: at + 1]) for at in range(len(parts))] if anchored else parts
     if pattern.endswith("/"):
         tried = tried[:-1]
-    return any(expression.fullmatch(one) for one in tried)
+    return any(expression.fullmatch(name) for name in tried)
 
 
 @cache
@@ -118,7 +118,7 @@ def make_plan(root: Root, choice: Choice, known: Mapping[str, VaultFile], paths:
         sights, concerned = root.walk(choice.enters), dict(known)
     else:
         sights = (sight for path in dict.fromkeys(paths) for sight in root.look(path, choice.enters))
-        concerned = {path: file for path, file in known.items() if any(is_under(path, one) for one in paths)}
+        concerned = {path: file for path, file in known.items() if any(is_under(path, limit) for limit in paths)}
     present: dict[str, Seen] = {}
     closed: list[Closed] = []
     skipped: list[Problem] = []
@@ -133,14 +133,14 @@ def make_plan(root: Root, choice: Choice, known: Mapping[str, VaultFile], paths:
                 if choice.takes(sight.path):
                     skipped.append(sight)
     same = {path for path, seen in present.items() if path in known and known[path].seen == seen}
-    out_of_sight = {path for path in concerned for one in closed if is_under(path, one.path)}
+    out_of_sight = {path for path in concerned for folder in closed if is_under(path, folder.path)}
     bad = [(path, known[path].error) for path in sorted(same | out_of_sight)]
     errors = [Problem(path, error) for path, error in bad if error is not None]
     return SyncPlan(
         to_read={path: seen for path, seen in present.items() if path not in same},
         gone={path: file for path, file in concerned.items() if path not in present and path not in out_of_sight},
         unchanged=len(same | out_of_sight) - len(errors),
-        errors=(*(Problem(one.path or ".", one.reason) for one in closed), *errors),
+        errors=(*(Problem(folder.path or ".", folder.reason) for folder in closed), *errors),
         skipped=tuple(skipped),
     )
 

@@ -82,9 +82,9 @@ def is_project_evidence(relative_path: str, content: str) -> bool:
 
 def lesson_kind(relative_path: str, matter: Mapping[str, Any]) -> str | None:
     """lesson, playbook or qa-finding. What a note says of itself goes before the folder it lies in."""
-    said = [value for key in ("type", "kind") if isinstance(value := matter.get(key), str) and value.strip()]
-    if said:
-        return next((kind for value in said if (kind := _KIND_OF.get(_spelled(value)))), None)
+    stated = [value for key in ("type", "kind") if isinstance(value := matter.get(key), str) and value.strip()]
+    if stated:
+        return next((kind for value in stated if (kind := _KIND_OF.get(_spelled(value)))), None)
     tagged = matter.get("tags")
     tags: Sequence[Any] = tagged if isinstance(tagged, list) else re.split(r"[,\s]+", str(tagged or ""))
     for tag in tags:
@@ -107,16 +107,16 @@ def _spelled(name: str) -> str:
 def extract_lesson_essence(text: str, limit: int = ESSENCE_CHARACTERS) -> str:
     """The Mistake, Root Cause, Fix and Prevention Checklist of a card, in this order; "" where it has none of them."""
     text = text[split(text)[1] :]
-    found = headings(text)
+    titles = headings(text)
     parts: dict[str, list[tuple[str, str]]] = {}
     covered = 0
-    for at, heading in enumerate(found):
+    for at, heading in enumerate(titles):
         if heading.start < covered:
             continue  # a part of the part above it
         name = next((name for name, pattern in _PARTS.items() if pattern.search(normalize(heading.text))), None)
         if name is None:
             continue
-        later = (other.start for other in found[at + 1 :] if other.level <= heading.level)
+        later = (other.start for other in titles[at + 1 :] if other.level <= heading.level)
         covered = next(later, len(text))
         body = text[heading.body : covered].strip()
         if body:

@@ -31,10 +31,10 @@ def links(text: str) -> tuple[Link, ...]:
     if "[" not in text:
         return ()
     prose = _CODE.sub("", "\n".join(line for _, line, fenced in lines(text) if not fenced))
-    found = [_wiki(match[1]) for match in _WIKI.finditer(prose)]
-    found += [_path(match[1] or match[2]) for match in _INLINE.finditer(prose)]
-    found += [_path(match[1]) for match in _DEFINED.finditer(prose)]
-    return tuple(dict.fromkeys(link for link in found if link is not None))[:MOST_LINKS]
+    targets = [_wiki(match[1]) for match in _WIKI.finditer(prose)]
+    targets += [_path(match[1] or match[2]) for match in _INLINE.finditer(prose)]
+    targets += [_path(match[1]) for match in _DEFINED.finditer(prose)]
+    return tuple(dict.fromkeys(link for link in targets if link is not None))[:MOST_LINKS]
 
 
 def _wiki(inner: str) -> Link | None:
@@ -95,12 +95,12 @@ class Resolver:
     def _named(self, target: str) -> str | None:
         """By name, wherever it lies: the shortest path wins."""
         wanted = _without_suffix(normalize(posixpath.normpath(target))).split("/")
-        found = [
+        candidates = [
             path
             for path in self._by_name.get(wanted[-1], ())
             if _without_suffix(normalize(path)).split("/")[-len(wanted) :] == wanted
         ]
-        return min(found, key=_shortness, default=None)
+        return min(candidates, key=_shortness, default=None)
 
 
 def _shortness(path: str) -> tuple[int, int, str]:
@@ -124,8 +124,8 @@ def mentions(sections: Mapping[str, Sequence[LinkedSection]]) -> set[tuple[int, 
     }
     pairs: set[tuple[int, int]] = set()
     for path, own in sections.items():
-        for num, _, found in own:
-            for link in found:
+        for num, _, own_links in own:
+            for link in own_links:
                 target = resolver.resolve(link, path)
                 if target is None or not sections[target]:
                     continue

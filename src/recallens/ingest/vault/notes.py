@@ -81,8 +81,8 @@ def read_note(path: str, data: bytes, *, now: int) -> VaultNote:
 
 
 def _title(path: str, matter: Mapping[str, Any], body: str) -> str:
-    if (given := frontmatter.title(matter)) is not None:
-        return clean(given)
+    if (stated := frontmatter.title(matter)) is not None:
+        return clean(stated)
     first = next((heading for heading in headings(body) if heading.level == 1 and heading.text), None)
     if first is not None and not body[: first.start].strip():
         return first.text
@@ -101,14 +101,14 @@ def _kind(matter: Mapping[str, Any]) -> Kind:
 
 
 def _attributes(path: str, matter: Mapping[str, Any], text: str, lesson: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    attributes: dict[str, Any] = {
         "category": infer_category(path),
         "isProjectEvidence": is_project_evidence(path, text),
     }
     if lesson is not None:
-        found |= {"isLesson": True, "lessonKind": lesson}
+        attributes |= {"isLesson": True, "lessonKind": lesson}
     kept = frontmatter.kept(matter)
-    return found | ({"frontmatter": kept} if kept else {})
+    return attributes | ({"frontmatter": kept} if kept else {})
 
 
 def breadcrumb(note: VaultNote, section: NoteSection) -> str:
@@ -150,9 +150,9 @@ def placed(note: VaultNote, at: int, *, path: str, project: str | None) -> Place
 
 def _body(text: str) -> str:
     """The hash of what stands under the headings; a section that is nothing but headings has none."""
-    found = headings(text)
-    if not found:
+    titles = headings(text)
+    if not titles:
         return content_hash(text)
-    ends = [heading.start for heading in found[1:]] + [len(text)]
-    kept = text[: found[0].start] + "".join(text[h.body : end] for h, end in zip(found, ends, strict=True))
+    ends = [heading.start for heading in titles[1:]] + [len(text)]
+    kept = text[: titles[0].start] + "".join(text[h.body : end] for h, end in zip(titles, ends, strict=True))
     return content_hash(kept) if kept.strip() else ""

@@ -81,7 +81,7 @@ def lines(text: str) -> Iterator[tuple[int, str, bool]]:
 
 
 def headings(text: str) -> list[Heading]:
-    found: list[Heading] = []
+    titles: list[Heading] = []
     before: tuple[int, str] | None = None  # a line that would be a heading if it were underlined
     blank = True
     for at, line, fenced in lines(text):
@@ -89,18 +89,18 @@ def headings(text: str) -> list[Heading]:
             before, blank = None, False
             continue
         if atx := _ATX.match(line):
-            found.append(_heading(len(atx["level"]), atx["text"] or "", at, at + len(line) + 1))
+            titles.append(_heading(len(atx["level"]), atx["text"] or "", at, at + len(line) + 1))
             before, blank = None, True
             continue
         under = _SETEXT.match(line) if before is not None else None
         if under is not None and before is not None:
-            found.append(_heading(1 if under["mark"][0] == "=" else 2, before[1], before[0], at + len(line) + 1))
+            titles.append(_heading(1 if under["mark"][0] == "=" else 2, before[1], before[0], at + len(line) + 1))
             before, blank = None, True
             continue
         # Only a paragraph of one line is taken for a title: below a longer one, dashes are a rule.
         before = (at, line) if blank and not _NO_PARAGRAPH.match(line) else None
         blank = not line.strip()
-    return found
+    return titles
 
 
 def _heading(level: int, raw: str, start: int, body: int) -> Heading:
@@ -135,9 +135,9 @@ class _Piece:
 
 def markdown_sections(text: str, *, line: int = 1, target: int = TARGET_CHARACTERS) -> list[NoteSection]:
     """`line` is the number of the text's first line in its file."""
-    found = headings(text)
-    pieces = _whole(text, found) if len(text.strip()) <= target else _cut(text, found, target)
-    return _sections(text, pieces, found, line, target)
+    titles = headings(text)
+    pieces = _whole(text, titles) if len(text.strip()) <= target else _cut(text, titles, target)
+    return _sections(text, pieces, titles, line, target)
 
 
 def plain_sections(text: str, *, line: int = 1, target: int = TARGET_CHARACTERS) -> list[NoteSection]:
@@ -146,22 +146,22 @@ def plain_sections(text: str, *, line: int = 1, target: int = TARGET_CHARACTERS)
 
 def whole_section(text: str, *, line: int = 1) -> list[NoteSection]:
     """The text as one section, however long: a card that is read whole or not at all."""
-    found = headings(text)
-    return _sections(text, _whole(text, found), found, line, max(len(text), 1))
+    titles = headings(text)
+    return _sections(text, _whole(text, titles), titles, line, max(len(text), 1))
 
 
-def _whole(text: str, found: Sequence[Heading]) -> list[_Piece]:
-    alone = len(found) == 1 and not text[: found[0].start].strip()
-    return [_Piece(0, len(text), (found[0].text,) if alone and found[0].text else ())]
+def _whole(text: str, titles: Sequence[Heading]) -> list[_Piece]:
+    alone = len(titles) == 1 and not text[: titles[0].start].strip()
+    return [_Piece(0, len(text), (titles[0].text,) if alone and titles[0].text else ())]
 
 
-def _cut(text: str, found: Sequence[Heading], target: int) -> list[_Piece]:
+def _cut(text: str, titles: Sequence[Heading], target: int) -> list[_Piece]:
     units, levels, path = [], [], list[tuple[int, str]]()
-    if not found or text[: found[0].start].strip():
-        units.append(_Piece(0, found[0].start if found else len(text), ()))
+    if not titles or text[: titles[0].start].strip():
+        units.append(_Piece(0, titles[0].start if titles else len(text), ()))
         levels.append(7)  # what stands before the first heading is under none, and none is under it
-    for at, heading in enumerate(found):
-        end = found[at + 1].start if at + 1 < len(found) else len(text)
+    for at, heading in enumerate(titles):
+        end = titles[at + 1].start if at + 1 < len(titles) else len(text)
         path = [(level, name) for level, name in path if level < heading.level] + [(heading.level, heading.text)]
         bare = not text[heading.body : end].strip()
         units.append(_Piece(heading.start, end, tuple(name for _, name in path if name), bare))
@@ -212,7 +212,7 @@ def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _sections(
-    text: str, pieces: Sequence[_Piece], found: Sequence[Heading], line: int, target: int
+    text: str, pieces: Sequence[_Piece], titles: Sequence[Heading], line: int, target: int
 ) -> list[NoteSection]:  # fmt: skip
     ends = [match.start() for match in _NEWLINE.finditer(text)]
     breaks = _paragraph_ends(text) if any(piece.size > target for piece in pieces) else []
@@ -223,7 +223,7 @@ def _sections(
             if not kept.strip():
                 continue
             first = start + len(text[start:end]) - len(text[start:end].lstrip("\n"))
-            anchors = tuple(name for h in found if start <= h.start < end for name in h.anchors)
+            anchors = tuple(name for h in titles if start <= h.start < end for name in h.anchors)
             below, above = bisect_right(ends, first - 1), bisect_right(ends, first + len(kept) - 1)
             sections.append(NoteSection(kept, piece.path, anchors, line + below, line + above))
     return sections
