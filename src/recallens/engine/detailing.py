@@ -19,7 +19,7 @@ from recallens.model.memory import (
 )
 from recallens.model.query import MAX_LIMIT
 from recallens.model.task import DetailEntry, Details, Task
-from recallens.recall.provenance import ONLY_HERE
+from recallens.recall.gates import ONLY_HERE
 from recallens.store.protocols import Reader
 from recallens.text.counting import SLICE, count_tokens, estimate_tokens
 from recallens.text.normalize import clean

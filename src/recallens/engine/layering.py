@@ -7,7 +7,7 @@ from recallens.errors import InvalidInput
 from recallens.model.layers import TimelineEntry
 from recallens.model.query import MAX_LIMIT
 from recallens.model.salience import DAY_MS
-from recallens.recall.provenance import ONLY_HERE
+from recallens.recall.gates import ONLY_HERE
 from recallens.render.layers import Surroundings, timeline_entry
 
 WINDOW_DAYS = 7

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from recallens import __version__
 from recallens.engine.core import Core
-from recallens.engine.setting import set_scene
 from recallens.engine.situating import situation
 from recallens.errors import InvalidInput
 from recallens.ingest.validate import epoch_ms, label, option, tags, unit_interval
@@ -35,13 +34,14 @@ from recallens.model.recall import Recall, SessionContext, SessionSummary, Timel
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recallens.model.snapshot_id import SCHEMA_VERSION, snapshot_id
 from recallens.model.verdict import Found, Note
-from recallens.recall.assemble import apart, results
-from recallens.recall.budget import spending
 from recallens.recall.complexity import dynamic_k
-from recallens.recall.pipeline import pipeline, widened_query
-from recallens.recall.plan import PLANNED_CHARACTERS, measure, windows_of
-from recallens.recall.presets import Preset, preset_named, views_for
+from recallens.recall.pipeline import pipeline
+from recallens.recall.plan import PLANNED_CHARACTERS, measure, widened_query, windows_of
+from recallens.recall.presets import Preset, preset_named
+from recallens.recall.results import results
 from recallens.recall.runner import run
+from recallens.recall.scene import open_scene
+from recallens.recall.select import spending
 from recallens.store.protocols import Writer
 from recallens.text.normalize import clean
 from recallens.text.tokenizer import TOKENIZER_VERSION
@@ -153,7 +153,7 @@ class Recalling(Core):
         preset = preset_named(query.preset)
         if not query.text.strip():
             return _nothing(query, self._versions(preset), "the query is empty: nothing was searched")
-        meant = query.text if "semantic" in views_for(preset, query.mode) else None
+        meant = query.text if "semantic" in preset.views(query.mode) else None
         with self.snapshot(query.namespace, meant=meant) as snapshot:
             if query.mode is Mode.SEMANTIC:
                 # Nothing else could answer, so a missing encoder is an error here and not a degradation.
@@ -161,20 +161,25 @@ class Recalling(Core):
             if snapshot is None:
                 return _nothing(query, self._versions(preset), f"namespace {query.namespace!r} holds nothing yet")
             reader, state, version = snapshot
-            scene = set_scene(
+            scene = open_scene(
                 reader,
                 state,
                 version,
                 encoding=self.encoding,
                 preset=preset,
                 query=query,
-                notes=self._versions(preset),
+                versions=self._versions(preset),
             )
             ledger, pool = run(pipeline(scene, preset, query), query)
             found = results(reader, scene, ledger, pool, query)
-        found, lessons = apart(found, query.limit if pool.round == 1 else widened_query(query).limit)
+        limit = query.limit if pool.round == 1 else widened_query(query).limit
         return Recall(
-            query, found, ledger, self.encoding.key, degraded=Later(lambda: _failures(ledger)), lessons=lessons
+            query,
+            found[:limit],
+            ledger,
+            self.encoding.key,
+            degraded=Later(lambda: _failures(ledger)),
+            lessons=found[limit:],
         )
 
     def _versions(self, preset: Preset) -> dict[str, Any]:
