@@ -24,7 +24,7 @@ from recallens.evaluate.dataset import read_dataset
 from recallens.evaluate.report import is_mistake
 from recallens.evaluate.running import asked, evaluate
 from recallens.model.recall import Recall
-from recallens.recall.abstention import COEFFICIENTS
+from recallens.recall.certificate import COEFFICIENTS
 
 FEATURES = [name for name in COEFFICIENTS if name != "bias"]
 PENALTY = 3.0

@@ -20,7 +20,7 @@ from recallens.model.context import Context
 from recallens.model.ids import IdSource
 from recallens.model.memory import CommitCitation, FileCitation
 from recallens.model.salience import DAY_MS
-from recallens.recall.provenance import ONLY_HERE
+from recallens.recall.gates import ONLY_HERE
 from recallens.render.context import context_markdown, context_record, format_for_context, mark_for
 from recallens.text.token_count import count_tokens
 from sample import EXAMPLES

@@ -16,7 +16,7 @@ from recallens.ingest.draft import Draft
 from recallens.model.layers import INDEX_TOKENS, TIMELINE_TOKENS
 from recallens.model.memory import Event, EventKind, FileCitation
 from recallens.model.salience import DAY_MS
-from recallens.recall.provenance import ONLY_HERE
+from recallens.recall.gates import ONLY_HERE
 from recallens.render.layers import index_entry, index_record, timeline_entry_record
 from recallens.text.token_count import count_tokens
 from sample import EXAMPLES

@@ -11,7 +11,7 @@ from recallens.evaluate.dataset import read_dataset
 from recallens.evaluate.running import Run, asked, evaluate, steps
 from recallens.index.encoders.hashing import HashingEncoder
 from recallens.index.encoders.protocol import EncoderKey, Vectors
-from recallens.recall.baselines import RRF_K
+from recallens.recall.terms.relevance import RRF_K
 
 BASELINES = ("bm25", "dense", "rrf")
 

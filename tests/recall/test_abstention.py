@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recallens import Draft, Engine
-from recallens.recall.abstention import COEFFICIENTS, answerability
+from recallens.recall.certificate import COEFFICIENTS, answerability
 
 
 def doubt(engine: Engine, question: str) -> dict[str, Any]:

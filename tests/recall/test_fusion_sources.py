@@ -304,6 +304,6 @@ def test_the_limit_holds_zero_means_none_and_the_asking_session_is_left_out(engi
 
 
 def test_what_only_the_sessions_view_found_is_served_by_recent_scan() -> None:
-    from recallens.recall.provenance import served_by
+    from recallens.recall.results import served_by
 
     assert served_by(("sessions",), 0.2) == "recent-scan"

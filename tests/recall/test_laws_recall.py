@@ -20,7 +20,7 @@ from recallens.model.ledger import Ledger
 from recallens.model.recall import Recall
 from recallens.model.verdict import Gate
 from recallens.recall import gates, pipeline
-from recallens.recall.gates import Rung
+from recallens.recall.gates import FilterRule
 from worlds import World, a_folder, open_world, populate, populated, questions, worlds
 
 few = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
@@ -87,16 +87,16 @@ def test_recorded_gates_commute(world: World, asked: list[Question], chance: ran
 def test_any_order_of_the_ladder_gives_the_same_answer(
     world: World, asked: list[Question], chance: random.Random
 ) -> None:
-    def shuffled(*given: Any) -> tuple[Rung, ...]:
-        rungs = list(gates.ladder(*given))
-        chance.shuffle(rungs)
-        return tuple(rungs)
+    def shuffled(*given: Any) -> tuple[FilterRule, ...]:
+        rules = list(gates.filter_rules(*given))
+        chance.shuffle(rules)
+        return tuple(rules)
 
     with populated(world) as engine:
         for question in asked:
             expected = answer(ask(engine, question))
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(pipeline, "ladder", shuffled)
+                patch.setattr(pipeline, "filter_rules", shuffled)
                 assert answer(ask(engine, question)) == expected
 
 

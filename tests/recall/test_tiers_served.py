@@ -10,10 +10,9 @@ from recallens.engine import Engine
 from recallens.model.ledger import Ledger
 from recallens.model.memory import FileCitation
 from recallens.model.snapshot import Snapshot, XrayResult
-from recallens.recall.graph import HOP_DECAY, SHARED_ENTITY_CONFIDENCE, pagerank, path_to, spread
-from recallens.recall.provenance import ONLY_HERE
-from recallens.recall.scene import Edge
-from recallens.recall.tiers import starts_a_task
+from recallens.recall.gates import ONLY_HERE
+from recallens.recall.views.graph import HOP_DECAY, SHARED_ENTITY_CONFIDENCE, GraphEdge, pagerank, path_to, spread
+from recallens.recall.views.tiers import starts_a_task
 from standing import FixedClock, Open
 
 
@@ -79,9 +78,15 @@ def test_iterations_are_the_callers_and_are_recorded(words: Engine, chain: tuple
 
 
 def test_activation_decays_by_hop_and_takes_the_strongest_way() -> None:
-    edges = [Edge(1, 2, "X", 0.8), Edge(2, 3, "X", 0.5), Edge(1, 4, "X", 0.4), Edge(4, 3, "X", 1.0), Edge(3, 5, "X", 1)]
+    edges = [
+        GraphEdge(1, 2, "X", 0.8),
+        GraphEdge(2, 3, "X", 0.5),
+        GraphEdge(1, 4, "X", 0.4),
+        GraphEdge(4, 3, "X", 1.0),
+        GraphEdge(3, 5, "X", 1),
+    ]
 
-    def around(nums: Any) -> list[Edge]:
+    def around(nums: Any) -> list[GraphEdge]:
         return [edge for edge in edges if edge.source in nums or edge.target in nums]
 
     reached, walked = spread([1], around, 0.2)

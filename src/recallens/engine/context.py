@@ -16,8 +16,8 @@ from recallens.model.query import DEFAULT_TOKENS, Query
 from recallens.model.recall import Recall
 from recallens.model.snapshot_id import snapshot_id
 from recallens.recall.context import Selection, code_names, merged, named_by, select
-from recallens.recall.provenance import ONLY_HERE
-from recallens.recall.tiers import REVIEW
+from recallens.recall.gates import ONLY_HERE
+from recallens.recall.views import REVIEW
 from recallens.render.context import (
     block,
     closing,

@@ -27,7 +27,7 @@ from recallens.model.query import (
 from recallens.model.recall import Recall, SessionSummary, Timeline
 from recallens.model.salience import DAY_MS
 from recallens.model.task import DetailEntry, Details, Task
-from recallens.recall.provenance import ONLY_HERE
+from recallens.recall.gates import ONLY_HERE
 from recallens.recall.question import estimated_tokens
 from recallens.render.layers import OVER, Surroundings, index_entry, index_record, timeline_entry
 from recallens.render.records import certificate_of

@@ -17,8 +17,8 @@ from recallens.model.memory import Kind, Memory
 from recallens.model.recall import Recall, SearchResult
 from recallens.model.retrieval import Retrieval, RetrievalChunk
 from recallens.model.verdict import Pick
-from recallens.recall.excerpts import excerpt
-from recallens.recall.fusion_log import fusion_log
+from recallens.recall.results import excerpt
+from recallens.recall.sources import fusion_log
 
 CONTEXT_BUDGET = 8_000
 BRAIN_FILE_LIMIT = 8

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from recallens import __version__
 from recallens.engine.core import Core
-from recallens.engine.setting import set_scene
 from recallens.engine.situating import situation
 from recallens.errors import InvalidInput
 from recallens.ingest.validate import epoch_ms, label, option, tags, unit_interval
@@ -37,13 +36,14 @@ from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recallens.model.snapshot_id import SCHEMA_VERSION, snapshot_id
 from recallens.model.verdict import Found, Note
-from recallens.recall.assemble import apart, results
-from recallens.recall.budget import spending
-from recallens.recall.pipeline import pipeline, widened_query
-from recallens.recall.plan import PLANNED_CHARACTERS, measure, windows_of
-from recallens.recall.presets import Preset, preset_named, views_for
+from recallens.recall.pipeline import pipeline
+from recallens.recall.plan import PLANNED_CHARACTERS, measure, widened_query, windows_of
+from recallens.recall.presets import Preset, preset_named
 from recallens.recall.question import dynamic_k
+from recallens.recall.results import results
 from recallens.recall.runner import run
+from recallens.recall.scene import open_scene
+from recallens.recall.select import spending
 from recallens.store.protocols import Writer
 from recallens.text.normalize import clean
 from recallens.text.tokenizer import TOKENIZER_VERSION
@@ -173,7 +173,7 @@ class Search:
         preset = preset_named(query.preset)
         if not query.text.strip():
             return _nothing(query, self._versions(preset), "the query is empty: nothing was searched")
-        meant = query.text if "semantic" in views_for(preset, query.mode) else None
+        meant = query.text if "semantic" in preset.views(query.mode) else None
         with self._core.snapshot(query.namespace, meant=meant) as snapshot:
             if query.mode is Mode.SEMANTIC:
                 # Nothing else could answer, so a missing encoder is an error here and not a degradation.
@@ -181,20 +181,25 @@ class Search:
             if snapshot is None:
                 return _nothing(query, self._versions(preset), f"namespace {query.namespace!r} holds nothing yet")
             reader, state, version = snapshot
-            scene = set_scene(
+            scene = open_scene(
                 reader,
                 state,
                 version,
                 encoding=self._core.encoding,
                 preset=preset,
                 query=query,
-                notes=self._versions(preset),
+                versions=self._versions(preset),
             )
             ledger, pool = run(pipeline(scene, preset, query), query)
             found = results(reader, scene, ledger, pool, query)
-        found, lessons = apart(found, query.limit if pool.round == 1 else widened_query(query).limit)
+        limit = query.limit if pool.round == 1 else widened_query(query).limit
         return Recall(
-            query, found, ledger, self._core.encoding.key, degraded=Later(lambda: _failures(ledger)), lessons=lessons
+            query,
+            found[:limit],
+            ledger,
+            self._core.encoding.key,
+            degraded=Later(lambda: _failures(ledger)),
+            lessons=found[limit:],
         )
 
     def ledger(self, query: Query) -> Ledger:

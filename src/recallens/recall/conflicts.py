@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 
 from recallens.model.memory import Memory, Relation, RelationType
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.quick import quick
 from recallens.model.verdict import IntArray, Note, Term, Verdict
-from recallens.recall.fusion import followed, head_of
-from recallens.recall.runner import Decide
 from recallens.recall.scene import Scene
+from recallens.recall.select import head_of
+from recallens.recall.views import followed
 from recallens.text.languages import PACKS, alternatives
 from recallens.text.stopwords import query_weights
 from recallens.text.tokenizer import tokenize
@@ -62,8 +61,7 @@ _VALUE: Final = re.compile(
 _CLAUSE: Final = re.compile(r"[.!?。;][.!?。;]*(?=\s|$)")
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Struct, frozen=True):
     """`memories` are those that disagree, by id."""
 
     severity: Severity = Severity.NONE
@@ -74,9 +72,7 @@ class Conflict:
         return {"severity": str(self.severity), "reasons": list(self.reasons), "memories": list(self.memories)}
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Value:
+class StatedValue(Struct, frozen=True):
     """A number with its unit, and the rest of the clause that states it."""
 
     rest: str
@@ -84,8 +80,7 @@ class Value:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A value, and the words of the clause that states it."""
 
     words: frozenset[str]
@@ -108,7 +103,7 @@ def marked(text: str) -> list[tuple[Severity, str]]:
             for severity, told in found]  # fmt: skip
 
 
-def values_in(text: str) -> list[Value]:
+def values_in(text: str) -> list[StatedValue]:
     """The clauses that state one value."""
     text = text[:READ_CHARACTERS]
     if _DIGIT.search(text) is None:
@@ -120,7 +115,9 @@ def values_in(text: str) -> list[Value]:
             values = _values(clause)
             if len(values) == 1:  # of several numbers it is not plain which is meant
                 number, unit = values[0]["number"].lower().removeprefix("v"), (values[0]["unit"] or "").lower()
-                stated.append(Value(f"{clause[: values[0].start()]} {clause[values[0].end() :]}", number, unit[:3]))
+                stated.append(
+                    StatedValue(f"{clause[: values[0].start()]} {clause[values[0].end() :]}", number, unit[:3])
+                )
     return stated
 
 
@@ -139,7 +136,7 @@ def claims_of(text: str) -> list[Claim]:
     return _claims(values_in(text))
 
 
-def _claims(values: Iterable[Value]) -> list[Claim]:
+def _claims(values: Iterable[StatedValue]) -> list[Claim]:
     claims: list[Claim] = []
     for stated in values:
         words = frozenset(word for word, weight in query_weights(tokenize(stated.rest)).items() if weight > 0)
@@ -184,12 +181,12 @@ def conflicts_among(
     claims, traced = contested_claims(texts), traces_in(texts)
     if not (traced or relations or any(claims)):
         return {}
-    found: dict[str, Conflict] = {}
+    conflicts: dict[str, Conflict] = {}
     for place, memory in enumerate(memories):
-        reasons = [
-            *(marked(memory.content) if traced else ()),
-            *_contradicted(relations.get(memory.id, ()), at),
-        ]
+        against = _contradictions(relations.get(memory.id, ()), at)
+        reasons = marked(memory.content) if traced else []
+        if against:
+            reasons.append((Severity.HIGH, "a memory contradicts it"))
         others = [
             other.id
             for there, other in enumerate(memories if claims[place] else ())
@@ -198,66 +195,52 @@ def conflicts_among(
         if others:
             reasons.append((Severity.MEDIUM, "another result states another value"))
         if reasons:
-            against = [*_opponents(memory, relations.get(memory.id, ()), at), *others]
+            opponents = [relation.target if relation.source == memory.id else relation.source for relation in against]
             worst = max((severity for severity, _ in reasons), key=_RANK.index)
-            found[memory.id] = Conflict(worst, tuple(told for _, told in reasons), tuple(dict.fromkeys(against)))
-    return found
+            words = tuple(reason for _, reason in reasons)
+            conflicts[memory.id] = Conflict(worst, words, tuple(dict.fromkeys([*opponents, *others])))
+    return conflicts
 
 
-def _current(relations: Iterable[Relation], at: int) -> list[Relation]:
+def _contradictions(relations: Iterable[Relation], at: int) -> list[Relation]:
+    """The contradictions that held at a time."""
     return [
-        one
-        for one in relations
-        if one.type is RelationType.CONTRADICTS
-        and one.created <= at
-        and (one.valid_until is None or one.valid_until > at)
+        relation
+        for relation in relations
+        if relation.type is RelationType.CONTRADICTS
+        and relation.created <= at
+        and (relation.valid_until is None or relation.valid_until > at)
     ]
 
 
-def _contradicted(relations: Iterable[Relation], at: int) -> list[tuple[Severity, str]]:
-    return [(Severity.HIGH, "a memory contradicts it")] if _current(relations, at) else []
-
-
-def _opponents(memory: Memory, relations: Iterable[Relation], at: int) -> list[str]:
-    return [one.target if one.source == memory.id else one.source for one in _current(relations, at)]
-
-
 def find_conflicts(scene: Scene, pool: Pool, positions: IntArray) -> dict[str, Conflict]:
-    if scene.known is None or not len(positions):
+    if not len(positions):
         return {}
     nums = scene.columns["num"][pool.rows[positions]].tolist()
-    known = scene.known(nums)
-    memories = [known.memories[num] for num in nums]
-    relations = {known.memories[num].id: known.relations[num] for num in nums if num in known.relations}
+    bodies = scene.bodies.of(nums)
+    memories = [bodies.memories[num] for num in nums]
+    relations = {bodies.memories[num].id: bodies.relations[num] for num in nums if num in bodies.relations}
     return conflicts_among(memories, relations, scene.at)
 
 
-def tell_conflicts(scene: Scene) -> Decide:
-    """Of the rows that were chosen; nothing is said where nothing speaks against any."""
-
-    def decide(pool: Pool, query: Query) -> Iterable[Note]:
-        found = find_conflicts(scene, pool, pool.ranked())
-        if found:
-            yield Note("conflicts", {"rows": {id: conflict.to_json() for id, conflict in found.items()}})
-
-    return decide
+def note_conflicts(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
+    """The conflicts of the rows that were chosen; no note where nothing speaks against any."""
+    conflicts = find_conflicts(scene, pool, pool.ranked())
+    if conflicts:
+        yield Note("conflicts", {"rows": {id: conflict.to_json() for id, conflict in conflicts.items()}})
 
 
-def conflict_penalty(scene: Scene) -> Decide:
+def conflict_penalty(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     """A small share off the score of what something speaks against, among the best rows."""
-
-    def decide(pool: Pool, query: Query) -> Iterable[Verdict]:
-        head, alone = head_of(scene, pool), followed(pool)
-        found = find_conflicts(scene, pool, head)
-        if len(alone):  # judged against the others, who know nothing of it
-            ids = {pool.ids[at].decode() for at in alone.tolist()}
-            told = find_conflicts(scene, pool, np.concatenate([head, alone]))
-            found |= {id: conflict for id, conflict in told.items() if id in ids}
-        factor = query.weights.get("conflictPenalty", 1.0)
-        share = np.zeros(len(pool))
-        places = {id.decode(): at for at, id in enumerate(pool.ids.tolist())} if found else {}
-        for id, conflict in found.items():
-            share[places[id]] = PENALTY[conflict.severity]
-        yield Term("conflictPenalty", -factor * share * pool.score, share > 0, {"factor": factor})
-
-    return decide
+    head, alone = head_of(scene, pool), followed(pool)
+    conflicts = find_conflicts(scene, pool, head)
+    if len(alone):  # judged against the others, who know nothing of it
+        ids = {pool.ids[at].decode() for at in alone.tolist()}
+        with_them = find_conflicts(scene, pool, np.concatenate([head, alone]))
+        conflicts |= {id: conflict for id, conflict in with_them.items() if id in ids}
+    factor = query.weights.get("conflictPenalty", 1.0)
+    share = np.zeros(len(pool))
+    places = {id.decode(): at for at, id in enumerate(pool.ids.tolist())} if conflicts else {}
+    for id, conflict in conflicts.items():
+        share[places[id]] = PENALTY[conflict.severity]
+    yield Term("conflictPenalty", -factor * share * pool.score, share > 0, {"factor": factor})

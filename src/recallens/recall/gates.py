@@ -1,178 +1,188 @@
-"""The filter ladder. Each rung judges a row by the row alone, so the rungs commute and can be pushed into a view."""
+"""The filters of a recall. Each judges a row by the row alone, so their order does not matter, and the same rule judges
+the candidates of a pool or is pushed into a view as a mask.
+
+A new filter of the caller's is a field of `Filters` and a clause of `_caller_rules`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from enum import StrEnum
+from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 
 from recallens.index.columns import Columns, code_of
+from recallens.ingest.vault.lessons import is_raw_conversation
 from recallens.model.masks import anywhere, everywhere
 from recallens.model.memory import Status, Zone
 from recallens.model.plan import Scope
 from recallens.model.pool import Pool
 from recallens.model.query import Documents, Filters, Query
-from recallens.model.quick import quick
 from recallens.model.verdict import BoolArray, Gate, IntArray
-from recallens.recall.runner import Decide
 from recallens.recall.scene import EVERY, Rows, Scene
-from recallens.recall.sessions import recaps
+from recallens.recall.sources import inner_path, session_summaries
+from recallens.store.protocols import Reader
+from recallens.text.normalize import nfc, normalize
 
-Fails = Callable[[Rows], BoolArray]
+# The context scope that keeps a memory from every caller who does not hold it.
+ONLY_HERE: Final = "do-not-use-outside-this-context"
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """`fails` says which of the given rows it rejects, `why` sums up a rejection in words; `asked` = by the caller.
-
-    One that `spares_plain` rejects no plain row: where all are, it need not look.
-    """
-
+class FilterRule(Struct, frozen=True, eq=False):
     name: str
-    fails: Fails
-    why: Callable[[IntArray], str]
-    asked: bool = False
-    spares_plain: bool = False
-
-    def rejects(self, scene: Scene, rows: Rows) -> BoolArray:
-        return scene.none_of(rows) if self.spares_plain and scene.all_plain(rows) else self.fails(rows)
+    rejects: Callable[[Rows], BoolArray]
+    reason: Callable[[IntArray], str]  # why these rows were rejected, in one phrase
+    from_caller: bool = False  # a filter that the caller asked for
+    skips_plain_rows: bool = False  # active, timeless rows out of quarantine always pass
+    notes: Mapping[str, Any] = {}  # what the plan says of it
 
 
-def ladder(scene: Scene, query: Query) -> tuple[Rung, ...]:
-    """The rungs of this recall, in the order in which the X-ray lists them."""
-    columns, filters = scene.columns, query.filters
-    rungs = [
-        Rung("namespace-scope", scene.none_of, lambda _: "", spares_plain=True),
-        Rung(
-            "status-active",
-            lambda rows: _not_active(scene, query, rows),
-            lambda rows: _statuses(columns, rows),
-            spares_plain=True,
-        ),
-        Rung(
-            "validity",
-            lambda rows: _not_valid(scene, query, rows),
-            lambda _: "outside its validity",
-            spares_plain=query.as_of is None,
-        ),
-        Rung(
-            "trust-zone",
-            lambda rows: columns["zone"][rows] == code_of(Zone.QUARANTINE),
-            lambda _: "rejected quarantine",
-            spares_plain=True,
-        ),
-    ]
-    if scene.held is not None:
-        held = scene.held
-        rungs.append(Rung("context-scope", lambda rows: ~held[rows], lambda _: "meant for another context only"))
-    if filters.project is not None:
-        rungs.append(_equals(columns, "project", columns.names["project"].find(filters.project), filters.project))
-    for name, option in (("sector", filters.sector), ("tier", filters.tier), ("kind", filters.kind)):
-        if option is not None:
-            rungs.append(_equals(columns, name, code_of(option), option))
-    if filters.requires_citations:
-        rungs.append(Rung("requires-citations", lambda rows: ~columns["cited"][rows], lambda _: "uncited", asked=True))
-    if filters.scope is not Scope.ORG:
-        rungs.append(_in_scope(columns, query))
-    if scene.tagged is not None:
-        rungs.append(_within("tags", scene.tagged, f"not tagged {', '.join(filters.tags)}"))
-    if scene.affected is not None:
-        rungs.append(_within("affected-files", scene.affected, f"about none of {', '.join(filters.affected)}"))
-    rungs += _of_files(scene, filters)
-    if filters.min_salience > 0:
-        floor = filters.min_salience
-        rungs.append(
-            Rung(
-                "min-salience",
-                lambda rows: scene.salience(rows) < floor,
-                lambda _: f"salience below {floor:g}",
-                asked=True,
-            )
-        )
-    if scene.linked is not None:
-        rungs.append(_within("in-session", scene.linked, f"not in session {filters.in_session}"))
-    match filters.documents:
-        case Documents.EXCLUDE:
-            rungs.append(
-                Rung(
-                    "documents",
-                    lambda rows: columns["document"][rows] >= 0,
-                    lambda _: "from a document",
-                    asked=True,
-                )
-            )
-        case Documents.ONLY:
-            rungs.append(
-                Rung(
-                    "documents",
-                    lambda rows: columns["document"][rows] < 0,
-                    lambda _: "not from a document",
-                    asked=True,
-                )
-            )
-        case Documents.INCLUDE:
-            pass
-    return tuple(rungs)
+def filter_rules(scene: Scene, query: Query) -> tuple[FilterRule, ...]:
+    """The rules of this recall, in the order in which the X-ray lists them."""
+    return (*_standing_rules(scene, query), *_caller_rules(scene, query))
 
 
 def judge(
-    scene: Scene, rungs: Sequence[Rung], *, batch: int, pushed: Sequence[tuple[int, int]] | None = None
-) -> Decide:
-    """Every rung as a Gate over the rows of one batch."""
+    scene: Scene,
+    rules: Sequence[FilterRule],
+    batch: int,
+    pushed: Sequence[tuple[int, int]] | None,
+    pool: Pool,
+    query: Query,
+) -> Iterator[Gate]:
+    """Every rule as a Gate over the rows of one batch. Rules that plain rows always pass are skipped where all are."""
+    applies = pool.batch == batch
+    if batch and not anywhere(applies):
+        return
+    nobody = np.zeros(len(pool), dtype=np.bool_)
+    plain = scene.columns.all_plain(pool.rows)
+    live = pool.live
+    for at, rule in enumerate(rules):
+        fails, reason = nobody if plain and rule.skips_plain_rows else rule.rejects(pool.rows), ""
+        if fails is not nobody and anywhere(fails):
+            rejected = live & applies & fails
+            reason = rule.reason(pool.rows[rejected]) if anywhere(rejected) else ""
+            live = live & ~rejected
+        yield Gate(rule.name, applies, fails, nobody, reason, pushed[at] if pushed else None)
 
-    def decide(pool: Pool, query: Query) -> Iterable[Gate]:
-        applies = pool.batch == batch
-        if batch and not anywhere(applies):
-            return
-        nobody = scene.none_of(pool.rows)
-        plain = scene.all_plain(pool.rows)
-        live = pool.live
-        for at, rung in enumerate(rungs):
-            fails, reason = nobody if plain and rung.spares_plain else rung.fails(pool.rows), ""
-            if fails is not nobody and anywhere(fails):
-                rejected = live & applies & fails
-                reason = rung.why(pool.rows[rejected]) if anywhere(rejected) else ""
-                live = live & ~rejected
-            yield Gate(rung.name, applies, fails, nobody, reason, pushed[at] if pushed else None)
 
-    return decide
-
-
-def passing(scene: Scene, rungs: Iterable[Rung]) -> tuple[BoolArray, list[tuple[int, int]]]:
-    """The rows of the namespace that every rung admits, and what each rung considered and admitted on the way."""
+def passing(scene: Scene, rules: Iterable[FilterRule]) -> tuple[BoolArray, list[tuple[int, int]]]:
+    """The rows of the namespace that every rule admits, and how many rows each rule considered and admitted."""
     mask = scene.columns["alive"].copy()
+    plain = scene.columns.all_plain(EVERY)
     counts = []
-    for rung in rungs:
+    for rule in rules:
         considered = int(mask.sum())
-        mask &= ~rung.rejects(scene, EVERY)
+        if not (plain and rule.skips_plain_rows):
+            mask &= ~rule.rejects(EVERY)
         counts.append((considered, int(mask.sum())))
     return mask, counts
 
 
-def may_lead_on(scene: Scene, query: Query) -> Callable[[Sequence[int]], list[int]]:
+def usable(scene: Scene, query: Query, nums: Sequence[int]) -> list[int]:
     """Of some memories, those that a path may lead through: what is blocked must not show in one.
 
-    What was superseded still leads to its successor, and the caller's filters are about results, not about the way.
+    A superseded memory still leads to its successor, and the caller's filters are about results, not about the way.
     """
-    rungs: list[Rung] = []
+    rows = scene.columns.locate(nums)
+    known = rows >= 0
+    rows = rows[known]
+    passes = scene.columns["alive"][rows]
+    plain = scene.columns.all_plain(rows)
+    for rule in _standing_rules(scene, replace(query, filters=Filters(include_superseded=True))):
+        if not (plain and rule.skips_plain_rows):
+            passes = passes & ~rule.rejects(rows)
+    allowed: list[int] = np.asarray(nums, dtype=np.int64)[known][passes].tolist()
+    return allowed
 
-    def among(nums: Sequence[int]) -> list[int]:
-        if not rungs:  # part of the walk, and timed with it
-            asked = replace(query, filters=Filters(include_superseded=True))
-            rungs.extend(rung for rung in ladder(scene, asked) if not rung.asked)
-        rows = scene.columns.locate(nums)
-        known = rows >= 0
-        places = rows[known]
-        passes = scene.columns["alive"][places]
-        for rung in rungs:
-            passes = passes & ~rung.rejects(scene, places)
-        allowed: list[int] = np.asarray(nums, dtype=np.int64)[known][passes].tolist()
-        return allowed
 
-    return among
+# ── the rules ──
+
+
+def _standing_rules(scene: Scene, query: Query) -> Iterator[FilterRule]:
+    """The rules that hold for every caller."""
+    columns = scene.columns
+    yield FilterRule(
+        "namespace-scope",  # a scene holds one namespace, so there is nothing left to reject
+        lambda rows: np.zeros(columns.size if isinstance(rows, slice) else len(rows), dtype=np.bool_),
+        lambda _: "",
+        skips_plain_rows=True,
+    )
+    yield FilterRule(
+        "status-active",
+        lambda rows: _not_active(scene, query, rows),
+        lambda rows: "rejected " + ", ".join(sorted({_STATUSES[code] for code in columns["status"][rows]})),
+        skips_plain_rows=True,
+    )
+    yield FilterRule(
+        "validity",
+        lambda rows: _not_valid(scene, query, rows),
+        lambda _: "outside its validity",
+        skips_plain_rows=query.as_of is None,
+    )
+    yield FilterRule(
+        "trust-zone",
+        lambda rows: columns["zone"][rows] == code_of(Zone.QUARANTINE),
+        lambda _: "rejected quarantine",
+        skips_plain_rows=True,
+    )
+    if ONLY_HERE not in query.scopes:
+        open_to_all = scene.index.outside(scene.reader, ONLY_HERE)
+        if open_to_all is not None:
+            mask = open_to_all
+            yield FilterRule("context-scope", lambda rows: ~mask[rows], lambda _: "meant for another context only")
+
+
+def _caller_rules(scene: Scene, query: Query) -> Iterator[FilterRule]:
+    """The filters that the caller asked for."""
+    reader, ns, columns, filters = scene.reader, scene.state.key, scene.columns, query.filters
+    if filters.project is not None:
+        yield _equals(columns, "project", columns.names["project"].find(filters.project), filters.project)
+    for name, option in (("sector", filters.sector), ("tier", filters.tier), ("kind", filters.kind)):
+        if option is not None:
+            yield _equals(columns, name, code_of(option), option)
+    if filters.requires_citations:
+        yield _admits("requires-citations", columns["cited"], "uncited")
+    if filters.scope is not Scope.ORG:
+        scope = filters.scope
+        own = {Scope.TASK: query.task, Scope.WORKTREE: query.worktree, Scope.PROJECT: filters.project}[scope] or ""
+        of_scope = columns[scope] == columns.names[scope].find(own)
+        yield _admits("scope", of_scope, f"not of {scope} {own}")
+    if filters.tags:
+        yield _admits("tags", _tagged(reader, ns, columns, filters.tags), f"not tagged {', '.join(filters.tags)}")
+    if filters.affected:
+        about_them = _affected(reader, ns, columns, filters.affected)
+        yield _admits("affected-files", about_them, f"about none of {', '.join(filters.affected)}")
+    if filters.brain_file_limit == 0:
+        yield _admits("knowledge-mix", columns["document"] < 0, "from a file")
+    if filters.folders:
+        inside, notes = _within_folders(columns, _all_paths(reader, columns), filters.folders)
+        yield _admits("folders", inside, f"in none of {', '.join(filters.folders)}", notes)
+    if not filters.include_raw:
+        paths = _all_paths(reader, columns)
+        not_raw = _rows_of(columns, paths, lambda path: not is_raw_conversation(inner_path(path)))
+        yield _admits("raw-conversations", not_raw, "a raw conversation")
+    if filters.medium_term_limit == 0:
+        yield _admits("medium-term", ~session_summaries(columns), "a summary of a session")
+    if filters.min_salience > 0:
+        floor = filters.min_salience
+        yield FilterRule(
+            "min-salience", lambda rows: scene.salience(rows) < floor, lambda _: f"salience below {floor:g}", True
+        )
+    if filters.in_session is not None:
+        linked = columns.mask_of(reader.in_session(ns, filters.in_session))
+        yield _admits("in-session", linked, f"not in session {filters.in_session}")
+    if filters.documents is Documents.EXCLUDE:
+        yield _admits("documents", columns["document"] < 0, "from a document")
+    if filters.documents is Documents.ONLY:
+        yield _admits("documents", columns["document"] >= 0, "not from a document")
+
+
+_STATUSES: Final = tuple(str(status) for status in Status)
 
 
 def _not_active(scene: Scene, query: Query, rows: Rows) -> BoolArray:
@@ -195,41 +205,89 @@ def _not_valid(scene: Scene, query: Query, rows: Rows) -> BoolArray:
     return fails
 
 
-def _of_files(scene: Scene, filters: Filters) -> list[Rung]:
-    """Limits on what was cut from files, and on summaries of sessions: other memories pass them all."""
-    columns = scene.columns
-    rungs = []
-    if filters.brain_file_limit == 0:
-        rungs.append(
-            Rung("knowledge-mix", lambda rows: columns["document"][rows] >= 0, lambda _: "from a file", asked=True)
-        )
-    if scene.in_folders is not None:
-        rungs.append(_within("folders", scene.in_folders, f"in none of {', '.join(filters.folders)}"))
-    if scene.not_raw is not None:
-        rungs.append(_within("raw-conversations", scene.not_raw, "a raw conversation"))
-    if filters.medium_term_limit == 0:
-        rungs.append(
-            Rung("medium-term", lambda rows: recaps(columns)[rows], lambda _: "a summary of a session", asked=True)
-        )
-    return rungs
+def _equals(columns: Columns, name: str, code: int, option: str | StrEnum) -> FilterRule:
+    return FilterRule(name, lambda rows: columns[name][rows] != code, lambda _: f"{name} is not {option}", True)
 
 
-def _statuses(columns: Columns, rows: IntArray) -> str:
-    options = tuple(Status)
-    return "rejected " + ", ".join(sorted({str(options[code]) for code in columns["status"][rows]}))
+def _admits(name: str, admitted: BoolArray, reason: str, notes: Mapping[str, Any] | None = None) -> FilterRule:
+    """A rule by a mask over the rows of the namespace."""
+    return FilterRule(name, lambda rows: ~admitted[rows], lambda _: reason, True, notes=notes or {})
 
 
-def _equals(columns: Columns, name: str, code: int, option: str | StrEnum) -> Rung:
-    return Rung(name, lambda rows: columns[name][rows] != code, lambda _: f"{name} is not {option}", asked=True)
+# ── masks that have to be read from the store ──
 
 
-def _in_scope(columns: Columns, query: Query) -> Rung:
-    """Of the asker's own task, worktree or project; the engine sees to it that the query names one."""
-    scope = query.filters.scope
-    own = {Scope.TASK: query.task, Scope.WORKTREE: query.worktree, Scope.PROJECT: query.filters.project}[scope]
-    code = columns.names[scope].find(own or "")
-    return Rung("scope", lambda rows: columns[scope][rows] != code, lambda _: f"not of {scope} {own}", asked=True)
+def _tagged(reader: Reader, ns: int, columns: Columns, tags: Sequence[str]) -> BoolArray:
+    """Rows that carry every one of the tags."""
+    hits = reader.labelled(ns, [(normalize(tag), "tag") for tag in tags])
+    mask = np.ones(columns.size, dtype=np.bool_)
+    for tag in tags:
+        mask &= columns.mask_of([num for value, _, num in hits if value == normalize(tag)])
+    return mask
 
 
-def _within(name: str, admitted: BoolArray, reason: str) -> Rung:
-    return Rung(name, lambda rows: ~admitted[rows], lambda _: reason, asked=True)
+def _affected(reader: Reader, ns: int, columns: Columns, files: Sequence[str]) -> BoolArray:
+    """Rows about one of the files. Two that share only their last part are two files, so the folders must agree too."""
+    wanted = sorted({normalize(file).removeprefix("./") for file in files})
+    hits = reader.labelled(ns, [(value.rsplit("/", 1)[-1], "path") for value in wanted])
+    named: dict[int, set[str]] = {}
+    for num, path in reader.paths_of(ns, sorted({num for _, _, num in hits})):
+        named.setdefault(num, set()).add(path)
+    return columns.mask_of([num for num, paths in named.items() if any(_about(paths, file) for file in wanted)])
+
+
+def _about(paths: Set[str], file: str) -> bool:
+    """Whether a memory that names these paths is about the file; the last part of a longer path stands for nothing."""
+    full = {path for path in paths if not any(other.endswith(f"/{path}") for other in paths)}
+    return any(path == file or path.endswith(f"/{file}") or file.endswith(f"/{path}") for path in full)
+
+
+def _all_paths(reader: Reader, columns: Columns) -> Mapping[str, str]:
+    """The path of every document of the namespace, in one statement."""
+    return reader.document_paths(columns.names["document"].texts)
+
+
+def _within_folders(
+    columns: Columns, paths: Mapping[str, str], folders: Sequence[str]
+) -> tuple[BoolArray, dict[str, Any]]:
+    """The rows that the folders admit, and what the plan says of them. A memory that is no file passes.
+
+    A folder that leads out of the vault, or holds no file of it, is dropped and the plan says so. If none is left no
+    file passes: to search everything instead would show what the caller meant to leave out.
+    """
+    kept, dropped = [], []
+    for folder in folders:
+        place = _folder_path(folder)
+        if place is None:
+            dropped.append({"path": folder, "reason": "it leads out of the vault"})
+        elif not any(_is_inside(place, path) for path in paths.values()):
+            dropped.append({"path": folder, "reason": "no file of the store lies in it"})
+        else:
+            kept.append(place)
+    mask = _rows_of(columns, paths, lambda path: any(_is_inside(place, path) for place in kept))
+    return mask, {"folders": kept, **({"droppedFolders": dropped} if dropped else {})}
+
+
+def _folder_path(folder: str) -> str | None:
+    prefix, colon, rest = nfc(folder).replace("\\", "/").rpartition(":")
+    place = posixpath.normpath(rest or ".").removeprefix("./")
+    if place == ".." or place.startswith("../"):
+        return None
+    return f"{prefix}{colon}{'' if place == '.' else place}"
+
+
+def _is_inside(folder: str, path: str) -> bool:
+    """By whole names, `docs` is not `docs-old`; a folder without a vault's name is looked for in each of them."""
+    vault, colon, place = folder.rpartition(":")
+    inner = inner_path(path) if not path.startswith("/") else path
+    if colon and not path.startswith(f"{vault}:"):
+        return False
+    return not place or inner == place or inner.startswith(f"{place.rstrip('/')}/")
+
+
+def _rows_of(columns: Columns, paths: Mapping[str, str], passes: Callable[[str], bool]) -> BoolArray:
+    """Rows whose document has a path that passes, and rows without a document."""
+    names = columns.names["document"].texts
+    by_document = np.array([passes(paths.get(name, "")) for name in names] + [True], dtype=np.bool_)
+    admitted: BoolArray = by_document[columns["document"]]  # no document is −1, the last entry
+    return admitted

@@ -2,180 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from recallens.model.later import Later
 from recallens.model.plan import Strategy
 from recallens.model.pool import Pool
-from recallens.model.query import WIDE_ALPHA, WIDE_BETA, WIDE_LIMIT, Mode, Query
+from recallens.model.query import Mode, Query
 from recallens.model.verdict import BoolArray, Note, Verdict
-from recallens.recall import tiers
-from recallens.recall.budget import budget_fit
 from recallens.recall.certificate import certify
-from recallens.recall.conflicts import conflict_penalty, tell_conflicts
-from recallens.recall.direct import judge_answers, overlap_gate, propose_answers
-from recallens.recall.diversify import mmr_diversify, per_document_cap
-from recallens.recall.fusion import at_most, one_of_each_text, relevant_only
-from recallens.recall.gates import Rung, judge, ladder, may_lead_on, passing
-from recallens.recall.gather import FIRST, PUSH_SHARE, REFILL, encode, propose, propose_more, refill
-from recallens.recall.graph import walk
+from recallens.recall.conflicts import conflict_penalty, note_conflicts
+from recallens.recall.gates import FilterRule, filter_rules, judge, passing
+from recallens.recall.plan import widened_query
 from recallens.recall.presets import Preset
-from recallens.recall.provenance import describe
+from recallens.recall.results import describe
 from recallens.recall.runner import Decide, Stage
-from recallens.recall.scene import Scene
-from recallens.recall.select import limit
-from recallens.recall.sessions import recent_sessions
-from recallens.recall.sources import tell_sources
-from recallens.recall.terms import as_stage
-from recallens.recall.watch import follow, mask_unproposed
-
-# Rows by how they came into the pool, after the first and the refilled; each batch passes the gates once.
-GRAPH, RECENT, WATCHED, WIDENED, WIDENED_GRAPH = 2, 3, 4, 5, 6
+from recallens.recall.scene import Scene, widened_scene
+from recallens.recall.select import (
+    at_most,
+    budget_fit,
+    first_by_score,
+    mmr_diversify,
+    one_of_each_text,
+    per_document_cap,
+    relevant_only,
+)
+from recallens.recall.sources import note_sources
+from recallens.recall.terms import weighed
+from recallens.recall.views import (
+    FIRST_BATCH,
+    GRAPH_BATCH,
+    PUSH_SHARE,
+    RECENT_BATCH,
+    REFILL_BATCH,
+    WATCH_BATCH,
+    WIDENED_BATCH,
+    WIDENED_GRAPH_BATCH,
+    Admitted,
+    encode,
+    propose,
+    propose_more,
+    refill,
+)
+from recallens.recall.views.direct_answer import judge_answers, overlap_gate, propose_answers
+from recallens.recall.views.graph import walk
+from recallens.recall.views.tiers import (
+    follow,
+    mask_unproposed,
+    procedural,
+    recent_scan,
+    recent_sessions,
+    review_context,
+)
 
 
 def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
-    rungs = ladder(scene, query)
-    mask, counts = passing(scene, rungs) if any(rung.asked for rung in rungs) else (None, None)
+    rules = filter_rules(scene, query)
+    mask, counts = passing(scene, rules) if any(rule.from_caller for rule in rules) else (None, None)
     narrow = mask is not None and mask.sum() < PUSH_SHARE * scene.columns["alive"].sum()
-    pushed = mask if narrow else None
     depth = preset.depth_for(query.limit)
     views = tuple(scene.views)
     tiered = preset.tiers and query.mode is Mode.HYBRID  # a caller who names one mode wants that view alone
+    plan = scene.question.plan
+    by_relations = preset.by_strategy and plan is not None and plan.strategy is Strategy.COMPLEX
+    widens = plan is not None and query.widen
 
     def admitted() -> BoolArray:
-        return mask if mask is not None else passing(scene, rungs)[0]
+        return mask if mask is not None else passing(scene, rules)[0]
+
+    def gates(batch: int) -> Stage:
+        pushed = counts if narrow and batch == FIRST_BATCH else None
+        return "gates", partial(judge, scene, rules, batch, pushed)
 
     return [
-        ("plan", lambda pool, query: plan(scene, preset, query)),
-        ("encode", encode(scene)),
-        *((f"gather:{view}", propose(scene, view, depth, pushed)) for view in views),
-        *(tier_proposals(scene, depth) if tiered else ()),
-        ("gates", judge(scene, rungs, batch=FIRST, pushed=counts if narrow else None)),
-        ("refill", refill(scene, views, depth, admitted)),
-        ("gates", judge(scene, rungs, batch=REFILL)),
-        *(tier_expansion(scene, rungs, query, admitted) if tiered else ()),
-        *(along_relations(scene, rungs, query) if preset.by_strategy and is_complex(scene) else ()),
-        *(watching(scene, rungs, depth) if scene.watched is not None else ()),
+        ("plan", partial(note_plan, scene, preset, rules)),
+        ("encode", partial(encode, scene)),
+        *((f"gather:{view}", partial(propose, scene, view, depth, mask if narrow else None)) for view in views),
+        *(tier_proposals(scene, query, depth) if tiered else ()),
+        gates(FIRST_BATCH),
+        ("refill", partial(refill, scene, views, depth, admitted)),
+        gates(REFILL_BATCH),
+        *([("graph", partial(walk, scene, GRAPH_BATCH)), gates(GRAPH_BATCH)] if tiered or by_relations else ()),
+        *([("recent-scan", partial(recent_scan, scene, admitted)), gates(RECENT_BATCH)] if tiered else ()),
+        *([("watch", partial(follow, scene, depth)), ("watch", mask_unproposed)] if query.watch else ()),
+        *([gates(WATCH_BATCH)] if query.watch else ()),
         *(direct_answer(scene) if tiered else ()),
-        *ranking(scene, preset, views),
-        *(certificate(scene, may_widen=scene.wider is not None) if preset.planned and query.certify else ()),
-        *(widening(scene.wider, preset, query, rungs, admitted) if scene.wider is not None else ()),
+        *ranking(scene, preset),
+        *([("certificate", partial(certify, scene, widens))] if preset.planned and query.certify else ()),
+        *(second_round(scene, preset, query, rules, admitted) if widens else ()),
     ]
 
 
-def ranking(scene: Scene, preset: Preset, views: Sequence[str]) -> Iterable[Stage]:
+def ranking(scene: Scene, preset: Preset) -> Iterator[Stage]:
     """From candidates to results: every term, the picks, and what each result is."""
-    for term in preset.terms_for(tuple(views)):
-        yield "terms", as_stage(scene, term, preset.relevance)
+    for term in preset.terms:
+        if term.view is None or term.view in scene.views:
+            yield "terms", partial(weighed, scene, term, term.fits and preset.alpha_weighs_fit)
     if preset.fused:
-        yield "terms", conflict_penalty(scene)
-    yield from selection(scene, preset) if preset.tiers else [("select", limit(scene))]
-    yield "select", budget_fit(scene)
-    yield "describe", describe(scene)
+        yield "terms", partial(conflict_penalty, scene)
+        yield "select", partial(relevant_only, scene)
+        yield "select", partial(one_of_each_text, scene)
     if preset.tiers:
-        yield "describe", tell_conflicts(scene)
+        yield "select", partial(per_document_cap, scene)
+        yield "select", partial(at_most, scene)
+        yield "select", partial(mmr_diversify, scene, preset.balance)
+    else:
+        yield "select", partial(first_by_score, scene)
+    yield "select", partial(budget_fit, scene)
+    yield "describe", partial(describe, scene)
+    if preset.tiers:
+        yield "describe", partial(note_conflicts, scene)
     if preset.fused:
-        yield "describe", tell_sources(scene)
+        yield "describe", partial(note_sources, scene)
 
 
-def certificate(scene: Scene, *, may_widen: bool) -> Iterable[Stage]:
-    yield "certificate", certify(scene, may_widen=may_widen)
-
-
-def widening(
-    scene: Scene, preset: Preset, query: Query, rungs: Sequence[Rung], admitted: tiers.Admitted
-) -> Iterable[Stage]:
-    """The second round, on the same pool: rows stay, new rows are gated, every term is computed afresh.
+def second_round(
+    first: Scene, preset: Preset, query: Query, rules: Sequence[FilterRule], admitted: Admitted
+) -> Iterator[Stage]:
+    """The same pool, asked with the widened plan: rows stay, new rows are gated, every term is computed afresh.
 
     It runs only where the certificate opened it.
     """
-    wide = widened_query(query)
+    scene, wide = widened_scene(first, preset, query), widened_query(query)
     depth = preset.depth_for(wide.limit)
-    views = tuple(scene.views)
     stages: list[Stage] = [
-        ("plan", lambda pool, query: plan(scene, preset, query)),
-        *((f"gather:{view}", propose_more(scene, view, depth, admitted, batch=WIDENED)) for view in views),
-        ("gates", judge(scene, rungs, batch=WIDENED)),
+        ("plan", partial(note_plan, first, preset, rules)),
+        *((f"gather:{view}", partial(propose_more, scene, view, depth, admitted)) for view in scene.views),
+        ("gates", partial(judge, scene, rules, WIDENED_BATCH, None)),
     ]
-    if preset.tiers and scene.neighbours is not None and query.mode is Mode.HYBRID:
-        through = may_lead_on(scene, query)
-        stages += [
-            ("graph", walk(scene, scene.neighbours, wide.limit, batch=WIDENED_GRAPH, through=through)),
-            ("gates", judge(scene, rungs, batch=WIDENED_GRAPH)),
-        ]
-    stages += [*ranking(scene, preset, views), *certificate(scene, may_widen=False)]
-    return [(name, _in_second_round(decide, wide)) for name, decide in stages]
+    if preset.tiers and query.mode is Mode.HYBRID:
+        stages.append(("graph", partial(walk, scene, WIDENED_GRAPH_BATCH)))
+        stages.append(("gates", partial(judge, scene, rules, WIDENED_GRAPH_BATCH, None)))
+    stages += [*ranking(scene, preset), ("certificate", partial(certify, scene, False))]
+    for name, decide in stages:
+        yield name, partial(_if_opened, decide, wide)
 
 
-def widened_query(query: Query) -> Query:
-    limit = max(WIDE_LIMIT, query.limit)
-    most = limit if query.max_results is None else min(limit, query.max_results)
-    return replace(query, alpha=WIDE_ALPHA, beta=WIDE_BETA, limit=most)
+def _if_opened(decide: Decide, wide: Query, pool: Pool, _: Query) -> Iterable[Verdict]:
+    return decide(pool, wide) if pool.round > 1 else ()
 
 
-def _in_second_round(decide: Decide, query: Query) -> Decide:
-    def only_there(pool: Pool, _: Query) -> Iterable[Verdict]:
-        return decide(pool, query) if pool.round > 1 else ()
-
-    return only_there
-
-
-def tier_proposals(scene: Scene, depth: int) -> Iterable[Stage]:
+def tier_proposals(scene: Scene, query: Query, depth: int) -> Iterator[Stage]:
     """The tiers that look at the whole namespace, beside the views."""
-    if scene.words is not None:
-        yield "direct-answer", propose_answers(scene, scene.words, batch=FIRST)
-        yield "procedural", tiers.procedural(scene, scene.words, depth, batch=FIRST)
-        yield "sessions", recent_sessions(scene, scene.words, batch=FIRST)
-    if scene.touched is not None:
-        yield "review-context", tiers.review_context(scene, scene.touched, depth, batch=FIRST)
+    words = scene.words
+    if words is not None:
+        yield "direct-answer", partial(propose_answers, scene, words)
+        yield "procedural", partial(procedural, scene, words, depth)
+        yield "sessions", partial(recent_sessions, scene, words)
+    if query.files:
+        yield "review-context", partial(review_context, scene, depth)
 
 
-def tier_expansion(scene: Scene, rungs: Sequence[Rung], query: Query, admitted: tiers.Admitted) -> Iterable[Stage]:
-    """The tiers that start from what is live: along relations, or, where nothing is, from the newest."""
-    yield from along_relations(scene, rungs, query)
-    yield "recent-scan", tiers.recent_scan(scene, admitted, query.limit, batch=RECENT)
-    yield "gates", judge(scene, rungs, batch=RECENT)
+def direct_answer(scene: Scene) -> Iterator[Stage]:
+    words = scene.words
+    if words is not None:
+        yield "direct-answer", partial(judge_answers, scene, words)
+        yield "gates", partial(overlap_gate, words)
 
 
-def along_relations(scene: Scene, rungs: Sequence[Rung], query: Query) -> Iterable[Stage]:
-    if scene.neighbours is not None:
-        through = may_lead_on(scene, query)
-        yield "graph", walk(scene, scene.neighbours, query.limit, batch=GRAPH, through=through)
-        yield "gates", judge(scene, rungs, batch=GRAPH)
-
-
-def is_complex(scene: Scene) -> bool:
-    return scene.plan is not None and scene.plan.strategy is Strategy.COMPLEX
-
-
-def direct_answer(scene: Scene) -> Iterable[Stage]:
-    if scene.words is not None:
-        yield "direct-answer", judge_answers(scene, scene.words, batch=FIRST)
-        yield "gates", overlap_gate(scene, scene.words)
-
-
-def watching(scene: Scene, rungs: Sequence[Rung], depth: int) -> Iterable[Stage]:
-    assert scene.watched is not None
-    yield "watch", follow(scene, scene.watched, list(scene.unknown), depth, batch=WATCHED)
-    yield "watch", mask_unproposed()
-    yield "gates", judge(scene, rungs, batch=WATCHED)
-
-
-def selection(scene: Scene, preset: Preset) -> Iterable[Stage]:
-    if preset.fused:
-        yield "select", relevant_only(scene)
-        yield "select", one_of_each_text(scene)
-    yield "select", per_document_cap(scene)
-    yield "select", at_most(scene)
-    if scene.likeness is not None:
-        yield "select", mmr_diversify(scene, scene.likeness, preset.balance)
-    else:
-        yield "select", limit(scene)
-
-
-def plan(scene: Scene, preset: Preset, query: Query) -> Iterable[Note]:
-    views, notes = list(scene.views), scene.notes
+def note_plan(scene: Scene, preset: Preset, rules: Sequence[FilterRule], pool: Pool, query: Query) -> Iterator[Note]:
+    views, versions, question = list(scene.views), scene.versions, scene.question
+    of_filters = {key: value for rule in rules for key, value in rule.notes.items()}
     yield Note(
         "plan",
         Later(
@@ -186,7 +173,10 @@ def plan(scene: Scene, preset: Preset, query: Query) -> Iterable[Note]:
                 "limit": query.limit,
                 "alpha": query.alpha,
                 "beta": query.beta,
-                **notes,
+                **versions,
+                **of_filters,
+                "fluency": question.fluency,
+                **(question.plan.to_json() if question.plan is not None else {}),
             }
         ),
     )

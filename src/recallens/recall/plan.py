@@ -9,7 +9,7 @@ from typing import Final
 
 from recallens.model.memory import Annotations
 from recallens.model.plan import Complexity, Plan, Strategy, Window
-from recallens.model.query import Query
+from recallens.model.query import WIDE_ALPHA, WIDE_BETA, WIDE_LIMIT, Query
 from recallens.recall.question import complexity_of, intent_of, level_of, mentions, strategy_of
 from recallens.text.annotation import annotate
 from recallens.text.stopwords import expansions
@@ -18,6 +18,7 @@ from recallens.text.tokenizer import tokenize
 
 # A longer text is a document; its first pages say what it asks, and reading them all would take longer than searching.
 PLANNED_CHARACTERS: Final = 4_000
+# How many results a question calls for is asked before its plan is made: what was read then is read once.
 REMEMBERED: Final = 256
 
 
@@ -26,7 +27,6 @@ def make_plan(query: Query) -> Plan:
     windows = windows_of(text, query.at)
     complexity = measure(text, dated=bool(windows))
     strategy = strategy_of(complexity.score)
-    expanding = strategy is not Strategy.SIMPLE
     return Plan(
         complexity=complexity,
         strategy=strategy,
@@ -34,25 +34,33 @@ def make_plan(query: Query) -> Plan:
         intent_given=query.intent is not None,
         level=level_of(text),
         windows=windows,
-        expansions=expansions(text, dict.fromkeys(tokenize(text))) if expanding else {},
+        expansions=_expansions(text) if strategy is not Strategy.SIMPLE else {},
     )
 
 
 def widened(plan: Plan, query: Query) -> Plan:
     """The plan of a second round: it looks with every means there is."""
-    text = query.text[:PLANNED_CHARACTERS]
-    return replace(plan, strategy=Strategy.COMPLEX, expansions=expansions(text, dict.fromkeys(tokenize(text))))
+    return replace(plan, strategy=Strategy.COMPLEX, expansions=_expansions(query.text[:PLANNED_CHARACTERS]))
 
 
-# How many results a question calls for is asked before its plan is made: what was read then is read once.
+def widened_query(query: Query) -> Query:
+    limit = max(WIDE_LIMIT, query.limit)
+    most = limit if query.max_results is None else min(limit, query.max_results)
+    return replace(query, alpha=WIDE_ALPHA, beta=WIDE_BETA, limit=most)
+
+
+def _expansions(text: str) -> dict[str, tuple[str, ...]]:
+    return expansions(text, dict.fromkeys(tokenize(text)))
+
+
 @lru_cache(maxsize=REMEMBERED)
-def noticed_in(text: str) -> Annotations:
+def annotations_of(text: str) -> Annotations:
     return annotate(text)
 
 
 @lru_cache(maxsize=REMEMBERED)
 def measure(text: str, *, dated: bool) -> Complexity:
-    return complexity_of(text, len(mentions(text, noticed_in(text))), dated=dated)
+    return complexity_of(text, len(mentions(text, annotations_of(text))), dated=dated)
 
 
 def windows_of(text: str, now: int) -> tuple[Window, ...]:
@@ -62,5 +70,5 @@ def windows_of(text: str, now: int) -> tuple[Window, ...]:
 @lru_cache(maxsize=REMEMBERED)
 def _windows(text: str, today: date) -> tuple[Window, ...]:
     return tuple(
-        Window(said, milliseconds(start), milliseconds(end)) for said, start, end in time_references(text, today)
+        Window(phrase, milliseconds(start), milliseconds(end)) for phrase, start, end in time_references(text, today)
     )

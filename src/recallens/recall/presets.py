@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 from recallens.errors import UnknownOption
 from recallens.index.bm25 import Bm25
@@ -12,35 +11,32 @@ from recallens.index.lexical import Prefixes
 from recallens.model.memory import Sector
 from recallens.model.plan import Strategy
 from recallens.model.query import Mode
-from recallens.recall import baselines, matches, relevance, terms
-from recallens.recall.diversify import LAMBDA
-from recallens.recall.fusion import LINKED_WEIGHT, blended_meaning, blended_words, linked
-from recallens.recall.situation import actionability, level_match
+from recallens.recall.select import LAMBDA
 from recallens.recall.sources import LESSON_BOOST, lesson_boost, source_prior, source_scale
-from recallens.recall.terms import TermStage
-from recallens.recall.tiers import tier_prior
-from recallens.recall.uplift import uplift
+from recallens.recall.terms import ScoreTerm, priors, relevance, situation
+
+VIEWS: Mapping[Mode, tuple[str, ...]] = {
+    Mode.HYBRID: ("lexical", "semantic", "symbolic"),
+    Mode.SEMANTIC: ("semantic",),
+    Mode.KEYWORD: ("lexical", "symbolic"),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Preset:
-    """`depth` · limit rows, and no fewer than `least`, are asked of each view: the scale of a score comes from the
-    candidates, so a short list must not be measured against a handful. `terms` pairs each term with the view it needs.
-    """
-
     name: str
     about: str
     formula: Bm25
     prefixes: Prefixes
+    # depth · limit rows, and no fewer than `least`, are asked of each view: the scale of a score comes from the
+    # candidates, so a short list must not be measured against a handful.
     depth: int
     least: int
     tiers: bool  # whether the other tiers take part, and rows are diversified
     fluent: bool  # whether the semantic view is left out for a query in a script that the encoder does not know
-    terms: tuple[tuple[str | None, TermStage], ...]
+    terms: tuple[ScoreTerm, ...]
     speakers: bool = False  # whether speakers whom the query names are known by who spoke, and not by the encoder
-    relevance: frozenset[str] = (
-        frozenset()
-    )  # the terms that say how well a row fits the question: alpha multiplies them
+    alpha_weighs_fit: bool = False  # whether alpha multiplies the terms that say how well a row fits the question
     planned: bool = False  # whether the plan decides how deep to look, and the answer is certified
     by_strategy: bool = False  # whether the strategy decides which views are asked, as the specification has it
     fused: bool = False  # whether sources are told apart, repetitions between them removed and conflicts weighed
@@ -49,8 +45,12 @@ class Preset:
     def depth_for(self, limit: int) -> int:
         return max(self.depth * limit, self.least)
 
-    def terms_for(self, views: tuple[str, ...]) -> list[TermStage]:
-        return [stage for needs, stage in self.terms if needs is None or needs in views]
+    def views(self, mode: Mode, strategy: Strategy | None = None) -> tuple[str, ...]:
+        """The specification knew two views; the symbolic one joins wherever a term has a use for it."""
+        if self.by_strategy and strategy is Strategy.SIMPLE and mode is Mode.HYBRID:
+            return VIEWS[Mode.SEMANTIC]
+        used = {term.view for term in self.terms}
+        return tuple(view for view in VIEWS[mode] if view in used)
 
 
 SECTOR_BOOST = {
@@ -64,6 +64,8 @@ SUPERSEDED_FACTOR = 0.5
 # Specified is β·uplift beside α·cosine. Here a cosine counts in standard deviations of the candidates, about a twelfth
 # each, at half a point: the same trade makes β·uplift six times as heavy.
 UPLIFT_WEIGHT = 6.0
+# A linked note enters on the strength of its link, as far as a middling match would.
+LINKED_WEIGHT = 0.5
 
 CLASSIC = Preset(
     name="classic",
@@ -75,13 +77,13 @@ CLASSIC = Preset(
     tiers=False,
     fluent=False,
     terms=(
-        ("semantic", terms.proposed_cosine("vector", 0.4)),
-        ("lexical", terms.proposed_keyword("bm25", 0.25)),
-        (None, terms.salience(0.2)),
-        (None, terms.recency(0.15)),
-        (None, terms.sector_boost(SECTOR_BOOST)),
-        (None, terms.superseded(SUPERSEDED_FACTOR)),
-        (None, terms.clamp(0.0, 1.0)),
+        relevance.proposed_cosine(0.4),
+        relevance.proposed_keyword(0.25),
+        priors.salience(0.2),
+        priors.recency(0.15),
+        priors.sector_boost(SECTOR_BOOST),
+        priors.superseded(SUPERSEDED_FACTOR),
+        priors.clamp(0.0, 1.0),
     ),
 )
 
@@ -95,30 +97,30 @@ DEFAULT = Preset(
     tiers=True,
     fluent=True,
     terms=(
-        ("semantic", terms.spread("vector", "semantic", 0.7)),
-        ("lexical", terms.spread("bm25", "lexical", 0.7)),
-        ("lexical", relevance.word_pairs(0.3)),
-        ("semantic", relevance.meaning_of_code(0.7)),
-        (None, relevance.session_support(0.3)),
-        (None, relevance.own_words(1.4)),
-        (None, relevance.named_speaker(0.7)),
-        ("symbolic", terms.share("symbolic", "symbolic", 1.4)),
-        (None, terms.graph(0.4)),
-        (None, terms.importance(0.1)),
-        (None, terms.own_salience(0.1)),
-        (None, terms.reinforcement_boost(0.1)),
-        (None, uplift(UPLIFT_WEIGHT)),
-        (None, terms.recency(0.05)),
-        (None, matches.intent_match(0.2)),
-        (None, matches.time_match(1.0)),
-        (None, tier_prior),
-        (None, lesson_boost(LESSON_BOOST, cards=True)),
-        (None, actionability),
-        (None, level_match),
-        (None, terms.superseded(SUPERSEDED_FACTOR)),
+        relevance.spread("vector", "semantic", 0.7),
+        relevance.spread("bm25", "lexical", 0.7),
+        relevance.word_pairs(0.3),
+        relevance.meaning_of_code(0.7),
+        relevance.session_support(0.3),
+        relevance.own_words(1.4),
+        relevance.named_speaker(0.7),
+        relevance.exact_names(1.4),
+        relevance.graph(0.4),
+        priors.importance(0.1),
+        priors.own_salience(0.1),
+        priors.reinforcement_boost(0.1),
+        priors.uplift(UPLIFT_WEIGHT),
+        priors.recency(0.05),
+        situation.intent_match(0.2),
+        situation.time_match(1.0),
+        priors.tier_prior(),
+        lesson_boost(LESSON_BOOST, cards=True),
+        situation.actionability(),
+        situation.level_match(),
+        priors.superseded(SUPERSEDED_FACTOR),
     ),
     speakers=True,
-    relevance=frozenset(("vector", "bm25", "pairs", "code", "userTurn", "namedSpeaker", "symbolic", "graph")),
+    alpha_weighs_fit=True,
     planned=True,
 )
 
@@ -132,18 +134,18 @@ ADAPTIVE = Preset(
     tiers=False,
     fluent=False,
     terms=(
-        ("semantic", terms.proposed_cosine("vector", 1.0)),
-        ("lexical", terms.proposed_keyword("bm25", 1.0)),
-        (None, terms.graph(1.0)),
-        (None, uplift(1.0)),
+        relevance.proposed_cosine(1.0),
+        relevance.proposed_keyword(1.0),
+        relevance.graph(1.0),
+        priors.uplift(1.0),
     ),
-    relevance=frozenset(("vector", "bm25", "graph")),
+    alpha_weighs_fit=True,
     planned=True,
     by_strategy=True,
 )
 
 
-def _baseline(name: str, about: str, *stages: tuple[str, TermStage]) -> Preset:
+def _baseline(name: str, about: str, *terms: ScoreTerm) -> Preset:
     return Preset(
         name=name,
         about=about,
@@ -153,17 +155,17 @@ def _baseline(name: str, about: str, *stages: tuple[str, TermStage]) -> Preset:
         least=40,
         tiers=False,
         fluent=False,
-        terms=stages,
+        terms=terms,
     )
 
 
-BM25 = _baseline("bm25", "words alone, by BM25: a baseline", ("lexical", baselines.raw_score("bm25", "lexical")))
-DENSE = _baseline("dense", "meaning alone: a baseline", ("semantic", baselines.raw_score("vector", "semantic")))
+BM25 = _baseline("bm25", "words alone, by BM25: a baseline", relevance.raw_score("bm25", "lexical"))
+DENSE = _baseline("dense", "meaning alone: a baseline", relevance.raw_score("vector", "semantic"))
 RRF = _baseline(
     "rrf",
     "words and meaning by reciprocal rank: a baseline",
-    ("lexical", baselines.reciprocal_rank("bm25", "lexical")),
-    ("semantic", baselines.reciprocal_rank("vector", "semantic")),
+    relevance.reciprocal_rank("bm25", "lexical"),
+    relevance.reciprocal_rank("vector", "semantic"),
 )
 
 FUSION = Preset(
@@ -176,15 +178,15 @@ FUSION = Preset(
     tiers=True,
     fluent=True,
     terms=(
-        ("lexical", blended_words),
-        ("semantic", blended_meaning),
-        (None, linked(LINKED_WEIGHT)),
-        (None, source_scale),
-        (None, source_prior),
-        (None, lesson_boost(LESSON_BOOST)),
-        (None, actionability),
-        (None, level_match),
-        (None, terms.superseded(SUPERSEDED_FACTOR)),
+        relevance.blended_words(),
+        relevance.blended_meaning(),
+        relevance.linked(LINKED_WEIGHT),
+        source_scale(),
+        source_prior(),
+        lesson_boost(LESSON_BOOST),
+        situation.actionability(),
+        situation.level_match(),
+        priors.superseded(SUPERSEDED_FACTOR),
     ),
     planned=True,
     fused=True,
@@ -195,23 +197,8 @@ PRESETS: Mapping[str, Preset] = {
     preset.name: preset for preset in (DEFAULT, FUSION, CLASSIC, ADAPTIVE, BM25, DENSE, RRF)
 }
 
-VIEWS: Mapping[Mode, tuple[str, ...]] = {
-    Mode.HYBRID: ("lexical", "semantic", "symbolic"),
-    Mode.SEMANTIC: ("semantic",),
-    Mode.KEYWORD: ("lexical", "symbolic"),
-}
-
 
 def preset_named(name: object) -> Preset:
     if not isinstance(name, str) or name not in PRESETS:
         raise UnknownOption("preset", name, PRESETS)
     return PRESETS[name]
-
-
-@lru_cache(maxsize=64)  # asked twice a recall, and there are few presets
-def views_for(preset: Preset, mode: Mode, strategy: Strategy | None = None) -> tuple[str, ...]:
-    """The specification knew two views; the symbolic one joins wherever the preset has a use for it."""
-    if preset.by_strategy and strategy is Strategy.SIMPLE and mode is Mode.HYBRID:
-        return VIEWS[Mode.SEMANTIC]
-    used = {needs for needs, _ in preset.terms}
-    return tuple(view for view in VIEWS[mode] if view in used)

@@ -1,40 +1,47 @@
-"""Everything one recall looks at: a version of the columns, the views bound to the query, and the judging time."""
+"""Everything that one recall looks at: one snapshot of the store, one version of the index, the views bound to the
+question, and the time by which rows are judged.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from recallens.errors import NotFound
 from recallens.index.columns import NEVER, Columns, code_of
-from recallens.index.lexical import BoundLexical
+from recallens.index.encoding import Encoding, LazySemantic
+from recallens.index.lexical import BoundLexical, bind_lexical
+from recallens.index.resident import Version
+from recallens.index.symbolic import bind_symbolic
 from recallens.index.views import BoundView
+from recallens.ingest.prepare import ROLES, labels
 from recallens.model.checking import CitationCheck
 from recallens.model.memory import Annotations, EventKind, Memory, Relation, Status
 from recallens.model.plan import Plan
-from recallens.model.quick import quick
+from recallens.model.query import Mode, Query
 from recallens.model.salience import SECTOR_ORDER, own_salience, reinforced, salience
-from recallens.model.uplift import Trials
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
+from recallens.recall.plan import annotations_of, make_plan, widened
+from recallens.store.protocols import NamespaceState, Reader
+from recallens.text.scripts import known_share
+from recallens.text.stopwords import names_in, without_names
+
+if TYPE_CHECKING:  # a preset is a list of terms, and terms read scenes
+    from recallens.recall.presets import Preset
 
 Rows = IntArray | slice
-Told = TypeVar("Told")
 EVERY = slice(None)
-
-# Given rows, the likeliest to be asked about first: a function from one of them, by its place, to its likeness with
-# each, which is 1 if they are the same and 0 or less if unlike.
-Likeness = Callable[[IntArray], Callable[[int], FloatArray]]
 
 UsageEvents = Sequence[tuple[int, str, int, float | None]]
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Usage:
-    """What salience needs to know of each row's history, as it stood at the judging time."""
+class UsageColumns(Struct, frozen=True, eq=False):
+    """How each row has been used, as it stood at the judging time: what salience is worked out from."""
 
     last_used: NDArray[np.int64]
     uses: NDArray[np.int64]
@@ -42,111 +49,88 @@ class Usage:
     reinforced_at: NDArray[np.int64]
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """Two memories by number, tied either way round, and how sure the tie is."""
+class Interpretation(Struct, frozen=True, eq=False):
+    """What was read out of the question before anything was searched."""
 
-    source: int
-    target: int
-    relation: str
-    confidence: float
+    annotations: Annotations
+    fluency: float  # the share of the question that the encoder can read: its opinion weighs as much
+    speakers: Sequence[int]  # the authors whom the question names, by their codes in the columns
+    plan: Plan | None  # absent under a preset that does not plan
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the store says of some rows, fetched once for all of them.
+class Bodies(Struct, frozen=True, eq=False):
+    """Memories in full. Relations and citation checks are by memory number, paths by document."""
 
-    Relations and the kept verdicts on citations are by memory number, paths by document.
-    """
-
-    memories: Mapping[int, Memory]
-    relations: Mapping[int, Sequence[Relation]]
-    paths: Mapping[str, str]
-    checks: Mapping[int, CitationCheck] = field(default_factory=dict)
+    memories: dict[int, Memory]
+    relations: dict[int, Sequence[Relation]]
+    paths: dict[str, str]
+    checks: dict[int, CitationCheck]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Work:
-    """What the asker is at, as the index knows it: rows that name the open file, in full or by its last part, and the
-    words of its name and of each command by their numbers; a word that nobody wrote has one that no row has.
-    """
+class BodyCache:
+    """Reads memories in full, each once however many stages ask for it."""
 
-    named: BoolArray
-    alike: BoolArray
-    file_words: Sequence[int]
-    commands: Sequence[Sequence[int]]
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._bodies = Bodies({}, {}, {}, {})
+
+    def of(self, nums: Sequence[int]) -> Bodies:
+        bodies, reader = self._bodies, self._reader
+        missing = [num for num in nums if num not in bodies.memories]
+        if missing:
+            memories = reader.memories(missing)
+            bodies.memories.update(memories)
+            bodies.relations.update(reader.relations_of(missing))
+            if cited := [num for num, memory in memories.items() if memory.citations]:
+                bodies.checks.update(reader.citation_checks(cited))
+            if documents := {memory.document for memory in memories.values() if memory.document is not None}:
+                self.paths(sorted(documents))
+        return bodies
+
+    def paths(self, documents: Sequence[str]) -> Mapping[str, str]:
+        """The paths of documents; one that is not known is left out."""
+        paths, reader = self._bodies.paths, self._reader
+        missing = [document for document in documents if document not in paths]
+        if missing:
+            paths.update(reader.document_paths(missing))
+        return paths
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Scene:
-    """`linked`, `tagged` and `affected` are rows that the caller's session, tag and file filters admit, None where not
-    asked for. `trials` counts the tasks that each row has been part of.
-
-    `fluency` is the share of the query that the encoder can read: its opinion weighs as much. `words` and `names` are
-    the query's words and the names in it, `touched` the rows about the files under review, `held` the rows whose
-    contexts the caller holds, `speakers` the authors whom the query names. `plan` and `noticed` are what was read out
-    of the question, `wider` the scene of a second round. `in_folders` and `not_raw` are rows that the caller's limits
-    on files admit, `work` what the asker is at, `told` what was last worked out of some rows. The callables reach the
-    store: along relations, for likeness, for the rows in full, for the paths of documents.
-    """
-
-    columns: Columns
+class Scene(Struct, frozen=True, eq=False):
+    reader: Reader
+    state: NamespaceState
+    index: Version
     views: Mapping[str, BoundView]
-    at: int
-    usage: Usage
-    trials: Trials | None = None
-    linked: BoolArray | None = None
-    tagged: BoolArray | None = None
-    affected: BoolArray | None = None
-    fluency: float = 1.0
-    words: BoundLexical | None = None
-    names: Sequence[Sequence[int]] = ()
-    touched: BoolArray | None = None
-    held: BoolArray | None = None
-    speakers: Sequence[int] = ()
-    watched: IntArray | None = None
-    unknown: Sequence[str] = ()
-    neighbours: Callable[[Sequence[int]], Iterable[Edge]] | None = None
-    likeness: Likeness | None = None
-    known: Callable[[Sequence[int]], Known] | None = None
-    notes: Mapping[str, object] = field(default_factory=dict)
-    plan: Plan | None = None
-    noticed: Annotations | None = None
-    wider: Scene | None = None
-    paths: Callable[[Sequence[str]], Mapping[str, str]] | None = None
-    in_folders: BoolArray | None = None
-    not_raw: BoolArray | None = None
-    work: Work | None = None
-    told: dict[str, tuple[object, Any]] = field(default_factory=dict)
+    question: Interpretation
+    at: int  # epoch milliseconds: rows are judged as they stood then
+    usage: UsageColumns
+    bodies: BodyCache
+    versions: Mapping[str, object]  # what the answer depends on beside store, query and clock, for the plan's note
+
+    @property
+    def columns(self) -> Columns:
+        return self.index.columns
+
+    @property
+    def words(self) -> BoundLexical | None:
+        """The question's words, where the lexical view takes part."""
+        lexical = self.views.get("lexical")
+        return lexical if isinstance(lexical, BoundLexical) else None
 
     def coverage(self, rows: IntArray) -> FloatArray:
-        """The share of the query's words that each row holds; nothing where words were not asked for."""
-        return self.words.coverage(rows) if self.words is not None else np.zeros(len(rows))
+        """The share of the question's words that each row holds; 0 where the lexical view takes no part."""
+        words = self.words
+        return words.coverage(rows) if words is not None else np.zeros(len(rows))
 
-    def once(self, name: str, of: object, work_out: Callable[[], Told]) -> Told:
-        """What several stages ask about the same array, worked out for the first of them."""
-        known = self.told.get(name)
-        if known is not None and known[0] is of:
-            found: Told = known[1]
-            return found
-        found = work_out()
-        self.told[name] = of, found
-        return found
-
-    def none_of(self, rows: Rows) -> BoolArray:
-        return np.zeros(self.columns.size if isinstance(rows, slice) else len(rows), dtype=np.bool_)
-
-    def all_plain(self, rows: Rows) -> bool:
-        return self.once("plain", rows, lambda: self.columns.all_plain(rows))
+    def score(self, view: str, rows: IntArray) -> FloatArray:
+        """The view's raw score of each row, NaN where it cannot say, which is everywhere if it failed."""
+        try:
+            return self.views[view].score(rows)
+        except Exception:  # the failure itself is in the ledger, from when the view was asked to propose
+            return np.full(len(rows), np.nan)
 
     def own_salience(self, rows: Rows) -> FloatArray:
         """Salience without what recalls and confirmations have added to it."""
-        return self.once("own salience", rows, lambda: self._own_salience(rows))
-
-    def _own_salience(self, rows: Rows) -> FloatArray:
         columns, usage = self.columns, self.usage
         return own_salience(
             base=columns["base_salience"][rows],
@@ -159,7 +143,7 @@ class Scene:
 
     def salience(self, rows: Rows) -> FloatArray:
         columns, usage = self.columns, self.usage
-        if not np.count_nonzero(usage.reinforcement[rows]):  # nothing was added to any
+        if not np.count_nonzero(usage.reinforcement[rows]):
             return self.own_salience(rows)
         return salience(
             base=columns["base_salience"][rows],
@@ -172,29 +156,108 @@ class Scene:
             at=self.at,
         )
 
-    def score(self, view: str, rows: IntArray) -> FloatArray:
-        """The view's raw score of each row, NaN where it cannot say, which is everywhere if it failed."""
-        try:
-            return self.views[view].score(rows)
-        except Exception:  # the failure itself is in the ledger, from when the view was asked to propose
-            return np.full(len(rows), np.nan)
-
     def superseded(self, rows: Rows) -> BoolArray:
-        """Closed at the judging time: an end that is still to come does not count, none at all counts as passed."""
-        if self.all_plain(rows):
-            return self.none_of(rows)
+        """Rows closed at the judging time. An end that is still to come does not count; a superseded row without an
+        end counts as closed.
+        """
         end = self.columns["valid_until"][rows]
         replaced = self.columns["status"][rows] == code_of(Status.SUPERSEDED)
         closed: BoolArray = (end <= self.at) | (replaced & (end == NEVER))
         return closed
 
 
-def usage_now(columns: Columns) -> Usage:
-    return Usage(columns["last_used"], columns["uses"], columns["reinforcement"], columns["reinforced_at"])
+def open_scene(
+    reader: Reader,
+    state: NamespaceState,
+    index: Version,
+    *,
+    encoding: Encoding,
+    preset: Preset,
+    query: Query,
+    versions: Mapping[str, object],
+) -> Scene:
+    ns, columns, in_session = state.key, index.columns, query.filters.in_session
+    if in_session is not None and reader.session(ns, in_session) is None:
+        raise NotFound(f"no session {in_session!r}", hint="`recallens session list` shows those that exist.")
+    if query.task is not None and reader.task(ns, query.task) is None:
+        raise NotFound(f"no task {query.task!r}", hint="`recallens task start` starts one; `task list` shows them.")
+    speakers = names_in(query.text, columns.names["author"].codes, ROLES) if preset.speakers else []
+    question = Interpretation(
+        annotations=annotations_of(query.text),
+        fluency=known_share(query.text, encoding.languages),
+        speakers=sorted({name.code for name in speakers}),
+        plan=make_plan(query) if preset.planned else None,
+    )
+    without_speakers = without_names(query.text, speakers)
+    past = query.as_of is not None
+    return Scene(
+        reader=reader,
+        state=state,
+        index=index,
+        views=_bind_views(reader, ns, index, encoding, preset, query, question, without_speakers),
+        question=question,
+        at=query.at,
+        usage=usage_at(columns, reader.usage_until(ns, query.at), query.at) if past else usage_now(columns),
+        bodies=BodyCache(reader),
+        versions=versions,
+    )
 
 
-def usage_at(columns: Columns, events: UsageEvents, at: int) -> Usage:
-    """The history up to `at`, told again from the events: the columns hold only how it ended."""
+def widened_scene(scene: Scene, preset: Preset, query: Query) -> Scene:
+    """The scene of a second round: the same rows, asked with the widened plan and its other words for each word."""
+    assert scene.question.plan is not None
+    plan = widened(scene.question.plan, query)
+    words = _bind_words(scene.reader, scene.state.key, scene.index, preset, query, plan)
+    views = {name: words if name == "lexical" else view for name, view in scene.views.items()}
+    return replace(scene, views=views, question=replace(scene.question, plan=plan))
+
+
+def _bind_views(
+    reader: Reader,
+    ns: int,
+    index: Version,
+    encoding: Encoding,
+    preset: Preset,
+    query: Query,
+    question: Interpretation,
+    encoded_text: str,
+) -> dict[str, BoundView]:
+    """The views that the preset names. A question that the encoder cannot read at all is not put to it, unless the
+    caller or the preset insists.
+    """
+    plan, views = question.plan, dict[str, BoundView]()
+    for name in preset.views(query.mode, None if plan is None else plan.strategy):
+        if name == "lexical":
+            views[name] = _bind_words(reader, ns, index, preset, query, plan)
+        elif name == "symbolic":
+            # People and products are words, and the lexical view finds them: the symbolic one takes the other labels.
+            exact = dict.fromkeys(label for label in labels(question.annotations) if label[1] != "entity")
+            views[name] = bind_symbolic(reader, ns, index.columns, list(exact))
+        elif index.vectors is not None and (question.fluency > 0 or query.mode is Mode.SEMANTIC or not preset.fluent):
+            views[name] = LazySemantic(encoding, index.vectors, index.columns, encoded_text)
+    return views
+
+
+def _bind_words(
+    reader: Reader, ns: int, index: Version, preset: Preset, query: Query, plan: Plan | None
+) -> BoundLexical:
+    return bind_lexical(
+        reader,
+        ns,
+        index.lexical,
+        query.text,
+        formula=preset.formula,
+        prefixes=preset.prefixes,
+        expansions=plan.expansions if plan is not None else None,
+    )
+
+
+def usage_now(columns: Columns) -> UsageColumns:
+    return UsageColumns(columns["last_used"], columns["uses"], columns["reinforcement"], columns["reinforced_at"])
+
+
+def usage_at(columns: Columns, events: UsageEvents, at: int) -> UsageColumns:
+    """The history up to `at`, worked out again from the events: the columns hold only how it ended."""
     last_used = columns["created"].copy()
     uses = np.zeros(columns.size, dtype=np.int64)
     reinforcement = np.zeros(columns.size)
@@ -216,4 +279,4 @@ def usage_at(columns: Columns, events: UsageEvents, at: int) -> Usage:
                 at=when,
             )
             reinforced_at[row] = when
-    return Usage(last_used, uses, reinforcement, reinforced_at)
+    return UsageColumns(last_used, uses, reinforcement, reinforced_at)

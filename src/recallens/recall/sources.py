@@ -1,25 +1,29 @@
-"""Where a memory comes from, as the specification tells sources apart, and what each source is worth."""
+"""Where a memory comes from, as the specification tells sources apart, what each source is worth, and the log of a
+retrieval over them.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from recallens.index.columns import code_of
+from recallens.index.columns import Columns, code_of
+from recallens.ingest.draft import RECAP_SOURCE
+from recallens.model.ledger import Ledger
+from recallens.model.masks import all_true
 from recallens.model.memory import Kind, Sector
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.salience import DAY_MS
-from recallens.model.verdict import BoolArray, IntArray, Note, Term
-from recallens.recall.runner import Decide
+from recallens.model.verdict import BoolArray, Gate, IntArray, Note, Pick, Term
 from recallens.recall.scene import Scene
-from recallens.recall.sessions import recaps
-from recallens.recall.terms import TermStage
-from recallens.recall.tiers import GRAPH, RECENT
+from recallens.recall.terms import Amounts, ScoreTerm
+from recallens.recall.views import GRAPH, RECENT
+from recallens.text.tokenizer import tokenize
 
 
 class Layer(StrEnum):
@@ -79,6 +83,12 @@ def is_manifest(path: str) -> bool:
     return _MANIFEST.fullmatch(inner_path(path)) is not None
 
 
+def session_summaries(columns: Columns) -> BoolArray:
+    of_session = columns["source"] == columns.names["source"].find(RECAP_SOURCE)
+    summaries: BoolArray = of_session & (columns["kind"] == code_of(Kind.SUMMARY))
+    return summaries
+
+
 def layers(scene: Scene, pool: Pool) -> IntArray:
     """The layer of each row, as its place in `LAYERS`; the first rule that fits decides."""
     columns, rows = scene.columns, pool.rows
@@ -89,7 +99,7 @@ def layers(scene: Scene, pool: Pool) -> IntArray:
         (filed & pool.proposed_by(GRAPH), Layer.BRAIN_TRACE),
         (filed & recent, Layer.RECENT_KNOWLEDGE),
         (filed, Layer.BRAIN_MEMORY),
-        (recaps(columns)[rows], Layer.MEDIUM_TERM_MEMORY),
+        (session_summaries(columns)[rows], Layer.MEDIUM_TERM_MEMORY),
         (columns["sector"][rows] == code_of(Sector.PROCEDURAL), Layer.PROCEDURAL_MEMORY),
         (columns["sector"][rows] == code_of(Sector.EPISODIC), Layer.EPISODIC_MEMORY),
         (columns["project"][rows] >= 0, Layer.PROJECT_MEMORY),
@@ -104,60 +114,135 @@ def _manifests(scene: Scene, rows: IntArray) -> BoolArray:
     documents = scene.columns["document"][rows]
     codes = [code for code in np.unique(documents).tolist() if code >= 0]
     names = scene.columns.names["document"].texts
-    paths = scene.paths([names[code] for code in codes]) if codes and scene.paths is not None else {}
+    paths = scene.bodies.paths([names[code] for code in codes])
     return np.isin(documents, [code for code in codes if is_manifest(paths.get(names[code], ""))])
 
 
-def source_scale(scene: Scene, pool: Pool, query: Query) -> Term:
+def source_scale() -> ScoreTerm:
     """score / max(the best of the row's source, the floor)."""
-    codes = layers(scene, pool)
-    factor, stats = np.ones(len(pool)), {}
-    for code in np.unique(codes[pool.live]).tolist():
-        of_it = codes == code
-        best = max(float(pool.score[of_it & pool.live].max()), SOURCE_FLOOR)
-        factor[of_it] = 1.0 / best
-        stats[str(LAYERS[code])] = best
-    delta = pool.score * (factor - 1.0)
-    return Term("sourceScale", delta, delta != 0.0, {"floor": SOURCE_FLOOR, **stats})
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
+        codes = layers(scene, pool)
+        factor, stats = np.ones(len(pool)), {"floor": SOURCE_FLOOR}
+        for code in np.unique(codes[pool.live]).tolist():
+            of_source = codes == code
+            best = max(float(pool.score[of_source & pool.live].max()), SOURCE_FLOOR)
+            factor[of_source] = 1.0 / best
+            stats[str(LAYERS[code])] = best
+        delta = pool.score * (factor - 1.0)
+        return delta, delta != 0.0, stats
+
+    return ScoreTerm("sourceScale", formula)
 
 
-def source_prior(scene: Scene, pool: Pool, query: Query) -> Term:
+def source_prior() -> ScoreTerm:
     table = np.array([prior_of(layer) for layer in LAYERS])
-    factor = table[layers(scene, pool)]
-    return Term("sourcePrior", pool.score * (factor - 1.0), np.ones(len(pool), dtype=np.bool_))
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
+        factor = table[layers(scene, pool)]
+        return pool.score * (factor - 1.0), all_true(len(pool)), {}
+
+    return ScoreTerm("sourcePrior", formula)
 
 
-def lesson_boost(factor: float, *, cards: bool = False) -> TermStage:
+def lesson_boost(factor: float, *, cards: bool = False) -> ScoreTerm:
     """Lessons are short and say what to check: a relevant one goes before an ordinary note.
 
     `cards` are those that were cut from files. The kind of another memory may be a guess from its words: with those
     boosted too, 26 of 200 rankings of korquad-dev changed, which has no lessons.
     """
 
-    def term(scene: Scene, pool: Pool, query: Query) -> Term | None:
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
         if cards and not scene.columns.names["document"].texts:
             return None
         computed = scene.columns["kind"][pool.rows] == code_of(Kind.LESSON)
         if cards:
             computed = computed & (scene.columns["document"][pool.rows] >= 0)
-        return Term("lessonBoost", np.where(computed, pool.score * (factor - 1.0), 0.0), computed, {"factor": factor})
+        return np.where(computed, pool.score * (factor - 1.0), 0.0), computed, {"factor": factor}
 
-    return term
+    return ScoreTerm("lessonBoost", formula)
 
 
-def tell_sources(scene: Scene) -> Decide:
-    """How many candidates of each source are in the race, and the source of each that was chosen."""
+def note_sources(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
+    """How many candidates of each source passed the gates, and the source of each that was chosen."""
+    codes = layers(scene, pool)
+    chosen = pool.ranked()
+    counts = np.bincount(codes[pool.passed], minlength=len(LAYERS)).tolist()
+    coverage = scene.coverage(pool.rows[chosen]).tolist()
+    rows = {
+        pool.ids[position].decode(): {"layer": str(LAYERS[codes[position]]), "queryCoverage": coverage[at]}
+        for at, position in enumerate(chosen.tolist())
+    }
+    candidates = {str(layer): count for layer, count in zip(LAYERS, counts, strict=True) if count}
+    yield Note("sources", {"candidates": candidates, "rows": rows})
 
-    def decide(pool: Pool, query: Query) -> Iterable[Note]:
-        codes = layers(scene, pool)
-        chosen = pool.ranked()
-        counts = np.bincount(codes[pool.passed], minlength=len(LAYERS)).tolist()
-        coverage = scene.coverage(pool.rows[chosen]).tolist()
-        rows = {
-            pool.ids[position].decode(): {"layer": str(LAYERS[codes[position]]), "queryCoverage": coverage[at]}
-            for at, position in enumerate(chosen.tolist())
-        }
-        found = {str(layer): count for layer, count in zip(LAYERS, counts, strict=True) if count}
-        yield Note("sources", {"candidates": found, "rows": rows})
 
-    return decide
+# ── the log of a retrieval: a line a stage, read off the ledger ──
+
+SHOWN_TOKENS, SHOWN_EXPANDED, SHOWN_COMMANDS = 10, 15, 3
+BRAIN = (Layer.BRAIN_TRACE, Layer.BRAIN_MEMORY, Layer.RECENT_KNOWLEDGE, Layer.PROJECT_SCAN)
+
+
+def fusion_log(ledger: Ledger, *, selected: int, lessons: int, dropped: int, tokens: int) -> tuple[str, ...]:
+    query, plan = ledger.query, _last(ledger, "plan")
+    words = list(dict.fromkeys(tokenize(str(query["text"]))))
+    expanded = [*words, *(other for others in plan.get("expansions", {}).values() for other in others)]
+    counts: Mapping[str, int] = _last(ledger, "sources").get("candidates", {})
+    brain = sum(counts.get(layer, 0) for layer in BRAIN)
+    medium = sum(layer == Layer.MEDIUM_TERM_MEMORY for layer in _layers(ledger))
+    total = sum(counts.values())
+    return (
+        f"Query tokens: [{', '.join(words[:SHOWN_TOKENS])}]",
+        f"Expanded tokens: [{', '.join(expanded[:SHOWN_EXPANDED])}]",
+        _brain_line(query["filters"], plan, brain),
+        f"Memory search: {total - brain - counts.get(Layer.MEDIUM_TERM_MEMORY, 0)} chunks found",
+        f"Medium-term sessions: {medium} chunks selected",
+        *_cuts(ledger),
+        f"Total chunks before budget: {selected + lessons + dropped}",
+        *_reranks(ledger),
+        f"Selected: {selected} (+{lessons} lesson), Dropped: {dropped}, Tokens: {tokens}",
+    )
+
+
+def _last(ledger: Ledger, name: str) -> Mapping[str, Any]:
+    notes = ledger.notes(name)
+    return notes[-1] if notes else {}
+
+
+def _layers(ledger: Ledger) -> Iterator[str]:
+    yield from (row["layer"] for row in _last(ledger, "sources").get("rows", {}).values())
+
+
+def _brain_line(filters: Mapping[str, Any], plan: Mapping[str, Any], chunks: int) -> str:
+    if filters["brain_file_limit"] == 0:
+        return "Brain search: skipped (Knowledge Mix weight = 0)"
+    if not filters["folders"]:
+        return f"Brain search: {chunks} chunks found"
+    dropped = "".join(f"; dropped {folder['path']}: {folder['reason']}" for folder in plan.get("droppedFolders", ()))
+    return f"Brain search (scoped to {len(plan.get('folders', ()))} folder(s)): {chunks} chunks{dropped}"
+
+
+def _cuts(ledger: Ledger) -> Iterator[str]:
+    """Each filter that took something away, and why."""
+    for entry in ledger.last_round():
+        verdict = entry.verdict
+        if isinstance(verdict, Gate | Pick) and entry.admitted < entry.considered and verdict.name != "budget-fit":
+            reason = f" ({verdict.reason})" if verdict.reason else ""
+            yield f"{verdict.name}: {entry.admitted} of {entry.considered} kept{reason}"
+
+
+def _reranks(ledger: Ledger) -> Iterator[str]:
+    situation = ledger.query["situation"]
+    for term in ledger.terms():
+        if term.name == "actionability":
+            boosted = int((term.computed & (term.delta > 0)).sum())
+            commands = ",".join(situation["commands"][:SHOWN_COMMANDS])
+            file = (situation["open_file"] or "-").replace("\\", "/").rsplit("/", 1)[-1]
+            yield f"Actionability re-rank: {boosted} chunks boosted (cmds=[{commands}], openFile={file})"
+        if term.name == "levelMatch":
+            yield _levels(term, _last(ledger, "plan").get("level", "concept"))
+
+
+def _levels(term: Term, level: str) -> str:
+    same, far = int(term.stats["sameLevel"]), int(term.stats["farMismatch"])
+    return f"Hierarchical re-rank (query={level}): {same} same-level (+), {far} far-mismatch (-)"

@@ -6,17 +6,19 @@ the starting rows and run over what the activation reached.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
+from msgspec import Struct
 
 from recallens.model.masks import places
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import FloatArray, Found, Note, Verdict
-from recallens.recall.runner import Decide
-from recallens.recall.scene import Edge, Scene
+from recallens.model.verdict import FloatArray, Note, Verdict
+from recallens.recall.gates import usable
+from recallens.recall.scene import Scene
+from recallens.recall.views import GRAPH, found
 
 SEEDS = 5
 HOPS = 2
@@ -26,15 +28,25 @@ DAMPING = 0.85
 # How firmly a name in both texts ties two memories, against 1 for a relation that somebody stated.
 SHARED_ENTITY_CONFIDENCE = 0.3
 SHARED_ENTITY = "SHARES_ENTITY"
+# Ties by a shared name that one walk follows: the nearest are enough, and a crowd says nothing.
+MOST_SHARED_TIES = 200
 
 
-Neighbours = Callable[[Sequence[int]], Iterable[Edge]]
+class GraphEdge(Struct, frozen=True):
+    """Two memories by number, tied either way round, and how sure the tie is."""
+
+    source: int
+    target: int
+    relation: str
+    confidence: float
+
+
+Neighbours = Callable[[Sequence[int]], Iterable[GraphEdge]]
 # Of these memories, those that a path may lead through.
 Through = Callable[[Sequence[int]], Sequence[int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(Struct, frozen=True):
     """`via` is the step by which most activation came: the node before, the relation, its confidence."""
 
     activation: float
@@ -43,10 +55,10 @@ class Reached:
 
 def spread(
     seeds: Sequence[int], neighbours: Neighbours, floor: float, through: Through = list
-) -> tuple[dict[int, Reached], list[Edge]]:
+) -> tuple[dict[int, Reached], list[GraphEdge]]:
     """Activation from the starting rows, at most HOPS steps out; edges below the floor are never walked."""
     reached = {seed: Reached(1.0, None) for seed in seeds}
-    walked: dict[tuple[int, int, str], Edge] = {}
+    walked: dict[tuple[int, int, str], GraphEdge] = {}
     front = list(seeds)
     for _ in range(HOPS):
         if not front:
@@ -68,7 +80,7 @@ def spread(
     return reached, list(walked.values())
 
 
-def pagerank(nodes: Sequence[int], edges: Sequence[Edge], seeds: Sequence[int], iterations: int) -> FloatArray:
+def pagerank(nodes: Sequence[int], edges: Sequence[GraphEdge], seeds: Sequence[int], iterations: int) -> FloatArray:
     """Personalised on the starting rows; an edge carries rank both ways in proportion to its confidence."""
     place = {node: at for at, node in enumerate(nodes)}
     weight = np.zeros((len(nodes), len(nodes)))
@@ -98,55 +110,52 @@ def path_to(node: int, reached: dict[int, Reached]) -> tuple[list[int], list[str
     return nodes[::-1], relations[::-1], confidences[::-1]
 
 
-def walk(scene: Scene, neighbours: Neighbours, depth: int, *, batch: int, through: Through) -> Decide:
+def walk(scene: Scene, batch: int, pool: Pool, query: Query) -> Iterator[Verdict]:
     """Propose what the live rows lead to."""
+    seeds = _seeds(scene, pool)
+    if not seeds:
+        return
 
-    def decide(pool: Pool, query: Query) -> Iterable[Verdict]:
-        seeds = _seeds(scene, pool)
-        if not seeds:
-            return
-        reached, edges = spread(seeds, neighbours, query.graph_floor, through)
-        nodes = [node for node in reached if reached[node].via is not None]
-        if not nodes:
-            return
-        everyone = list(reached)
-        rank = dict(zip(everyone, pagerank(everyone, edges, seeds, query.graph_iterations).tolist(), strict=True))
-        top = max(rank[node] for node in nodes) or 1.0
-        strength = {node: reached[node].activation * rank[node] / top for node in nodes}
-        rows = scene.columns.locate(nodes)
-        known = [
-            (node, row)
-            for node, row in zip(nodes, rows.tolist(), strict=True)
-            if row >= 0 and scene.columns["alive"][row]
-        ]
-        # Sums over the same edges in another order differ in their last bits: that must not decide over the id.
-        known.sort(key=lambda pair: (-round(strength[pair[0]], TIE_DECIMALS), scene.columns["id"][pair[1]]))
-        chosen = known[:depth]
-        ids = scene.columns["id"]
-        name = {
-            num: ids[row].decode()
-            for num, row in zip(everyone, scene.columns.locate(everyone).tolist(), strict=True)
-            if row >= 0
-        }
-        paths = {}
-        for node, _ in chosen:
-            along, relations, confidences = path_to(node, reached)
-            if all(step in name for step in along):
-                paths[name[node]] = {
-                    "nodes": [name[step] for step in along],
-                    "relations": relations,
-                    "confidences": confidences,
-                }
-        yield Note(
-            "graph",
-            {"seeds": [name[seed] for seed in seeds if seed in name], "paths": paths, "floor": query.graph_floor,
-             "iterations": query.graph_iterations},
-        )  # fmt: skip
-        places = np.array([row for _, row in chosen], dtype=np.int64)
-        raw = np.array([strength[node] for node, _ in chosen])
-        yield Found("graph", ids[places], raw, places, batch=batch)
+    def neighbours(nums: Sequence[int]) -> Iterator[GraphEdge]:
+        reader, ns, at = scene.reader, scene.state.key, scene.at
+        for source, target, relation, confidence in reader.neighbours(nums, at):
+            yield GraphEdge(source, target, relation, confidence)
+        for source, target in reader.sharing_names(ns, nums, MOST_SHARED_TIES):
+            yield GraphEdge(source, target, SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE)
 
-    return decide
+    reached, edges = spread(seeds, neighbours, query.graph_floor, partial(usable, scene, query))
+    nodes = [node for node in reached if reached[node].via is not None]
+    if not nodes:
+        return
+    everyone = list(reached)
+    rank = dict(zip(everyone, pagerank(everyone, edges, seeds, query.graph_iterations).tolist(), strict=True))
+    top = max(rank[node] for node in nodes) or 1.0
+    strength = {node: reached[node].activation * rank[node] / top for node in nodes}
+    ids, alive = scene.columns["id"], scene.columns["alive"]
+    row_of = {num: row for num, row in zip(everyone, scene.columns.locate(everyone).tolist(), strict=True) if row >= 0}
+    # Sums over the same edges in another order differ in their last bits: that must not decide over the id.
+    chosen = sorted(
+        (node for node in nodes if node in row_of and alive[row_of[node]]),
+        key=lambda node: (-round(strength[node], TIE_DECIMALS), ids[row_of[node]]),
+    )[: query.limit]
+    name = {num: ids[row].decode() for num, row in row_of.items()}
+    paths = {}
+    for node in chosen:
+        along, relations, confidences = path_to(node, reached)
+        if all(step in name for step in along):
+            steps = [name[step] for step in along]
+            paths[name[node]] = {"nodes": steps, "relations": relations, "confidences": confidences}
+    yield Note(
+        GRAPH,
+        {
+            "seeds": [name[seed] for seed in seeds if seed in name],
+            "paths": paths,
+            "floor": query.graph_floor,
+            "iterations": query.graph_iterations,
+        },
+    )
+    rows = np.array([row_of[node] for node in chosen], dtype=np.int64)
+    yield found(scene, GRAPH, rows, np.array([strength[node] for node in chosen]), batch)
 
 
 def _seeds(scene: Scene, pool: Pool) -> list[int]:

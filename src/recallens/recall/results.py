@@ -1,0 +1,331 @@
+"""The chosen rows as results: what each is, where it comes from, whether it is safe to use, and what of it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache, partial
+from typing import Any, Final
+
+import numpy as np
+from msgspec import Struct
+
+from recallens.ingest.vault.lessons import extract_lesson_essence
+from recallens.model.checking import CitationCheck
+from recallens.model.later import Later
+from recallens.model.ledger import Ledger
+from recallens.model.masks import all_but, anywhere
+from recallens.model.memory import Kind, Memory, Relation, RelationType, Status
+from recallens.model.pool import Pool
+from recallens.model.query import Query
+from recallens.model.recall import MatchType, SearchResult
+from recallens.model.verdict import IntArray, Note
+from recallens.recall.gates import ONLY_HERE
+from recallens.recall.scene import Bodies, Scene
+from recallens.recall.sources import LAYERS, layers
+from recallens.recall.views import DIRECT, GRAPH, HYBRID_VIEWS, PROCEDURAL, RECENT, REVIEW, WATCH
+from recallens.recall.views.direct_answer import OVERLAP_FLOOR
+from recallens.store.protocols import Reader
+from recallens.text.sentences import cut_at_word
+from recallens.text.snippet import Snippets, counting
+from recallens.text.token_count import count_tokens
+from recallens.text.tokenizer import tokenize
+
+LOW_CONFIDENCE: Final = 0.3
+NEAR_MISSES: Final = 5
+TITLE_CHARACTERS: Final = 80
+# The specification's lengths of what is shown of a section, and of a lesson.
+SECTION_CHARACTERS: Final = 700
+LESSON_CHARACTERS: Final = 1_200
+# A text that closed the block it stands in could pass for the frame's own words.
+_CLOSING, _BLUNTED = "</memories", "‹/memories"
+_EPOCH: Final = datetime(1970, 1, 1)
+_BLOCKING: Final = (Status.FORGOTTEN, Status.REJECTED, Status.QUARANTINED)
+_KEYWORD_VIEWS: Final = frozenset(("lexical", "symbolic"))
+
+
+def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Query) -> tuple[SearchResult, ...]:
+    """Bodies, sessions, successors and relations, each fetched once for all rows."""
+    positions = pool.ranked()
+    rows = pool.rows[positions]
+    nums = scene.columns["num"][rows].tolist()
+    bodies = scene.bodies.of(nums)
+    sessions = reader.source_sessions(nums) if scene.columns.names["session"].texts else {}
+    replaced = [num for num in nums if _is_replaced(bodies.memories[num], bodies.relations.get(num, ()))]
+    successors = reader.successors(replaced, scene.at) if replaced else {}
+    saliences = scene.salience(pool.rows)[positions].tolist()
+    superseded = scene.superseded(rows).tolist()
+    proposers = pool.proposers(positions)
+    parts = _parts(ledger, positions)
+    mark = Snippets(scene.words.words if scene.words is not None else counting(tokenize(query.text)))
+    scores = pool.score[positions].tolist()
+    return tuple(
+        SearchResult(
+            rank=at + 1,
+            memory=bodies.memories[num],
+            score=scores[at],
+            salience=saliences[at],
+            match_type=match_type(proposers[at]),
+            views=proposers[at],
+            parts=parts[at],
+            source_session=sessions.get(num),
+            is_superseded=superseded[at],
+            superseded_by=successors.get(num),
+            related_count=len(bodies.relations.get(num, ())),
+            mark=None if _KEYWORD_VIEWS.isdisjoint(proposers[at]) else mark,
+        )
+        for at, num in enumerate(nums)
+    )
+
+
+def _is_replaced(memory: Memory, relations: Sequence[Relation]) -> bool:
+    return any(relation.type is RelationType.SUPERSEDES and relation.target == memory.id for relation in relations)
+
+
+def _parts(ledger: Ledger, positions: IntArray) -> list[Later[float]]:
+    """Each result's parts, worked out for all of them when those of the first are read."""
+    parts: list[dict[str, float]] = []
+
+    def of(rank: int) -> Mapping[str, float]:
+        if not parts:
+            parts.extend(ledger.parts_of(positions))
+        return parts[rank]
+
+    return [Later(partial(of, rank)) for rank in range(len(positions))]
+
+
+@lru_cache(maxsize=256)  # the views that proposed a row are one of a few sets
+def match_type(views: tuple[str, ...]) -> MatchType | None:
+    """Decided by which views proposed the row; absent if only another one did."""
+    by_words, by_meaning = not _KEYWORD_VIEWS.isdisjoint(views), "semantic" in views
+    if by_words and by_meaning:
+        return MatchType.BOTH
+    if by_meaning:
+        return MatchType.SEMANTIC
+    return MatchType.KEYWORD if by_words else None
+
+
+# ── what each result is ──
+
+
+def describe(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
+    """What each result is, who served it and how far it may be trusted; the near misses by name."""
+    if not len(pool):
+        return
+    chosen = pool.ranked()
+    nums = scene.columns["num"][pool.rows[chosen]].tolist()
+    missed = scene.columns["num"][pool.rows[near_misses(pool, chosen)]].tolist()
+    bodies = scene.bodies.of([*nums, *missed])
+    coverage = scene.coverage(pool.rows)[chosen].tolist()
+    tiers = [served_by(views, share) for views, share in zip(pool.proposers(chosen), coverage, strict=True)]
+    yield Note("identity", Later(lambda: {"rows": _identities(bodies, [*nums, *missed])}))
+    yield Note("served", Later(lambda: {"rows": _served(bodies, nums, tiers)}))
+    yield Note("provenance", Later(lambda: {"rows": _origins(bodies, nums, tiers, query)}))
+
+
+def _identities(bodies: Bodies, nums: Sequence[int]) -> dict[str, Any]:
+    memories = (bodies.memories[num] for num in nums)
+    return {memory.id: {"title": title_of(memory), "path": path_of(memory, bodies.paths)} for memory in memories}
+
+
+def _served(bodies: Bodies, nums: Sequence[int], tiers: Sequence[str]) -> dict[str, Any]:
+    return {
+        bodies.memories[num].id: {"servedBy": tier, "reason": f"served-by={tier}"}
+        for num, tier in zip(nums, tiers, strict=True)
+    }
+
+
+def _origins(bodies: Bodies, nums: Sequence[int], tiers: Sequence[str], query: Query) -> dict[str, Any]:
+    return {
+        bodies.memories[num].id: provenance(
+            bodies.memories[num],
+            bodies.relations.get(num, ()),
+            query=query,
+            served_by=tier,
+            check=bodies.checks.get(num),
+        )
+        for num, tier in zip(nums, tiers, strict=True)
+    }
+
+
+def near_misses(pool: Pool, chosen: IntArray) -> IntArray:
+    """In the order in which the X-ray looks for them; a row that is only followed takes the place of none."""
+    rest = all_but(len(pool), chosen)
+    most = NEAR_MISSES + (len(pool.found[WATCH].positions) if WATCH in pool.found else 0)
+    order = np.argsort(-pool.score[rest], kind="stable")
+    ranked = pool.score[rest[order[: most + 1]]]
+    if anywhere(ranked[1:] == ranked[:-1]):  # ties are settled by id
+        order = np.lexsort((pool.ids[rest], -pool.score[rest]))
+    missed: IntArray = rest[order[:most]]
+    return missed
+
+
+def served_by(proposers: Collection[str], coverage: float) -> str:
+    """The first tier, in the settled order, that proposed the row and whose own gates it passes."""
+    if DIRECT in proposers:
+        return DIRECT
+    hybrid = not HYBRID_VIEWS.isdisjoint(proposers)
+    if REVIEW in proposers and (coverage < OVERLAP_FLOOR or not hybrid):
+        return REVIEW
+    if PROCEDURAL in proposers:
+        return PROCEDURAL
+    if hybrid:
+        return "hybrid"
+    return GRAPH if GRAPH in proposers else RECENT
+
+
+def path_of(memory: Memory, documents: Mapping[str, str]) -> str:
+    """A file where the memory is a section of one, else its kind and id."""
+    if memory.document is not None and memory.document in documents:
+        return documents[memory.document]
+    return f"{memory.kind}/{memory.id}"
+
+
+def title_of(memory: Memory) -> str:
+    if memory.title:
+        return memory.title
+    first = memory.content.strip()[: TITLE_CHARACTERS + 1].splitlines()[0]
+    return first if len(first) <= TITLE_CHARACTERS else f"{first[: TITLE_CHARACTERS - 1]}…"
+
+
+# ── where it comes from, and whether it is safe to use ──
+
+
+class SafetyJudgement(Struct, frozen=True):
+    correction: str = "none"
+    stale: bool = False
+    blocked: Sequence[str] = ()  # why it must not be used
+    review: Sequence[str] = ()  # why somebody should look at it first
+
+
+_SAFE: Final = SafetyJudgement()
+
+
+def provenance(
+    memory: Memory,
+    relations: Sequence[Relation],
+    *,
+    query: Query,
+    served_by: str,
+    check: CitationCheck | None = None,
+) -> dict[str, Any]:
+    judged = _SAFE if _is_plain(memory, relations, check) else _judge_safety(memory, relations, query, check)
+    safety = "blocked" if judged.blocked else "requires-review" if judged.review else "safe"
+    return {
+        "source": memory.source,
+        "created": iso(memory.created),
+        "updated": iso(memory.updated),
+        "namespace": memory.namespace,
+        "scope": f"namespace:{memory.namespace}",
+        "userContextScopes": list(memory.scopes),
+        "retrievalReason": f"served-by={served_by}",
+        "confidence": memory.confidence,
+        "stale": judged.stale,
+        "corrected": judged.correction != "none",
+        "correctionState": judged.correction,
+        "safeToUse": safety == "safe",
+        "safety": safety,
+        "safetyReasons": [*judged.blocked, *judged.review],
+    }
+
+
+def _is_plain(memory: Memory, relations: Sequence[Relation], check: CitationCheck | None) -> bool:
+    """No relation, check, end date or scope says anything about this memory, so it is safe."""
+    return (
+        memory.status is Status.ACTIVE
+        and not relations
+        and check is None
+        and memory.valid_until is None
+        and not memory.scopes
+        and memory.confidence >= LOW_CONFIDENCE
+    )
+
+
+def _judge_safety(
+    memory: Memory, relations: Sequence[Relation], query: Query, check: CitationCheck | None
+) -> SafetyJudgement:
+    at = query.at
+    if query.as_of is not None:  # what has been said since then was not known
+        relations = [relation for relation in relations if relation.created <= at]
+    correction = correction_state(memory, relations, at)
+    stale_citations = check.stale if check is not None and check.at <= at else ()
+    stale = bool(stale_citations) or (memory.valid_until is not None and memory.valid_until <= at)
+    blocked = [f"status={memory.status}"] if memory.status in _BLOCKING else []
+    if ONLY_HERE in memory.scopes and ONLY_HERE not in query.scopes:
+        blocked.append(f"scope={ONLY_HERE}")
+    review = []
+    if correction == "superseded":
+        review.append("status=superseded")
+    if correction == "disputed":
+        review.append("disputed")
+    if memory.status is Status.PENDING_REVIEW:
+        review.append("status=pending_review")
+    if stale:
+        review.append("stale=true")
+        review += [f"stale-citation: {citation.reason}" for citation in stale_citations]
+    if memory.confidence < LOW_CONFIDENCE:
+        review.append(f"confidence<{LOW_CONFIDENCE}")
+    return SafetyJudgement(correction, stale, blocked, review)
+
+
+def correction_state(memory: Memory, relations: Sequence[Relation], at: int) -> str:
+    if memory.status is Status.FORGOTTEN:
+        return "forgotten"
+    if memory.status is Status.SUPERSEDED and (memory.valid_until is None or memory.valid_until <= at):
+        return "superseded"
+    if not relations:
+        return "none"
+    current = [relation for relation in relations if relation.valid_until is None or relation.valid_until > at]
+    if any(relation.type is RelationType.CONTRADICTS for relation in current):
+        return "disputed"
+    if any(relation.type is RelationType.SUPERSEDES and relation.source == memory.id for relation in current):
+        return "correction"
+    return "none"
+
+
+@lru_cache(maxsize=4096)  # most memories were never updated: both of their times are one
+def iso(milliseconds: int) -> str:
+    return f"{(_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec='milliseconds')}Z"
+
+
+# ── what of it is handed out, where results are shortened ──
+
+
+class Excerpt(Struct, frozen=True):
+    source: str
+    title: str
+    content: str
+
+    @property
+    def block(self) -> str:
+        return f"[{self.source}] {self.title}\n{self.content}\n\n".replace(_CLOSING, _BLUNTED)
+
+    @property
+    def tokens(self) -> int:
+        return count_tokens(self.block)
+
+
+def excerpt(memory: Memory, *, source: str, path: str) -> Excerpt:
+    """A section's text up to a length, a lesson's up to a larger one. A section of a file is called by its path, and
+    its headings stand before its text; a lesson is called alike.
+    """
+    lesson = memory.kind is Kind.LESSON
+    text = memory.content.strip()
+    essence = extract_lesson_essence(text, LESSON_CHARACTERS) if lesson else ""
+    body = essence or cut_at_word(text, LESSON_CHARACTERS if lesson else SECTION_CHARACTERS)
+    if memory.document is None:
+        return Excerpt(source, title_of(memory), body)
+    crumb = f"{memory.title}\n" if memory.title and not lesson and not text.startswith(memory.title) else ""
+    return Excerpt(source, path, crumb + body)
+
+
+def excerpts(scene: Scene, pool: Pool, positions: IntArray) -> list[Excerpt]:
+    if not len(positions):
+        return []
+    nums = scene.columns["num"][pool.rows[positions]].tolist()
+    bodies = scene.bodies.of(nums)
+    sources = [str(LAYERS[code]) for code in layers(scene, pool)[positions].tolist()]
+    return [
+        excerpt(bodies.memories[num], source=source, path=path_of(bodies.memories[num], bodies.paths))
+        for num, source in zip(nums, sources, strict=True)
+    ]

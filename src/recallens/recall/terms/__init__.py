@@ -1,0 +1,68 @@
+"""A score is a sum of terms, and nothing else ever touches a score.
+
+A term is declared once, beside its formula: its name, the view that it needs, and whether it says how well a row fits
+the question. A preset lists terms; a new one is a function in this folder and an entry in that list. Its words for
+people are made from its name, unless `model/terms.py` has better ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+from msgspec import Struct
+
+from recallens.model.masks import anywhere, everywhere
+from recallens.model.pool import Pool
+from recallens.model.query import Query
+from recallens.model.verdict import BoolArray, FloatArray, Term
+from recallens.recall.scene import Scene
+
+# What a term adds to each candidate, on which candidates it is computed, and the numbers that it was computed with.
+# Where it is not computed it is absent, which is not the same as 0; None is absent everywhere.
+Amounts = tuple[FloatArray, BoolArray, Mapping[str, float]]
+Formula = Callable[[Scene, Pool, Query], Amounts | None]
+
+
+class ScoreTerm(Struct, frozen=True, eq=False):
+    name: str
+    formula: Formula
+    view: str | None = None  # the view whose scores it reads: where that view is not asked, the term is left out
+    fits: bool = False  # it says how well a row fits the question, which is what alpha weighs
+
+
+def weighed(scene: Scene, term: ScoreTerm, by_alpha: bool, pool: Pool, query: Query) -> Iterator[Term]:
+    """The term as the query weighs it: by alpha, and by the caller's own factor. An absent term says nothing."""
+    amounts = term.formula(scene, pool, query)
+    if amounts is None or not anywhere(amounts[1]):
+        return
+    delta, computed, stats = amounts
+    factor, weights = 1.0, {}
+    if by_alpha:
+        factor = weights["alpha"] = query.alpha
+    if term.name in query.weights:
+        weights["factor"] = query.weights[term.name]
+        factor *= weights["factor"]
+    if factor != 1.0:
+        delta, stats = delta * factor, {**stats, **weights}
+    yield Term(term.name, delta, computed, stats)
+
+
+def floor_and_deviation(sample: FloatArray) -> tuple[float, float]:
+    if len(sample) < 2:  # nothing to measure a lone candidate against: its raw score speaks for itself
+        return 0.0, 1.0
+    deviation = deviation_of(sample)
+    # Candidates that are all alike have nothing to tell apart: dividing by almost nothing would tell them apart anyway.
+    return float(np.minimum.reduce(sample)), deviation if deviation > 1e-9 else 1.0
+
+
+def of_live(values: FloatArray, pool: Pool) -> FloatArray:
+    return values if everywhere(pool.live) else values[pool.live]
+
+
+def deviation_of(sample: FloatArray) -> float:
+    """As `sample.std()` computes it, to the last bit, without what it does to serve every shape and kind of array."""
+    off = sample - np.add.reduce(sample) / len(sample)
+    off *= off
+    return math.sqrt(np.add.reduce(off) / len(sample))

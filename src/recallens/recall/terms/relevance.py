@@ -1,0 +1,301 @@
+"""How well a row fits the question: what the views say of it, on one scale, and who said it in what company.
+
+Each weight's ablation is in docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recallens.model.masks import anywhere, everywhere, places
+from recallens.model.pool import Pool
+from recallens.model.query import Query
+from recallens.model.verdict import BoolArray, FloatArray
+from recallens.recall.scene import Scene
+from recallens.recall.terms import Amounts, ScoreTerm, floor_and_deviation, of_live
+from recallens.recall.views import GRAPH
+
+FTS_SCALE: Final = 10.0
+# Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet", SIGIR 2009.
+RRF_K: Final = 60
+
+USER_ROLES: Final = ("user", "human")
+ASSISTANT_ROLES: Final = ("assistant", "agent", "model", "bot", "system", "tool")
+# Rows of a session that speak for it: one alone may be chance, and in a long session many are beside the point.
+SESSION_ROWS: Final = 3
+
+
+# ── every candidate on one scale ──
+
+
+def spread(name: str, view: str, weight: float) -> ScoreTerm:
+    """weight · (raw − floor) / deviation: how far a row stands above the weakest candidate, in standard deviations.
+
+    A constant less than a z-score, so it ranks as one does, and it is never negative. Every candidate is scored by the
+    view, whether or not the view proposed it; a row that the view cannot score (no vector yet) has no such term.
+    """
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
+        trust = weight * scene.question.fluency if view == "semantic" else weight
+        raw = scene.score(view, pool.rows)
+        computed = ~np.isnan(raw)
+        of_all = everywhere(computed)
+        floor, deviation = floor_and_deviation(of_live(raw, pool) if of_all else raw[computed & pool.live])
+        delta = trust * (raw - floor) / deviation
+        if not of_all:
+            delta = np.where(computed, delta, 0.0)
+        return delta, computed, {"floor": floor, "deviation": deviation, "weight": trust}
+
+    return ScoreTerm(name, formula, view=view, fits=True)
+
+
+def word_pairs(weight: float) -> ScoreTerm:
+    """weight · BM25 of the question's neighbouring words side by side, on the scale of the words' own term.
+
+    As far as the candidates are source code it is left out: there, neighbours in a question in prose mean nothing, and
+    cost cosqa-dev a point.
+    """
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
+        words = scene.words
+        if words is None or not len(pool):
+            return None
+        raw = words.pairs(pool.rows)
+        computed = raw > 0
+        if not anywhere(computed):
+            return None
+        _, deviation = floor_and_deviation(of_live(words.score(pool.rows), pool))
+        worth = weight * (1.0 - words.code_share(pool.rows, pool.live))
+        return worth * raw / deviation, computed, {"weight": worth, "deviation": deviation}
+
+    return ScoreTerm("pairs", formula, view="lexical", fits=True)
+
+
+def meaning_of_code(weight: float) -> ScoreTerm:
+    """What shifting this much weight from words to meaning adds, as far as the candidates are source code.
+
+    Code shares few words with a question in prose. The shift is of the whole list, so that all rows stay on one scale.
+    """
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
+        words = scene.words
+        if words is None or "semantic" not in scene.views or not anywhere(pool.live):
+            return None
+        share = words.code_share(pool.rows, pool.live)
+        if not share:
+            return None
+        meaning, by_words = scene.score("semantic", pool.rows), words.score(pool.rows)
+        computed = ~np.isnan(meaning)
+        shift = weight * share * scene.question.fluency
+        delta = shift * (_standing(meaning, computed & pool.live) - _standing(by_words, pool.live))
+        return np.where(computed, delta, 0.0), computed, {"weight": weight, "share": share}
+
+    return ScoreTerm("code", formula, view="semantic", fits=True)
+
+
+def _standing(raw: FloatArray, sample: BoolArray) -> FloatArray:
+    floor, deviation = floor_and_deviation(raw[sample])
+    return (raw - floor) / deviation
+
+
+def exact_names(weight: float) -> ScoreTerm:
+    """weight · the share of the question's exact names that the row carries; absent where it carries none."""
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
+        raw = scene.score("symbolic", pool.rows)
+        computed = raw > 0
+        return np.where(computed, weight * raw, 0.0), computed, {"weight": weight}
+
+    return ScoreTerm("symbolic", formula, view="symbolic", fits=True)
+
+
+def graph(weight: float) -> ScoreTerm:
+    """weight · strength, where the walk along relations reached the row."""
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
+        if GRAPH not in pool.found:
+            return None
+        raw = pool.raw(GRAPH)
+        computed = ~np.isnan(raw)
+        return np.where(computed, weight * raw, 0.0), computed, {"weight": weight}
+
+    return ScoreTerm("graph", formula, fits=True)
+
+
+# ── who said it, and in what company ──
+
+
+def own_words(weight: float) -> ScoreTerm:
+    """weight for what the user said, where an assistant spoke too: its turns are long, and rarely what is asked for."""
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
+        codes = scene.columns.names["author"].codes
+        user = [codes[role] for role in USER_ROLES if role in codes]
+        assistant = [codes[role] for role in ASSISTANT_ROLES if role in codes]
+        if not (user and assistant):
+            return None
+        authors = scene.columns["author"][pool.rows]
+        by_user = _among(authors, user)
+        if not anywhere(by_user & pool.live) or not anywhere(_among(authors, assistant) & pool.live):
+            return None
+        return np.where(by_user, weight, 0.0), by_user, {"weight": weight}
+
+    return ScoreTerm("userTurn", formula, fits=True)
+
+
+def named_speaker(weight: float) -> ScoreTerm:
+    """weight for what somebody said whom the question names."""
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
+        if not scene.question.speakers:
+            return None
+        by_them = _among(scene.columns["author"][pool.rows], scene.question.speakers)
+        return np.where(by_them, weight, 0.0), by_them, {"weight": weight}
+
+    return ScoreTerm("namedSpeaker", formula, fits=True)
+
+
+def _among(values: NDArray[np.int32], codes: Sequence[int]) -> BoolArray:
+    """Which values are one of a few numbers; `np.isin` sorts first, for many."""
+    among = np.zeros(len(values), dtype=np.bool_)
+    for code in codes:
+        among |= values == code
+    return among
+
+
+def session_support(weight: float) -> ScoreTerm:
+    """weight · the mean score so far of the session's best rows: what stands alone among strangers is likelier chance.
+
+    Always a mean of SESSION_ROWS, so that a session with fewer candidates gets less.
+    """
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
+        if not scene.columns.names["session"].texts:
+            return None
+        sessions = scene.columns["session"][pool.rows]
+        computed = sessions >= 0
+        live = places(computed & pool.live)
+        if not len(live):
+            return None
+        order = live[np.lexsort((-pool.score[live], sessions[live]))]
+        among = sessions[order]
+        begins = places(np.r_[True, among[1:] != among[:-1]])
+        place = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))
+        best = order[place < SESSION_ROWS]
+        known, session = np.unique(sessions, return_inverse=True)
+        total = np.bincount(session[best], weights=pool.score[best], minlength=len(known))
+        support = total[session] / SESSION_ROWS
+        return np.where(computed, weight * support, 0.0), computed, {"weight": weight}
+
+    return ScoreTerm("session", formula)
+
+
+# ── as specified, for the rows that a view proposed ──
+
+
+def proposed_cosine(weight: float) -> ScoreTerm:
+    """weight · cosine, where the semantic view proposed the row (as specified)."""
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
+        raw = pool.raw("semantic")
+        computed = ~np.isnan(raw)
+        return np.where(computed, weight * raw, 0.0), computed, {"weight": weight}
+
+    return ScoreTerm("vector", formula, view="semantic", fits=True)
+
+
+def proposed_keyword(weight: float) -> ScoreTerm:
+    """weight · min(1, |rank| / 10), where the lexical view proposed the row (as specified)."""
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
+        raw = pool.raw("lexical")
+        computed = ~np.isnan(raw)
+        value = np.minimum(1.0, np.abs(np.where(computed, raw, 0.0)) / FTS_SCALE)
+        return weight * value, computed, {"weight": weight}
+
+    return ScoreTerm("bm25", formula, view="lexical", fits=True)
+
+
+# ── baselines: what a ranking has to beat ──
+
+
+def raw_score(name: str, view: str) -> ScoreTerm:
+    """The view's own score of the rows it proposed."""
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
+        raw = pool.raw(view)
+        computed = ~np.isnan(raw)
+        return np.where(computed, raw, 0.0), computed, {}
+
+    return ScoreTerm(name, formula, view=view, fits=True)
+
+
+def reciprocal_rank(name: str, view: str) -> ScoreTerm:
+    """1 / (60 + rank), by the rank at which the view proposed the row."""
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
+        delta = np.zeros(len(pool))
+        if view in pool.found:
+            positions = pool.found[view].positions
+            delta[positions] = 1.0 / (RRF_K + 1.0 + np.arange(len(positions)))
+        return delta, delta > 0, {"k": float(RRF_K)}
+
+    return ScoreTerm(name, formula, view=view, fits=True)
+
+
+# ── the specification's blend of words and meaning ──
+
+
+def blended_words() -> ScoreTerm:
+    """(1 − α) · sparse, the words' score over the best of all candidates; a row without a vector keeps it whole."""
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
+        raw = scene.score("lexical", pool.rows)
+        live = raw[pool.live]
+        best = float(live.max()) if len(live) and live.max() > 0 else 1.0
+        sparse = raw / best
+        alpha = query.blend * scene.question.fluency
+        without_vector = np.isnan(_cosines(scene, pool))
+        computed = sparse > 0
+        delta = np.where(without_vector, sparse, (1.0 - alpha) * sparse)
+        return np.where(computed, delta, 0.0), computed, {"max": best, "blend": alpha}
+
+    return ScoreTerm("bm25", formula, view="lexical", fits=True)
+
+
+def blended_meaning() -> ScoreTerm:
+    """α · dense, the cosine from the least to the greatest among the candidates.
+
+    Unrelated texts have a cosine of 0.5 to 0.7 under many models: added as it is, it is noise of one height. What the
+    encoder can read of the question, its opinion weighs.
+    """
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
+        raw = _cosines(scene, pool)
+        computed = ~np.isnan(raw)
+        sample = raw[pool.live & computed]
+        low, high = (float(sample.min()), float(sample.max())) if len(sample) else (0.0, 0.0)
+        dense = (raw - low) / (high - low if high > low else 1.0)
+        alpha = query.blend * scene.question.fluency
+        return np.where(computed, alpha * dense, 0.0), computed, {"min": low, "max": high, "blend": alpha}
+
+    return ScoreTerm("vector", formula, view="semantic", fits=True)
+
+
+def _cosines(scene: Scene, pool: Pool) -> FloatArray:
+    return scene.score("semantic", pool.rows) if "semantic" in scene.views else np.full(len(pool), np.nan)
+
+
+def linked(weight: float) -> ScoreTerm:
+    """weight · strength, for rows that their links brought in and the words did not: those the words measure."""
+
+    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
+        raw = pool.raw(GRAPH)
+        computed = ~np.isnan(raw) & ~pool.proposed_by("lexical")
+        return np.where(computed, weight * raw, 0.0), computed, {"weight": weight}
+
+    return ScoreTerm("graph", formula, fits=True)

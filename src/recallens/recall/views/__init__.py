@@ -1,0 +1,110 @@
+"""The views by name, and how they are asked.
+
+Where filters reject what a view proposed, the view proposes again with the filters pushed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Final
+
+import numpy as np
+
+from recallens.index.views import Proposals
+from recallens.model.later import Later
+from recallens.model.masks import anywhere, everywhere, places
+from recallens.model.pool import Pool
+from recallens.model.query import Query
+from recallens.model.verdict import BoolArray, FloatArray, Found, IntArray, Note
+from recallens.recall.scene import Scene
+
+HYBRID_VIEWS: Final = frozenset(("lexical", "semantic", "symbolic"))
+DIRECT, REVIEW, PROCEDURAL, GRAPH = "direct-answer", "review-context", "procedural", "graph"
+RECENT, SESSIONS = "recent-scan", "sessions"
+# The candidates of the direct-answer tier, of which at most one becomes its answer.
+ANSWER_CANDIDATES: Final = "direct-answer:candidates"
+# Rows that are followed through the recall without taking part in it.
+WATCH: Final = "watch"
+
+# A filter that leaves less than this of the namespace is pushed in at once: asking without it would be asking twice.
+PUSH_SHARE: Final = 0.05
+
+# Rows by how they came into the pool; each batch passes the gates once.
+FIRST_BATCH, REFILL_BATCH, GRAPH_BATCH, RECENT_BATCH, WATCH_BATCH, WIDENED_BATCH, WIDENED_GRAPH_BATCH = range(7)
+
+# The rows of the namespace that every filter admits, worked out when it is asked for.
+Admitted = Callable[[], BoolArray]
+
+
+def found(scene: Scene, view: str, rows: IntArray, raw: FloatArray, batch: int) -> Found:
+    return Found(view, scene.columns["id"][rows], raw, rows, batch=batch)
+
+
+def encode(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
+    """Turn the question into a vector, where a view needs one, apart from the search: each then shows its own time."""
+    prepare = getattr(scene.views.get("semantic"), "prepare", None)
+    if prepare is None:
+        return
+    with suppress(Exception):  # the view fails the same way when it is asked to propose, and is recorded then
+        prepare()
+    versions = scene.versions
+    yield Note("encode", Later(lambda: {"encoder": versions.get("encoder")}))
+
+
+def propose(scene: Scene, view: str, depth: int, pushed: BoolArray | None, pool: Pool, query: Query) -> Iterator[Found]:
+    yield _ask(scene, view, depth, pushed, batch=FIRST_BATCH, pushed=pushed is not None, beside=pool.rows)
+
+
+def propose_more(scene: Scene, view: str, depth: int, admitted: Admitted, pool: Pool, query: Query) -> Iterator[Found]:
+    """Ask a view again in a second round, deeper, among the rows that pass: what it proposed before stays."""
+    yield _ask(scene, view, depth, admitted(), batch=WIDENED_BATCH, refill=True)
+
+
+def refill(
+    scene: Scene, views: Sequence[str], depth: int, admitted: Admitted, pool: Pool, query: Query
+) -> Iterator[Found]:
+    """Where rejections left a view short of its depth, ask it again among the rows that pass.
+
+    The pool then holds each view's best rows of those that pass, which is what filtering first would give.
+    """
+    if everywhere(pool.live):
+        return
+    for view in views:
+        if anywhere(pool.proposed_by(view) & ~pool.live):
+            yield _ask(scene, view, depth, admitted(), batch=REFILL_BATCH, refill=True)
+
+
+def _ask(
+    scene: Scene,
+    view: str,
+    depth: int,
+    mask: BoolArray | None,
+    *,
+    batch: int,
+    pushed: bool = False,
+    refill: bool = False,
+    beside: IntArray | None = None,
+) -> Found:
+    error = None
+    try:
+        proposals = scene.views[view].propose(depth, mask, beside)
+    except Exception as failure:  # a view that fails is a fact of this recall: the others still answer
+        proposals, error = Proposals.none(), f"{type(failure).__name__}: {failure}"
+    rows = proposals.rows
+    ids = scene.columns["id"][rows]
+    return Found(view, ids, proposals.raw, rows, batch=batch, refill=refill, pushed=pushed, error=error)
+
+
+def proposed_by_others(pool: Pool, *but: str) -> BoolArray:
+    """Rows that some view beside these proposed."""
+    others = np.zeros(len(pool), dtype=np.bool_)
+    for view in pool.found:
+        if view not in but:
+            others |= pool.proposed_by(view)
+    return others
+
+
+def followed(pool: Pool) -> IntArray:
+    """The rows that are in the pool only to be followed: a term is computed on them, and they take no part."""
+    return places(pool.proposed_by(WATCH) & ~proposed_by_others(pool, WATCH))
