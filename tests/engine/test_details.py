@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recallens.engine import Engine
 from recallens.engine.detailing import held_to
 from recallens.errors import InvalidInput, NotFound
-from recallens.model.memory import LogCitation, TerminalCitation
+from recallens.model.citation import LogCitation, TerminalCitation
 from recallens.render.tasks import detail_record
 from recallens.text.counting import count_tokens
 

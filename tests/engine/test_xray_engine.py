@@ -15,7 +15,7 @@ import pytest
 from recallens.engine import Engine
 from recallens.engine.recalling import LEDGERS_KEPT
 from recallens.errors import InvalidInput, NotFound, RecallensError
-from recallens.model.ids import IdSource
+from recallens.model.memory import IdSource
 from recallens.model.snapshot import Snapshot
 from recallens.render import render
 from recallens.xray.causes import Gone

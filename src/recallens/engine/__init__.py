@@ -21,7 +21,7 @@ from recallens.engine.surveying import Surveying
 from recallens.engine.tokens import Tokens
 from recallens.engine.vaults import Vaults
 from recallens.index.encoders.protocol import Encoder
-from recallens.model.ids import Clock
+from recallens.model.memory import Clock
 
 
 class Engine(

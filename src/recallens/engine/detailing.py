@@ -7,16 +7,8 @@ from typing import Any
 
 from recallens.engine.tasking import Tasking
 from recallens.errors import InvalidInput, NotFound
-from recallens.model.memory import (
-    Artifact,
-    Citation,
-    LogCitation,
-    Memory,
-    Relation,
-    Status,
-    TerminalCitation,
-    Zone,
-)
+from recallens.model.citation import Citation, LogCitation, TerminalCitation
+from recallens.model.memory import Artifact, Memory, Relation, Status, Zone
 from recallens.model.query import MAX_LIMIT
 from recallens.model.task import DetailEntry, Details, Task
 from recallens.recall.provenance import ONLY_HERE

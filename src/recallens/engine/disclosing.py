@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace
 
 from recallens.engine.xraying import Xraying
 from recallens.errors import InvalidInput
-from recallens.model.certificate import Verification, evidence_of, verified
-from recallens.model.layers import INDEX_TOKENS, IndexEntry
+from recallens.model.context import INDEX_TOKENS, IndexEntry
 from recallens.model.plan import Intent
-from recallens.model.recall import Recall
+from recallens.model.recall import Recall, Verification, evidence_of, verified
 from recallens.recall.complexity import estimated_tokens
 from recallens.render.layers import OVER, index_entry, index_record
 from recallens.render.records import certificate_of

@@ -11,6 +11,8 @@ from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any
 
+from msgspec import structs
+
 from recallens.engine.core import Core
 from recallens.errors import EncoderError, InvalidInput, NotFound
 from recallens.index.columns import Columns
@@ -21,17 +23,8 @@ from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import encoded_text, kept_text, prepare
 from recallens.ingest.remembering import Known, Outcome, Remembered, raced, recognise, write_batch
 from recallens.ingest.validate import label, option, text_content, unit_interval
-from recallens.model.memory import (
-    Document,
-    FileCitation,
-    Memory,
-    Origin,
-    Relation,
-    RelationType,
-    Session,
-    Status,
-    Usage,
-)
+from recallens.model.citation import FileCitation
+from recallens.model.memory import Document, Memory, Origin, Relation, RelationType, Session, Status, Usage
 from recallens.store.protocols import NamespaceState, Prepared, Writer
 from recallens.text.normalize import clean
 
@@ -347,7 +340,7 @@ class Keeping(Core):
             session = tx.session(ns, clean(id))
             if session is None:
                 raise NotFound(f"no session {id!r}", hint="`recallens session list` shows those that exist.")
-            finished = replace(
+            finished = structs.replace(
                 session, ended=self.clock() if ended is None else ended, summary=summary or session.summary
             )
             finished = _kept(finished)
@@ -375,7 +368,7 @@ class Keeping(Core):
 
 def _kept(session: Session) -> Session:
     """A session as it may be stored: its words are redacted as a memory's are."""
-    return replace(
+    return structs.replace(
         session,
         id=clean(session.id),
         project=label("project", session.project),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recallens.engine.core import Core
 from recallens.errors import InvalidInput
-from recallens.model.layers import TimelineEntry
+from recallens.model.context import TimelineEntry
 from recallens.model.query import MAX_LIMIT
 from recallens.model.salience import DAY_MS
 from recallens.recall.provenance import ONLY_HERE

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from recallens.engine.folders import all_paths, not_raw, within_folders
@@ -18,13 +18,13 @@ from recallens.index.symbolic import bind_symbolic
 from recallens.index.vectors import Single, VectorIndex
 from recallens.index.views import BoundView
 from recallens.ingest.prepare import ROLES, labels
-from recallens.model.checking import CitationCheck
+from recallens.model.citation import CitationCheck
 from recallens.model.later import Later
 from recallens.model.masks import everywhere
 from recallens.model.memory import Annotations, Memory, Relation
 from recallens.model.plan import Plan
 from recallens.model.query import Mode, Query, Situation
-from recallens.model.uplift import Trials
+from recallens.model.salience import Trials
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.recall.graph import SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE
 from recallens.recall.plan import make_plan, noticed_in, widened

@@ -19,7 +19,9 @@ from recallens.model.verdict import BoolArray, FloatArray
 from recallens.text.normalize import clean, nfc
 
 if TYPE_CHECKING:
-    from recallens.model.survey import RecordedRecall, Survey, VaultPage
+    from recallens.model.memory import Survey
+    from recallens.model.recall import RecordedRecall
+    from recallens.model.vault import VaultPage
 
 RECALLS_SHOWN = 50
 RECALL_DAYS = 60
@@ -34,7 +36,7 @@ class Surveying(Core):
         self, *, limit: int = RECALLS_SHOWN, namespace: str | None = None, owner: str | None = None
     ) -> tuple[RecordedRecall, ...]:
         """The recalls that can still be explained, replayed and compared, the latest first; no other owner's."""
-        from recallens.model.survey import RecordedRecall
+        from recallens.model.recall import RecordedRecall
 
         with self.store.read() as reader:
             state = reader.namespace(self.namespace(namespace))
@@ -45,7 +47,7 @@ class Surveying(Core):
         return tuple(found)
 
     def survey(self, *, namespace: str | None = None) -> Survey:
-        from recallens.model.survey import Survey
+        from recallens.model.memory import Survey
 
         now = self.clock()
         with self.snapshot(self.namespace(namespace)) as snapshot:
@@ -96,7 +98,7 @@ class Surveying(Core):
         self, name: str, *, like: str = "", offset: int = 0, limit: int = FILES_A_PAGE, namespace: str | None = None
     ) -> VaultPage:
         """The files of a vault whose paths hold `like`, with their sections."""
-        from recallens.model.survey import FiledSections, VaultPage
+        from recallens.model.vault import FiledSections, VaultPage
 
         if offset < 0 or not 1 <= limit <= FILES_A_PAGE:
             raise InvalidInput(f"a page has 1 to {FILES_A_PAGE} files and starts at 0 or later")

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from recallens.engine.recalling import Recalling
 from recallens.errors import InvalidInput, NotFound, RecallensError
-from recallens.model.audit import Anomaly, anomalies, verify_chain
+from recallens.model.audit import Anomaly, AuditEntry, anomalies, verify_chain
 from recallens.model.ledger import Ledger
-from recallens.model.memory import AuditEntry
 from recallens.model.query import DEFAULT_BUDGET, DEFAULT_TOKENS, Query
 from recallens.model.recall import Recall
-from recallens.model.snapshot_id import snapshot_id
+from recallens.model.snapshot import snapshot_id
 
 # What looks into a recall is loaded by the method that is asked for it: a search needs none of it.
 if TYPE_CHECKING:

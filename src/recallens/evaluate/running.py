@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from recallens.config import Settings
 from recallens.engine import Engine
 from recallens.evaluate.confidence import confidences
@@ -16,8 +18,8 @@ from recallens.evaluate.dataset import Dataset, Question, Scoring, Unit
 from recallens.evaluate.metrics import score
 from recallens.index.encoders.protocol import Encoder
 from recallens.ingest.draft import Draft
-from recallens.model.ids import IdSource
-from recallens.model.memory import FileCitation
+from recallens.model.citation import FileCitation
+from recallens.model.memory import IdSource
 from recallens.store.protocols import Prepared
 
 # Documents are asked as a user asks, ten at a time. A session stands where its best turn stands, so ten sessions take
@@ -82,7 +84,7 @@ class Filling(Engine):
                 (row,) = super()._prepared([draft], namespace)
                 self.known[draft.source_id or ""] = row
             created = row.memory.created if draft.created is None else draft.created
-            memory = replace(row.memory, id=self.new_id(), created=created, updated=created)
+            memory = structs.replace(row.memory, id=self.new_id(), created=created, updated=created)
             rows.append(replace(row, memory=memory))
         return rows
 

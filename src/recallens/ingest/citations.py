@@ -7,14 +7,15 @@ from typing import Any, Final
 
 from recallens.errors import InvalidInput, UnknownOption
 from recallens.ingest.paths import PATH_CHARACTER, is_file
-from recallens.model.citation import CITATION_FIELDS, citation_from_json
-from recallens.model.memory import (
+from recallens.model.citation import (
+    CITATION_FIELDS,
     Citation,
     CommitCitation,
     FileCitation,
     LogCitation,
     SymbolCitation,
     TerminalCitation,
+    citation_from_json,
 )
 
 CITATION_FORMS: Final = "commit:HASH, file:PATH[:START[-END]], symbol:NAME@FILE, terminal_snapshot:ID or log:POINTER"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recallens.model.memory import Citation
+from recallens.model.citation import Citation
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from recallens.model.checking import Standing
+from recallens.model.citation import Standing
 
 SECONDS: Final = 20
 

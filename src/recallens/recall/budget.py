@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from recallens.index.columns import Columns
-from recallens.model.layers import HYPOTHESIS
+from recallens.model.context import HYPOTHESIS
 from recallens.model.memory import Kind
 from recallens.model.pool import Pool
 from recallens.model.query import Query

@@ -9,11 +9,11 @@ from enum import StrEnum
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 
 from recallens.model.memory import Memory, Relation, RelationType
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.quick import quick
 from recallens.model.verdict import IntArray, Note, Term, Verdict
 from recallens.recall.fusion import followed, head_of
 from recallens.recall.runner import Decide
@@ -79,9 +79,7 @@ class Conflict:
         return {"severity": str(self.severity), "reasons": list(self.reasons), "memories": list(self.memories)}
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """A number with its unit, and the rest of the clause that states it."""
 
     rest: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from recallens.model.citation import FileCitation, SymbolCitation
 from recallens.model.context import GOTCHAS_FROM, Item, LeftOut, Section, SectionName, allocation
-from recallens.model.memory import FileCitation, Memory, SymbolCitation
+from recallens.model.memory import Memory
 from recallens.text.normalize import normalize
 from recallens.text.stopwords import frame_words, query_stopwords
 from recallens.text.tokenizer import tokenize

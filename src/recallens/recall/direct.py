@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from recallens.index.columns import code_of, table_of
 from recallens.index.lexical import BoundLexical
 from recallens.index.top import best
+from recallens.model.citation import FileCitation
 from recallens.model.masks import all_true, anywhere, places
-from recallens.model.memory import FileCitation, Kind, Status, Zone
+from recallens.model.memory import Kind, Status, Zone
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.quick import quick
 from recallens.model.verdict import BoolArray, Found, Gate, IntArray, Note, Verdict
 from recallens.recall.runner import Decide
 from recallens.recall.scene import Scene
@@ -32,9 +32,7 @@ GATE_PREFIX = "direct-answer:"
 CANDIDATE_VIEW = "direct-answer:candidates"
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One of the tier's own gates, with the word the X-ray uses for a rejection."""
 
     name: str

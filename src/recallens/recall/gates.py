@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
+from msgspec import Struct
 
 from recallens.index.columns import Columns, code_of
 from recallens.model.masks import anywhere, everywhere
@@ -14,7 +15,6 @@ from recallens.model.memory import Status, Zone
 from recallens.model.plan import Scope
 from recallens.model.pool import Pool
 from recallens.model.query import Documents, Filters, Query
-from recallens.model.quick import quick
 from recallens.model.verdict import BoolArray, Gate, IntArray
 from recallens.recall.runner import Decide
 from recallens.recall.scene import EVERY, Rows, Scene
@@ -23,9 +23,7 @@ from recallens.recall.sessions import recaps
 Fails = Callable[[Rows], BoolArray]
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Rung:
+class Rung(Struct, frozen=True):
     """`fails` says which of the given rows it rejects, `why` sums up a rejection in words; `asked` = by the caller.
 
     One that `spares_plain` rejects no plain row: where all are, it need not look.

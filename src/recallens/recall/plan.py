@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from typing import Final
+
+from msgspec.structs import replace
 
 from recallens.ingest.annotate import annotate
 from recallens.model.memory import Annotations

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recallens.model.checking import CitationCheck
+from recallens.model.citation import CitationCheck
 from recallens.model.later import Later
 from recallens.model.masks import all_but, anywhere
 from recallens.model.memory import Memory, Relation, RelationType, Status

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from recallens.index.columns import NEVER, Columns, code_of
 from recallens.index.lexical import BoundLexical
 from recallens.index.views import BoundView
-from recallens.model.checking import CitationCheck
+from recallens.model.citation import CitationCheck
 from recallens.model.memory import Annotations, EventKind, Memory, Relation, Status
 from recallens.model.plan import Plan
-from recallens.model.quick import quick
-from recallens.model.salience import SECTOR_ORDER, own_salience, reinforced, salience
-from recallens.model.uplift import Trials
+from recallens.model.salience import SECTOR_ORDER, Trials, own_salience, reinforced, salience
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 
 Rows = IntArray | slice
@@ -31,9 +30,7 @@ Likeness = Callable[[IntArray], Callable[[int], FloatArray]]
 UsageEvents = Sequence[tuple[int, str, int, float | None]]
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Usage:
+class Usage(Struct, frozen=True, eq=False):
     """What salience needs to know of each row's history, as it stood at the judging time."""
 
     last_used: NDArray[np.int64]
@@ -42,9 +39,7 @@ class Usage:
     reinforced_at: NDArray[np.int64]
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """Two memories by number, tied either way round, and how sure the tie is."""
 
     source: int
@@ -53,9 +48,7 @@ class Edge:
     confidence: float
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What the store says of some rows, fetched once for all of them.
 
     Relations and the kept verdicts on citations are by memory number, paths by document.
@@ -79,9 +72,7 @@ class Work:
     commands: Sequence[Sequence[int]]
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class Scene(Struct, frozen=True, eq=False):
     """`linked`, `tagged` and `affected` are rows that the caller's session, tag and file filters admit, None where not
     asked for. `trials` counts the tasks that each row has been part of.
 

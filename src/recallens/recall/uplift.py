@@ -9,7 +9,7 @@ import numpy as np
 from recallens.index.columns import Columns
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.uplift import Trials, expected_reward, uplifts
+from recallens.model.salience import Trials, expected_reward, uplifts
 from recallens.model.verdict import Term
 from recallens.recall.scene import Scene
 from recallens.recall.terms import TermStage

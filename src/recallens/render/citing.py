@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, assert_never
 
-from recallens.model.checking import CitationCheck
-from recallens.model.citation import citation_to_json
-from recallens.model.memory import (
+from recallens.model.citation import (
     Citation,
+    CitationCheck,
     CommitCitation,
     FileCitation,
     LogCitation,
     SymbolCitation,
     TerminalCitation,
+    citation_to_json,
 )
 from recallens.render.formats import visible
 

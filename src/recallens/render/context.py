@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from recallens.model.citation import citation_to_json
-from recallens.model.context import Context, Item, LeftOut, Purchase, Section, SectionName
-from recallens.model.layers import HYPOTHESIS
+from recallens.model.context import HYPOTHESIS, Context, Item, LeftOut, Purchase, Section, SectionName
 from recallens.model.memory import Memory
 from recallens.model.recall import SearchResult
 from recallens.render.citing import cites

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recallens.model.citation import citation_to_json
-from recallens.model.layers import (
+from recallens.model.context import (
     HYPOTHESIS,
     INDEX_TOKENS,
     TIMELINE_TOKENS,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallens.model.checking import CitationCheck
+from recallens.model.citation import CitationCheck
 from recallens.model.memory import Memory, Relation
 from recallens.model.recall import SessionContext
-from recallens.model.uplift import Uplift
+from recallens.model.salience import Uplift
 from recallens.render.citing import check_record
 from recallens.render.records import Record, context_record, memory_record, relation_record
 from recallens.render.tasks import uplift_record

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from recallens.model.citation import citation_to_json
-from recallens.model.crafts import Craft, Gotcha, Pattern, Skill
-from recallens.model.memory import Artifact, Citation
+from recallens.model.citation import Citation, citation_to_json
+from recallens.model.craft import Craft, Gotcha, Pattern, Skill
+from recallens.model.memory import Artifact
+from recallens.model.salience import Uplift
 from recallens.model.task import DetailEntry, Details, Task, TaskOutcome
-from recallens.model.uplift import Uplift
 from recallens.render.records import Record
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from recallens.model.ids import ID_LENGTH
 from recallens.model.ledger import Ledger
-from recallens.model.memory import Status
+from recallens.model.memory import ID_LENGTH, Status
 from recallens.xray.causes import (
     Cause,
     Filtered,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from itertools import compress
 from typing import Any, Final
 
@@ -23,8 +22,8 @@ from recallens.model.snapshot import (
     TierExplain,
     ViewTrace,
     XrayResult,
+    snapshot_id_of,
 )
-from recallens.model.snapshot_id import snapshot_id_of
 from recallens.model.verdict import Found, Note, Round
 from recallens.xray.walk import DIRECT_ANSWER, Rung, Walk
 
@@ -198,7 +197,7 @@ def _budget(ledger: Ledger, notes: Notes) -> Budget:
     )
 
 
-_PROVENANCE = frozenset(field.name for field in fields(Provenance))
+_PROVENANCE = frozenset(Provenance.__struct_fields__)
 
 
 def _provenance(record: Mapping[str, Any] | None, reason: str | None) -> Provenance | None:

@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from recallens.model.ledger import Entry
 from recallens.model.masks import anywhere, counted
 from recallens.model.pool import Pool
-from recallens.model.quick import quick
 from recallens.model.snapshot import FilterTrace
 from recallens.model.verdict import BoolArray, Gate, IntArray, Pick, Round
 
@@ -25,9 +25,7 @@ DIRECT_ANSWER: Final = "direct-answer"
 PROPOSED: Final = "proposed"
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Cut:
+class Cut(Struct, frozen=True, eq=False):
     """One gate or pick as it met the pool: the rows it judged, those of them it failed, and those it spared anyway."""
 
     judged: BoolArray

@@ -8,7 +8,7 @@ from recallens.cli.given import Given, pass_given
 from recallens.cli.options import TEXT, shared
 from recallens.cli.screen import counted, visible
 from recallens.errors import InvalidInput
-from recallens.model.checking import Standing
+from recallens.model.citation import Standing
 from recallens.render.citing import check_record, cited
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import structs
+
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.prepare import prepare
 from recallens.ingest.vault.match import match_sections
@@ -60,7 +62,7 @@ def add_changes(
             continue
         id = new_id() if known is None else known.id
         row = prepare(draft, id=id, namespace=vault.namespace, now=now)
-        row = replace(row, memory=replace(row.memory, updated=read.changed_at))
+        row = replace(row, memory=structs.replace(row.memory, updated=read.changed_at))
         if known is None:
             changes.new.append(NewSection(row, places[at]))
         else:

@@ -20,7 +20,8 @@ from recallens.ingest.vault.headings import headings
 from recallens.ingest.vault.lessons import lesson_kind
 from recallens.ingest.vault.links import links
 from recallens.ingest.vault.sections import Section, markdown_sections, plain_sections, whole_section
-from recallens.model.memory import FileCitation, Kind, Zone
+from recallens.model.citation import FileCitation
+from recallens.model.memory import Kind, Zone
 from recallens.model.vault import Placed
 from recallens.text.normalize import clean
 
