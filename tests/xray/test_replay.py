@@ -17,9 +17,8 @@ from recallens.engine import Engine
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.query import Query
 from recallens.model.verdict import Gate, Pick, Term
-from recallens.xray.causes import Gone, Neighbour, NewMemory
-from recallens.xray.diff import Entered, Left
-from recallens.xray.reading import query_from_record
+from recallens.xray.diff import Entered, GoneSince, Left, Neighbour, NewMemory
+from recallens.xray.ladder import query_from_record
 from recallens.xray.replay import compare_live, replay
 from standing import FixedClock
 from worlds import World, populated, questions, worlds
@@ -203,7 +202,7 @@ def test_what_was_forgotten_left_and_what_is_new_entered(engine: Engine, clock: 
     new = engine.remember("cache deploy cache deploy").id
     found = compare_live(stored(ledger), rerun(engine))
     causes = {one.memory_id: one.cause for one in found}
-    assert causes[first] == Gone("forgotten")
+    assert causes[first] == GoneSince("forgotten")
     assert causes[new] == NewMemory()
     assert [type(one) for one in found if one.memory_id in (first, new)] == [Entered, Left]
 

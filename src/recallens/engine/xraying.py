@@ -185,7 +185,7 @@ def _held_in(path: Path) -> dict[str, Any] | str:
 
 
 def _unaltered(name: str, read: Callable[[], Ledger], sign: Callable[[Ledger], str], signature: str | None) -> Ledger:
-    from recallens.xray.reading import query_from_record
+    from recallens.xray.ladder import query_from_record
     from recallens.xray.replay import replay
 
     try:

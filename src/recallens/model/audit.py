@@ -1,7 +1,7 @@
 """The audit chain and the tokens that open a store: what was handed out, and to whom.
 
-Each entry's digest covers the one before it, so nothing can be altered, dropped or moved unseen. A token's text is known
-to whoever it was given to, and nowhere kept.
+Each entry's digest covers the one before it, so nothing can be altered, dropped or moved unseen. A token's text is
+known to whoever it was given to, and nowhere kept.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class Ledger(Struct, frozen=True, eq=False):
         return record
 
     def canonical(self) -> bytes:
-        """What the digest is made of: the record without what is measured, as JSON with its keys in order and no spaces.
+        """What the digest is made of: the record without what is measured, as JSON with sorted keys and no spaces.
 
         Python's own writer makes it, whose spelling of a float is the one that every stored digest rests on.
         """

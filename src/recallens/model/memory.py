@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Struct, field, json
 
 from recallens.model.citation import Citation
 
@@ -207,10 +207,10 @@ class Event(Struct, frozen=True, gc=False):
 
 
 class Survey(Struct, frozen=True):
-    """A store as seen from above. `grown` has the memories made in each month (2026-03), `recalls` the questions of each day (2026-03-01).
+    """A store as seen from above: how it grew, what it holds, what was asked of it.
 
-    `saliences` counts active memories by tenths of salience, `lengths` by the upper bound of their tokens; the last
-    bound is None.
+    `grown` has the memories made in each month (2026-03), `recalls` the questions of each day (2026-03-01). `saliences`
+    counts active memories by tenths of salience, `lengths` by the upper bound of their tokens; the last bound is None.
     """
 
     memories: int
@@ -220,6 +220,11 @@ class Survey(Struct, frozen=True):
     saliences: tuple[int, ...]
     lengths: Mapping[int | None, int]
     recalls: Mapping[str, int]
+
+
+def as_json(record: object) -> Any:
+    """A record as a program reads it: the JSON that it is written as, in plain dictionaries and lists."""
+    return json.decode(json.encode(record, enc_hook=dict))
 
 
 # ── ids: 48 bits of milliseconds, 80 bits of chance, in 26 characters of Crockford's base 32 (a ULID) ──

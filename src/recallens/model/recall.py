@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from msgspec import Struct, field, to_builtins
+from msgspec import Struct, field
 
 from recallens.errors import InvalidInput
 from recallens.model.ledger import Ledger
-from recallens.model.memory import Memory, Session, Status, Usage
+from recallens.model.memory import Memory, Session, Status, Usage, as_json
 from recallens.model.query import Query
 
 
@@ -123,7 +123,7 @@ class Verification(Struct, frozen=True):
         return not self.altered and not self.stale
 
     def to_json(self) -> dict[str, Any]:
-        return {"valid": self.valid, **to_builtins(self)}
+        return {"valid": self.valid, **as_json(self)}
 
 
 def evidence_of(certificate: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[str, str]], str]:
@@ -188,7 +188,7 @@ class Retrieval(Struct, frozen=True):
     fusionLog: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        record: dict[str, Any] = to_builtins(self)
+        record: dict[str, Any] = as_json(self)
         for chunk in (*record["selectedChunks"], *record["droppedChunks"], *record["lessonChunks"]):
             del chunk["block"]
         return record

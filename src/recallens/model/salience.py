@@ -5,8 +5,8 @@ Reinforcement by a takes S to S + a·(1 − S). Repeated, the gap to 1 is multip
 r per memory keeps them all: S + r·(1 − S), where r itself decays at the memory's own rate from its own time stamp.
 
 Uplift is how much better tasks go with a memory than without it, shrunk to the common mean while there is little to
-tell. N and S are the number and the sum of rewards of all ended tasks of a namespace, n and s those of the tasks with the
-memory. m0 = (S + κ·0.5)/(N + κ) is what to expect of any task, with = (s + κ·m0)/(n + κ) and
+tell. N and S are the number and the sum of rewards of all ended tasks of a namespace, n and s those of the tasks with
+the memory. m0 = (S + κ·0.5)/(N + κ) is what to expect of any task, with = (s + κ·m0)/(n + κ) and
 without = (S − s + κ·m0)/(N − n + κ) what to expect of one with the memory and of one without it.
 
 It is an observed difference: a memory that comes along in easy tasks gets credit that it did not earn. No task is

@@ -27,7 +27,7 @@ class Provenance(Struct, frozen=True):
     source: str
     scope: str
     userContextScopes: tuple[str, ...]
-    retrievalReason: str
+    retrievalReason: str | None
     confidence: float
     stale: bool
     corrected: bool
@@ -77,7 +77,7 @@ class XrayResult(Struct, frozen=True):
     conflicts: Conflicts | None = None
 
 
-class FilterTrace(Struct, frozen=True):
+class FilterTrace(Struct, frozen=True, omit_defaults=True):
     """`admitted` = passed + exempt. Where `pushed`, the counts are of the whole namespace, not of what was proposed."""
 
     name: str

@@ -8,9 +8,9 @@ from typing import Any
 
 from recallens.model.citation import citation_to_json
 from recallens.model.ledger import Ledger
-from recallens.model.memory import Memory, Relation, Session
+from recallens.model.memory import Memory, Relation, Session, as_json
 from recallens.model.recall import Recall, SearchResult, SessionContext, Timeline
-from recallens.model.verdict import Gate, Pick, Round
+from recallens.xray.ladder import ladder_of
 
 Record = dict[str, Any]
 
@@ -108,24 +108,9 @@ def result_record(result: SearchResult) -> Record:
 
 
 def filters_record(ledger: Ledger) -> list[Record]:
-    """The ladder: what each filter considered and admitted. A refill's second pass adds to the first."""
-    rows: dict[str, Record] = {}
-    picks = {entry.verdict.name for entry in ledger.entries if isinstance(entry.verdict, Pick)}
-    for entry in ledger.entries:
-        if isinstance(entry.verdict, Round):  # only the last round's picks count
-            rows = {name: row for name, row in rows.items() if name not in picks}
-        # A name with a colon is a step inside a tier: it decides who answers, not who is found.
-        if not isinstance(entry.verdict, Gate | Pick) or ":" in entry.verdict.name:
-            continue
-        name, counts = entry.verdict.name, (entry.considered, entry.admitted)
-        if isinstance(entry.verdict, Gate) and entry.verdict.pushed is not None:
-            counts = entry.verdict.pushed
-        row = rows.setdefault(name, {"name": name, "considered": 0, "admitted": 0})
-        row["considered"] += counts[0]
-        row["admitted"] += counts[1]
-        if entry.verdict.reason:
-            row["reason"] = entry.verdict.reason
-    return list(rows.values())
+    """The ladder as the X-ray shows it: what each filter considered and admitted."""
+    rows: list[Record] = as_json(ladder_of(ledger))
+    return rows
 
 
 def certificate_of(ledger: Ledger) -> Record | None:

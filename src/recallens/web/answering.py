@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from recallens.errors import AccessError, InvalidInput, NotAllowed, NotFound, RecallensError, StoreBusy
 from recallens.http.requests import worked
-from recallens.model.terms import plain
+from recallens.model.terms import ordinal, plain
 from recallens.render.citing import cited
 from recallens.render.excerpts import marked
 from recallens.render.formats import instant
@@ -26,7 +26,6 @@ from recallens.render.saying import age, counted, day, first_line, headline, mom
 from recallens.text.language import script_of
 from recallens.web.assets import asset
 from recallens.web.visits import Visit, from_here, visit_of
-from recallens.xray.reading import ordinal
 
 log = logging.getLogger(__name__)
 
