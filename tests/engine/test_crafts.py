@@ -13,7 +13,7 @@ from recallens.model.citation import FileCitation
 from recallens.model.craft import Gotcha, Pattern
 from recallens.model.memory import Status
 from recallens.model.verdict import Gate
-from recallens.render.tasks import craft_record
+from recallens.render.records import craft_record
 from standing import Open
 
 

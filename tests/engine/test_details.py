@@ -12,7 +12,7 @@ from recallens.engine import Engine
 from recallens.engine.detailing import held_to
 from recallens.errors import InvalidInput, NotFound
 from recallens.model.citation import LogCitation, TerminalCitation
-from recallens.render.tasks import detail_record
+from recallens.render.records import detail_record
 from recallens.text.counting import count_tokens
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from recallens.index.columns import Columns
 from recallens.model.ledger import Ledger
 from recallens.model.memory import Memory, RelationType
 from recallens.model.salience import DAY_MS, salience
+from recallens.model.times import day
 from recallens.model.verdict import BoolArray, FloatArray
 from recallens.text.normalize import clean, nfc
 
@@ -64,7 +64,7 @@ class Surveying(Core):
             grown=_by_month(columns, alive),
             saliences=_by_tenth(_saliences(columns, active, now)),
             lengths=_by_length(columns, active),
-            recalls={_day(day): count for day, count in sorted(days.items())},
+            recalls={day(number * DAY_MS): count for number, count in sorted(days.items())},
         )
 
     def memories_of(self, ids: Iterable[str], *, namespace: str | None = None) -> dict[str, Memory]:
@@ -140,7 +140,3 @@ def _by_length(columns: Columns, rows: BoolArray) -> dict[int | None, int]:
     tokens = columns["tokens"][rows]
     counts = [int(((tokens >= low) & (tokens < high)).sum()) for low, high in pairwise(edges)]
     return dict(zip(_LENGTHS, counts, strict=True))
-
-
-def _day(number: int) -> str:
-    return datetime.fromtimestamp(number * DAY_MS / 1000, tz=UTC).date().isoformat()

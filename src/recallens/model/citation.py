@@ -121,7 +121,7 @@ class Standing(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Checked(Struct, frozen=True):
+class Checked(Struct, frozen=True, rename={"standing": "verdict"}, omit_defaults=True):
     """`reason` says what is wrong, or why nothing could be found out; a verified citation needs none."""
 
     citation: Citation

@@ -61,7 +61,7 @@ class Item(Struct, frozen=True):
     truncated: bool = False
 
 
-class Section(Struct, frozen=True):
+class ContextSection(Struct, frozen=True):
     """`allocated` is what it may spend; `used` is what its heading and items cost."""
 
     name: SectionName
@@ -95,7 +95,7 @@ class Context(Struct, frozen=True):
     task: str
     block: str
     budget: TokenBudget
-    sections: tuple[Section, ...]
+    sections: tuple[ContextSection, ...]
     left_out: tuple[LeftOut, ...]
     next: Purchase
     recorded: bool = False

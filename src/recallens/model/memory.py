@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
-from msgspec import Struct, field, json
+from msgspec import Struct, field, to_builtins
 
 from recallens.model.citation import Citation
 
@@ -223,8 +223,14 @@ class Survey(Struct, frozen=True):
 
 
 def as_json(record: object) -> Any:
-    """A record as a program reads it: the JSON that it is written as, in plain dictionaries and lists."""
-    return json.decode(json.encode(record, enc_hook=dict))
+    """A record as its JSON is read: plain dictionaries and lists, by the names that its fields have there."""
+    return _listed(to_builtins(record, enc_hook=dict))
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _listed(each) for name, each in value.items()}
+    return [_listed(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 # ── ids: 48 bits of milliseconds, 80 bits of chance, in 26 characters of Crockford's base 32 (a ULID) ──

@@ -22,7 +22,7 @@ class MatchType(StrEnum):
     BOTH = "both"
 
 
-class Successor(Struct, frozen=True):
+class Successor(Struct, frozen=True, rename={"created": "createdAt"}):
     """The memory that replaced another: its first 200 characters are enough to see what changed."""
 
     id: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +14,7 @@ from recallens.model.masks import all_but, anywhere
 from recallens.model.memory import Memory, Relation, RelationType, Status
 from recallens.model.pool import Pool
 from recallens.model.query import Query
+from recallens.model.times import instant
 from recallens.model.verdict import IntArray, Note
 from recallens.recall.direct import OVERLAP_FLOOR
 from recallens.recall.runner import Decide
@@ -26,7 +26,6 @@ LOW_CONFIDENCE = 0.3
 ONLY_HERE = "do-not-use-outside-this-context"
 NEAR_MISSES = 5
 TITLE_CHARACTERS = 80
-_EPOCH = datetime(1970, 1, 1)
 HYBRID_VIEWS = frozenset(("lexical", "semantic", "symbolic"))
 _BLOCKING = (Status.FORGOTTEN, Status.REJECTED, Status.QUARANTINED)
 
@@ -119,7 +118,7 @@ def _judged(memory: Memory, relations: Sequence[Relation], query: Query, check: 
 
 @lru_cache(maxsize=4096)  # most memories were never updated: both of their times are one
 def iso(milliseconds: int) -> str:
-    return f"{(_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec='milliseconds')}Z"
+    return instant(milliseconds)
 
 
 def served_by(proposers: Collection[str], coverage: float) -> str:

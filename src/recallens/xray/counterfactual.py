@@ -157,7 +157,7 @@ def shortages(walk: Walk, fate: Fate) -> tuple[Shortage, ...]:
     What frames the items is known from what they took together. Where nothing was kept it is not, and a row that seems
     to fit was kept out by the frame alone: then either budget may be the short one.
     """
-    notes = walk.notes.get("budget")
+    notes = walk.notes.get("budget", [])
     items = notes[-1]["items"] if notes else {}
     if fate.cut is None or fate.cut.name != "budget-fit" or fate.id not in items:
         return ()

@@ -172,7 +172,12 @@ class Diff(Struct, frozen=True):
         return not (self.changes or self.settings)
 
     def to_json(self) -> dict[str, Any]:
-        groups = {"entered": self.entered, "left": self.left, "moved": self.moved, "rescored": self.rescored}
+        groups: dict[str, tuple[Difference, ...]] = {
+            "entered": self.entered,
+            "left": self.left,
+            "moved": self.moved,
+            "rescored": self.rescored,
+        }
         changes = {name: [change.to_json() for change in group] for name, group in groups.items()}
         return changes | {"settings": as_json(self.settings)}
 

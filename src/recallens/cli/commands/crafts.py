@@ -208,7 +208,7 @@ def _add(given: Given, record: str, name: str, fields: dict[str, Any], *, long: 
 
 
 def _show(given: Given, found: Sequence[Craft], *, one: bool = False) -> None:
-    from recallens.render.tasks import craft_record
+    from recallens.render.records import craft_record
 
     records = [craft_record(craft) for craft in found]
     if given.json:

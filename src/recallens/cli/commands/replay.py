@@ -8,7 +8,7 @@ from recallens.cli.given import Given, pass_given
 from recallens.cli.options import TEXT, shared
 from recallens.cli.screen import counted, visible
 from recallens.errors import RecallensError
-from recallens.render.formats import instant
+from recallens.model.times import instant
 from recallens.xray.diff import Difference, MovedResult, SettingChanged
 
 
