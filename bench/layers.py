@@ -20,9 +20,9 @@ from corpus import _lines, data_folder
 from recallens import Draft, Engine
 from recallens.cli import loading
 from recallens.cli.given import Given
-from recallens.model.layers import INDEX_TOKENS, TIMELINE_TOKENS
+from recallens.model.context import INDEX_TOKENS, TIMELINE_TOKENS
 from recallens.render.layers import index_entry
-from recallens.render.tasks import detail_record
+from recallens.render.records import detail_record
 from recallens.text.token_count import count_tokens
 
 SAMPLE = Path(__file__).parent.parent / "examples" / "memories.jsonl"

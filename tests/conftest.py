@@ -12,7 +12,7 @@ from hypothesis import settings
 from recallens.config import ABOUT
 from recallens.engine import Engine
 from recallens.index.encoders.minilm import MiniLMEncoder
-from recallens.model.ids import IdSource
+from recallens.model.memory import IdSource
 from standing import FixedClock, Open
 
 # The same examples on every run, and no clock: a busy machine is not a counterexample.

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from recallens.engine import Engine
 from recallens.errors import InvalidInput
 from recallens.ingest.draft import Draft
-from recallens.model.ids import IdSource
-from recallens.model.memory import Kind, Sector, Tier
+from recallens.model.memory import IdSource, Kind, Sector, Tier
 from recallens.model.salience import DAY_MS
 from standing import START_MS, FixedClock
 

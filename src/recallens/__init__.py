@@ -28,19 +28,9 @@ if TYPE_CHECKING:
     )
     from recallens.index.encoders.protocol import Encoder, EncoderKey
     from recallens.ingest.draft import Draft
+    from recallens.model.citation import CommitCitation, FileCitation, LogCitation, SymbolCitation, TerminalCitation
     from recallens.model.ledger import Ledger
-    from recallens.model.memory import (
-        CommitCitation,
-        FileCitation,
-        Kind,
-        LogCitation,
-        Memory,
-        RelationType,
-        Sector,
-        SymbolCitation,
-        TerminalCitation,
-        Tier,
-    )
+    from recallens.model.memory import Kind, Memory, RelationType, Sector, Tier
     from recallens.model.query import Mode, Query
     from recallens.model.recall import Recall, SearchResult
     from recallens.model.snapshot import Snapshot

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from payloads import PAYLOADS
 from recallens.engine import Engine
 from recallens.ingest.draft import Draft
-from recallens.model.memory import FileCitation, LogCitation
+from recallens.model.citation import FileCitation, LogCitation
 from recallens.serving.running import running
 from sites import site
 

@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 from cli_scene import EXAMPLES, Ask, Remember, Run, spawn
 
-from recallens.cli.options import FORMATS
 from recallens.cli.reading import changed_files
 from recallens.engine import Engine
 from recallens.errors import InvalidInput
 from recallens.model.terms import WEIGHABLE, WORDS, plain
-from recallens.render import render, writers
+from recallens.render import FORMATS, render, writers
 
 NOW = "2026-09-02"
 NOW_MS = 1_788_307_200_000

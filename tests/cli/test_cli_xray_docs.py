@@ -15,7 +15,7 @@ from cli_scene import EXAMPLES, Run
 from recallens.cli import loading
 from recallens.cli.given import Given
 from recallens.engine import Engine
-from recallens.model.ids import IdSource
+from recallens.model.memory import IdSource
 
 PAGE = Path(__file__).parents[2] / "docs" / "xray.md"
 TRANSCRIPT = re.compile(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from test_store_contract import key, store, written
 
-from recallens.model.checking import Checked, CitationCheck, Standing
-from recallens.model.memory import CommitCitation, Event, EventKind, FileCitation, Session
+from recallens.model.citation import Checked, CitationCheck, CommitCitation, FileCitation, Standing
+from recallens.model.memory import Event, EventKind, Session
 from recallens.store.protocols import Store
 from standing import START_MS
 

@@ -13,8 +13,7 @@ from recallens.engines.sqlite.store import SqliteStore
 from recallens.errors import StoreMissing
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import prepare
-from recallens.model.ids import encode_id
-from recallens.model.memory import Event, EventKind, Relation, RelationType, Session, Status, Usage
+from recallens.model.memory import Event, EventKind, Relation, RelationType, Session, Status, Usage, encode_id
 from recallens.store.protocols import Listing, Prepared, Reader, Store, Writer
 from standing import START_MS
 

@@ -10,7 +10,7 @@ import pytest
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound
 from recallens.ingest.draft import Draft
-from recallens.model.memory import FileCitation, LogCitation
+from recallens.model.citation import FileCitation, LogCitation
 from standing import FixedClock, Open
 
 

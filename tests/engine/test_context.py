@@ -16,9 +16,9 @@ from recallens.cli.given import Given
 from recallens.engine import Engine
 from recallens.errors import InvalidInput
 from recallens.ingest.draft import Draft
+from recallens.model.citation import CommitCitation, FileCitation
 from recallens.model.context import Context
-from recallens.model.ids import IdSource
-from recallens.model.memory import CommitCitation, FileCitation
+from recallens.model.memory import IdSource
 from recallens.model.salience import DAY_MS
 from recallens.recall.gates import ONLY_HERE
 from recallens.render.context import context_markdown, context_record, format_for_context, mark_for

@@ -9,10 +9,11 @@ import pytest
 from recallens.engine import Engine
 from recallens.errors import InvalidInput
 from recallens.ingest.crafts import kept
-from recallens.model.crafts import Gotcha, Pattern
-from recallens.model.memory import FileCitation, Status
+from recallens.model.citation import FileCitation
+from recallens.model.craft import Gotcha, Pattern
+from recallens.model.memory import Status
 from recallens.model.verdict import Gate
-from recallens.render.tasks import craft_record
+from recallens.render.records import craft_record
 from standing import Open
 
 

@@ -12,7 +12,8 @@ from recallens.engine import Engine
 from recallens.errors import EncoderMismatch, EncoderMissing, InvalidInput, NotFound, StoreDamaged, StoreReadOnly
 from recallens.index import resident
 from recallens.ingest.draft import Draft
-from recallens.model.memory import Citation, FileCitation, RelationType, Status, Usage, Zone
+from recallens.model.citation import Citation, FileCitation
+from recallens.model.memory import RelationType, Status, Usage, Zone
 from recallens.model.salience import DAY_MS
 from standing import FixedClock, Open
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from recallens.engine import Engine
 from recallens.engine.layers import held_to
 from recallens.errors import InvalidInput, NotFound
-from recallens.model.memory import LogCitation, TerminalCitation
-from recallens.render.tasks import detail_record
+from recallens.model.citation import LogCitation, TerminalCitation
+from recallens.render.records import detail_record
 from recallens.text.token_count import count_tokens
 
 

@@ -13,8 +13,9 @@ from recallens.cli.given import Given
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound
 from recallens.ingest.draft import Draft
-from recallens.model.layers import INDEX_TOKENS, TIMELINE_TOKENS
-from recallens.model.memory import Event, EventKind, FileCitation
+from recallens.model.citation import FileCitation
+from recallens.model.context import INDEX_TOKENS, TIMELINE_TOKENS
+from recallens.model.memory import Event, EventKind
 from recallens.model.salience import DAY_MS
 from recallens.recall.gates import ONLY_HERE
 from recallens.render.layers import index_entry, index_record, timeline_entry_record

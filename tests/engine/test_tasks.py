@@ -10,8 +10,9 @@ from recallens.engine import Engine
 from recallens.engines.sqlite import connection
 from recallens.engines.sqlite.migrations import MIGRATIONS
 from recallens.errors import InvalidInput, NotFound, UnknownOption
-from recallens.model.memory import Kind, LogCitation, Origin, RelationType, Status, TerminalCitation, Usage, Zone
-from recallens.model.uplift import uplift_of
+from recallens.model.citation import LogCitation, TerminalCitation
+from recallens.model.memory import Kind, Origin, RelationType, Status, Usage, Zone
+from recallens.model.salience import uplift_of
 from recallens.recall.presets import UPLIFT_WEIGHT
 from standing import FixedClock, Open
 

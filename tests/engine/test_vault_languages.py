@@ -10,7 +10,7 @@ import pytest
 
 from recallens import Engine
 from recallens.index.encoders.minilm import MiniLMEncoder
-from recallens.model.memory import FileCitation
+from recallens.model.citation import FileCitation
 
 DATA = os.environ.get("RECALLENS_EVAL_DATA")
 KOREAN = {

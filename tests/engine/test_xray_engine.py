@@ -15,10 +15,10 @@ import pytest
 from recallens.engine import Engine
 from recallens.engine.search import LEDGERS_KEPT
 from recallens.errors import InvalidInput, NotFound, RecallensError
-from recallens.model.ids import IdSource
+from recallens.model.memory import IdSource
 from recallens.model.snapshot import Snapshot
 from recallens.render import render
-from recallens.xray.causes import Gone
+from recallens.xray.diff import GoneSince
 from recallens.xray.why_not import KeptOut
 from standing import FixedClock, Open
 
@@ -149,7 +149,7 @@ def test_a_stored_recall_replays_and_the_live_store_says_what_differs(engine: En
     engine.forget(ids[0])
     again, live = engine.replay(name)
     assert again.ids == tuple(result.memory.id for result in recall.results)
-    assert Gone("forgotten") in [each.cause for each in live if each.memory_id == ids[0]]
+    assert GoneSince("forgotten") in [each.cause for each in live if each.memory_id == ids[0]]
 
 
 def test_an_altered_ledger_in_the_store_is_refused(engine: Engine, tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_difference_after_superseding_names_the_cause(engine: Engine, clock: F
     after = engine.recalls.snapshot_of(engine.search("cache deploy")).snapshotId
     found = engine.diff(before, after)
     (left,) = (each for each in found.left if each.memory_id == ids[0])
-    assert left.cause == Gone("superseded")
+    assert left.cause == GoneSince("superseded")
     assert "it is superseded now" in left.sentence
     (entered,) = (each for each in found.entered if each.memory_id == new)
     assert "it is new" in entered.sentence

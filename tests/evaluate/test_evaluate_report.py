@@ -51,7 +51,8 @@ def test_risk_by_hand() -> None:
 def test_the_certificate_speaks_where_there_is_one() -> None:
     query = Query("x", now=0)
     note = Note(CERTIFICATE, {"abstention": {"score": 0.25}})
-    with_one = Recall(query, (), Ledger({}, (Entry("certificate", note, 0, 0, 0),)), None)
+    entry = Entry(stage="certificate", verdict=note, considered=0, admitted=0)
+    with_one = Recall(query, (), Ledger({}, (entry,)), None)
     assert confidences(with_one)["certificate"] == 0.75
     assert "certificate" not in confidences(Recall(query, (), Ledger({}, ()), None))
 

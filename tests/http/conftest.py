@@ -9,7 +9,7 @@ import pytest
 from http_scene import Scene, furnish
 
 from recallens.engine import Engine
-from recallens.model.ids import IdSource
+from recallens.model.memory import IdSource
 from standing import FixedClock
 from worlds import SHARED_MEMORY
 

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from recallens.errors import StoreBusy
 from recallens.http.idempotency import ABANDONED_MS, KEPT_MS, once, request_digest
-from recallens.model.token import KeptAnswer
+from recallens.model.audit import KeptAnswer
 
 SAID = {"content": "Deploys go out on Tuesdays", "dedupe": False}
 

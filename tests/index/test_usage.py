@@ -37,13 +37,13 @@ def test_usage_at_any_time_is_what_the_columns_held_then(acts: list[tuple[str, i
             with engine.core.snapshot("default") as snapshot:
                 assert snapshot is not None
                 usage = usage_now(snapshot[2].columns)
-            held.append((engine.core.clock(), [getattr(usage, name).copy() for name in usage.__slots__]))
+            held.append((engine.core.clock(), [getattr(usage, name).copy() for name in usage.__struct_fields__]))
         with engine.core.snapshot("default") as snapshot:
             assert snapshot is not None
             reader, state, version = snapshot
             for at, expected in held:
                 told = usage_at(version.columns, reader.usage_until(state.key, at), at)
-                for name, values in zip(told.__slots__, expected, strict=True):
+                for name, values in zip(told.__struct_fields__, expected, strict=True):
                     assert getattr(told, name).tolist() == pytest.approx(values.tolist(), abs=1e-12), name
 
 

@@ -12,14 +12,15 @@ from recallens.ingest.citations import (
     parse_citation,
     parse_citations,
 )
-from recallens.model.citation import citation_from_json, citation_to_json
-from recallens.model.memory import (
+from recallens.model.citation import (
     Citation,
     CommitCitation,
     FileCitation,
     LogCitation,
     SymbolCitation,
     TerminalCitation,
+    citation_from_json,
+    citation_to_json,
 )
 
 ALL_KINDS: list[tuple[Citation, dict[str, Any], str]] = [

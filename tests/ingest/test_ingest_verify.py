@@ -9,14 +9,17 @@ from pathlib import Path
 import pytest
 
 from recallens.ingest.citation_check import OUTSIDE, verify
-from recallens.model.checking import Checked, CitationCheck, Standing, updated
-from recallens.model.memory import (
+from recallens.model.citation import (
+    Checked,
     Citation,
+    CitationCheck,
     CommitCitation,
     FileCitation,
     LogCitation,
+    Standing,
     SymbolCitation,
     TerminalCitation,
+    updated,
 )
 
 STORE_ID = "01M7GPP8JD13DP4C2X4F8NR301"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from recallens.model.audit import (
     HIGH_CARDINALITY,
@@ -18,12 +18,12 @@ from recallens.model.audit import (
     RAPID_WINDOW_MS,
     REPEAT_QUERY,
     REPEAT_WINDOW_MS,
+    AuditEntry,
     anomalies,
     chained,
     query_digest,
     verify_chain,
 )
-from recallens.model.memory import AuditEntry
 from standing import START_MS
 
 Chain = list[AuditEntry]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallens.model.uplift import Uplift, confidence, expected_reward, uplift_of, uplifts
+from recallens.model.salience import Uplift, confidence, expected_reward, uplift_of, uplifts
 
 REWARDS = st.lists(st.floats(0, 1), max_size=12)
 SOME = st.lists(st.floats(0, 1), min_size=1, max_size=12)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from recallens import Draft, Engine
-from recallens.model.certificate import verified
-from recallens.model.recall import Recall
+from recallens.model.recall import Recall, verified
 from recallens.model.verdict import Round
 from recallens.xray.replay import replay
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import prepare
+from recallens.model.citation import FileCitation, SymbolCitation
 from recallens.model.context import Item, SectionName, allocation
-from recallens.model.memory import FileCitation, Memory, SymbolCitation
+from recallens.model.memory import Memory
 from recallens.recall.context import code_names, merged, named_by, select
 from standing import START_MS
 

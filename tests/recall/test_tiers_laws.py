@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recallens.engine import Engine
-from recallens.model.ids import IdSource
+from recallens.model.memory import IdSource
 from recallens.model.query import GRAPH_FLOOR
 from recallens.model.snapshot import Snapshot
 from standing import FixedClock

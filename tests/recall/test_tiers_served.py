@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from recallens.engine import Engine
+from recallens.model.citation import FileCitation
 from recallens.model.ledger import Ledger
-from recallens.model.memory import FileCitation
 from recallens.model.snapshot import Snapshot, XrayResult
 from recallens.recall.gates import ONLY_HERE
 from recallens.recall.views.graph import HOP_DECAY, SHARED_ENTITY_CONFIDENCE, GraphEdge, pagerank, path_to, spread

@@ -9,7 +9,6 @@ import json
 import os
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from xray_samples import everything, leaves, specified_sample
 from xray_schema import problems
 

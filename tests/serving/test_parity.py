@@ -20,7 +20,7 @@ from mcp import Client
 
 from recallens.cli.main import main
 from recallens.engine import Engine
-from recallens.render.formats import instant
+from recallens.model.times import instant
 from recallens.serving.running import running
 from recallens.serving.whole import whole
 from standing import FixedClock

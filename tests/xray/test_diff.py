@@ -10,8 +10,17 @@ from hypothesis import HealthCheck, given, settings
 
 from recallens.engine import Engine
 from recallens.model.ledger import Ledger
-from recallens.xray.causes import Filtered, Gone, Neighbour, NewMemory, NotProposed, SettingChanged, TermChanged
-from recallens.xray.diff import diff, minted_at
+from recallens.model.memory import as_json, minted_at
+from recallens.xray.diff import (
+    Filtered,
+    GoneSince,
+    Neighbour,
+    NewMemory,
+    NotProposed,
+    SettingChanged,
+    TermChanged,
+    diff,
+)
 from recallens.xray.replay import replay
 from standing import FixedClock
 from worlds import World, populated, questions, worlds
@@ -105,12 +114,12 @@ def test_a_memory_that_was_forgotten_or_superseded_says_so(engine: Engine, clock
     clock.advance(days=1)
     engine.forget(five[0])
     forgotten = diff(before, ask(engine, "cache"))
-    assert {c.memory_id: c.cause for c in forgotten.left}[five[0]] == Gone("forgotten")
+    assert {c.memory_id: c.cause for c in forgotten.left}[five[0]] == GoneSince("forgotten")
     engine.restore(five[0])
     between = ask(engine, "cache")
     engine.supersede(five[0], five[1])
     superseded = diff(between, ask(engine, "cache"))
-    assert {c.memory_id: c.cause for c in superseded.left}[five[0]] == Gone("superseded")
+    assert {c.memory_id: c.cause for c in superseded.left}[five[0]] == GoneSince("superseded")
     assert "it is superseded now" in superseded.left[0].sentence
 
 
@@ -170,7 +179,7 @@ def test_a_memory_that_existed_and_was_not_proposed_says_which_view_proposes_it_
 ) -> None:
     cause = NotProposed("before", ("semantic",))
     assert str(cause) == "no view proposed it before, semantic did now"
-    assert cause.to_json() == {"type": "not-proposed", "when": "before", "views": ["semantic"]}
+    assert as_json(cause) == {"type": "not-proposed", "when": "before", "views": ["semantic"]}
 
 
 def test_the_time_in_an_id(clock: FixedClock, engine: Engine) -> None:

@@ -38,7 +38,10 @@ class Scribe:
             self.say("plan", Note("plan", plan))
 
     def say(self, stage: str, verdict: Verdict) -> None:
-        self.entries.append(Entry(stage, verdict, *self.pool.step(verdict)[1:], nanos=1_000_000))
+        _, considered, admitted = self.pool.step(verdict)
+        self.entries.append(
+            Entry(stage=stage, verdict=verdict, considered=considered, admitted=admitted, nanos=1_000_000)
+        )
         self.pool = self.pool.apply(verdict)
 
     def found(self, view: str, names: Iterable[str], *, stage: str | None = None, **given: Any) -> None:

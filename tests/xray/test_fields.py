@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recallens.engine import Engine
-from recallens.model.memory import FileCitation
+from recallens.model.citation import FileCitation
 from recallens.model.query import Query
 from recallens.model.salience import DAY_MS
 from recallens.model.snapshot import Snapshot

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from recallens.engine import Engine
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.query import Query
 from recallens.model.verdict import Gate, Pick, Term
-from recallens.xray.causes import Gone, Neighbour, NewMemory
-from recallens.xray.diff import Entered, Left
-from recallens.xray.reading import query_from_record
+from recallens.xray.diff import Entered, GoneSince, Left, Neighbour, NewMemory
+from recallens.xray.ladder import query_from_record
 from recallens.xray.replay import compare_live, replay
 from standing import FixedClock
 from worlds import World, populated, questions, worlds
@@ -106,7 +106,7 @@ def test_an_altered_count_is_named(engine: Engine, preset: str) -> None:
     ledger = asked(engine, preset=preset)
     at = place_of(ledger, Gate)
     entry = ledger.entries[at]
-    altered = with_entry(ledger, at, replace(entry, admitted=entry.admitted - 1))
+    altered = with_entry(ledger, at, structs.replace(entry, admitted=entry.admitted - 1))
     with pytest.raises(ValueError, match=rf"entry {at + 1} \(gates, namespace-scope\) records \d+ considered"):
         replay(altered)
 
@@ -117,9 +117,9 @@ def test_results_in_another_order_are_refused(engine: Engine, preset: str) -> No
     at = place_of(ledger, Pick)
     pick = ledger.entries[at].verdict
     assert isinstance(pick, Pick)
-    turned = replace(pick, chosen=pick.chosen[::-1].copy())
+    turned = structs.replace(pick, chosen=pick.chosen[::-1].copy())
     with pytest.raises(ValueError, match="is not in the order of the scores"):
-        replay(with_entry(ledger, at, replace(ledger.entries[at], verdict=turned)))
+        replay(with_entry(ledger, at, structs.replace(ledger.entries[at], verdict=turned)))
 
 
 def test_a_row_that_a_gate_rejected_cannot_be_chosen(engine: Engine) -> None:
@@ -132,8 +132,8 @@ def test_a_row_that_a_gate_rejected_cannot_be_chosen(engine: Engine) -> None:
     pick = after.entries[at].verdict
     assert isinstance(pick, Pick)
     assert len(masked)
-    slipped = replace(pick, chosen=np.append(pick.chosen, masked[0]), cost=np.append(pick.cost, 1.0))
-    entry = replace(after.entries[at], verdict=slipped, admitted=after.entries[at].admitted + 1)
+    slipped = structs.replace(pick, chosen=np.append(pick.chosen, masked[0]), cost=np.append(pick.cost, 1.0))
+    entry = structs.replace(after.entries[at], verdict=slipped, admitted=after.entries[at].admitted + 1)
     with pytest.raises(ValueError, match="chooses a row that was not there to choose"):
         replay(with_entry(after, at, entry))
 
@@ -146,10 +146,10 @@ def test_a_score_that_was_raised_shows_in_the_order(engine: Engine) -> None:
     last = int(ledger.replay().ranked()[-1])
     delta = term.delta.copy()
     delta[last] += 10.0
-    raised = replace(term, delta=delta, computed=np.ones_like(term.computed))
+    raised = structs.replace(term, delta=delta, computed=np.ones_like(term.computed))
     admitted = ledger.entries[at].considered
     with pytest.raises(ValueError, match="altered"):
-        replay(with_entry(ledger, at, replace(ledger.entries[at], verdict=raised, admitted=admitted)))
+        replay(with_entry(ledger, at, structs.replace(ledger.entries[at], verdict=raised, admitted=admitted)))
 
 
 @given(worlds(most=8), questions, st.data())
@@ -175,7 +175,7 @@ def test_any_altered_count_is_refused_without_a_digest(
     at = data.draw(st.integers(0, len(ledger.entries) - 1))
     entry, by = ledger.entries[at], data.draw(st.sampled_from((-1, 1, 7)))
     name = data.draw(st.sampled_from(("considered", "admitted")))
-    altered = replace(entry, **{name: getattr(entry, name) + by})
+    altered = structs.replace(entry, **{name: getattr(entry, name) + by})
     with pytest.raises(ValueError, match=f"entry {at + 1} "):
         replay(with_entry(ledger, at, altered))
 
@@ -188,9 +188,9 @@ def test_a_dropped_pick_entry_or_row_is_refused(world: World, question: dict[str
     for at, entry in enumerate(ledger.entries):
         if isinstance(entry.verdict, Pick) and len(entry.verdict.chosen):
             pick = entry.verdict
-            fewer = replace(pick, chosen=pick.chosen[1:], cost=pick.cost[1:])
+            fewer = structs.replace(pick, chosen=pick.chosen[1:], cost=pick.cost[1:])
             with pytest.raises(ValueError, match="altered"):
-                replay(with_entry(ledger, at, replace(entry, verdict=fewer)))
+                replay(with_entry(ledger, at, structs.replace(entry, verdict=fewer)))
 
 
 # ── against the live store ──
@@ -204,7 +204,7 @@ def test_what_was_forgotten_left_and_what_is_new_entered(engine: Engine, clock: 
     new = engine.remember("cache deploy cache deploy").id
     found = compare_live(stored(ledger), rerun(engine))
     causes = {one.memory_id: one.cause for one in found}
-    assert causes[first] == Gone("forgotten")
+    assert causes[first] == GoneSince("forgotten")
     assert causes[new] == NewMemory()
     assert [type(one) for one in found if one.memory_id in (first, new)] == [Entered, Left]
 

@@ -28,7 +28,8 @@ def told(limit: int, **terms: list[float]) -> Ledger:
 
     def say(stage: str, verdict: Verdict) -> None:
         nonlocal pool
-        entries.append(Entry(stage, verdict, *pool.step(verdict)[1:], nanos=0))
+        _, considered, admitted = pool.step(verdict)
+        entries.append(Entry(stage=stage, verdict=verdict, considered=considered, admitted=admitted))
         pool = pool.apply(verdict)
 
     say("gather:lexical", Found("lexical", ids, np.ones(size), np.arange(size)))

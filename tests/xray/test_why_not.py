@@ -16,7 +16,7 @@ from recallens.errors import InvalidInput
 from recallens.model.ledger import Ledger
 from recallens.model.query import MAX_LIMIT, Filters, Mode, Query
 from recallens.model.salience import DAY_MS
-from recallens.xray.counterfactual import MAX_RERUNS, Change
+from recallens.xray.counterfactual import MAX_RERUNS, QueryChange
 from recallens.xray.why_not import KeptOut, Returned, Unknown, WhyNot, why_not
 from standing import START_MS, FixedClock
 from worlds import World, populate, populated, questions, worlds
@@ -156,7 +156,7 @@ def test_a_question_about_a_time_before_it_was_known(engine: Engine) -> None:
     found = kept_out(engine, id, "cache", as_of=START_MS - DAY_MS)
     assert found.dropped_by.reason == "it was stored on 2026-06-01, after the time asked about"
     assert found.missed.days == 1.0
-    assert found.change == Change("as_of", START_MS - DAY_MS, None, 1)
+    assert found.change == QueryChange("as_of", START_MS - DAY_MS, None, 1)
     assert "ask about now" in found.sentence
 
 
@@ -246,7 +246,7 @@ def test_cut_by_rank_the_limit_is_its_rank(engine: Engine) -> None:
     assert found.dropped_by.reason == "its score puts it 5th, and the limit is 3"
     assert found.missed.rank == 5
     assert found.missed.score == pytest.approx(recall.results[-1].score - scores[order[4]])
-    assert found.change == Change("limit", 3, 5, 5)
+    assert found.change == QueryChange("limit", 3, 5, 5)
     assert found.reruns == 3
     assert "limit 5 instead of 3; it is 5th then" in found.sentence
 
@@ -272,7 +272,7 @@ def test_another_mode_where_no_words_match(engine: Engine) -> None:
     engine.remember("cache lookups")
     found = kept_out(engine, id, "cache", mode="keyword")
     assert names(found)[0] == "not-proposed"
-    assert found.change == Change("mode", "keyword", "hybrid", 2)
+    assert found.change == QueryChange("mode", "keyword", "hybrid", 2)
 
 
 def test_the_budget_that_it_needs_is_the_smallest(engine: Engine) -> None:
@@ -336,7 +336,7 @@ def test_one_that_repeats_another_gives_way_to_something_else(engine: Engine) ->
     assert names(found) == ["mmr-diversify"]
     assert found.missed.rank == 2
     assert found.dropped_by.reason == "it repeats what stands above it: 2nd by score alone, it gave way to another"
-    assert found.change == Change("limit", 2, 3, 3)
+    assert found.change == QueryChange("limit", 2, 3, 3)
 
 
 def test_a_weight_where_neither_budget_alone_would_do(engine: Engine) -> None:

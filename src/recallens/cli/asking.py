@@ -17,7 +17,7 @@ from recallens.ingest.validate import parse_when
 from recallens.model.memory import Kind, Sector, Tier
 from recallens.model.plan import Intent, Scope
 from recallens.model.query import ALPHA, BETA, BLEND, DEFAULT_BUDGET, DEFAULT_TOKENS, Documents, Mode, Query
-from recallens.render.formats import instant
+from recallens.model.times import instant
 
 if TYPE_CHECKING:
     from recallens.config import Settings

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from recallens.cli.screen import day, moment, visible
 from recallens.model.memory import Memory
-from recallens.render.saying import headline, remarks
+from recallens.render.formats import headline, remarks
 
 
 def table(memories: Iterable[Memory], mark: str | None = None) -> Table:

@@ -13,10 +13,8 @@ from rich.text import Text
 from recallens.cli.screen import age, counted, day, first_line, visible
 from recallens.model.recall import Recall, SearchResult
 from recallens.model.terms import plain, shown_parts
-from recallens.render.citing import cited
-from recallens.render.excerpts import MATCHED, marked
-from recallens.render.records import certificate_of, filters_record
-from recallens.render.saying import headline, kinship
+from recallens.render.formats import MATCHED, cited, headline, kinship
+from recallens.render.records import certificate_of, filters_record, marked
 
 EXCERPT = 240
 BAR_CELLS = 16

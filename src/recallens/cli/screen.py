@@ -6,7 +6,9 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from recallens.render.saying import age, counted, day, first_line, moment, visible
+from recallens.model.times import age, day, moment
+from recallens.render.formats import counted, first_line
+from recallens.render.formats import printable as visible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,7 +10,7 @@ from recallens.cli.progress import growing_bar
 from recallens.cli.screen import counted, moment, visible
 from recallens.engine import Engine
 from recallens.model.vault import Vault, VaultSync
-from recallens.render.vaults import report_record
+from recallens.render.records import report_record
 
 SHOWN_PATHS = 10
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from recallens.cli.given import Given
 from recallens.model.snapshot import Snapshot
-from recallens.render import DEFAULT_FORMAT, jsons, render, writers
+from recallens.render import DEFAULT_FORMAT, json, render, writers
 from recallens.render.document import document
 from recallens.render.records import to_text
 from recallens.render.tree import Field, Nothing, Row, Section, Table
@@ -37,7 +37,7 @@ def written(snapshot: Snapshot, format: str, sensitivity: Sequence[Sensitivity] 
         return render(snapshot, format)
     page = document(snapshot)
     if format == "json":
-        return to_text({**jsons.record(page), "sensitivity": [one.to_json() for one in sensitivity]})
+        return to_text({**json.record(page), "sensitivity": [one.to_json() for one in sensitivity]})
     return writers()[format](replace(page, sections=(*page.sections, _section(sensitivity))))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recallens.engine.core import Core
-from recallens.model.audit import Anomaly, anomalies, verify_chain
-from recallens.model.memory import AuditEntry
+from recallens.model.audit import Anomaly, AuditEntry, anomalies, verify_chain
 
 if TYPE_CHECKING:
     pass

@@ -8,8 +8,7 @@ from pathlib import Path
 from recallens.config import DEFAULT_SOURCE
 from recallens.engine.core import Core
 from recallens.errors import InvalidInput
-from recallens.model.checking import CitationCheck, updated
-from recallens.model.memory import Citation, LogCitation, TerminalCitation
+from recallens.model.citation import Citation, CitationCheck, LogCitation, TerminalCitation, updated
 
 
 class Citations:

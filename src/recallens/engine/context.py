@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from recallens.engine.core import Core
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput
@@ -14,7 +16,7 @@ from recallens.model.context import MORE_TOKENS, Context, Item, Purchase, Sectio
 from recallens.model.memory import Kind, Memory, Sector, Status, Zone
 from recallens.model.query import DEFAULT_TOKENS, Query
 from recallens.model.recall import Recall
-from recallens.model.snapshot_id import snapshot_id
+from recallens.model.snapshot import snapshot_id
 from recallens.recall.context import Selection, code_names, merged, named_by, select
 from recallens.recall.gates import ONLY_HERE
 from recallens.recall.views import REVIEW
@@ -186,7 +188,7 @@ class ContextBuilder:
             fixed = [id for id in injected if id not in audit]
             if fixed:
                 audit |= self._search.write_down(tx, general.query, fixed)
-        return replace(context, recorded=True, audit=audit, snapshots=snapshots)
+        return structs.replace(context, recorded=True, audit=audit, snapshots=snapshots)
 
 
 _OPTIONS = frozenset(("namespace", "project", "session", "files", "scopes", "now", "preset"))

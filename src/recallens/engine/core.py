@@ -21,8 +21,7 @@ from recallens.index.encoding import Encoding
 from recallens.index.resident import Resident, Version
 from recallens.ingest.prepare import Prepare, prepare
 from recallens.ingest.validate import namespace_name
-from recallens.model.ids import Clock, IdSource
-from recallens.model.memory import Memory, Session
+from recallens.model.memory import Clock, IdSource, Memory, Session
 from recallens.store.protocols import META_ENCODER_KEY, META_ENCODER_SPEC, NamespaceState, Reader, Store, Writer
 from recallens.text.normalize import clean
 

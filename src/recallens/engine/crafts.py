@@ -15,8 +15,9 @@ from recallens.ingest.crafts import craft_of, draft_of, kept, merged, named
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.prepare import prepare
 from recallens.ingest.validate import label, unit_interval
-from recallens.model.crafts import Craft, Gotcha, Pattern, Skill, attributes_of, compose, kind_of
-from recallens.model.memory import Citation, Kind, Memory
+from recallens.model.citation import Citation
+from recallens.model.craft import Craft, Gotcha, Pattern, Skill, attributes_of, compose, kind_of
+from recallens.model.memory import Kind, Memory
 from recallens.model.recall import Recall, SearchResult
 from recallens.model.verdict import Found
 from recallens.store.protocols import NamespaceState, Writer

@@ -32,7 +32,7 @@ from recallens.engine.tokens import Tokens
 from recallens.engine.vaults import Vaults
 from recallens.index.encoders.protocol import Encoder
 from recallens.ingest.prepare import Prepare, prepare
-from recallens.model.ids import Clock
+from recallens.model.memory import Clock
 
 
 class Engine:

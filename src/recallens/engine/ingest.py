@@ -19,12 +19,8 @@ from recallens.ingest.batch import Outcome, Remembered, Repeat, raced, recognise
 from recallens.ingest.draft import Draft, sections
 from recallens.ingest.prepare import encoded_text, kept_text
 from recallens.ingest.validate import text_content
-from recallens.model.memory import (
-    Document,
-    FileCitation,
-    Memory,
-    Status,
-)
+from recallens.model.citation import FileCitation
+from recallens.model.memory import Document, Memory, Status
 from recallens.store.protocols import NamespaceState, Prepared, Writer
 from recallens.text.normalize import clean
 

@@ -9,17 +9,9 @@ from typing import Any
 from recallens.engine.core import Core
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput, NotFound
-from recallens.model.layers import INDEX_TOKENS, IndexEntry, TimelineEntry
-from recallens.model.memory import (
-    Artifact,
-    Citation,
-    LogCitation,
-    Memory,
-    Relation,
-    Status,
-    TerminalCitation,
-    Zone,
-)
+from recallens.model.citation import Citation, LogCitation, TerminalCitation
+from recallens.model.context import INDEX_TOKENS, IndexEntry, TimelineEntry
+from recallens.model.memory import Artifact, Memory, Relation, Status, Zone
 from recallens.model.plan import Intent
 from recallens.model.query import (
     MAX_LIMIT,

@@ -22,7 +22,7 @@ from recallens.model.verdict import BoolArray, FloatArray
 from recallens.store.protocols import Health, Reader
 
 if TYPE_CHECKING:
-    from recallens.model.survey import Survey
+    from recallens.model.memory import Survey
 
 Progress = Callable[[int], None]
 RECALL_DAYS = 60
@@ -54,7 +54,7 @@ class Maintenance:
         }  # fmt: skip
 
     def survey(self, *, namespace: str | None = None) -> Survey:
-        from recallens.model.survey import Survey
+        from recallens.model.memory import Survey
 
         now = self._core.clock()
         with self._core.snapshot(self._core.namespace(namespace)) as snapshot:

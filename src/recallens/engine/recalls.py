@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 from recallens.engine.core import Core
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput, NotFound, RecallensError
-from recallens.model.certificate import Verification, evidence_of, verified
 from recallens.model.ledger import Ledger
-from recallens.model.recall import Recall
-from recallens.model.snapshot_id import snapshot_id
+from recallens.model.recall import Recall, Verification, evidence_of, verified
+from recallens.model.snapshot import snapshot_id
 
 if TYPE_CHECKING:
+    from recallens.model.recall import RecordedRecall
     from recallens.model.snapshot import Snapshot
-    from recallens.model.survey import RecordedRecall
     from recallens.xray.diff import Diff, Difference
     from recallens.xray.replay import Replayed
     from recallens.xray.sensitivity import Sensitivity
@@ -131,7 +130,7 @@ class Recalls:
         self, *, limit: int = RECALLS_SHOWN, namespace: str | None = None, owner: str | None = None
     ) -> tuple[RecordedRecall, ...]:
         """The recalls that can still be explained, replayed and compared, the latest first; no other owner's."""
-        from recallens.model.survey import RecordedRecall
+        from recallens.model.recall import RecordedRecall
 
         with self._core.store.read() as reader:
             state = reader.namespace(self._core.namespace(namespace))
@@ -173,7 +172,7 @@ def _held_in(path: Path) -> dict[str, Any] | str:
 
 
 def _unaltered(name: str, read: Callable[[], Ledger], sign: Callable[[Ledger], str], signature: str | None) -> Ledger:
-    from recallens.xray.reading import query_from_record
+    from recallens.xray.ladder import query_from_record
     from recallens.xray.replay import replay
 
     try:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from recallens.engine.core import Core
 from recallens.engine.search import Search
@@ -14,8 +14,7 @@ from recallens.errors import InvalidInput
 from recallens.model.citation import citation_to_json
 from recallens.model.ledger import Ledger
 from recallens.model.memory import Kind, Memory
-from recallens.model.recall import Recall, SearchResult
-from recallens.model.retrieval import Retrieval, RetrievalChunk
+from recallens.model.recall import Recall, Retrieval, RetrievalChunk, SearchResult
 from recallens.model.verdict import Pick
 from recallens.recall.results import excerpt
 from recallens.recall.sources import fusion_log

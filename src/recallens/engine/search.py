@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from recallens import __version__
 from recallens.engine.core import Core
@@ -34,7 +35,7 @@ from recallens.model.query import (
 )
 from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
-from recallens.model.snapshot_id import SCHEMA_VERSION, snapshot_id
+from recallens.model.snapshot import SCHEMA_VERSION, snapshot_id
 from recallens.model.verdict import Found, Note
 from recallens.recall.pipeline import pipeline
 from recallens.recall.plan import PLANNED_CHARACTERS, measure, widened_query, windows_of
@@ -357,7 +358,9 @@ def _nothing(query: Query, plan: Mapping[str, Any], notice: str) -> Recall:
     """The recall that found nothing to look at: its ledger says only what was planned."""
     note = Note("plan", {"preset": query.preset, "views": [], "depth": 0, **plan})
     spent = Note("budget", spending(query, used=0, used_tokens=0, items={}))
-    ledger = Ledger(query.to_json(), (Entry("plan", note, 0, 0, 0), Entry("select", spent, 0, 0, 0)))
+    notes = (("plan", note), ("select", spent))
+    entries = tuple(Entry(stage=stage, verdict=each, considered=0, admitted=0) for stage, each in notes)
+    ledger = Ledger(query.to_json(), entries)
     return Recall(query, (), ledger, plan["encoder"], notice=notice)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from msgspec import structs
+
 from recallens.engine.core import Core
 from recallens.engine.crafts import Crafts
 from recallens.engine.encoder import StoreEncoder
@@ -17,14 +19,13 @@ from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import kept_text, prepare
 from recallens.ingest.promotion import Attempts, promotions, worded_alike
 from recallens.ingest.validate import MAX_CONTENT_BYTES, epoch_ms, label, text_content, unit_interval
-from recallens.model.crafts import TITLE_CHARACTERS, Craft, Gotcha, Pattern, kind_of
+from recallens.model.citation import Citation, LogCitation, TerminalCitation
+from recallens.model.craft import TITLE_CHARACTERS, Craft, Gotcha, Pattern, kind_of
 from recallens.model.memory import (
     Artifact,
-    Citation,
     Event,
     EventKind,
     Kind,
-    LogCitation,
     Memory,
     Origin,
     Relation,
@@ -32,12 +33,10 @@ from recallens.model.memory import (
     Sector,
     Session,
     Status,
-    TerminalCitation,
 )
 from recallens.model.query import MAX_LIMIT
-from recallens.model.salience import RECALL_REINFORCEMENT
+from recallens.model.salience import RECALL_REINFORCEMENT, Uplift, uplift_of
 from recallens.model.task import Promotion, Task, TaskOutcome
-from recallens.model.uplift import Uplift, uplift_of
 from recallens.store.protocols import NamespaceState, Reader, Writer
 from recallens.text.normalize import clean
 from recallens.text.sentences import first_sentence
@@ -93,7 +92,7 @@ class Tasks:
                 )
             known = tx.wordings(state.key, task.project, WORDINGS_COMPARED)
             alike = next((first for first, other in known if worded_alike(words, other)), task.id)
-            task = replace(task, wording=alike)
+            task = structs.replace(task, wording=alike)
             tx.put_task(state.key, task)
         return task
 
@@ -128,7 +127,7 @@ class Tasks:
             running = self._running(tx, state.key, task, "end it again")
             if at < running.started:
                 raise InvalidInput("a task cannot end before it started", hint="Give a later time, or none.")
-            done = replace(running, ended=at, reward=worth, summary=said)
+            done = structs.replace(running, ended=at, reward=worth, summary=said)
             draft = replace(_episode(done, tx.artifact_kinds(state.key, done.id)), zone=zone)
             row = prepare(draft, id=self._core.new_id(), namespace=name, now=at)
             ((num, _),) = self._ingest.write(tx, state, [row], [None], [False])
@@ -137,7 +136,7 @@ class Tasks:
             tx.record(state.key, [outcome], [None])
             tx.recount_trials(state.key, done.id)
             promoted = self._promote(tx, state, done.wording)
-            done = replace(done, episode=row.memory.id)
+            done = structs.replace(done, episode=row.memory.id)
         self._encoder.drain_quietly()
         return TaskOutcome(done, row.memory.id, promoted)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from recallens.engine.core import Core
 from recallens.errors import InvalidInput, NotFound, UnknownOption
 from recallens.ingest.validate import epoch_ms, label, namespace_name
-from recallens.model.token import Token
+from recallens.model.audit import Token
 
 PREFIX = "rcl_"
 # 32 random bytes: nobody finds one by trying, so that a fast digest is as good as a slow one.

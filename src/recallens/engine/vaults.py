@@ -19,8 +19,7 @@ from recallens.text.normalize import clean, nfc
 
 if TYPE_CHECKING:
     from recallens.engine.vault_sync import SyncProgress
-    from recallens.model.survey import VaultPage
-    from recallens.model.vault import SyncReport, Vault, VaultOptions
+    from recallens.model.vault import SyncReport, Vault, VaultOptions, VaultPage
 
 DEBOUNCE_MS = 400
 # How often a watch looks whether it should stop, or has something left to try again.
@@ -101,7 +100,7 @@ class Vaults:
         self, name: str, *, like: str = "", offset: int = 0, limit: int = FILES_A_PAGE, namespace: str | None = None
     ) -> VaultPage:
         """The files of a vault whose paths hold `like`, with their sections."""
-        from recallens.model.survey import FiledSections, VaultPage
+        from recallens.model.vault import FiledSections, VaultPage
 
         if offset < 0 or not 1 <= limit <= FILES_A_PAGE:
             raise InvalidInput(f"a page has 1 to {FILES_A_PAGE} files and starts at 0 or later")

@@ -9,7 +9,7 @@ from recallens.engine import Engine
 from recallens.evaluate.expected import Target
 from recallens.evaluate.golden_running import READ, GoldenRun, asking
 from recallens.model.query import Query
-from recallens.xray.reading import Fate, Reading
+from recallens.xray.ladder import Fate, Walk
 from recallens.xray.why_not import KeptOut, WhyNot
 
 # A ranking is measured before any budget, and so is what is missing from it.
@@ -63,9 +63,9 @@ def _nearest(engine: Engine, query: Query, target: Target) -> str | None:
     """The section that came nearest, by a recall that follows all of them without their taking part."""
     if len(target.memories) < 2:
         return next(iter(target.memories), None)
-    reading = Reading(engine.recalls.ledger(replace(query, watch=target.memories)))
+    walk = Walk(engine.recalls.ledger(replace(query, watch=target.memories)))
 
     def distance(fate: Fate) -> tuple[bool, bool, float, str]:
         return bool(fate.gates), not fate.proposed, -fate.score, fate.id
 
-    return min((reading.fate(id) for id in target.memories), key=distance).id
+    return min((walk.fate(id) for id in target.memories), key=distance).id

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from recallens.config import Settings
 from recallens.engine import Engine
 from recallens.evaluate.confidence import confidences
@@ -17,8 +19,8 @@ from recallens.evaluate.metrics import score
 from recallens.index.encoders.protocol import Encoder
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import prepare
-from recallens.model.ids import IdSource
-from recallens.model.memory import FileCitation
+from recallens.model.citation import FileCitation
+from recallens.model.memory import IdSource
 from recallens.store.protocols import Prepared
 
 # Documents are asked as a user asks, ten at a time. A session stands where its best turn stands, so ten sessions take
@@ -81,7 +83,7 @@ class PreparedUnits:
         if row is None:
             row = self._rows[draft.source_id or ""] = prepare(draft, id=id, namespace=namespace, now=now)
         created = row.memory.created if draft.created is None else draft.created
-        return replace(row, memory=replace(row.memory, id=id, created=created, updated=created))
+        return replace(row, memory=structs.replace(row.memory, id=id, created=created, updated=created))
 
 
 def asked(dataset: Dataset, *, unanswerable: bool, most: int | None) -> list[Question]:

@@ -19,7 +19,7 @@ from recallens.operations import Caller, Right
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
-    from recallens.model.token import Token
+    from recallens.model.audit import Token
 
 COOKIE = "recallens_token"
 LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recallens.errors import InvalidInput
 from recallens.http.problems import RETRY_SECONDS, refused
-from recallens.model.token import KeptAnswer
+from recallens.model.audit import KeptAnswer
 
 if TYPE_CHECKING:
     from recallens.engine import Engine

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from recallens.index.bm25 import Bm25, idf, length_norm, saturation, weighted_frequency
@@ -18,7 +19,6 @@ from recallens.index.segments import Postings, Segment
 from recallens.index.top import best
 from recallens.index.views import Proposals
 from recallens.model.masks import all_true, places
-from recallens.model.quick import quick
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.store.protocols import Reader
 from recallens.text.snippet import PREFIX_QUERY_WORDS, PREFIX_SHORTEST
@@ -37,9 +37,7 @@ EPSILON = 1e-9
 Prefixes = Literal["short", "every", "none"]
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class QueryTerm:
+class QueryTerm(Struct, frozen=True):
     """One word of the query as term numbers: itself, or everything that it is a prefix of, counted as one term.
 
     A term of an expansion stands in for the query's own word `of`; its `numbers` are one of the tokens it is made of.

@@ -6,15 +6,14 @@ Word pairs: Metzler and Croft, "A Markov Random Field Model for Term Dependencie
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from recallens.index.bm25 import Bm25, saturation
 from recallens.index.scored import distinct
 from recallens.index.segments import Segment, Terms
 from recallens.model.masks import all_true, places
-from recallens.model.quick import quick
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 
 # A long document's beginning says what it is; the rest would only cost time.
@@ -34,9 +33,7 @@ CODE_KINDS = 2
 MOSTLY = 0.75
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class Reading(Struct, frozen=True, eq=False):
     """The terms of some rows in text order, one after the other; where each row ends, and its place among the rows."""
 
     terms: Terms

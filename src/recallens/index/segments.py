@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from recallens.model.quick import quick
 from recallens.model.verdict import BoolArray, IntArray
 from recallens.store.protocols import Entry
 
@@ -19,9 +19,7 @@ Places = NDArray[np.int32]
 _MOST = np.iinfo(np.uint16).max
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Postings:
+class Postings(Struct, frozen=True, eq=False):
     """The rows that hold one term, how often, and how often in title and tags."""
 
     rows: Places

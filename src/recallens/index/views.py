@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from msgspec import Struct
 
-from recallens.model.quick import quick
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Proposals:
+class Proposals(Struct, frozen=True, eq=False):
     """Rows, best first, with the view's raw scores. `more` says whether asking for more rows could give any."""
 
     rows: IntArray

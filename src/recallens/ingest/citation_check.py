@@ -13,16 +13,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final, assert_never
 
-from recallens.model.checking import Checked, Standing
-from recallens.model.ids import ID_LENGTH
-from recallens.model.memory import (
+from recallens.model.citation import (
+    Checked,
     Citation,
     CommitCitation,
     FileCitation,
     LogCitation,
+    Standing,
     SymbolCitation,
     TerminalCitation,
 )
+from recallens.model.memory import ID_LENGTH
 
 # A file that is longer than this is data; whether it has a line or a name is not looked up.
 MOST_BYTES: Final = 32 * 1024 * 1024

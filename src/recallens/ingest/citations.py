@@ -6,14 +6,15 @@ import re
 from typing import Any, Final
 
 from recallens.errors import InvalidInput, UnknownOption
-from recallens.model.citation import CITATION_FIELDS, citation_from_json
-from recallens.model.memory import (
+from recallens.model.citation import (
+    CITATION_FIELDS,
     Citation,
     CommitCitation,
     FileCitation,
     LogCitation,
     SymbolCitation,
     TerminalCitation,
+    citation_from_json,
 )
 from recallens.text.annotation import PATH_CHARACTER, is_file
 

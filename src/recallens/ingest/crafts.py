@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, assert_never
 
+from msgspec import structs
+
 from recallens.errors import InvalidInput
 from recallens.ingest.draft import Draft
-from recallens.model.crafts import (
+from recallens.model.craft import (
     FIELDS,
     TITLE_CHARACTERS,
     Craft,
@@ -42,7 +44,7 @@ def kept(craft: Some) -> Some:
     valid = checked(craft)
     words = redact_values(attributes_of(valid))
     lists = {name: tuple(value) for name, value in words.items() if isinstance(value, list)}
-    return replace(valid, **{**words, **lists})  # type: ignore[return-value]
+    return structs.replace(valid, **{**words, **lists})  # type: ignore[return-value]
 
 
 def draft_of(craft: Craft, **attributes: Any) -> Draft:
@@ -130,7 +132,7 @@ def merged(old: Craft, new: Craft) -> Craft:
     citations = _both(old.citations, new.citations)
     match old, new:
         case Skill(), Skill():
-            return replace(
+            return structs.replace(
                 new,
                 context=new.context or old.context,
                 core_principles=_both(old.core_principles, new.core_principles),
@@ -139,7 +141,7 @@ def merged(old: Craft, new: Craft) -> Craft:
                 citations=citations,
             )
         case Pattern(), Pattern():
-            return replace(
+            return structs.replace(
                 new,
                 description=new.description or old.description,
                 example_code=new.example_code or old.example_code,
@@ -147,7 +149,7 @@ def merged(old: Craft, new: Craft) -> Craft:
                 citations=citations,
             )
         case Gotcha(), Gotcha():
-            return replace(
+            return structs.replace(
                 new,
                 description=new.description or old.description,
                 resolution=new.resolution or old.resolution,

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from recallens.model.memory import Citation, Kind, Memory, Sector, Session
+from recallens.model.citation import Citation
+from recallens.model.memory import Kind, Memory, Sector, Session
 from recallens.text.languages import main_language
 from recallens.text.sentences import ELLIPSIS, cut_at_word
 

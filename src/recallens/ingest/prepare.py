@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from recallens.errors import InvalidInput
 from recallens.ingest.citations import parse_citations
 from recallens.ingest.dedupe import content_hash, simhash
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import epoch_ms, label, option, tags, text_content, unit_interval
-from recallens.model.crafts import affected_files, check_fields
-from recallens.model.memory import (
-    Annotations,
-    Citation,
-    FileCitation,
-    Kind,
-    Memory,
-    Sector,
-    Status,
-    Tier,
-    Zone,
-)
+from recallens.model.citation import Citation, FileCitation
+from recallens.model.craft import affected_files, check_fields
+from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Tier, Zone
 from recallens.store.protocols import Prepared
 from recallens.text.annotation import annotate
 from recallens.text.normalize import clean, normalize

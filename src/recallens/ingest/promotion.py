@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from math import fsum
 
 from recallens.ingest.dedupe import jaccard, same_numbers, same_polarity
-from recallens.model.crafts import TITLE_CHARACTERS, Craft, Gotcha, Pattern, Skill
-from recallens.model.memory import Artifact, Citation, Kind, Memory, Zone
+from recallens.model.citation import Citation
+from recallens.model.craft import TITLE_CHARACTERS, Craft, Gotcha, Pattern, Skill
+from recallens.model.memory import Artifact, Kind, Memory, Zone
+from recallens.model.salience import expected_reward
 from recallens.model.task import Task
-from recallens.model.uplift import expected_reward
 from recallens.text.annotation import annotate
 from recallens.text.sentences import first_sentence
 from recallens.text.stopwords import token_weight

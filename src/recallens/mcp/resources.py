@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, unquote, urlencode
 
@@ -11,6 +10,7 @@ from mcp_types import Resource, ResourceTemplate
 
 from recallens.errors import NotFound
 from recallens.mcp.calling import Asked, Offer, performed
+from recallens.model.times import day
 
 if TYPE_CHECKING:
     from recallens.operations import Caller
@@ -75,7 +75,7 @@ def _memory(record: Mapping[str, Any], where: str) -> Resource:
     return Resource(
         uri=MEMORIES + record["id"] + where,
         name=name,
-        description=f"{record['kind']}, {_day(record['createdAt'])}",
+        description=f"{record['kind']}, {day(record['createdAt'])}",
         mime_type=JSON,
     )
 
@@ -87,13 +87,9 @@ def _snapshots(offer: Offer, caller: Caller) -> list[Resource]:
     return [
         Resource(
             uri=SNAPSHOTS + one.id,
-            name=f"search of {_day(one.at)}",
+            name=f"search of {day(one.at)}",
             description=f"in session {one.session}" if one.session else "without a session",
             mime_type=JSON,
         )
         for one in offer.engine().recalls.recent(limit=LATEST, namespace=caller.home)
     ]
-
-
-def _day(at: int) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).date().isoformat()

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from recallens.errors import InvalidInput
+from recallens.render import Format
 
 Schema = Mapping[str, Any]
 
@@ -202,7 +203,7 @@ TOOLS: Final = (
             "sessionKey": _TEXT,
             "namespace": _TEXT,
             "budget": {**_COUNT, "description": "characters"},
-            "format": {"enum": ["json", "text", "markdown", "html"]},
+            "format": {"enum": list(get_args(Format))},
         },
         _object({"snapshotFound": {"type": "boolean"}, "snapshot": _OBJECT, "rendered": _TEXT}, ("snapshotFound",)),
         READS, ("query",), {"sessionKey": "session"},

@@ -1,4 +1,8 @@
-"""The audit chain: each entry's digest covers the one before it, so nothing can be altered, dropped or moved unseen."""
+"""The audit chain and the tokens that open a store: what was handed out, and to whom.
+
+Each entry's digest covers the one before it, so nothing can be altered, dropped or moved unseen. A token's text is
+known to whoever it was given to, and nowhere kept.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,8 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from recallens.model.memory import AuditEntry
+from msgspec import Struct
 
 GENESIS = "0" * 64
 
@@ -19,6 +22,18 @@ RAPID_WINDOW_MS = 60_000
 HIGH_CARDINALITY = 200
 NAMESPACE_WALK_SHARE = 0.5
 NAMESPACE_WALK_LEAST = 50
+
+
+class AuditEntry(Struct, frozen=True):
+    id: str
+    namespace: str
+    number: int
+    at: int
+    session: str | None
+    query_digest: str
+    memories: tuple[str, ...]
+    previous: str
+    digest: str
 
 
 def query_digest(text: str) -> str:
@@ -88,8 +103,7 @@ def verify_chain(entries: Iterable[AuditEntry], head: tuple[int, str]) -> list[s
     return problems
 
 
-@dataclass(frozen=True, slots=True)
-class Anomaly:
+class Anomaly(Struct, frozen=True):
     kind: str
     session: str | None
     count: int
@@ -131,3 +145,31 @@ def _most_within(times: Sequence[int], window: int) -> int:
             start += 1
         most = max(most, end - start + 1)
     return most
+
+
+# ── tokens: who may ask from outside ──
+
+
+class Token(Struct, frozen=True):
+    """Times are epoch milliseconds. `digest` is the SHA-256 of the token's text."""
+
+    id: str
+    name: str
+    digest: str
+    namespaces: tuple[str, ...]
+    right: str
+    created: int
+    expires: int | None = None
+    revoked: int | None = None
+
+    def live(self, now: int) -> bool:
+        return self.revoked is None and (self.expires is None or now < self.expires)
+
+
+class KeptAnswer(Struct, frozen=True):
+    """What a write with an Idempotency-Key was, and what it was answered; `status` is None while it is under way."""
+
+    request: str
+    created: int
+    status: int | None = None
+    body: str = ""

@@ -1,20 +1,50 @@
-"""Citations as JSON, spelled as specified."""
+"""Citations: what a memory names as its source, their JSON as specified, and whether what they name is still there."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, assert_never
+from enum import StrEnum
+from typing import Any, Final
+
+from msgspec import Struct, to_builtins
 
 from recallens.errors import InvalidInput
-from recallens.model.memory import (
-    Citation,
-    CommitCitation,
-    FileCitation,
-    LogCitation,
-    SymbolCitation,
-    TerminalCitation,
-)
+
+
+class _Cited(Struct, frozen=True, gc=False, tag_field="kind", rename="camel", omit_defaults=True):
+    """The JSON of a citation is its kind and its fields; lines that are not known are left out."""
+
+    @property
+    def kind(self) -> str:
+        return str(self.__struct_config__.tag)
+
+
+class CommitCitation(_Cited, frozen=True, tag="commit"):
+    hash: str
+
+
+class FileCitation(_Cited, frozen=True, tag="file"):
+    path: str
+    start_line: int | None = None
+    end_line: int | None = None
+
+
+class SymbolCitation(_Cited, frozen=True, tag="symbol"):
+    id: str
+    name: str
+    file: str
+
+
+class TerminalCitation(_Cited, frozen=True, tag="terminal_snapshot"):
+    id: str
+
+
+class LogCitation(_Cited, frozen=True, tag="log"):
+    pointer: str
+
+
+Citation = CommitCitation | FileCitation | SymbolCitation | TerminalCitation | LogCitation
 
 # The specification's kinds and their fields, as every error lists them.
 CITATION_FIELDS: Final = {
@@ -28,26 +58,8 @@ _HASH: Final = re.compile(r"[0-9A-Fa-f]{4,64}")
 
 
 def citation_to_json(citation: Citation) -> dict[str, Any]:
-    match citation:
-        case CommitCitation():
-            return {"kind": citation.kind, "hash": citation.hash}
-        case FileCitation():
-            lines = {"startLine": citation.start_line, "endLine": citation.end_line}
-            present = {name: line for name, line in lines.items() if line is not None}
-            return {"kind": citation.kind, "path": citation.path, **present}
-        case SymbolCitation():
-            return {
-                "kind": citation.kind,
-                "id": citation.id,
-                "name": citation.name,
-                "file": citation.file,
-            }
-        case TerminalCitation():
-            return {"kind": citation.kind, "id": citation.id}
-        case LogCitation():
-            return {"kind": citation.kind, "pointer": citation.pointer}
-        case _:
-            assert_never(citation)
+    record: dict[str, Any] = to_builtins(citation)
+    return record
 
 
 def citation_from_json(data: object) -> Citation:
@@ -98,3 +110,53 @@ def _line(data: Mapping[str, Any], field: str) -> int | None:
 def _invalid(problem: str) -> InvalidInput:
     kinds = "; ".join(f"{kind} ({fields})" for kind, fields in CITATION_FIELDS.items())
     return InvalidInput(f"{problem}; the kinds and their fields are: {kinds}")
+
+
+# ── whether what is cited is still there ──
+
+
+class Standing(StrEnum):
+    VERIFIED = "verified"
+    STALE = "stale"
+    UNKNOWN = "unknown"
+
+
+class Checked(Struct, frozen=True, rename={"standing": "verdict"}, omit_defaults=True):
+    """`reason` says what is wrong, or why nothing could be found out; a verified citation needs none."""
+
+    citation: Citation
+    standing: Standing
+    reason: str = ""
+
+
+class CitationCheck(Struct, frozen=True):
+    """What is known of a memory's citations, and since when."""
+
+    memory: str
+    at: int
+    checked: tuple[Checked, ...]
+
+    @property
+    def standing(self) -> Standing:
+        """Stale if any is; verified if one is and none is stale."""
+        standings = {each.standing for each in self.checked}
+        for standing in (Standing.STALE, Standing.VERIFIED):
+            if standing in standings:
+                return standing
+        return Standing.UNKNOWN
+
+    @property
+    def stale(self) -> tuple[Checked, ...]:
+        return tuple(each for each in self.checked if each.standing is Standing.STALE)
+
+
+def updated(before: CitationCheck, after: CitationCheck) -> CitationCheck:
+    """The later verdicts; where one is unknown, an earlier one that knew stands."""
+    known = {each.citation: each for each in before.checked if each.standing is not Standing.UNKNOWN}
+    return CitationCheck(
+        after.memory, after.at, tuple(_better(each, known.get(each.citation)) for each in after.checked)
+    )
+
+
+def _better(after: Checked, before: Checked | None) -> Checked:
+    return before if before is not None and after.standing is Standing.UNKNOWN else after

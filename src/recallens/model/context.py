@@ -1,12 +1,14 @@
-"""What an agent is given for a task within a token budget, what was left out, and what a little more would buy."""
+"""What an agent is given: a context for a task within a token budget, and the layers in which it reads on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
-from recallens.model.memory import Memory
+from msgspec import Struct, field
+
+from recallens.model.citation import Citation
+from recallens.model.memory import Kind, Memory
 from recallens.model.query import DEFAULT_TOKENS
 
 # Gotchas come out of what the others leave, where there is enough of it.
@@ -38,8 +40,7 @@ def allocation(total: int) -> dict[SectionName, int]:
     return {name: share * min(total, DEFAULT_TOKENS) // DEFAULT_TOKENS for name, share in FULL_ALLOCATION.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class TokenBudget:
+class TokenBudget(Struct, frozen=True):
     total: int
     used: int
     allocation: Mapping[SectionName, int]
@@ -49,8 +50,7 @@ class TokenBudget:
         return self.total - self.used
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """One piece as delivered, header included. `name` is a memory's id or, of a constitution, its file."""
 
     name: str
@@ -61,8 +61,7 @@ class Item:
     truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class ContextSection(Struct, frozen=True):
     """`allocated` is what it may spend; `used` is what its heading and items cost."""
 
     name: SectionName
@@ -71,16 +70,14 @@ class Section:
     items: tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True, rename={"name": "id"}):
     name: str
     section: SectionName
     tokens: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Purchase:
+class Purchase(Struct, frozen=True):
     """What the same selection takes in with so many tokens more, and what it then has no room for."""
 
     tokens: int
@@ -92,14 +89,13 @@ class Purchase:
         return sum(item.tokens for item in self.enters) - sum(item.tokens for item in self.leaves)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """`block` is the text to deliver; `budget.used` is what it costs. `snapshots` are the recalls that it rests on."""
 
     task: str
     block: str
     budget: TokenBudget
-    sections: tuple[Section, ...]
+    sections: tuple[ContextSection, ...]
     left_out: tuple[LeftOut, ...]
     next: Purchase
     recorded: bool = False
@@ -115,3 +111,71 @@ class Context:
     @property
     def truncated(self) -> bool:
         return any(item.truncated for item in self.items)
+
+
+# ── progressive disclosure: what an agent gets of a memory at each layer, and what to ask for next ──
+
+# In front of what cites nothing: it may be true, and nobody has said where it comes from.
+HYPOTHESIS = "[HYPOTHESIS] "
+
+INDEX_TOKENS = 50
+TIMELINE_TOKENS = 150
+
+_JSON_NAMES = {
+    "utility_score": "utilityScore",
+    "more_citations": "moreCitations",
+    "is_cited": "isCited",
+    "created": "timestamp",
+}
+
+
+class Relationship(StrEnum):
+    """How a memory of a timeline stands to the one that was asked about."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    SAME_TASK = "same_task"
+
+
+class Handles(Struct, frozen=True):
+    """What leads on: the id to ask a timeline around, and the task, or else the memory, to ask details of."""
+
+    timeline: str
+    details: str
+
+
+class IndexEntry(Struct, frozen=True, rename=_JSON_NAMES):
+    """Layer 1. `text` is the entry as an agent reads it, and `tokens` what that costs."""
+
+    id: str
+    summary: str
+    utility_score: float
+    type: Kind
+    citations: tuple[Citation, ...]
+    more_citations: int
+    is_cited: bool
+    truncated: bool
+    created: int
+    author: str | None
+    text: str
+    tokens: int
+    next: Handles
+
+
+class TimelineEntry(Struct, frozen=True, rename=_JSON_NAMES):
+    """Layer 2. `summary` is the memory's own text as far as it fits; `text` has what surrounds it as well."""
+
+    id: str
+    task: str | None
+    reward: float | None
+    created: int
+    relation: Relationship
+    summary: str
+    type: Kind
+    citations: tuple[Citation, ...]
+    more_citations: int
+    is_cited: bool
+    truncated: bool
+    text: str
+    tokens: int
+    next: Handles

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import secrets
+import threading
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
-from recallens.model.quick import quick
+from msgspec import Struct, field, to_builtins
+
+from recallens.model.citation import Citation
 
 
 class Sector(StrEnum):
@@ -88,46 +91,7 @@ class EventKind(StrEnum):
     OUTCOME = "outcome"
 
 
-@dataclass(frozen=True, slots=True)
-class CommitCitation:
-    hash: str
-    kind: Literal["commit"] = "commit"
-
-
-@dataclass(frozen=True, slots=True)
-class FileCitation:
-    path: str
-    start_line: int | None = None
-    end_line: int | None = None
-    kind: Literal["file"] = "file"
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolCitation:
-    id: str
-    name: str
-    file: str
-    kind: Literal["symbol"] = "symbol"
-
-
-@dataclass(frozen=True, slots=True)
-class TerminalCitation:
-    id: str
-    kind: Literal["terminal_snapshot"] = "terminal_snapshot"
-
-
-@dataclass(frozen=True, slots=True)
-class LogCitation:
-    pointer: str
-    kind: Literal["log"] = "log"
-
-
-Citation = CommitCitation | FileCitation | SymbolCitation | TerminalCitation | LogCitation
-
-
-@quick
-@dataclass(frozen=True, slots=True)
-class Annotations:
+class Annotations(Struct, frozen=True, gc=False):
     """What a rule read in the text. The symbolic view serves these exactly; nothing here is guessed."""
 
     entities: tuple[str, ...] = ()
@@ -139,9 +103,7 @@ class Annotations:
     tags: tuple[str, ...] = ()
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True, gc=False):
     """One canonical unit of text. Times are epoch milliseconds, UTC."""
 
     id: str
@@ -184,9 +146,7 @@ class Memory:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(Struct, frozen=True, gc=False):
     source: str
     target: str
     type: RelationType
@@ -196,8 +156,7 @@ class Relation:
     valid_until: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True, gc=False):
     id: str
     namespace: str
     started: int
@@ -207,16 +166,14 @@ class Session:
     summary: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionLink:
+class SessionLink(Struct, frozen=True, gc=False):
     session: str
     memory: str
     usage: Usage
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True, gc=False):
     """A text that memories were cut from: a vault file, or a document added as text."""
 
     id: str
@@ -228,8 +185,7 @@ class Document:
     project: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Struct, frozen=True, gc=False):
     """Layer 3: a full log or terminal snapshot, kept whole and found by its task."""
 
     id: str
@@ -240,8 +196,7 @@ class Artifact:
     created: int
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True, gc=False):
     namespace: str
     kind: EventKind
     at: int
@@ -251,14 +206,74 @@ class Event:
     amount: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AuditEntry:
-    id: str
-    namespace: str
-    number: int
-    at: int
-    session: str | None
-    query_digest: str
-    memories: tuple[str, ...]
-    previous: str
-    digest: str
+class Survey(Struct, frozen=True):
+    """A store as seen from above: how it grew, what it holds, what was asked of it.
+
+    `grown` has the memories made in each month (2026-03), `recalls` the questions of each day (2026-03-01). `saliences`
+    counts active memories by tenths of salience, `lengths` by the upper bound of their tokens; the last bound is None.
+    """
+
+    memories: int
+    active: int
+    tokens: int
+    grown: Mapping[str, int]
+    saliences: tuple[int, ...]
+    lengths: Mapping[int | None, int]
+    recalls: Mapping[str, int]
+
+
+def as_json(record: object) -> Any:
+    """A record as its JSON is read: plain dictionaries and lists, by the names that its fields have there."""
+    return _listed(to_builtins(record, enc_hook=dict))
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _listed(each) for name, each in value.items()}
+    return [_listed(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+# ── ids: 48 bits of milliseconds, 80 bits of chance, in 26 characters of Crockford's base 32 (a ULID) ──
+
+ID_LENGTH = 26
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_RANDOM_BITS = 80
+_TIME_DIGITS = 10
+
+Clock = Callable[[], int]
+
+
+def encode_id(milliseconds: int, chance: int) -> str:
+    value = (milliseconds << _RANDOM_BITS) | chance
+    return "".join(_ALPHABET[(value >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def minted_at(id: str) -> int | None:
+    """The millisecond in which an id was made; None for what is no such id."""
+    if len(id) != ID_LENGTH or any(digit not in _ALPHABET for digit in id):
+        return None
+    moment = 0
+    for digit in id[:_TIME_DIGITS]:
+        moment = moment * len(_ALPHABET) + _ALPHABET.index(digit)
+    return moment
+
+
+class IdSource:
+    """Ids that sort in the order they were made, even within one millisecond."""
+
+    def __init__(self, clock: Clock, chance: Callable[[int], int] = secrets.randbits) -> None:
+        self._clock = clock
+        self._chance = chance
+        self._lock = threading.Lock()
+        self._last = (0, 0)
+
+    def __call__(self) -> str:
+        with self._lock:
+            now = self._clock()
+            last_time, last_chance = self._last
+            if now <= last_time:
+                now, chance = last_time, last_chance + 1
+            else:
+                chance = self._chance(_RANDOM_BITS - 1)
+            self._last = (now, chance)
+            return encode_id(now, chance)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from recallens.model.quick import quick
+from msgspec import Struct, field, to_builtins
+
+from recallens.model.times import day
 
 
 class Intent(StrEnum):
@@ -42,9 +42,7 @@ class Level(StrEnum):
     IMPLEMENTATION = "implementation"
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Factors:
+class Factors(Struct, frozen=True, rename={"entity_count": "entityCount", "multi_hop": "multiHop", "broad": "scope"}):
     """The specification's factors; `length` and `entity_count` are shares of what counts as many, within 0 and 1."""
 
     length: float
@@ -54,24 +52,15 @@ class Factors:
     broad: bool
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "length": self.length,
-            "entityCount": self.entity_count,
-            "temporal": self.temporal,
-            "multiHop": self.multi_hop,
-            "scope": "broad" if self.broad else "narrow",
-        }
+        return {**to_builtins(self), "scope": "broad" if self.broad else "narrow"}
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Complexity:
+class Complexity(Struct, frozen=True):
     score: float
     factors: Factors
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """A time that the question speaks of, as whole days: from `start` up to and without `end`, epoch milliseconds."""
 
     text: str
@@ -79,16 +68,10 @@ class Window:
     end: int
 
     def to_json(self) -> dict[str, str]:
-        return {"text": self.text, "from": _day(self.start), "to": _day(self.end)}
+        return {"text": self.text, "from": day(self.start), "to": day(self.end)}
 
 
-def _day(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC).date().isoformat()
-
-
-@quick
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     complexity: Complexity
     strategy: Strategy
     intent: Intent | None

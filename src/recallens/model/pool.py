@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 import numpy as np
+from msgspec import UNSET, Struct, field, structs
 
 from recallens.model.masks import all_true, counted, places
-from recallens.model.quick import quick
 from recallens.model.verdict import (
     ID_DTYPE,
     BoolArray,
@@ -34,18 +33,14 @@ def _empty_ints() -> IntArray:
     return np.empty(0, dtype=np.int64)
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Proposal:
+class Proposal(Struct, frozen=True, eq=False):
     """What one view said of the pool: which positions, and the raw score of each."""
 
     positions: IntArray
     raw: FloatArray
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Pool:
+class Pool(Struct, frozen=True, eq=False):
     """An immutable version of the candidates; `apply` gives the next one. `places` are the positions by id."""
 
     ids: IdArray = field(default_factory=_empty_ids)
@@ -109,7 +104,7 @@ class Pool:
                 return self._with(live=live & self.live, order=verdict.chosen), counted(self.live), len(verdict.chosen)
             case Round():
                 fresh = np.zeros(len(self))
-                again = replace(self, live=self.passed, score=fresh, order=None, round=verdict.number)
+                again = structs.replace(self, live=self.passed, score=fresh, order=None, round=verdict.number)
                 return again, counted(self.live), counted(self.passed)
         assert_never(verdict)
 
@@ -173,7 +168,8 @@ class Pool:
         if not count:
             return self._with(found=known), considered, 0
         everyone = all_true(count)
-        ids, rows = (found.ids, found.rows) if count == considered else (found.ids[fresh], found.rows[fresh])
+        ids = found.ids[fresh]
+        rows = np.full(count, -1, dtype=np.int64) if found.rows is UNSET else found.rows[fresh]
         grown = Pool(
             np.concatenate([self.ids, ids]),
             np.concatenate([self.rows, rows]),

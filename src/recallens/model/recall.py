@@ -1,15 +1,19 @@
-"""What a search gives back: the results, and the ledger that caused them."""
+"""What a recall gives back: results with the ledger that caused them, its certificate, and chunks for a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from typing import Any
 
+from msgspec import Struct, field
+
+from recallens.errors import InvalidInput
 from recallens.model.ledger import Ledger
-from recallens.model.memory import Memory, Session, Usage
+from recallens.model.memory import Memory, Session, Status, Usage, as_json
 from recallens.model.query import Query
-from recallens.model.quick import quick
 
 
 class MatchType(StrEnum):
@@ -18,8 +22,7 @@ class MatchType(StrEnum):
     BOTH = "both"
 
 
-@dataclass(frozen=True, slots=True)
-class Successor:
+class Successor(Struct, frozen=True, rename={"created": "createdAt"}):
     """The memory that replaced another: its first 200 characters are enough to see what changed."""
 
     id: str
@@ -27,9 +30,7 @@ class Successor:
     created: int
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Struct, frozen=True):
     """`mark` marks the query's words in a text, where words had a part in finding it."""
 
     rank: int
@@ -43,7 +44,7 @@ class SearchResult:
     is_superseded: bool = False
     superseded_by: Successor | None = None
     related_count: int = 0
-    mark: Callable[[str], str] | None = field(default=None, repr=False, compare=False)
+    mark: Callable[[str], str] | None = None
 
     @property
     def highlights(self) -> tuple[str, ...]:
@@ -52,9 +53,7 @@ class SearchResult:
         return (excerpt,) if excerpt else ()
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Recall:
+class Recall(Struct, frozen=True):
     """`degraded` names each view that failed and why; `recorded` is false where nothing could be written.
 
     `lessons` came beside the results that were asked for: what to check before an answer is final.
@@ -75,15 +74,13 @@ class Recall:
         return (*self.results, *self.lessons)
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
+class SessionSummary(Struct, frozen=True):
     id: str
     started: int
     summary: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionContext:
+class SessionContext(Struct, frozen=True):
     """A memory's latest link to a session, and how many memories that session touched."""
 
     session: Session
@@ -91,9 +88,121 @@ class SessionContext:
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     anchor: Memory
     before: tuple[Memory, ...]
     after: tuple[Memory, ...]
     sessions: Mapping[str, SessionSummary]
+
+
+class RecordedRecall(Struct, frozen=True):
+    """A recall whose decisions the store still keeps; `id` is its snapshot's."""
+
+    id: str
+    at: int
+    query: str
+    session: str | None = None
+
+
+# ── the certificate of a recall, outside of it: what it rests on, and whether that still stands ──
+
+
+def evidence_digest(query: str, rests_on: Iterable[Mapping[str, str]]) -> str:
+    told = [query, *([one["id"], one["contentHash"]] for one in rests_on)]
+    return hashlib.sha256(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+
+
+class Verification(Struct, frozen=True):
+    """`altered`: the certificate is not what it was made as. `stale` names each memory that is not what it was."""
+
+    altered: bool
+    stale: Mapping[str, str]
+
+    @property
+    def valid(self) -> bool:
+        return not self.altered and not self.stale
+
+    def to_json(self) -> dict[str, Any]:
+        return {"valid": self.valid, **as_json(self)}
+
+
+def evidence_of(certificate: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[str, str]], str]:
+    """The question, the evidence and the digest of a certificate; anything else is refused."""
+    try:
+        query, digest = certificate["query"], certificate["digest"]
+        rests_on = [{"id": str(one["id"]), "contentHash": str(one["contentHash"])} for one in certificate["evidence"]]
+    except (KeyError, TypeError) as error:
+        raise InvalidInput(
+            "this is no certificate: it must have query, evidence (id, contentHash) and digest",
+            hint="Give the certificate as `recallens search --brief --json` prints it.",
+        ) from error
+    return str(query), rests_on, str(digest)
+
+
+def verified(certificate: Mapping[str, Any], memories: Mapping[str, Memory]) -> Verification:
+    """Against the memories as they are now, by id."""
+    query, rests_on, digest = evidence_of(certificate)
+    stale = {one["id"]: why for one in rests_on if (why := _changed(one, memories.get(one["id"]))) is not None}
+    return Verification(evidence_digest(query, rests_on) != digest, stale)
+
+
+def _changed(one: Mapping[str, str], memory: Memory | None) -> str | None:
+    if memory is None:
+        return "no longer there"
+    if memory.content_hash != one["contentHash"]:
+        return "its text changed"
+    return None if memory.status is Status.ACTIVE else f"now {memory.status}"
+
+
+# ── what one retrieval hands to a model: the specification's result with its field names ──
+
+OPEN, CLOSE = "<memories>\n", "</memories>\n"
+LESSONS_HEADING = "Verify before finalizing:\n"
+
+
+class RetrievalChunk(Struct, frozen=True):
+    """`block` is the chunk as a context holds it, `tokenEstimate` what that costs."""
+
+    id: str
+    source: str
+    title: str
+    content: str
+    score: float
+    tokenEstimate: int
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    block: str = ""
+
+
+class Retrieval(Struct, frozen=True):
+    """`selectedChunks` fit the budget; `lessonChunks` do too, and stand apart: what to check before an answer is final.
+    `fusionLog` is read off the ledger, a line a stage.
+    """
+
+    query: str
+    totalChunks: int
+    selectedChunks: tuple[RetrievalChunk, ...]
+    droppedChunks: tuple[RetrievalChunk, ...]
+    lessonChunks: tuple[RetrievalChunk, ...]
+    totalTokensUsed: int
+    contextBudget: int
+    fusionLog: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        record: dict[str, Any] = as_json(self)
+        for chunk in (*record["selectedChunks"], *record["droppedChunks"], *record["lessonChunks"]):
+            del chunk["block"]
+        return record
+
+
+def build_context_string(result: Retrieval) -> str:
+    """The selected chunks as one delimited block, best first; lessons have a block of their own."""
+    return _framed(result.selectedChunks)
+
+
+def build_lesson_string(result: Retrieval) -> str:
+    block = _framed(result.lessonChunks)
+    return f"{LESSONS_HEADING}{block}" if block else ""
+
+
+def _framed(chunks: tuple[RetrievalChunk, ...]) -> str:
+    return f"{OPEN}{''.join(chunk.block for chunk in chunks)}{CLOSE}" if chunks else ""

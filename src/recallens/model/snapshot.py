@@ -7,24 +7,27 @@ What no stage computed is None, and absent from every writer.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+from uuid import UUID, uuid5
 
-from recallens.model.quick import quick
-from recallens.model.snapshot_id import SCHEMA_VERSION
+from msgspec import Struct, field
+
+if TYPE_CHECKING:
+    from recallens.model.ledger import Ledger
+
+SCHEMA_VERSION: Final = "1"
+_SNAPSHOTS: Final = UUID("8f1b6a52-0c1d-5c8e-9a57-5a0d9d3c7e11")
 
 ServedBy = Literal["direct-answer", "hybrid", "graph", "recent-scan", "procedural", "review-context"]
 CorrectionState = Literal["none", "correction", "superseded", "disputed", "forgotten"]
 Safety = Literal["safe", "requires-review", "blocked"]
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(Struct, frozen=True):
     source: str
     scope: str
     userContextScopes: tuple[str, ...]
-    retrievalReason: str
+    retrievalReason: str | None
     confidence: float
     stale: bool
     corrected: bool
@@ -37,8 +40,7 @@ class Provenance:
     namespace: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Conflicts:
+class Conflicts(Struct, frozen=True):
     """What speaks against a result: its own words, a memory that contradicts it, a result that states another value."""
 
     severity: Literal["low", "medium", "high"]
@@ -46,9 +48,7 @@ class Conflicts:
     memories: tuple[str, ...]
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class XrayResult:
+class XrayResult(Struct, frozen=True):
     """`scoreDecomposition` holds every term that was computed for the row, by name, and `final`, their sum.
 
     `layer` and `queryCoverage` are told by presets that tell sources apart, `conflicts` where there are any.
@@ -77,9 +77,7 @@ class XrayResult:
     conflicts: Conflicts | None = None
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class FilterTrace:
+class FilterTrace(Struct, frozen=True, omit_defaults=True):
     """`admitted` = passed + exempt. Where `pushed`, the counts are of the whole namespace, not of what was proposed."""
 
     name: str
@@ -90,8 +88,7 @@ class FilterTrace:
     pushed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TierExplain:
+class TierExplain(Struct, frozen=True):
     tier: str
     reason: str
     candidatesConsidered: int
@@ -100,17 +97,14 @@ class TierExplain:
     sourceAnchors: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     chars: int
     used: int | None = None
     tokens: int | None = None
     usedTokens: int | None = None
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class ViewTrace:
+class ViewTrace(Struct, frozen=True):
     """How many rows a view proposed when first asked, and how many when asked again among those that pass."""
 
     name: str
@@ -119,9 +113,7 @@ class ViewTrace:
     error: str | None = None
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class NearMiss:
+class NearMiss(Struct, frozen=True):
     """A row that was found and not returned: what kept it out, and by how much its score missed the last result's."""
 
     memoryId: str
@@ -133,15 +125,12 @@ class NearMiss:
     margin: float | None = None
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class StageTime:
+class StageTime(Struct, frozen=True):
     stage: str
     ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """`capturedAt` is the asking time. Measured times are the only fields outside `digest` and every equality."""
 
     query: str
@@ -164,3 +153,12 @@ class Snapshot:
     certificate: Mapping[str, Any] | None = None
     widening: str | None = None
     schemaVersion: str = SCHEMA_VERSION
+
+
+def snapshot_id(ledger: Ledger) -> str:
+    """The id that a ledger's snapshot has: derived, so that it is the same wherever it is asked for."""
+    return snapshot_id_of(ledger.digest(), ledger.query["now"])
+
+
+def snapshot_id_of(digest: str, asked_at: int) -> str:
+    return str(uuid5(_SNAPSHOTS, f"{digest}:{asked_at}"))

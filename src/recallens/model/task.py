@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from recallens.model.memory import Citation, Kind
+from msgspec import Struct
+
+from recallens.model.citation import Citation
+from recallens.model.memory import Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """`wording` is the id of the first task of the project that was worded alike: its own, where it is the first."""
 
     id: str
@@ -31,8 +32,7 @@ class Task:
         return self.ended is None
 
 
-@dataclass(frozen=True, slots=True)
-class Promotion:
+class Promotion(Struct, frozen=True):
     """A pattern, skill or gotcha that repeated attempts have become; `count` is its success or occurrence count."""
 
     kind: Kind
@@ -41,15 +41,13 @@ class Promotion:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class TaskOutcome:
+class TaskOutcome(Struct, frozen=True):
     task: Task
     episode: str
     promoted: tuple[Promotion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DetailEntry:
+class DetailEntry(Struct, frozen=True, rename={"related": "relatedEntries"}):
     """Layer 3: a log, a snapshot or a memory as it was stored, held to a size that it says it was held to."""
 
     id: str
@@ -65,12 +63,11 @@ class DetailEntry:
         return self.omitted_tokens > 0
 
 
-@dataclass(frozen=True, slots=True)
-class Details:
+class Details(Struct, frozen=True):
     """`about` is the task's or the memory's id; `total` counts entries, of which a page may show fewer."""
 
     about: str
     entries: tuple[DetailEntry, ...]
     total: int
     task: Task | None = None
-    related: tuple[str, ...] = field(default_factory=tuple)
+    related: tuple[str, ...] = ()

@@ -6,34 +6,35 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-WORDS: Final[Mapping[str, str]] = {
-    "vector": "meaning",
-    "bm25": "words",
-    "pairs": "words side by side",
-    "code": "code by meaning",
-    "session": "session",
-    "userTurn": "user's own words",
-    "namedSpeaker": "named speaker",
-    "symbolic": "exact name",
-    "graph": "graph",
-    "importance": "importance",
-    "salience": "salience",
-    "reinforcementBoost": "reinforcement",
-    "recency": "recency",
-    "intentMatch": "kind of answer",
-    "timeMatch": "time asked about",
-    "uplift": "uplift",
-    "tierPrior": "head start",
-    "superseded": "superseded",
-    "sectorBoost": "sector",
-    "clamp": "bounds",
-    "sourceScale": "source scale",
-    "sourcePrior": "source",
-    "lessonBoost": "lesson",
-    "actionability": "work at hand",
-    "levelMatch": "level",
-    "conflictPenalty": "conflict",
-    "mmrPenalty": "repetition",
+# What each part stands for: in a word, and as a sentence says it.
+WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "vector": ("meaning", "what it means"),
+    "bm25": ("words", "the exact words"),
+    "pairs": ("words side by side", "words that stand side by side"),
+    "code": ("code by meaning", "what its code means"),
+    "session": ("session", "the session that it belongs to"),
+    "userTurn": ("user's own words", "its being the user's own words"),
+    "namedSpeaker": ("named speaker", "who said it"),
+    "symbolic": ("exact name", "a name that it shares with the question"),
+    "graph": ("graph", "what it is linked to"),
+    "importance": ("importance", "how important it is"),
+    "salience": ("salience", "how much it has been in use"),
+    "reinforcementBoost": ("reinforcement", "how often it has proved right"),
+    "recency": ("recency", "how new it is"),
+    "intentMatch": ("kind of answer", "the kind of answer that is asked for"),
+    "timeMatch": ("time asked about", "the time that is asked about"),
+    "uplift": ("uplift", "how tasks went that had it"),
+    "tierPrior": ("head start", "the tier that found it"),
+    "superseded": ("superseded", "its having been replaced"),
+    "sectorBoost": ("sector", "the sector that it belongs to"),
+    "clamp": ("bounds", "the bounds of a score"),
+    "sourceScale": ("source scale", "how it compares with the best of its source"),
+    "sourcePrior": ("source", "the kind of source that it comes from"),
+    "lessonBoost": ("lesson", "its being a lesson"),
+    "actionability": ("work at hand", "the open file and the latest commands"),
+    "levelMatch": ("level", "how abstract it is"),
+    "conflictPenalty": ("conflict", "what speaks against it"),
+    "mmrPenalty": ("repetition", "how much it repeats what stands above it"),
 }
 # What a query may weigh. Repetition is measured while the rows are chosen, after all that has a weight.
 WEIGHABLE: Final = tuple(name for name in WORDS if name != "mmrPenalty")
@@ -42,7 +43,18 @@ _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def plain(name: str) -> str:
-    return WORDS.get(name) or _HUMP.sub(" ", name).replace("-", " ").lower()
+    """The word for a part; one that has none is its own name, spelled as words."""
+    return WORDS[name][0] if name in WORDS else _HUMP.sub(" ", name).replace("-", " ").lower()
+
+
+def in_words(name: str) -> str:
+    return f"{WORDS[name][1]} ({name})" if name in WORDS else name
+
+
+def ordinal(number: int) -> str:
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
 
 
 def shown_parts(parts: Mapping[str, float], score: float, scale: int = 100) -> list[tuple[str, int]]:

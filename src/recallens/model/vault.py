@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class VaultOptions:
+class VaultOptions(Struct, frozen=True):
     """What of the folder belongs to the vault. Scopes are kept as they were given: each sync judges them anew."""
 
     scopes: tuple[str, ...] = ()
@@ -17,8 +16,7 @@ class VaultOptions:
     project: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Vault:
+class Vault(Struct, frozen=True):
     id: int
     namespace: str
     name: str
@@ -28,8 +26,7 @@ class Vault:
     synced: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """A file as its folder lists it: as long as this stays the same, the file is not read again."""
 
     mtime: int
@@ -37,8 +34,7 @@ class Seen:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class VaultFile:
+class VaultFile(Struct, frozen=True):
     """A file as it was when it was last read. `error` says why it could not be taken in."""
 
     path: str
@@ -48,8 +44,7 @@ class VaultFile:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A link as it is written: `kind` is wiki or path. What it leads to is found when the target is there."""
 
     kind: str
@@ -57,8 +52,7 @@ class Link:
     fragment: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """Where a section stands in its file, what identifies it, and what it links to.
 
     `digest` is of everything that its entry in the index is made of, `body` of its text without its headings.
@@ -72,8 +66,7 @@ class Placed:
     links: tuple[Link, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class KnownSection:
+class KnownSection(Struct, frozen=True):
     """A section as the store has it."""
 
     num: int
@@ -85,16 +78,14 @@ class KnownSection:
     created: int
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Something that was left out, and why."""
 
     path: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class VaultSync:
+class VaultSync(Struct, frozen=True):
     """What one sync of one vault did. Paths are relative to its root."""
 
     vault: str
@@ -116,8 +107,7 @@ class VaultSync:
         return bool(self.added or self.changed or self.renamed or self.removed)
 
 
-@dataclass(frozen=True, slots=True)
-class SyncReport:
+class SyncReport(Struct, frozen=True):
     """One entry a vault, in the order of their names."""
 
     vaults: tuple[VaultSync, ...]
@@ -129,3 +119,16 @@ class SyncReport:
     @property
     def errors(self) -> tuple[Problem, ...]:
         return tuple(problem for one in self.vaults for problem in one.errors)
+
+
+class FiledSections(Struct, frozen=True):
+    file: VaultFile
+    sections: tuple[KnownSection, ...]
+
+
+class VaultPage(Struct, frozen=True):
+    """Some files of a vault with their sections; `total` counts all that match."""
+
+    vault: Vault
+    files: tuple[FiledSections, ...]
+    total: int

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import UNSET, Struct, UnsetType, field
 from numpy.typing import NDArray
-
-from recallens.model.quick import quick
 
 IdArray = NDArray[np.bytes_]
 IntArray = NDArray[np.int64]
@@ -19,28 +17,24 @@ FloatArray = NDArray[np.float64]
 ID_DTYPE = np.dtype("S26")
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class Found(Struct, frozen=True, eq=False, tag_field="type", tag="found"):
     """A view proposes these rows, best first, with these raw scores; or it failed with this error.
 
-    `rows` are positions in the resident columns of this recall. They are not part of the record: a stored
-    ledger knows rows by their ids alone.
+    `rows` are positions in the resident columns of this recall. They are not part of the record: a ledger knows rows
+    by their ids alone.
     """
 
     view: str
     ids: IdArray
     raw: FloatArray
-    rows: IntArray
+    rows: IntArray | UnsetType = UNSET
     batch: int = 0
     refill: bool = False
     pushed: bool = False
     error: str | None = None
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Gate:
+class Gate(Struct, frozen=True, eq=False, tag_field="type", tag="gate"):
     """Of the rows it applies to, those in `fails` are masked, unless they are in `exempt`.
 
     `pushed` holds (considered, admitted) over the whole namespace where the views were asked with this
@@ -61,9 +55,7 @@ class Gate:
         return self.applies & self.fails & ~self.exempt
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Term:
+class Term(Struct, frozen=True, eq=False, tag_field="type", tag="term"):
     """Add `delta` to each row's score. Where `computed` is false the term is absent, which is not the same as 0."""
 
     name: str
@@ -72,9 +64,7 @@ class Term:
     stats: Mapping[str, float] = field(default_factory=dict)
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Pick:
+class Pick(Struct, frozen=True, eq=False, tag_field="type", tag="pick"):
     """These pool positions, in this order, at this cost each; every other live row is cut."""
 
     name: str
@@ -83,18 +73,14 @@ class Pick:
     reason: str = ""
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Note:
+class Note(Struct, frozen=True, eq=False, tag_field="type", tag="note"):
     """A fact that changes no row."""
 
     name: str
     data: Mapping[str, Any]
 
 
-@quick
-@dataclass(frozen=True, slots=True, eq=False)
-class Round:
+class Round(Struct, frozen=True, eq=False, tag_field="type", tag="round"):
     """Begin again on the same rows: what the gates masked stays masked, scores and picks so far count no more."""
 
     number: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -13,20 +13,17 @@ from recallens.model.query import DEFAULT_TOKENS
 from recallens.operations.access import Call, Right
 from recallens.operations.arguments import Arguments, Limit, Name, Names, Question, Size, Words
 from recallens.operations.operation import Answer, Operation, Written
-from recallens.render import render
+from recallens.render import Format, render
 from recallens.render.context import context_record
 from recallens.render.document import document
-from recallens.render.jsons import record
+from recallens.render.json import record
 from recallens.render.layers import timeline_entry_record
-from recallens.render.records import Record, recall_record, timeline_record
-from recallens.render.tasks import details_record
+from recallens.render.records import Record, details_record, recall_record, timeline_record
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
     from recallens.model.recall import Recall
     from recallens.model.snapshot import Snapshot
-
-Format = Literal["json", "text", "markdown", "html"]
 
 
 class SearchMemory(Question):

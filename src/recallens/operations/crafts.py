@@ -11,7 +11,7 @@ from recallens.ingest.citations import parse_citation
 from recallens.operations.access import Call, Right
 from recallens.operations.arguments import MOST_ITEMS, Arguments, Citations, Limit, Name, Names, Share, Text, Words
 from recallens.operations.operation import Answer, Operation
-from recallens.render.tasks import craft_record
+from recallens.render.records import craft_record
 
 if TYPE_CHECKING:
     from recallens.engine import Engine

@@ -12,8 +12,7 @@ from recallens.operations.arguments import Arguments, Limit, Name, Names
 from recallens.operations.cursors import PAGE, Cursor, cursor_of, place_of
 from recallens.operations.keeping import Content
 from recallens.operations.operation import Answer, Operation
-from recallens.render.records import Record, memory_record, relation_record
-from recallens.render.showing import shown_record
+from recallens.render.records import Record, memory_record, relation_record, shown_record
 from recallens.store.protocols import Listing
 from recallens.text.normalize import normalize
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from recallens.errors import NotAllowed
-from recallens.model.retrieval import build_context_string, build_lesson_string
+from recallens.model.recall import build_context_string, build_lesson_string
 from recallens.operations.access import Call, Right
 from recallens.operations.arguments import Arguments, Name, Question, Size, Text
 from recallens.operations.asking import counted

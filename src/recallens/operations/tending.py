@@ -12,8 +12,7 @@ from recallens.operations.access import Call, Right
 from recallens.operations.arguments import Arguments, Limit, Name, Names, PresetName
 from recallens.operations.cursors import PAGE, Cursor, cursor_of, offset_of
 from recallens.operations.operation import Answer, Operation
-from recallens.render.records import Record
-from recallens.render.vaults import report_record, vault_record
+from recallens.render.records import Record, report_record, vault_record
 
 if TYPE_CHECKING:
     from recallens.engine import Engine

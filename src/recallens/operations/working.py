@@ -12,8 +12,7 @@ from recallens.operations.arguments import Arguments, Limit, Name, Share, Words
 from recallens.operations.cursors import PAGE, Cursor, cursor_of, offset_of
 from recallens.operations.keeping import Content
 from recallens.operations.operation import Answer, Operation, owns
-from recallens.render.records import Record, memory_record, session_record
-from recallens.render.tasks import artifact_record, outcome_record, task_record
+from recallens.render.records import Record, artifact_record, memory_record, outcome_record, session_record, task_record
 
 if TYPE_CHECKING:
     from recallens.engine import Engine

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from recallens.model.certificate import evidence_digest
 from recallens.model.pool import Pool
 from recallens.model.query import WIDE_LIMIT, Query
+from recallens.model.recall import evidence_digest
 from recallens.model.verdict import BoolArray, IntArray, Note, Round, Verdict
 from recallens.recall.facets import Facet, FacetKind, facets_of
 from recallens.recall.plan import PLANNED_CHARACTERS

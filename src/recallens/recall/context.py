@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from recallens.model.context import GOTCHAS_FROM, Item, LeftOut, Section, SectionName, allocation
-from recallens.model.memory import FileCitation, Memory, SymbolCitation
+from recallens.model.citation import FileCitation, SymbolCitation
+from recallens.model.context import GOTCHAS_FROM, ContextSection, Item, LeftOut, SectionName, allocation
+from recallens.model.memory import Memory
 from recallens.text.normalize import normalize
 from recallens.text.stopwords import frame_words, query_stopwords
 from recallens.text.tokenizer import tokenize
@@ -29,7 +30,7 @@ Shorten = Callable[[Item, int], Item | None]
 class Selection:
     """`used` counts headings and items; the frame around them is the caller's."""
 
-    sections: tuple[Section, ...]
+    sections: tuple[ContextSection, ...]
     left_out: tuple[LeftOut, ...]
     used: int
 
@@ -66,7 +67,7 @@ def select(
             taken[item.name] = name
             used += heading + fitting.tokens
         left -= used
-        sections[name] = Section(name, allowed, used, tuple(chosen))
+        sections[name] = ContextSection(name, allowed, used, tuple(chosen))
     return Selection(
         tuple(sections[name] for name in SectionName),
         tuple(missed for name, missed in passed.items() if name not in taken),

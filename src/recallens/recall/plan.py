@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from datetime import date
 from functools import lru_cache
 from typing import Final
+
+from msgspec import structs
 
 from recallens.model.memory import Annotations
 from recallens.model.plan import Complexity, Plan, Strategy, Window
@@ -40,13 +42,13 @@ def make_plan(query: Query) -> Plan:
 
 def widened(plan: Plan, query: Query) -> Plan:
     """The plan of a second round: it looks with every means there is."""
-    return replace(plan, strategy=Strategy.COMPLEX, expansions=_expansions(query.text[:PLANNED_CHARACTERS]))
+    return structs.replace(plan, strategy=Strategy.COMPLEX, expansions=_expansions(query.text[:PLANNED_CHARACTERS]))
 
 
 def widened_query(query: Query) -> Query:
     limit = max(WIDE_LIMIT, query.limit)
     most = limit if query.max_results is None else min(limit, query.max_results)
-    return replace(query, alpha=WIDE_ALPHA, beta=WIDE_BETA, limit=most)
+    return dataclasses.replace(query, alpha=WIDE_ALPHA, beta=WIDE_BETA, limit=most)
 
 
 def _expansions(text: str) -> dict[str, tuple[str, ...]]:

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from recallens.ingest.vault.lessons import extract_lesson_essence
-from recallens.model.checking import CitationCheck
+from recallens.model.citation import CitationCheck
 from recallens.model.later import Later
 from recallens.model.ledger import Ledger
 from recallens.model.masks import all_but, anywhere

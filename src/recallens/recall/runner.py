@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from time import perf_counter_ns
 
+from msgspec import UNSET, structs
+
 from recallens.model.later import Later
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.pool import NOBODY, Pool
 from recallens.model.query import Query
-from recallens.model.verdict import Verdict
+from recallens.model.verdict import Found, Verdict
 
 Decide = Callable[[Pool, Query], Iterable[Verdict]]
 
@@ -27,7 +29,11 @@ def run(stages: Iterable[Stage], query: Query) -> tuple[Ledger, Pool]:
         for verdict in decide(pool, query):
             pool, considered, admitted = pool.step(verdict)
             now = perf_counter_ns()
-            entries.append(Entry(name, verdict, considered, admitted, now - started))
+            if isinstance(verdict, Found):
+                verdict = structs.replace(verdict, rows=UNSET)  # a ledger knows rows by their ids alone
+            entries.append(
+                Entry(stage=name, verdict=verdict, considered=considered, admitted=admitted, nanos=now - started)
+            )
             started = now
         silent[name] = silent.get(name, 0) + perf_counter_ns() - started
     return Ledger(Later(query.to_json), tuple(entries), silent), pool

@@ -20,7 +20,7 @@ from recallens.index.resident import Version
 from recallens.index.symbolic import bind_symbolic
 from recallens.index.views import BoundView
 from recallens.ingest.prepare import ROLES, labels
-from recallens.model.checking import CitationCheck
+from recallens.model.citation import CitationCheck
 from recallens.model.memory import Annotations, EventKind, Memory, Relation, Status
 from recallens.model.plan import Plan
 from recallens.model.query import Mode, Query

@@ -15,7 +15,7 @@ from recallens.index.columns import Columns, code_of
 from recallens.index.encoding import LazySemantic
 from recallens.index.top import ordered
 from recallens.ingest.dedupe import hamming, is_near_duplicate, max_distance
-from recallens.model.layers import HYPOTHESIS
+from recallens.model.context import HYPOTHESIS
 from recallens.model.masks import all_but, all_true, anywhere, everywhere, places
 from recallens.model.memory import Kind, Memory
 from recallens.model.pool import Pool

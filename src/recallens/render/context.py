@@ -9,16 +9,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
-from recallens.model.citation import citation_to_json
-from recallens.model.context import Context, Item, LeftOut, Purchase, Section, SectionName
-from recallens.model.layers import HYPOTHESIS
-from recallens.model.memory import Memory
+from msgspec.structs import replace
+
+from recallens.model.context import HYPOTHESIS, Context, ContextSection, Item, Purchase, SectionName
+from recallens.model.memory import Memory, as_json
 from recallens.model.recall import SearchResult
-from recallens.render.citing import cites
-from recallens.render.formats import instant, visible
+from recallens.model.times import day
+from recallens.render.formats import cites, visible
 from recallens.text.token_count import count_tokens, fit
 
 MARK_LENGTH: Final = 4
@@ -41,7 +40,7 @@ def quoted(text: str) -> str:
 def header(memory: Memory, review: Sequence[str]) -> str:
     """What Recallens says of a memory, on one line."""
     by = f" by {visible(memory.author)}" if memory.author else ""
-    parts = [f"{memory.kind} {memory.id} {instant(memory.created)[:10]}{by}"]
+    parts = [f"{memory.kind} {memory.id} {day(memory.created)}{by}"]
     if memory.citations:
         parts.append(cites(memory.citations, CITATIONS_SHOWN))
     if review:
@@ -97,7 +96,7 @@ def shortened(item: Item, tokens: int) -> Item | None:
     return replace(item, text=delivered, tokens=cost, truncated=True) if cost <= tokens else None
 
 
-def block(mark: str, sections: Iterable[Section]) -> str:
+def block(mark: str, sections: Iterable[ContextSection]) -> str:
     filled = [section for section in sections if section.items]
     if not filled:
         return ""
@@ -115,7 +114,7 @@ def context_record(context: Context) -> dict[str, Any]:
         "task": context.task,
         "budget": budget_record(context),
         "sections": [_section_record(section) for section in context.sections],
-        "leftOut": [_left_out_record(left) for left in context.left_out],
+        "leftOut": as_json(context.left_out),
         "next": _purchase_record(context.next),
         "truncated": context.truncated,
         "recorded": context.recorded,
@@ -138,7 +137,7 @@ def budget_record(context: Context) -> dict[str, Any]:
     }
 
 
-def _section_record(section: Section) -> dict[str, Any]:
+def _section_record(section: ContextSection) -> dict[str, Any]:
     items = [_item_record(item) for item in section.items]
     return {"name": section.name, "allocated": section.allocated, "used": section.used, "items": items}
 
@@ -149,14 +148,10 @@ def _item_record(item: Item) -> dict[str, Any]:
         record |= {
             "kind": item.memory.kind,
             "score": item.score,
-            "citations": [citation_to_json(citation) for citation in item.memory.citations],
+            "citations": as_json(item.memory.citations),
             "isCited": bool(item.memory.citations),
         }
     return {name: value for name, value in record.items() if value is not None}
-
-
-def _left_out_record(left: LeftOut) -> dict[str, Any]:
-    return {"id": left.name, "section": left.section, "tokens": left.tokens, "reason": left.reason}
 
 
 def _purchase_record(purchase: Purchase) -> dict[str, Any]:

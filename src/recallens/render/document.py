@@ -16,11 +16,10 @@ from recallens.model.snapshot import (
     ViewTrace,
     XrayResult,
 )
-from recallens.render.formats import Kind, kind_of, snake_case
+from recallens.render.formats import ValueKind, kind_of, snake_case
 from recallens.render.tree import (
     Card,
     Cards,
-    Document,
     Facts,
     Field,
     Nothing,
@@ -29,6 +28,7 @@ from recallens.render.tree import (
     Section,
     Shown,
     Table,
+    XrayDocument,
     joined,
     pairs,
 )
@@ -37,10 +37,10 @@ from recallens.render.tree import (
 SEED_TERMS: Final = ("vector", "bm25", "importance", "mmrPenalty", "tierPrior", "reinforcementBoost")
 
 
-def document(snapshot: Snapshot | None) -> Document:
+def document(snapshot: Snapshot | None) -> XrayDocument:
     title = "Recall X-ray"
     if snapshot is None:
-        return Document(title)
+        return XrayDocument(title)
     sections: list[Section] = [
         Facts("", _head(snapshot)),
         _table("filters", ("filters",), map(_filter, _places("filters"), snapshot.filters)),
@@ -58,23 +58,23 @@ def document(snapshot: Snapshot | None) -> Document:
         _table("stages", ("stages",), map(_stage, _places("stages"), snapshot.stages)),
         Facts("versions", _versions(snapshot)),
     ]
-    return Document(title, tuple(sections))
+    return XrayDocument(title, tuple(sections))
 
 
 def _head(snapshot: Snapshot) -> tuple[Row, ...]:
     budget = snapshot.budget
     characters = [
-        Field(("budget", "used"), "used", budget.used, Kind.COUNT),
-        Field(("budget", "chars"), "chars", budget.chars, Kind.COUNT),
+        Field(("budget", "used"), "used", budget.used, ValueKind.COUNT),
+        Field(("budget", "chars"), "chars", budget.chars, ValueKind.COUNT),
     ]
     tokens = [
-        Field(("budget", "usedTokens"), "used", budget.usedTokens, Kind.COUNT),
-        Field(("budget", "tokens"), "tokens", budget.tokens, Kind.COUNT),
+        Field(("budget", "usedTokens"), "used", budget.usedTokens, ValueKind.COUNT),
+        Field(("budget", "tokens"), "tokens", budget.tokens, ValueKind.COUNT),
     ]
     return _rows(
         _one("query", ("query",), snapshot.query),
         _one("snapshot-id", ("snapshotId",), snapshot.snapshotId),
-        _one("captured-at", ("capturedAt",), snapshot.capturedAt, Kind.INSTANT),
+        _one("captured-at", ("capturedAt",), snapshot.capturedAt, ValueKind.INSTANT),
         _one("session", ("sessionKey",), snapshot.sessionKey),
         _one("namespace", ("namespace",), snapshot.namespace),
         _one("trace-id", ("traceId",), snapshot.traceId),
@@ -94,11 +94,11 @@ def _filter(at: Path, trace: FilterTrace) -> Row:
         "",
         _present([
             Field((*at, "name"), "name", trace.name),
-            Field((*at, "considered"), "considered", trace.considered, Kind.COUNT),
-            Field((*at, "admitted"), "admitted", trace.admitted, Kind.COUNT),
+            Field((*at, "considered"), "considered", trace.considered, ValueKind.COUNT),
+            Field((*at, "admitted"), "admitted", trace.admitted, ValueKind.COUNT),
             Field((*at, "reason"), "reason", trace.reason),
-            Field((*at, "exempt"), "exempt", trace.exempt or None, Kind.COUNT),
-            Field((*at, "pushed"), "pushed", trace.pushed or None, Kind.FLAG),
+            Field((*at, "exempt"), "exempt", trace.exempt or None, ValueKind.COUNT),
+            Field((*at, "pushed"), "pushed", trace.pushed or None, ValueKind.FLAG),
         ]),
         phrase,
     )  # fmt: skip
@@ -107,29 +107,29 @@ def _filter(at: Path, trace: FilterTrace) -> Row:
 def _result(at: Path, result: XrayResult) -> Card:
     provenance = result.provenance
     head = _present([
-        Field((*at, "rank"), "rank", result.rank, Kind.COUNT),
+        Field((*at, "rank"), "rank", result.rank, ValueKind.COUNT),
         Field((*at, "memoryId"), "memory", result.memoryId),
-        Field((*at, "servedBy"), "served-by", result.servedBy, Kind.WORD),
+        Field((*at, "servedBy"), "served-by", result.servedBy, ValueKind.WORD),
     ])  # fmt: skip
     rows = _rows(
         _one("path", (*at, "path"), result.path),
         _score((*at, "scoreDecomposition"), result.scoreDecomposition),
         *(_provenance((*at, "provenance"), provenance) if provenance else ()),
         _graph(at, result),
-        _many("edge-confidences", (*at, "graphEdgeConfidences"), result.graphEdgeConfidences, Kind.SHARE),
+        _many("edge-confidences", (*at, "graphEdgeConfidences"), result.graphEdgeConfidences, ValueKind.SHARE),
         _many("admitted-by", (*at, "admittedBy"), result.admittedBy),
         _one("rejected-by", (*at, "rejectedBy"), result.rejectedBy),
         _one("audit-entry", (*at, "auditEntryId"), result.auditEntryId),
         _many("views", (*at, "views"), result.views),
         _one("layer", (*at, "layer"), result.layer),
-        _one("query-coverage", (*at, "queryCoverage"), result.queryCoverage, Kind.SHARE),
+        _one("query-coverage", (*at, "queryCoverage"), result.queryCoverage, ValueKind.SHARE),
         *(_conflicts((*at, "conflicts"), result.conflicts) if result.conflicts else ()),
         _one("title", (*at, "title"), result.title),
         Row(
             "cost",
             _present([
-                Field((*at, "chars"), "chars", result.chars, Kind.COUNT),
-                Field((*at, "tokens"), "tokens", result.tokens, Kind.COUNT),
+                Field((*at, "chars"), "chars", result.chars, ValueKind.COUNT),
+                Field((*at, "tokens"), "tokens", result.tokens, ValueKind.COUNT),
             ]),
             lambda shown: ", ".join(f"{text} {label}" for label, text in shown),
         ),
@@ -138,7 +138,7 @@ def _result(at: Path, result: XrayResult) -> Card:
 
 
 def _conflicts(at: Path, found: Conflicts) -> Iterator[Row]:
-    severity = Field((*at, "severity"), "severity", found.severity, Kind.WORD)
+    severity = Field((*at, "severity"), "severity", found.severity, ValueKind.WORD)
     reasons = _items((*at, "reasons"), "reason", found.reasons)
     yield Row("conflicts", (severity, *reasons, *_empty((*at, "memories"), found.memories)), _aside)
     if found.memories:
@@ -148,7 +148,9 @@ def _conflicts(at: Path, found: Conflicts) -> Iterator[Row]:
 def _score(at: Path, parts: Mapping[str, float]) -> Row:
     further = [name for name in parts if name not in SEED_TERMS and name != "final"]
     order = [name for name in ("final", *SEED_TERMS, *further) if name in parts]
-    return Row("score", tuple(Field((*at, name), snake_case(name), parts[name], Kind.SCORE) for name in order), pairs)
+    return Row(
+        "score", tuple(Field((*at, name), snake_case(name), parts[name], ValueKind.SCORE) for name in order), pairs
+    )
 
 
 def _provenance(at: Path, said: Provenance) -> Iterator[Row]:
@@ -157,16 +159,16 @@ def _provenance(at: Path, said: Provenance) -> Iterator[Row]:
     yield Row(
         "provenance",
         _present([
-            Field((*at, "source"), "source", said.source, Kind.WORD),
-            Field((*at, "created"), "created", said.created, Kind.WORD),
-            Field((*at, "scope"), "scope", said.scope, Kind.WORD),
-            Field((*at, "confidence"), "confidence", said.confidence, Kind.SHARE),
-            Field((*at, "stale"), "stale", said.stale, Kind.FLAG),
-            Field((*at, "corrected"), "corrected", said.corrected, Kind.FLAG, implied=corrected),
-            Field((*at, "correctionState"), "corrected", said.correctionState, Kind.WORD, implied=not corrected),
-            Field((*at, "safeToUse"), "safe", said.safeToUse, Kind.FLAG),
-            Field((*at, "updated"), "updated", said.updated, Kind.WORD),
-            Field((*at, "namespace"), "namespace", said.namespace, Kind.WORD),
+            Field((*at, "source"), "source", said.source, ValueKind.WORD),
+            Field((*at, "created"), "created", said.created, ValueKind.WORD),
+            Field((*at, "scope"), "scope", said.scope, ValueKind.WORD),
+            Field((*at, "confidence"), "confidence", said.confidence, ValueKind.SHARE),
+            Field((*at, "stale"), "stale", said.stale, ValueKind.FLAG),
+            Field((*at, "corrected"), "corrected", said.corrected, ValueKind.FLAG, implied=corrected),
+            Field((*at, "correctionState"), "corrected", said.correctionState, ValueKind.WORD, implied=not corrected),
+            Field((*at, "safeToUse"), "safe", said.safeToUse, ValueKind.FLAG),
+            Field((*at, "updated"), "updated", said.updated, ValueKind.WORD),
+            Field((*at, "namespace"), "namespace", said.namespace, ValueKind.WORD),
             *([] if wary else [Field((*at, "safety"), "safety", said.safety, implied=True)]),
             *_empty((*at, "userContextScopes"), said.userContextScopes),
             *_empty((*at, "safetyReasons"), said.safetyReasons),
@@ -178,7 +180,7 @@ def _provenance(at: Path, said: Provenance) -> Iterator[Row]:
         yield _many("context-scopes", (*at, "userContextScopes"), said.userContextScopes)
     if wary:
         reasons = _items((*at, "safetyReasons"), "reason", said.safetyReasons) if said.safetyReasons else ()
-        yield Row("safety", (Field((*at, "safety"), "safety", said.safety, Kind.WORD), *reasons), _aside)
+        yield Row("safety", (Field((*at, "safety"), "safety", said.safety, ValueKind.WORD), *reasons), _aside)
 
 
 def _graph(at: Path, result: XrayResult) -> Row:
@@ -194,14 +196,14 @@ def _tier_explain(explain: TierExplain | None) -> Section:
     if explain is None:
         return Nothing(heading, Field(("tierExplain",), heading, None))
     at = ("tierExplain",)
-    anchors = _many("source-anchors", (*at, "sourceAnchors"), explain.sourceAnchors, Kind.TEXT)
+    anchors = _many("source-anchors", (*at, "sourceAnchors"), explain.sourceAnchors, ValueKind.TEXT)
     return Facts(
         heading,
         _rows(
             _one("tier", (*at, "tier"), explain.tier),
             _one("reason", (*at, "reason"), explain.reason),
-            _one("candidates-considered", (*at, "candidatesConsidered"), explain.candidatesConsidered, Kind.COUNT),
-            _one("latency-ms", (*at, "latencyMs"), explain.latencyMs, Kind.MS),
+            _one("candidates-considered", (*at, "candidatesConsidered"), explain.candidatesConsidered, ValueKind.COUNT),
+            _one("latency-ms", (*at, "latencyMs"), explain.latencyMs, ValueKind.MS),
             _many("filtered-by", (*at, "filteredBy"), explain.filteredBy),
             Row(anchors.label, anchors.fields, stacked=bool(explain.sourceAnchors)),
         ),
@@ -232,8 +234,8 @@ def _requirement(at: Path, one: Mapping[str, Any]) -> Row:
         "requires",
         (
             Field((*at, "kind"), "kind", one["kind"]),
-            Field((*at, "text"), "text", one["text"], Kind.WORD),
-            Field((*at, "weight"), "weight", one["weight"], Kind.SCORE),
+            Field((*at, "text"), "text", one["text"], ValueKind.WORD),
+            Field((*at, "weight"), "weight", one["weight"], ValueKind.SCORE),
             *by,
         ),
         phrase,
@@ -257,9 +259,9 @@ def _view(at: Path, view: ViewTrace) -> Row:
         "",
         _present([
             Field((*at, "name"), "name", view.name),
-            Field((*at, "proposed"), "proposed", view.proposed, Kind.COUNT),
-            Field((*at, "refilled"), "refilled", view.refilled, Kind.COUNT),
-            Field((*at, "error"), "error", view.error, Kind.WORD),
+            Field((*at, "proposed"), "proposed", view.proposed, ValueKind.COUNT),
+            Field((*at, "refilled"), "refilled", view.refilled, ValueKind.COUNT),
+            Field((*at, "error"), "error", view.error, ValueKind.WORD),
         ]),
         phrase,
     )  # fmt: skip
@@ -270,12 +272,12 @@ def _near_miss(at: Path, miss: NearMiss) -> Row:
         "",
         _present([
             Field((*at, "memoryId"), "memory", miss.memoryId),
-            Field((*at, "keptOutBy"), "kept-out-by", miss.keptOutBy, Kind.WORD),
-            Field((*at, "score"), "score", miss.score, Kind.SCORE),
-            Field((*at, "margin"), "margin", miss.margin, Kind.SCORE),
-            Field((*at, "reason"), "reason", miss.reason, Kind.WORD),
-            Field((*at, "path"), "path", miss.path, Kind.WORD),
-            Field((*at, "title"), "title", miss.title, Kind.WORD),
+            Field((*at, "keptOutBy"), "kept-out-by", miss.keptOutBy, ValueKind.WORD),
+            Field((*at, "score"), "score", miss.score, ValueKind.SCORE),
+            Field((*at, "margin"), "margin", miss.margin, ValueKind.SCORE),
+            Field((*at, "reason"), "reason", miss.reason, ValueKind.WORD),
+            Field((*at, "path"), "path", miss.path, ValueKind.WORD),
+            Field((*at, "title"), "title", miss.title, ValueKind.WORD),
         ]),
         lambda shown: f"{shown[0][1]} — {pairs(shown[1:])}",
     )  # fmt: skip
@@ -284,7 +286,7 @@ def _near_miss(at: Path, miss: NearMiss) -> Row:
 def _stage(at: Path, time: StageTime) -> Row:
     return Row(
         "",
-        (Field((*at, "stage"), "stage", time.stage), Field((*at, "ms"), "ms", time.ms, Kind.MS)),
+        (Field((*at, "stage"), "stage", time.stage), Field((*at, "ms"), "ms", time.ms, ValueKind.MS)),
         lambda shown: f"{shown[0][1]}: {shown[1][1]} ms",
     )
 
@@ -333,18 +335,18 @@ def _after(shown: Shown) -> str:
     return f" {pairs(shown)}" if shown else ""
 
 
-def _one(label: str, path: Path, value: object, kind: Kind = Kind.TEXT) -> Row:
+def _one(label: str, path: Path, value: object, kind: ValueKind = ValueKind.TEXT) -> Row:
     return Row(label, _present([Field(path, label, value, kind)]))
 
 
-def _many(label: str, path: Path, values: Sequence[Any] | None, kind: Kind | None = None) -> Row:
+def _many(label: str, path: Path, values: Sequence[Any] | None, kind: ValueKind | None = None) -> Row:
     if values is not None and not values:
         return Row(label, (Field(path, label, []),))
     return Row(label, _items(path, label, values, kind))
 
 
-def _items(path: Path, label: str, values: Sequence[Any] | None, kind: Kind | None = None) -> tuple[Field, ...]:
-    shared = {Kind.TEXT: Kind.WORD}
+def _items(path: Path, label: str, values: Sequence[Any] | None, kind: ValueKind | None = None) -> tuple[Field, ...]:
+    shared = {ValueKind.TEXT: ValueKind.WORD}
     return tuple(
         Field((*path, place), label, value, kind or shared.get(kind_of(value), kind_of(value)))
         for place, value in enumerate(values or ())

@@ -1,15 +1,25 @@
-"""How a value is read. One function a kind, the same in every writer that people read; JSON keeps the value itself."""
+"""How a value is read: one function a kind, the same on every surface for people. JSON keeps the value itself."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cache
 from typing import Any, Final, assert_never
 
+from recallens.model.citation import (
+    Citation,
+    CommitCitation,
+    FileCitation,
+    LogCitation,
+    SymbolCitation,
+    TerminalCitation,
+)
+from recallens.model.memory import Memory, Status, Zone
+from recallens.model.times import instant
+
 NONE: Final = "(none)"
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 # Control characters move the cursor and break lines, bidirectional marks reorder what is read, and a lone surrogate
 # cannot be written. None of them may reach a page as itself.
@@ -17,9 +27,18 @@ _UNSEEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\
 _SHORT: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 # A word that stands among others is quoted where it could be taken for more than one of them.
 _AMBIGUOUS: Final = re.compile(r'\s|[",]|->|^$')
+# Controls that move the cursor, colour the screen or turn the direction of text; newline and tab are left.
+_ACTIVE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+# How a result was matched, by its match type.
+MATCHED: Final[Mapping[str, str]] = {
+    "both": "matched by words and meaning",
+    "keyword": "matched by words",
+    "semantic": "matched by meaning",
+}
 
 
-class Kind(Enum):
+class ValueKind(Enum):
     TEXT = "a line of its own"
     WORD = "text that shares its line, quoted where its end would not be plain"
     COUNT = "a whole number"
@@ -33,35 +52,35 @@ class Kind(Enum):
         if value is None or (isinstance(value, list | dict) and not value):
             return NONE
         match self:
-            case Kind.TEXT:
+            case ValueKind.TEXT:
                 return visible(value) or '""'
-            case Kind.WORD:
+            case ValueKind.WORD:
                 return word(value)
-            case Kind.COUNT:
+            case ValueKind.COUNT:
                 return str(value)
-            case Kind.SCORE:
+            case ValueKind.SCORE:
                 return f"{value:z.4f}"
-            case Kind.SHARE:
+            case ValueKind.SHARE:
                 return f"{value:z.2f}"
-            case Kind.INSTANT:
+            case ValueKind.INSTANT:
                 return instant(value)
-            case Kind.MS:
+            case ValueKind.MS:
                 return f"{value:z.3f}".rstrip("0").removesuffix(".")
-            case Kind.FLAG:
+            case ValueKind.FLAG:
                 return "true" if value else "false"
         assert_never(self)
 
 
-def kind_of(value: object) -> Kind:
+def kind_of(value: object) -> ValueKind:
     match value:
         case bool():
-            return Kind.FLAG
+            return ValueKind.FLAG
         case int():
-            return Kind.COUNT
+            return ValueKind.COUNT
         case float():
-            return Kind.SCORE
+            return ValueKind.SCORE
         case _:
-            return Kind.TEXT
+            return ValueKind.TEXT
 
 
 def visible(text: object) -> str:
@@ -80,13 +99,6 @@ def word(text: object) -> str:
     return f'"{visible(quoted)}"'
 
 
-def instant(ms: int) -> str:
-    try:
-        return (_EPOCH + timedelta(milliseconds=ms)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    except OverflowError:  # a time that no calendar can name is still a number
-        return str(ms)
-
-
 @cache
 def snake_case(name: str) -> str:
     """A JSON name as the specification's text spells it: mmrPenalty is mmr_penalty."""
@@ -96,3 +108,66 @@ def snake_case(name: str) -> str:
 def _spelled(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def printable(text: str) -> str:
+    """The same text, of as many lines, with every active control character spelled out."""
+    return _ACTIVE.sub(lambda match: _spelled(match.group()), text)
+
+
+def first_line(text: str, limit: int = 200) -> str:
+    """The first line that says something, cut to a length that is enough for any terminal."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return printable(line if len(line) <= limit else line[: limit - 1] + "…").replace("\t", " ")
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def headline(memory: Memory) -> str:
+    return first_line(memory.title) if memory.title else first_line(memory.content)
+
+
+def kinship(memory: Memory) -> str:
+    """project · sector · kind, and whatever is out of the ordinary."""
+    parts = [memory.project, memory.sector, memory.kind]
+    if memory.tier != "project":
+        parts.append(f"{memory.tier} tier")
+    return printable(" · ".join(part for part in [*parts, *remarks(memory)] if part))
+
+
+def remarks(memory: Memory) -> list[str]:
+    found: list[str] = []
+    if memory.status is not Status.ACTIVE:
+        found.append(memory.status.replace("_", " "))
+    if memory.zone is Zone.QUARANTINE and memory.status is not Status.QUARANTINED:
+        found.append("in quarantine")
+    if memory.confirmed:
+        found.append("confirmed")
+    return found
+
+
+def cited(citation: Citation) -> str:
+    """A citation as it would be typed after --cite, without its kind where that is plain."""
+    match citation:
+        case CommitCitation():
+            return visible(f"commit {citation.hash}")
+        case FileCitation():
+            lines = "" if citation.start_line is None else f":{citation.start_line}"
+            return visible(citation.path + lines + ("" if citation.end_line is None else f"-{citation.end_line}"))
+        case SymbolCitation():
+            return visible(f"{citation.name} in {citation.file}")
+        case TerminalCitation():
+            return visible(f"terminal snapshot {citation.id}")
+        case LogCitation():
+            return visible(f"log {citation.pointer}")
+        case _:
+            assert_never(citation)
+
+
+def cites(citations: Sequence[Citation], most: int) -> str:
+    """The first few, and how many more there are."""
+    shown = [cited(citation) for citation in citations[:most]]
+    rest = len(citations) - len(shown)
+    return f"cites {', '.join(shown)}" + (f" +{rest}" if rest else "")

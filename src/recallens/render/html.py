@@ -8,13 +8,13 @@ from hashlib import sha256
 from html import escape
 from typing import Final, assert_never
 
-from recallens.render.formats import Kind, visible
-from recallens.render.tree import Cards, Document, Facts, Field, Nothing, Row, Section, Table
+from recallens.render.formats import ValueKind, visible
+from recallens.render.tree import Cards, Facts, Field, Nothing, Row, Section, Table, XrayDocument
 
 # Distinct colours for the parts of a score; a preset with more terms than these repeats them.
 COLOURS: Final = 10
 _WIDTH: Final = 1000.0
-_NUMBERS: Final = frozenset((Kind.COUNT, Kind.SCORE, Kind.SHARE, Kind.MS))
+_NUMBERS: Final = frozenset((ValueKind.COUNT, ValueKind.SCORE, ValueKind.SHARE, ValueKind.MS))
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1d2329; --soft: #5d6873; --line: #d9dee3; --page: #fff; --card: #f6f8fa;
@@ -55,7 +55,7 @@ _POLICY: Final = (
 )
 
 
-def write(document: Document) -> str:
+def write(document: XrayDocument) -> str:
     title = escape(document.title)
     colours = _colours(document)
     lines = [
@@ -169,7 +169,7 @@ def _legend(colours: Mapping[str, int]) -> Iterator[str]:
     yield f'<ul class="legend">{items}</ul>'
 
 
-def _colours(document: Document) -> dict[str, int]:
+def _colours(document: XrayDocument) -> dict[str, int]:
     cards = [card for section in document.sections if isinstance(section, Cards) for card in section.cards]
     fields = [field for card in cards for row in card.rows if row.label == "score" for field in row.fields]
     terms = dict.fromkeys(field.label for field in fields if field.label != "final")

@@ -5,11 +5,11 @@ Every text of a memory stands on one line behind what Recallens says of it, so t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from recallens.model.citation import citation_to_json
-from recallens.model.layers import (
+from msgspec import Struct
+
+from recallens.model.context import (
     HYPOTHESIS,
     INDEX_TOKENS,
     TIMELINE_TOKENS,
@@ -18,11 +18,11 @@ from recallens.model.layers import (
     Relationship,
     TimelineEntry,
 )
-from recallens.model.memory import Memory, Session
+from recallens.model.memory import Memory, Session, as_json
 from recallens.model.recall import SearchResult
 from recallens.model.salience import DAY_MS
-from recallens.render.citing import cites
-from recallens.render.formats import instant, visible
+from recallens.model.times import day, instant
+from recallens.render.formats import cites, visible
 from recallens.text.token_count import count_tokens, fit, one_line
 
 # An entry may exceed its layer's size by this share; most are shorter, so that the median is the size.
@@ -59,7 +59,7 @@ def index_entry(result: SearchResult, *, utility: float | None = None) -> IndexE
     memory, score = result.memory, result.score if utility is None else utility
     label = "" if memory.citations else HYPOTHESIS
     by = f" {visible(memory.author)}" if memory.author else ""
-    head = f"{memory.id} {memory.kind} {score:.2f} {instant(memory.created)[:10]}{by}: {label}"
+    head = f"{memory.id} {memory.kind} {score:.2f} {day(memory.created)}{by}: {label}"
     tail = _short_cites(memory)
     room = max(LEAST, int(INDEX_TOKENS * OVER) - count_tokens(head) - count_tokens(tail))
     summary, truncated = fit(gist(memory), room)
@@ -89,8 +89,7 @@ def _short_cites(memory: Memory) -> str:
     return named if count_tokens(named) <= CITATION_TOKENS else f" (cites {len(memory.citations)})"
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What is known around a memory of a timeline: its session, the turns beside it there, its task's outcome."""
 
     session: Session | None = None
@@ -170,36 +169,10 @@ def _beside(around: Surroundings) -> list[tuple[str, str]]:
 
 
 def index_record(entry: IndexEntry) -> dict[str, Any]:
-    return {
-        "id": entry.id,
-        "summary": entry.summary,
-        "utilityScore": entry.utility_score,
-        "type": entry.type,
-        "citations": [citation_to_json(citation) for citation in entry.citations],
-        "moreCitations": entry.more_citations,
-        "isCited": entry.is_cited,
-        "truncated": entry.truncated,
-        "timestamp": instant(entry.created),
-        "author": entry.author,
-        "tokens": entry.tokens,
-        "next": {"timeline": entry.next.timeline, "details": entry.next.details},
-    }
+    record = timeline_entry_record(entry)
+    del record["text"]
+    return record
 
 
-def timeline_entry_record(entry: TimelineEntry) -> dict[str, Any]:
-    return {
-        "id": entry.id,
-        "task": entry.task,
-        "reward": entry.reward,
-        "timestamp": instant(entry.created),
-        "relation": entry.relation,
-        "summary": entry.summary,
-        "type": entry.type,
-        "citations": [citation_to_json(citation) for citation in entry.citations],
-        "moreCitations": entry.more_citations,
-        "isCited": entry.is_cited,
-        "truncated": entry.truncated,
-        "text": entry.text,
-        "tokens": entry.tokens,
-        "next": {"timeline": entry.next.timeline, "details": entry.next.details},
-    }
+def timeline_entry_record(entry: IndexEntry | TimelineEntry) -> dict[str, Any]:
+    return {**as_json(entry), "timestamp": instant(entry.created)}

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from typing import Final, assert_never
 
 from recallens.render.formats import visible
-from recallens.render.tree import Cards, Document, Facts, Field, Nothing, Row, Table
+from recallens.render.tree import Cards, Facts, Field, Nothing, Row, Table, XrayDocument
 
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 # A pipe ends a cell even inside a code span, and dialects disagree on how to escape it there.
 _PIPE: Final = "&#124;"
 
 
-def write(document: Document) -> str:
+def write(document: XrayDocument) -> str:
     return "\n".join(_lines(document))
 
 
-def _lines(document: Document) -> Iterator[str]:
+def _lines(document: XrayDocument) -> Iterator[str]:
     yield f"# {document.title}"
     if not document.sections:
         yield from ("", "(no snapshot)")

@@ -3,16 +3,51 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from recallens.model.citation import citation_to_json
+from msgspec import Struct
+
+from recallens.model.citation import CitationCheck
+from recallens.model.craft import Craft
 from recallens.model.ledger import Ledger
-from recallens.model.memory import Memory, Relation, Session
+from recallens.model.memory import Artifact, Memory, Relation, Session, as_json
 from recallens.model.recall import Recall, SearchResult, SessionContext, Timeline
-from recallens.model.verdict import Gate, Pick, Round
+from recallens.model.salience import Uplift
+from recallens.model.task import DetailEntry, Details, Task, TaskOutcome
+from recallens.model.vault import SyncReport, Vault, VaultSync
+from recallens.text.snippet import END_MARK, MARK
+from recallens.xray.ladder import ladder_of
 
 Record = dict[str, Any]
+
+_MARKED: Final = re.compile(f"{re.escape(MARK)}(.*?){re.escape(END_MARK)}", re.DOTALL)
+
+# The names of a record in their order, each with the field that it shows.
+_MEMORY: Final[Mapping[str, str]] = {
+    "id": "id", "namespace": "namespace", "projectId": "project", "sector": "sector", "kind": "kind", "tier": "tier",
+    "status": "status", "zone": "zone", "title": "title", "summary": "summary", "content": "content", "tags": "tags",
+    "scopes": "scopes", "entities": "entities", "citations": "citations", "importance": "importance",
+    "confidence": "confidence", "salience": "salience", "confirmed": "confirmed", "source": "source",
+    "sourceId": "source_id", "document": "document", "task": "task", "worktree": "worktree", "author": "author",
+    "position": "position", "reward": "reward", "createdAt": "created", "updatedAt": "updated",
+    "lastUsedAt": "last_used", "uses": "uses", "validFrom": "valid_from", "validUntil": "valid_until",
+    "contentHash": "content_hash", "version": "version", "attributes": "attributes",
+}  # fmt: skip
+_SESSION: Final[Mapping[str, str]] = {
+    "id": "id", "projectId": "project", "startedAt": "started", "endedAt": "ended", "title": "title",
+    "summary": "summary",
+}  # fmt: skip
+_RELATION: Final[Mapping[str, str]] = {
+    "source": "source", "target": "target", "relation": "type", "confidence": "confidence", "origin": "origin",
+    "createdAt": "created", "validUntil": "valid_until",
+}  # fmt: skip
+_TASK: Final[Mapping[str, str]] = {
+    "id": "id", "namespace": "namespace", "task": "text", "projectId": "project", "session": "session",
+    "worktree": "worktree", "startedAt": "started", "endedAt": "ended", "reward": "reward", "summary": "summary",
+    "episode": "episode",
+}  # fmt: skip
 
 
 def to_text(record: object) -> str:
@@ -20,75 +55,35 @@ def to_text(record: object) -> str:
     return json.dumps(record, ensure_ascii=False, indent=2)
 
 
+def present(record: Record) -> Record:
+    """Without what is not known."""
+    return {name: value for name, value in record.items() if value is not None}
+
+
+def _spelled(names: Mapping[str, str], value: Struct, **more: object) -> Record:
+    fields = {**as_json(value), **more}
+    return present({name: fields[field] for name, field in names.items()})
+
+
 def memory_record(memory: Memory, salience: float | None = None) -> Record:
-    record: Record = {
-        "id": memory.id,
-        "namespace": memory.namespace,
-        "projectId": memory.project,
-        "sector": memory.sector,
-        "kind": memory.kind,
-        "tier": memory.tier,
-        "status": memory.status,
-        "zone": memory.zone,
-        "title": memory.title,
-        "summary": memory.summary,
-        "content": memory.content,
-        "tags": list(memory.tags),
-        "scopes": list(memory.scopes),
-        "entities": list(memory.annotations.entities),
-        "citations": [citation_to_json(citation) for citation in memory.citations],
-        "importance": memory.importance,
-        "confidence": memory.confidence,
-        "salience": salience,
-        "confirmed": memory.confirmed,
-        "source": memory.source,
-        "sourceId": memory.source_id,
-        "document": memory.document,
-        "task": memory.task,
-        "worktree": memory.worktree,
-        "author": memory.author,
-        "position": memory.position,
-        "reward": memory.reward,
-        "createdAt": memory.created,
-        "updatedAt": memory.updated,
-        "lastUsedAt": memory.last_used,
-        "uses": memory.uses,
-        "validFrom": memory.valid_from,
-        "validUntil": memory.valid_until,
-        "contentHash": memory.content_hash,
-        "version": memory.version,
-        "attributes": dict(memory.attributes),
-    }
-    return {name: value for name, value in record.items() if value is not None and value != {}}
+    entities, attributes = list(memory.annotations.entities), dict(memory.attributes) or None
+    return _spelled(_MEMORY, memory, salience=salience, entities=entities, attributes=attributes)
 
 
 def session_record(session: Session) -> Record:
-    record = {
-        "id": session.id,
-        "projectId": session.project,
-        "startedAt": session.started,
-        "endedAt": session.ended,
-        "title": session.title,
-        "summary": session.summary,
-    }
-    return {name: value for name, value in record.items() if value is not None}
+    return _spelled(_SESSION, session)
 
 
 def relation_record(relation: Relation) -> Record:
-    record = {
-        "source": relation.source,
-        "target": relation.target,
-        "relation": relation.type,
-        "confidence": relation.confidence,
-        "origin": relation.origin,
-        "createdAt": relation.created,
-        "validUntil": relation.valid_until,
-    }
-    return {name: value for name, value in record.items() if value is not None}
+    return _spelled(_RELATION, relation)
+
+
+# ── a recall ──
 
 
 def result_record(result: SearchResult) -> Record:
-    record: Record = {
+    after = result.superseded_by
+    return present({
         "rank": result.rank,
         "score": result.score,
         "parts": dict(result.parts),
@@ -100,32 +95,14 @@ def result_record(result: SearchResult) -> Record:
         "isCited": bool(result.memory.citations),
         "isSuperseded": result.is_superseded,
         "relatedMemoryCount": result.related_count,
-    }
-    if result.superseded_by is not None:
-        after = result.superseded_by
-        record["supersededBy"] = {"id": after.id, "content": after.content, "createdAt": after.created}
-    return {name: value for name, value in record.items() if value is not None}
+        "supersededBy": None if after is None else as_json(after),
+    })  # fmt: skip
 
 
 def filters_record(ledger: Ledger) -> list[Record]:
-    """The ladder: what each filter considered and admitted. A refill's second pass adds to the first."""
-    rows: dict[str, Record] = {}
-    picks = {entry.verdict.name for entry in ledger.entries if isinstance(entry.verdict, Pick)}
-    for entry in ledger.entries:
-        if isinstance(entry.verdict, Round):  # only the last round's picks count
-            rows = {name: row for name, row in rows.items() if name not in picks}
-        # A name with a colon is a step inside a tier: it decides who answers, not who is found.
-        if not isinstance(entry.verdict, Gate | Pick) or ":" in entry.verdict.name:
-            continue
-        name, counts = entry.verdict.name, (entry.considered, entry.admitted)
-        if isinstance(entry.verdict, Gate) and entry.verdict.pushed is not None:
-            counts = entry.verdict.pushed
-        row = rows.setdefault(name, {"name": name, "considered": 0, "admitted": 0})
-        row["considered"] += counts[0]
-        row["admitted"] += counts[1]
-        if entry.verdict.reason:
-            row["reason"] = entry.verdict.reason
-    return list(rows.values())
+    """The ladder as the X-ray shows it: what each filter considered and admitted."""
+    rows: list[Record] = as_json(ladder_of(ledger))
+    return rows
 
 
 def certificate_of(ledger: Ledger) -> Record | None:
@@ -136,7 +113,7 @@ def certificate_of(ledger: Ledger) -> Record | None:
 
 def recall_record(recall: Recall) -> Record:
     query = recall.query
-    record: Record = {
+    return present({
         "query": query.text,
         "namespace": query.namespace,
         "mode": query.mode,
@@ -152,8 +129,17 @@ def recall_record(recall: Recall) -> Record:
         "lessons": [result_record(result) for result in recall.lessons] or None,
         "filters": filters_record(recall.ledger),
         "certificate": certificate_of(recall.ledger),
-    }
-    return {name: value for name, value in record.items() if value is not None}
+    })  # fmt: skip
+
+
+def marked(excerpt: str) -> Iterator[tuple[str, bool]]:
+    """An excerpt in pieces, and whether each was asked for. The marks themselves are gone."""
+    at = 0
+    for match in _MARKED.finditer(excerpt):
+        yield excerpt[at : match.start()], False
+        yield match.group(1), True
+        at = match.end()
+    yield excerpt[at:], False
 
 
 def timeline_record(timeline: Timeline, saliences: Mapping[str, float]) -> Record:
@@ -173,9 +159,106 @@ def timeline_record(timeline: Timeline, saliences: Mapping[str, float]) -> Recor
     }
 
 
+# ── one memory, with all that is known of it ──
+
+
 def context_record(context: SessionContext) -> Record:
     return {
         "session": session_record(context.session),
         "memoriesInSession": context.memories_in_session,
         "usageType": context.usage,
     }
+
+
+def check_record(check: CitationCheck) -> Record:
+    return {
+        "id": check.memory,
+        "checkedAt": check.at,
+        "verdict": check.standing,
+        "citations": as_json(check.checked),
+    }
+
+
+def shown_record(
+    memory: Memory,
+    *,
+    salience: float,
+    relations: Sequence[Relation],
+    uplift: Uplift | None,
+    context: SessionContext | None,
+    check: CitationCheck | None,
+    successor: Memory | None,
+) -> Record:
+    after = successor and {"id": successor.id, "content": successor.content, "createdAt": successor.created}
+    return present({
+        "memory": memory_record(memory, salience),
+        "relations": [relation_record(relation) for relation in relations],
+        "uplift": as_json(uplift),
+        "sessionContext": None if context is None else context_record(context),
+        "citationCheck": None if check is None else check_record(check),
+        "supersededBy": after,
+    })  # fmt: skip
+
+
+# ── tasks, and skills, patterns and gotchas ──
+
+
+def task_record(task: Task) -> Record:
+    record = _spelled(_TASK, task)
+    return record if task.wording == task.id else {**record, "attemptOf": task.wording}
+
+
+def outcome_record(outcome: TaskOutcome) -> Record:
+    return {**task_record(outcome.task), "promoted": as_json(outcome.promoted)}
+
+
+def artifact_record(artifact: Artifact) -> Record:
+    return {
+        "id": artifact.id, "task": artifact.task, "kind": artifact.kind, "createdAt": artifact.created,
+        "chars": len(artifact.content),
+    }  # fmt: skip
+
+
+def detail_record(entry: DetailEntry) -> Record:
+    record: Record = as_json(entry)
+    omitted = record.pop("omitted_tokens")
+    return {**record, "truncated": entry.truncated, **({"omittedTokens": omitted} if entry.truncated else {})}
+
+
+def details_record(details: Details) -> Record:
+    record: Record = {"about": details.about, "total": details.total}
+    if details.task is not None:
+        record["task"] = task_record(details.task)
+    return record | {"entries": [detail_record(entry) for entry in details.entries]}
+
+
+def craft_record(craft: Craft) -> Record:
+    return present({"id": craft.id, **as_json(craft)})
+
+
+# ── vaults ──
+
+
+def report_record(report: SyncReport) -> Record:
+    return {"vaults": [sync_record(sync) for sync in report.vaults]}
+
+
+def sync_record(sync: VaultSync) -> Record:
+    return {
+        "name": sync.vault, "root": sync.root, "added": list(sync.added), "changed": list(sync.changed),
+        "renamed": [{"from": old, "to": new} for old, new in sync.renamed], "removed": list(sync.removed),
+        "unchanged": sync.unchanged, "errors": as_json(sync.errors), "skipped": as_json(sync.skipped),
+        "droppedScopes": [{"scope": problem.path, "reason": problem.reason} for problem in sync.dropped_scopes],
+        "sections": {"indexed": sync.sections_indexed, "kept": sync.sections_kept, "removed": sync.sections_removed},
+    }  # fmt: skip
+
+
+def vault_record(vault: Vault, counts: tuple[int, int]) -> Record:
+    options = vault.options
+    record = {
+        "name": vault.name, "root": vault.root, "files": counts[0], "sections": counts[1], "project": options.project,
+        "scopes": list(options.scopes), "include": list(options.include), "exclude": list(options.exclude),
+        "includeRaw": options.include_raw, "includeOperational": options.include_operational,
+        "createdAt": vault.created, "syncedAt": vault.synced,
+    }  # fmt: skip
+    return present(record)

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from recallens.render.formats import visible
-from recallens.render.tree import Cards, Document, Facts, Nothing, Row, Table
+from recallens.render.tree import Cards, Facts, Nothing, Row, Table, XrayDocument
 
 _INDENT = "    "
 
 
-def write(document: Document) -> str:
+def write(document: XrayDocument) -> str:
     return "\n".join(_lines(document))
 
 
-def _lines(document: Document) -> Iterator[str]:
+def _lines(document: XrayDocument) -> Iterator[str]:
     yield f"=== {document.title} ==="
     if not document.sections:
         yield "(no snapshot)"

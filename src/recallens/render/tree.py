@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from recallens.render.formats import Kind
+from msgspec import Struct
+
+from recallens.render.formats import ValueKind
 
 Path = tuple[str | int, ...]
 # Label and text of each field of a row, in order, as a writer shows them.
@@ -14,8 +15,7 @@ Shown = Sequence[tuple[str, str]]
 Phrase = Callable[[Shown], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """One leaf of the JSON: where it stands there, its value, and the format in which readers see it.
 
     An `implied` field is shown by its neighbour: corrected=superseded says both that it is and how.
@@ -24,7 +24,7 @@ class Field:
     path: Path
     label: str
     value: Any
-    kind: Kind = Kind.TEXT
+    kind: ValueKind = ValueKind.TEXT
     implied: bool = False
 
     def shown(self) -> str:
@@ -32,7 +32,7 @@ class Field:
 
     def alone(self) -> str:
         """As it is read in a cell of its own, where a word needs no quotes."""
-        return (Kind.TEXT if self.kind is Kind.WORD else self.kind).show(self.value)
+        return (ValueKind.TEXT if self.kind is ValueKind.WORD else self.kind).show(self.value)
 
 
 def joined(shown: Shown) -> str:
@@ -43,8 +43,7 @@ def pairs(shown: Shown) -> str:
     return " ".join(f"{label}={text}" for label, text in shown)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """Fields that are read together, as one phrase. A stacked row has its fields one below the other."""
 
     label: str
@@ -56,34 +55,29 @@ class Row:
         return tuple(field for field in self.fields if not field.implied)
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     heading: str
     rows: tuple[Row, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """Rows of one shape: a line each in text, columns where a writer has them."""
 
     heading: str
     rows: tuple[Row, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     head: Row
     rows: tuple[Row, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cards:
+class Cards(Struct, frozen=True):
     heading: str
     cards: tuple[Card, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Nothing:
+class Nothing(Struct, frozen=True):
     """A section that is empty, or null: it is said, not left out."""
 
     heading: str
@@ -93,8 +87,7 @@ class Nothing:
 Section = Facts | Table | Cards | Nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class XrayDocument(Struct, frozen=True):
     """No sections at all means that there is no snapshot."""
 
     title: str

@@ -7,9 +7,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from recallens.model.checking import CitationCheck
-from recallens.model.memory import AuditEntry, Citation, Document, Event, Memory, Relation, Session, Usage
-from recallens.model.quick import quick
+from msgspec import Struct
+
+from recallens.model.audit import AuditEntry
+from recallens.model.citation import Citation, CitationCheck
+from recallens.model.memory import Document, Event, Memory, Relation, Session, Usage
 from recallens.model.recall import SessionContext, Successor
 from recallens.store.surveys import SurveyReads
 from recallens.store.tasks import TaskReader, TaskWriter
@@ -33,9 +35,7 @@ Provenance = tuple[str, str, str | None, str]
 META_ENCODER_SPEC, META_ENCODER_KEY = "encoder-spec", "encoder-key"
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class NamespaceState:
+class NamespaceState(Struct, frozen=True):
     """`number` grows with every write to the namespace; a reader that has seen it has seen everything.
 
     `encoder` is the store's own, by its key: every recall asks for both.

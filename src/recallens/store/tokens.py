@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from recallens.model.token import KeptAnswer, Token
+from recallens.model.audit import KeptAnswer, Token
 
 
 class TokenReads(Protocol):

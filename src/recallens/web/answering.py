@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -18,15 +17,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from recallens.errors import AccessError, InvalidInput, NotAllowed, NotFound, RecallensError, StoreBusy
 from recallens.http.requests import worked
-from recallens.model.terms import plain
-from recallens.render.citing import cited
-from recallens.render.excerpts import marked
-from recallens.render.formats import instant
-from recallens.render.saying import age, counted, day, first_line, headline, moment, visible
+from recallens.model.terms import ordinal, plain
+from recallens.model.times import age, day, instant, moment, second
+from recallens.render.formats import cited, counted, first_line, headline
+from recallens.render.formats import printable as visible
+from recallens.render.records import marked
 from recallens.text.scripts import LANGUAGE_OF, script_of
 from recallens.web.assets import asset
 from recallens.web.visits import Visit, from_here, visit_of
-from recallens.xray.reading import ordinal
 
 log = logging.getLogger(__name__)
 
@@ -179,7 +177,7 @@ def templates() -> Environment:
     made.globals.update(asset=asset)
     made.filters.update(
         age=age, cited=cited, counted=counted, day=day, first_line=first_line, headline=headline, instant=instant,
-        iso=_iso, lang=_lang, marked=marked, moment=moment, ordinal=ordinal, plain=plain, signed=_signed,
+        iso=second, lang=_lang, marked=marked, moment=moment, ordinal=ordinal, plain=plain, signed=_signed,
         spaced=_spaced,
     )  # fmt: skip
     return made
@@ -194,10 +192,6 @@ def _lang(text: str) -> Markup:
     """The attribute where a text is plainly in another language than the page."""
     known = LANGUAGE_OF.get(script_of(text[:_READ]))
     return Markup(f' lang="{known}"') if known else Markup()
-
-
-def _iso(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _spaced(name: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from recallens.model.ids import ID_LENGTH
-from recallens.model.survey import RecordedRecall
+from recallens.model.memory import ID_LENGTH
+from recallens.model.recall import RecordedRecall
 from recallens.web.answering import Page
 from recallens.web.visits import Visit
 from recallens.xray.diff import diff

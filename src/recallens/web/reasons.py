@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from recallens.model.memory import Memory, Status
-from recallens.render.formats import instant
+from recallens.model.times import instant
 from recallens.store.protocols import Listing
 from recallens.web.answering import Page
 from recallens.web.searching import choices
 from recallens.web.visits import WEIGHT, Visit
-from recallens.xray.counterfactual import Change
+from recallens.xray.counterfactual import QueryChange
 from recallens.xray.why_not import KeptOut
 
 OFFERED = 12
@@ -46,7 +46,7 @@ def _verdict(visit: Visit, wanted: str) -> Page:
     )
 
 
-def changed_params(params: dict[str, str], change: Change) -> dict[str, str]:
+def changed_params(params: dict[str, str], change: QueryChange) -> dict[str, str]:
     """The address of the same question with one setting changed."""
     group, _, name = change.setting.partition(".")
     if group == "weights":

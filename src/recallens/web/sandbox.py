@@ -17,7 +17,7 @@ from recallens.web.results import Explained, Legend, explained, legend
 from recallens.web.searching import choices
 from recallens.web.visits import WEIGHT, Visit
 from recallens.xray.explain import explain
-from recallens.xray.reading import Reading
+from recallens.xray.ladder import Walk
 
 MOST_WEIGHT, WEIGHT_STEP = 3.0, 0.05
 MOST_SHOWN_LIMIT, MOST_SHOWN_BUDGET = 50, 20_000
@@ -126,4 +126,4 @@ def _alone(asked: Question) -> Question:
 
 def _weighable(ledger: Ledger) -> list[str]:
     """The parts that this question's scores are made of."""
-    return [name for name in Reading(ledger).terms if name in WEIGHABLE]
+    return [name for name in Walk(ledger).terms if name in WEIGHABLE]

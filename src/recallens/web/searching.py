@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recallens.model.memory import Kind, Sector, Status
 from recallens.model.recall import Recall
-from recallens.model.snapshot_id import snapshot_id
+from recallens.model.snapshot import snapshot_id
 from recallens.render.records import certificate_of, filters_record
 from recallens.store.protocols import Listing
 from recallens.web.answering import Page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from recallens.engine.vaults import FILES_A_PAGE
-from recallens.model.survey import FiledSections
+from recallens.model.vault import FiledSections
 from recallens.web.answering import Page
 from recallens.web.visits import Visit
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, structs
 
 from recallens.errors import RecallensError
 from recallens.model.ledger import Ledger
-from recallens.model.memory import Memory, Status
-from recallens.model.query import MAX_LIMIT, Mode, Query
+from recallens.model.memory import Memory, Status, as_json
+from recallens.model.plan import Scope
+from recallens.model.query import MAX_LIMIT, Documents, Mode, Query
+from recallens.model.terms import ordinal
+from recallens.model.times import instant
 from recallens.model.verdict import FloatArray
-from recallens.xray.reading import FILTER_SETTINGS, LIMIT_PICKS, PICK_SETTINGS, Fate, Reading, ordinal
+from recallens.xray.ladder import LIMIT_PICKS, Fate, Walk
 
 Rerun = Callable[[Query], Ledger]
 
@@ -30,9 +33,33 @@ FACTOR_STEPS = 4
 _OFF = 2.0 * math.log(MAX_FACTOR)
 _BY_TIME = frozenset(("status-active", "validity"))
 
+# The setting of the query behind each of the caller's own gates, and the value that turns the gate off.
+FILTER_SETTINGS: Mapping[str, tuple[str, Any]] = {
+    "project": ("filters.project", None),
+    "sector": ("filters.sector", None),
+    "tier": ("filters.tier", None),
+    "kind": ("filters.kind", None),
+    "tags": ("filters.tags", ()),
+    "min-salience": ("filters.min_salience", 0.0),
+    "in-session": ("filters.in_session", None),
+    "documents": ("filters.documents", Documents.INCLUDE),
+    "requires-citations": ("filters.requires_citations", False),
+    "scope": ("filters.scope", Scope.ORG),
+    "affected-files": ("filters.affected", ()),
+    "folders": ("filters.folders", ()),
+    "raw-conversations": ("filters.include_raw", True),
+    "knowledge-mix": ("filters.brain_file_limit", None),
+    "medium-term": ("filters.medium_term_limit", None),
+}
 
-@dataclass(frozen=True, slots=True)
-class Change:
+# The same for the caller's own picks.
+PICK_SETTINGS: Mapping[str, tuple[str, Any]] = {
+    "brain-file-limit": ("filters.brain_file_limit", None),
+    "medium-term-limit": ("filters.medium_term_limit", None),
+}
+
+
+class QueryChange(Struct, frozen=True):
     """One setting of the query, and the rank that the memory took when the query was run again with it."""
 
     setting: str
@@ -44,16 +71,13 @@ class Change:
         return changed(query, self.setting, self.after)
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "setting": self.setting, "before": self.before, "after": self.after, "rank": self.rank,
-            "sentence": str(self),
-        }  # fmt: skip
+        return {**as_json(self), "sentence": str(self)}
 
     def __str__(self) -> str:
         return f"{_instruction(self)}; it is {ordinal(self.rank)} then"
 
 
-def _instruction(change: Change) -> str:
+def _instruction(change: QueryChange) -> str:
     group, _, name = change.setting.partition(".")
     words = name.replace("_", " ")
     if change.setting == "filters.include_superseded":
@@ -64,14 +88,9 @@ def _instruction(change: Change) -> str:
     if group == "weights":
         return f"weigh {name} {change.after:g} times instead of {change.before:g}"
     if change.setting == "as_of":
-        return "ask about now" if change.after is None else f"ask as of {_instant(change.after)}"
+        return "ask about now" if change.after is None else f"ask as of {instant(change.after)}"
     unit = {"budget": " characters", "tokens": " tokens"}.get(change.setting, "")
     return f"{change.setting} {change.after}{unit} instead of {change.before}"
-
-
-def _instant(milliseconds: int) -> str:
-    at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def changed(query: Query, setting: str, value: Any) -> Query:
@@ -91,7 +110,7 @@ def current(query: Query, setting: str) -> Any:
     return query.weights.get(name, 1.0) if group == "weights" else getattr(query, setting)
 
 
-class Trials:
+class Reruns:
     """Runs that ask whether the memory comes in with a change. Once they are spent, the answer is no."""
 
     def __init__(self, memory_id: str, query: Query, rerun: Rerun) -> None:
@@ -104,7 +123,7 @@ class Trials:
         self._last = self._rerun(query)
         return self._last
 
-    def change(self, setting: str, value: Any) -> Change | None:
+    def change(self, setting: str, value: Any) -> QueryChange | None:
         if self.spent >= MAX_RERUNS:
             return None
         try:
@@ -112,15 +131,14 @@ class Trials:
         except RecallensError:  # what cannot be asked at all, such as meaning without an encoder, brings nothing in
             return None
         places = np.flatnonzero(pool.ids[pool.ranked()] == self.memory_id.encode())
-        return Change(setting, current(self.query, setting), value, int(places[0]) + 1) if len(places) else None
+        return QueryChange(setting, current(self.query, setting), value, int(places[0]) + 1) if len(places) else None
 
     def exhausted(self) -> bool:
         """Whether the last run had already seen all that any limit could show, or no further run is left."""
-        return self.spent >= MAX_RERUNS or self._last is None or Reading(self._last).exhausted()
+        return self.spent >= MAX_RERUNS or self._last is None or Walk(self._last).exhausted()
 
 
-@dataclass(frozen=True, slots=True)
-class Shortage:
+class Shortage(Struct, frozen=True):
     """What a row lacked when its turn came: `needed` fits it beside what was kept, `ample` beside all before it."""
 
     setting: str
@@ -133,61 +151,61 @@ class Shortage:
         return self.needed - self.allowed
 
 
-def shortages(reading: Reading, fate: Fate) -> tuple[Shortage, ...]:
+def shortages(walk: Walk, fate: Fate) -> tuple[Shortage, ...]:
     """The budgets that a row which `budget-fit` cut was short of; characters and tokens are two.
 
     What frames the items is known from what they took together. Where nothing was kept it is not, and a row that seems
     to fit was kept out by the frame alone: then either budget may be the short one.
     """
-    notes = reading.ledger.notes("budget")
+    notes = walk.notes.get("budget", [])
     items = notes[-1]["items"] if notes else {}
     if fate.cut is None or fate.cut.name != "budget-fit" or fate.id not in items:
         return ()
     before = list(items)[: list(items).index(fate.id)]
-    kept = [id for id in items if id in reading.rank]
+    kept = [id for id in items if id in walk.rank]
     found = []
     for setting, unit, used in (("budget", "chars", "used"), ("tokens", "tokens", "usedTokens")):
-        if getattr(reading.query, setting) is None:
+        if getattr(walk.query, setting) is None:
             continue
         own = items[fate.id][unit]
         frame = notes[-1][used] - sum(items[id][unit] for id in kept) if kept else 0
-        needed = frame + sum(items[id][unit] for id in before if id in reading.rank) + own
+        needed = frame + sum(items[id][unit] for id in before if id in walk.rank) + own
         ample = frame + sum(items[id][unit] for id in before) + own
         found.append(Shortage(setting, notes[-1][unit], needed, ample))
     short = tuple(one for one in found if one.missing > 0)
-    return short or tuple(replace(one, needed=one.allowed + 1) for one in found)
+    return short or tuple(structs.replace(one, needed=one.allowed + 1) for one in found)
 
 
-def changes(trials: Trials, reading: Reading, fate: Fate, memory: Memory | None) -> Iterator[Change]:
+def changes(reruns: Reruns, walk: Walk, fate: Fate, memory: Memory | None) -> Iterator[QueryChange]:
     """The changes that work, the smallest kind first. What a gate rejects, only a change to that gate can bring in."""
-    query, gates = trials.query, {gate.name for gate in fate.gates}
+    query, gates = reruns.query, {gate.name for gate in fate.gates}
     if gates:
-        yield from _present(_ungated(trials, gates, memory))
+        yield from _present(_ungated(reruns, gates, memory))
         return
     if not fate.proposed or (fate.cut is not None and fate.cut.name in LIMIT_PICKS):
-        yield from _present([_limit(trials, _first_limit(reading, fate))])
+        yield from _present([_limit(reruns, _first_limit(walk, fate))])
     if fate.cut is not None and fate.cut.name in PICK_SETTINGS:
-        yield from _present([trials.change(*PICK_SETTINGS[fate.cut.name])])
-    yield from _present(_budget(trials, short) for short in shortages(reading, fate))
+        yield from _present([reruns.change(*PICK_SETTINGS[fate.cut.name])])
+    yield from _present(_budget(reruns, short) for short in shortages(walk, fate))
     if fate.proposed:
-        yield from _present(_weights(trials, reading, fate))
-    yield from _present(trials.change("mode", mode) for mode in Mode if mode is not query.mode)
+        yield from _present(_weights(reruns, walk, fate))
+    yield from _present(reruns.change("mode", mode) for mode in Mode if mode is not query.mode)
 
 
-def _present(found: Iterable[Change | None]) -> Iterator[Change]:
+def _present(found: Iterable[QueryChange | None]) -> Iterator[QueryChange]:
     return (change for change in found if change is not None)
 
 
-def _ungated(trials: Trials, gates: set[str], memory: Memory | None) -> Iterator[Change | None]:
-    query = trials.query
+def _ungated(reruns: Reruns, gates: set[str], memory: Memory | None) -> Iterator[QueryChange | None]:
+    query = reruns.query
     if len(gates) == 1 and (gate := next(iter(gates))) in FILTER_SETTINGS:
-        yield trials.change(*FILTER_SETTINGS[gate])
+        yield reruns.change(*FILTER_SETTINGS[gate])
     if not gates <= _BY_TIME or (memory is not None and memory.status not in (Status.ACTIVE, Status.SUPERSEDED)):
         return
     if not query.filters.include_superseded:
-        yield trials.change("filters.include_superseded", True)
+        yield reruns.change("filters.include_superseded", True)
     if memory is not None and (moment := valid_moment(memory, query)) is not None and moment != query.at:
-        yield trials.change("as_of", None if moment == query.now else moment)
+        yield reruns.change("as_of", None if moment == query.now else moment)
 
 
 def valid_moment(memory: Memory, query: Query) -> int | None:
@@ -202,50 +220,50 @@ def valid_moment(memory: Memory, query: Query) -> int | None:
 # ── how many ──
 
 
-def _first_limit(reading: Reading, fate: Fate) -> int:
+def _first_limit(walk: Walk, fate: Fate) -> int:
     """Its rank; for a row that no view proposed, also the limit at which the nearest view would reach down to it."""
-    limit, standings = reading.query.limit, standing_in_views(reading, fate.id)
+    limit, standings = walk.query.limit, standing_in_views(walk, fate.id)
     reach = [math.ceil(at["rank"] * limit / at["depth"]) for at in standings.values()]
     return max(fate.standing, min(reach, default=0) if not fate.proposed else 0)
 
 
-def standing_in_views(reading: Reading, id: str) -> dict[str, dict[str, Any]]:
+def standing_in_views(walk: Walk, id: str) -> dict[str, dict[str, Any]]:
     """Its rank, score and the depth asked, in each view that can score it."""
-    for note in reading.ledger.notes("watch"):
+    for note in walk.notes.get("watch", ()):
         found: dict[str, dict[str, Any]] = note["rows"].get(id, {})
         return found
     return {}
 
 
-def _limit(trials: Trials, guess: int) -> Change | None:
-    low = trials.query.limit
+def _limit(reruns: Reruns, guess: int) -> QueryChange | None:
+    low = reruns.query.limit
     at = min(max(guess, low + 1), MAX_LIMIT)
     while at > low:
-        found = trials.change("limit", at)
+        found = reruns.change("limit", at)
         if found is not None:
-            return _narrowed(trials, found, low)
-        if trials.exhausted():
+            return _narrowed(reruns, found, low)
+        if reruns.exhausted():
             return None
         low, at = at, min(2 * at, MAX_LIMIT)
     return None
 
 
-def _budget(trials: Trials, short: Shortage) -> Change | None:
+def _budget(reruns: Reruns, short: Shortage) -> QueryChange | None:
     """What is needed beside the rows kept; more where room lets in a row that was skipped before it, or for a frame."""
     failing = short.allowed
     for enough in sorted({short.needed, short.ample, 2 * short.ample}):
-        found = trials.change(short.setting, enough)
+        found = reruns.change(short.setting, enough)
         if found is not None:
-            return found if enough == short.needed else _narrowed(trials, found, failing)
+            return found if enough == short.needed else _narrowed(reruns, found, failing)
         failing = enough
     return None
 
 
-def _narrowed(trials: Trials, found: Change, failing: int) -> Change:
+def _narrowed(reruns: Reruns, found: QueryChange, failing: int) -> QueryChange:
     """Bisection for a smaller number that works too; the one just below comes first, for a guess is often exact."""
     probe = found.after - 1
     while probe > failing:
-        smaller = trials.change(found.setting, probe)
+        smaller = reruns.change(found.setting, probe)
         if smaller is None:
             failing = probe
         else:
@@ -257,31 +275,31 @@ def _narrowed(trials: Trials, found: Change, failing: int) -> Change:
 # ── how much a term weighs ──
 
 
-def _weights(trials: Trials, reading: Reading, fate: Fate) -> Iterator[Change | None]:
+def _weights(reruns: Reruns, walk: Walk, fate: Fate) -> Iterator[QueryChange | None]:
     """One term's weight. The ledger's own sums say which factor should do; a run says whether it does."""
-    at, base = fate.position, reading.base
+    at, base = fate.position, walk.base
     if at is None or at >= len(base):
         return
-    by_rank = fate.cut is not None and fate.cut.name in LIMIT_PICKS and fate.standing > trials.query.limit
-    wanted = trials.query.limit if by_rank else 1
+    by_rank = fate.cut is not None and fate.cut.name in LIMIT_PICKS and fate.standing > reruns.query.limit
+    wanted = reruns.query.limit if by_rank else 1
     found: list[tuple[float, str, float, float]] = []
-    for name, term in reading.terms.items():
+    for name, term in walk.terms.items():
         if len(term.delta) != len(base) or name == "mmrPenalty":
             continue
         share = np.where(term.computed, term.delta, 0.0)
         for extreme in (MAX_FACTOR, 0.0):
-            factor = _factor(reading, at, share, wanted, extreme)
+            factor = _factor(walk, at, share, wanted, extreme)
             if factor is not None:
                 found.append((abs(math.log(factor)) if factor > 0 else _OFF, name, factor, extreme))
     for _, name, factor, extreme in sorted(found)[:MAX_TERMS]:
-        yield _weight(trials, f"weights.{name}", factor, extreme)
+        yield _weight(reruns, f"weights.{name}", factor, extreme)
 
 
-def _factor(reading: Reading, at: int, share: FloatArray, wanted: int, extreme: float) -> float | None:
+def _factor(walk: Walk, at: int, share: FloatArray, wanted: int, extreme: float) -> float | None:
     """The factor nearest to 1 at which the row would stand high enough, all else being equal."""
 
     def enough(factor: float) -> bool:
-        return reading.standing(at, reading.base.score + (factor - 1.0) * share) <= wanted
+        return walk.standing(at, walk.base.score + (factor - 1.0) * share) <= wanted
 
     if not share.any() or not enough(extreme):
         return None
@@ -292,19 +310,19 @@ def _factor(reading: Reading, at: int, share: FloatArray, wanted: int, extreme: 
     return works
 
 
-def _weight(trials: Trials, setting: str, factor: float, extreme: float) -> Change | None:
-    own = current(trials.query, setting)
+def _weight(reruns: Reruns, setting: str, factor: float, extreme: float) -> QueryChange | None:
+    own = current(reruns.query, setting)
     failing, limit = _readable(own * factor, up=extreme > 1.0), own * extreme
-    found = trials.change(setting, failing)
+    found = reruns.change(setting, failing)
     if found is not None or failing == limit:
         return found
-    found = trials.change(setting, limit)
+    found = reruns.change(setting, limit)
     for _ in range(FACTOR_STEPS if found is not None else 0):
         assert found is not None
         middle = _readable((failing + found.after) / 2, up=extreme > 1.0)
         if middle in (failing, found.after):
             break
-        nearer = trials.change(setting, middle)
+        nearer = reruns.change(setting, middle)
         failing, found = (middle, found) if nearer is None else (failing, nearer)
     return found
 

@@ -2,43 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from recallens.model.ids import ID_LENGTH
+from msgspec import Struct
+
 from recallens.model.ledger import Ledger
-from recallens.model.memory import Status
-from recallens.xray.causes import (
-    Cause,
-    Filtered,
-    Gone,
-    Neighbour,
-    NewMemory,
-    NotProposed,
-    OwnCause,
-    SettingChanged,
-    TermChanged,
-)
-from recallens.xray.reading import (
-    FILTER_SETTINGS,
-    LIMIT_PICKS,
-    NOT_PROPOSED,
-    Fate,
-    Reading,
-    Rejection,
-    ordinal,
-    settings_of,
-)
+from recallens.model.memory import Status, as_json, minted_at
+from recallens.model.query import Query
+from recallens.model.terms import in_words, ordinal
+from recallens.xray.counterfactual import FILTER_SETTINGS
+from recallens.xray.ladder import LIMIT_PICKS, NOT_PROPOSED, WATCH, Fate, Rejection, Walk
 
 # Two sums of the same numbers may differ by this much and mean the same.
 _SAME = 1e-12
-_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_TIME_DIGITS = 10
+FEWEST_DECIMALS, MOST_DECIMALS = 4, 12
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
+class TermChanged(Struct, frozen=True, tag_field="type", tag="term"):
+    """A part of the score that is not what it was; None where the term was not computed."""
+
+    term: str
+    before: float | None
+    after: float | None
+
+    def __str__(self) -> str:
+        digits = _telling(self.after, self.before)
+        return f"{in_words(self.term)} counts {_number(self.after, digits)} and not {_number(self.before, digits)}"
+
+
+class Filtered(Struct, frozen=True, tag_field="type", tag="filter"):
+    """A gate or a pick that kept it out of one of the two."""
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the filter {self.name}" + (f" ({self.reason})" if self.reason else "")
+
+
+class NewMemory(Struct, frozen=True, tag_field="type", tag="new-memory"):
+    """Stored after the earlier recall."""
+
+    def __str__(self) -> str:
+        return "it is new: it was stored after the earlier recall"
+
+
+class GoneSince(Struct, frozen=True, tag_field="type", tag="gone"):
+    """Superseded, forgotten, archived … since the earlier recall, or deleted for good."""
+
+    how: str
+
+    def __str__(self) -> str:
+        return f"it is {self.how} now"
+
+
+class SettingChanged(Struct, frozen=True, tag_field="type", tag="setting"):
+    """A setting of the query that is not what it was."""
+
+    setting: str
+    before: Any
+    after: Any
+
+    def __str__(self) -> str:
+        return f"{self.setting} is {_value(self.after)} and was {_value(self.before)}"
+
+
+class NotProposed(Struct, frozen=True, tag_field="type", tag="not-proposed"):
+    """No view proposed it in one of the two; these did in the other."""
+
+    when: Literal["before", "after"]
+    views: tuple[str, ...]
+
+    def __str__(self) -> str:
+        views = " and ".join(self.views)
+        if self.when == "before":
+            return "no view proposed it before" + (f", {views} did now" if views else "")
+        return "no view proposes it any more" + (f", {views} did before" if views else "")
+
+
+OwnCause = TermChanged | Filtered | NewMemory | GoneSince | SettingChanged | NotProposed
+
+
+class Neighbour(Struct, frozen=True, tag_field="type", tag="neighbour", rename="camel"):
+    """Another memory came in above it, or left from above it; that one's cause is the cause."""
+
+    memory_id: str
+    moved: Literal["above", "away"]
+    cause: OwnCause
+
+    def __str__(self) -> str:
+        did = "came above it" if self.moved == "above" else "is not above it any more"
+        return f"{self.memory_id} {did}: for that one, {self.cause}"
+
+
+Cause = OwnCause | Neighbour
+
+
+class Entered(Struct, frozen=True, tag_field="type", tag="entered", rename="camel"):
     memory_id: str
     rank: int
     score: float
@@ -49,14 +109,10 @@ class Entered:
         return f"{self.memory_id} entered as {ordinal(self.rank)}: {self.cause}."
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "type": "entered", "memoryId": self.memory_id, "rank": self.rank, "score": self.score,
-            "cause": self.cause.to_json(), "sentence": self.sentence,
-        }  # fmt: skip
+        return {**as_json(self), "sentence": self.sentence}
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True, tag_field="type", tag="left", rename="camel"):
     """`rank` and `score` are those it had."""
 
     memory_id: str
@@ -69,14 +125,10 @@ class Left:
         return f"{self.memory_id} left from {ordinal(self.rank)} place: {self.cause}."
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "type": "left", "memoryId": self.memory_id, "rank": self.rank, "score": self.score,
-            "cause": self.cause.to_json(), "sentence": self.sentence,
-        }  # fmt: skip
+        return {**as_json(self), "sentence": self.sentence}
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class MovedResult(Struct, frozen=True, tag_field="type", tag="moved", rename="camel"):
     """In both, at another rank; or at the same rank with another score."""
 
     memory_id: str
@@ -95,24 +147,20 @@ class Moved:
         return f"{self.memory_id} moved from {way} ({scores}): {self.cause}."
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "type": "moved" if self.rank_before != self.rank_after else "rescored", "memoryId": self.memory_id,
-            "rankBefore": self.rank_before, "rankAfter": self.rank_after, "scoreBefore": self.score_before,
-            "scoreAfter": self.score_after, "cause": self.cause.to_json(), "sentence": self.sentence,
-        }  # fmt: skip
+        way = "moved" if self.rank_before != self.rank_after else "rescored"
+        return {**as_json(self), "type": way, "sentence": self.sentence}
 
 
-Difference = Entered | Left | Moved
+Difference = Entered | Left | MovedResult
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Struct, frozen=True):
     """`moved` changed rank, `rescored` kept it with another score."""
 
     entered: tuple[Entered, ...]
     left: tuple[Left, ...]
-    moved: tuple[Moved, ...]
-    rescored: tuple[Moved, ...]
+    moved: tuple[MovedResult, ...]
+    rescored: tuple[MovedResult, ...]
     settings: tuple[SettingChanged, ...]
 
     @property
@@ -124,22 +172,22 @@ class Diff:
         return not (self.changes or self.settings)
 
     def to_json(self) -> dict[str, Any]:
-        groups: dict[str, Iterable[Difference | SettingChanged]] = {
+        groups: dict[str, tuple[Difference, ...]] = {
             "entered": self.entered,
             "left": self.left,
             "moved": self.moved,
             "rescored": self.rescored,
-            "settings": self.settings,
         }
-        return {name: [one.to_json() for one in group] for name, group in groups.items()}
+        changes = {name: [change.to_json() for change in group] for name, group in groups.items()}
+        return changes | {"settings": as_json(self.settings)}
 
 
 def diff(before: Ledger, after: Ledger) -> Diff:
-    return _Comparison(Reading(before), Reading(after)).diff()
+    return _Comparison(Walk(before), Walk(after)).diff()
 
 
 class _Comparison:
-    def __init__(self, before: Reading, after: Reading) -> None:
+    def __init__(self, before: Walk, after: Walk) -> None:
         self.before, self.after = before, after
         old, new = settings_of(before.query), settings_of(after.query)
         names = [*old, *(name for name in new if name not in old)]
@@ -148,7 +196,7 @@ class _Comparison:
             for name in names
             if old.get(name, _unset(name)) != new.get(name, _unset(name))
         }
-        known = after.ledger.notes("watch")
+        known = after.notes.get("watch", ())
         self._deleted = {id for note in known for id in note.get("unknown", ())}
 
     def diff(self) -> Diff:
@@ -172,9 +220,9 @@ class _Comparison:
             settings=tuple(self.settings.values()),
         )
 
-    def _moved(self, id: str, cause: Cause) -> Moved:
+    def _moved(self, id: str, cause: Cause) -> MovedResult:
         before, after = self.before, self.after
-        return Moved(id, before.rank[id], after.rank[id], before.score(id), after.score(id), cause)
+        return MovedResult(id, before.rank[id], after.rank[id], before.score(id), after.score(id), cause)
 
     # ── why it is missing from one of the two ──
 
@@ -195,7 +243,7 @@ class _Comparison:
         if when == "before" and self._new(id):
             return NewMemory()
         if when == "after" and id in self._deleted:
-            return Gone("deleted")
+            return GoneSince("deleted")
         rejected = [one for one in fate.rejections if one.name != NOT_PROPOSED]
         if rejected:
             return self._rejected(rejected[0], when)
@@ -215,7 +263,7 @@ class _Comparison:
         if setting is not None:
             return setting
         if gate.name == "status-active" and when == "after":
-            return Gone(_statuses(gate.reason))
+            return GoneSince(_statuses(gate.reason))
         return Filtered(gate.name, gate.reason)
 
     def _kept_out_by(self, cut: Rejection) -> OwnCause:
@@ -285,17 +333,7 @@ class _Comparison:
         return minted is not None and minted > self.before.query.now
 
 
-def minted_at(id: str) -> int | None:
-    """The millisecond in which an id was made: the time in a ULID."""
-    if len(id) != ID_LENGTH or any(digit not in _CROCKFORD for digit in id):
-        return None
-    moment = 0
-    for digit in id[:_TIME_DIGITS]:
-        moment = moment * len(_CROCKFORD) + _CROCKFORD.index(digit)
-    return moment
-
-
-def _changes(before: Reading, after: Reading, id: str) -> dict[str, float]:
+def _changes(before: Walk, after: Walk, id: str) -> dict[str, float]:
     old, new = before.fate(id).parts, after.fate(id).parts
     found = {name: new.get(name, 0.0) - old.get(name, 0.0) for name in {**old, **new}}
     return {name: change for name, change in found.items() if abs(change) > _SAME}
@@ -310,3 +348,30 @@ def _statuses(reason: str) -> str:
 
 def _unset(setting: str) -> float | None:
     return 1.0 if setting.startswith("weights.") else None
+
+
+def settings_of(query: Query) -> dict[str, Any]:
+    """Every setting by its name. What is watched is left out: watching changes nothing."""
+    flat: dict[str, Any] = {}
+    for name, value in query.to_json().items():
+        if name == "filters":
+            flat |= {f"filters.{key}": each for key, each in value.items()}
+        elif name != WATCH:
+            flat[name] = value
+    weights = flat.pop("weights")
+    return flat | {f"weights.{term}": weight for term, weight in weights.items()}
+
+
+def _telling(one: float | None, other: float | None) -> int:
+    """Decimals enough to tell two numbers apart: four, or more where they are very near."""
+    if one is None or other is None:
+        return FEWEST_DECIMALS
+    return next((n for n in range(FEWEST_DECIMALS, MOST_DECIMALS) if f"{one:.{n}f}" != f"{other:.{n}f}"), MOST_DECIMALS)
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "nothing" if value is None else f"{value:.{digits}f}"
+
+
+def _value(value: Any) -> str:
+    return "unset" if value is None or value == () else str(value)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
+
+from msgspec import Struct
 
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.pool import Pool
 from recallens.model.verdict import Found, Gate, Note, Pick, Round, Term
 from recallens.xray.counterfactual import Rerun
 from recallens.xray.diff import Difference, diff
-from recallens.xray.reading import query_from_record
+from recallens.xray.ladder import query_from_record
 
 __all__ = ["Difference", "Replayed", "compare_live", "replay"]
 
@@ -19,8 +21,7 @@ __all__ = ["Difference", "Replayed", "compare_live", "replay"]
 _TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
+class Replayed(Struct, frozen=True):
     """The results in order, as the recorded decisions give them."""
 
     ids: tuple[str, ...]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from recallens.model.ledger import Ledger
-from recallens.xray.reading import Reading, ordinal, term_words
+from recallens.model.memory import as_json
+from recallens.model.terms import in_words, ordinal
+from recallens.xray.ladder import Walk
 
 
-@dataclass(frozen=True, slots=True)
-class Sensitivity:
+class Sensitivity(Struct, frozen=True, rename="camel"):
     """`standing` is the place by score before the picks; `without` is the same place with one term left out.
 
     `deciding` is the term without which it would fall furthest, None where it would not fall.
@@ -27,37 +28,31 @@ class Sensitivity:
     sentence: str
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "memoryId": self.memory_id,
-            "rank": self.rank,
-            "standing": self.standing,
-            "without": dict(self.without),
-            "deciding": self.deciding,
-            "sentence": self.sentence,
-        }
+        record: dict[str, Any] = as_json(self)
+        return record
 
 
 def sensitivity(ledger: Ledger) -> tuple[Sensitivity, ...]:
     """One for each result, in order. What the picks themselves add (mmrPenalty) comes after and is not weighed."""
-    reading = Reading(ledger)
-    base = reading.base
+    walk = Walk(ledger)
+    base = walk.base
     shares = {
         name: np.where(term.computed, term.delta, 0.0)
-        for name, term in reading.terms.items()
+        for name, term in walk.terms.items()
         if len(term.delta) == len(base) and name != "mmrPenalty"
     }
     found = []
-    for rank, id in enumerate(reading.order, start=1):
-        at = reading.place(id)
+    for rank, id in enumerate(walk.order, start=1):
+        at = walk.place(id)
         assert at is not None
-        standing = reading.standing(at)
+        standing = walk.standing(at)
         without = {
-            name: reading.standing(at, base.score - share)
+            name: walk.standing(at, base.score - share)
             for name, share in shares.items()
-            if reading.terms[name].computed[at]
+            if walk.terms[name].computed[at]
         }
         deciding = _deciding(without, standing, {name: float(share[at]) for name, share in shares.items()})
-        sentence = _sentence(rank, standing, without, deciding, len(reading.order))
+        sentence = _sentence(rank, standing, without, deciding, len(walk.order))
         found.append(Sensitivity(id, rank, standing, without, deciding, sentence))
     return tuple(found)
 
@@ -74,4 +69,4 @@ def _sentence(rank: int, standing: int, without: Mapping[str, int], deciding: st
         return f"{place}: no single term decides it."
     fallen = without[deciding]
     outside = ", outside the results" if standing <= results < fallen else ""
-    return f"{place} because of {term_words(deciding)}: without it, it would be {ordinal(fallen)}{outside}."
+    return f"{place} because of {in_words(deciding)}: without it, it would be {ordinal(fallen)}{outside}."

@@ -3,44 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import Any
 
+from msgspec import Struct, structs
+
 from recallens.errors import InvalidInput
-from recallens.model.memory import Memory, Status, Zone
+from recallens.model.memory import Memory, Status, Zone, as_json
 from recallens.model.query import Documents, Query
 from recallens.model.salience import DAY_MS
+from recallens.model.terms import ordinal
+from recallens.model.times import day
 from recallens.xray.counterfactual import (
-    Change,
+    QueryChange,
     Rerun,
+    Reruns,
     Shortage,
-    Trials,
     changes,
     shortages,
     standing_in_views,
     valid_moment,
 )
-from recallens.xray.reading import LIMIT_PICKS, MMR, NOT_PROPOSED, Fate, Reading, Rejection, ordinal
+from recallens.xray.ladder import LIMIT_PICKS, MMR, NOT_PROPOSED, Fate, Rejection, Walk
 
 # The caller's filters that compare one attribute with one value.
 _ATTRIBUTES = ("project", "sector", "tier", "kind")
 
 
-@dataclass(frozen=True, slots=True)
-class Blocker:
+class Blocker(Struct, frozen=True):
     """One thing that would keep it out by itself."""
 
     name: str
     stage: str
     reason: str
 
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "stage": self.stage, "reason": self.reason}
 
-
-@dataclass(frozen=True, slots=True)
-class Missed:
+class Missed(Struct, frozen=True, rename="camel", omit_defaults=True):
     """By how much. A number that cannot be said is absent.
 
     `rank` is its place by score among what reached the picks, as if it were one of them. `score` is what it lacks to
@@ -57,16 +55,8 @@ class Missed:
     view_rank: int | None = None
     depth: int | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        named = {
-            "rank": self.rank, "score": self.score, "chars": self.chars, "tokens": self.tokens, "days": self.days,
-            "view": self.view, "viewRank": self.view_rank, "depth": self.depth,
-        }  # fmt: skip
-        return {name: value for name, value in named.items() if value is not None}
 
-
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(Struct, frozen=True, tag_field="outcome", tag="returned", rename="camel"):
     """It is in the results already."""
 
     memory_id: str
@@ -77,11 +67,10 @@ class Returned:
         return f"{self.memory_id} is in the results already: it is {ordinal(self.rank)}."
 
     def to_json(self) -> dict[str, Any]:
-        return {"outcome": "returned", "memoryId": self.memory_id, "rank": self.rank, "sentence": self.sentence}
+        return {**as_json(self), "sentence": self.sentence}
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True, tag_field="outcome", tag="unknown", rename="camel"):
     """The namespace holds no such memory."""
 
     memory_id: str
@@ -92,23 +81,21 @@ class Unknown:
         return f"There is no memory {self.memory_id} in namespace {self.namespace!r}."
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "outcome": "unknown", "memoryId": self.memory_id, "namespace": self.namespace, "sentence": self.sentence,
-        }  # fmt: skip
+        return {**as_json(self), "sentence": self.sentence}
 
 
-@dataclass(frozen=True, slots=True)
-class KeptOut:
+class KeptOut(Struct, frozen=True, tag_field="outcome", tag="kept-out", rename="camel"):
     """`dropped_by` is the first of the blockers. `change` was confirmed by running again.
 
     `advice` is a command for where no change to the query helps. `reruns` counts the recalls that this answer took.
     """
 
     memory_id: str
+    stage: str
     dropped_by: Blocker
     blockers: tuple[Blocker, ...]
     missed: Missed
-    change: Change | None
+    change: QueryChange | None
     advice: str | None
     reruns: int
 
@@ -129,12 +116,10 @@ class KeptOut:
             yield f"No single change to the query brings it in; what keeps it out: {names}."
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "outcome": "kept-out", "memoryId": self.memory_id, "stage": self.dropped_by.stage,
-            "droppedBy": self.dropped_by.to_json(), "blockers": [blocker.to_json() for blocker in self.blockers],
-            "missed": self.missed.to_json(), "change": self.change.to_json() if self.change else None,
-            "advice": self.advice, "reruns": self.reruns, "sentence": self.sentence,
-        }  # fmt: skip
+        record = {**as_json(self), "sentence": self.sentence}
+        if self.change is not None:
+            record["change"] = self.change.to_json()
+        return record
 
 
 WhyNot = Returned | Unknown | KeptOut
@@ -144,60 +129,61 @@ def why_not(memory_id: str, query: Query, rerun: Rerun, *, memory: Memory | None
     """`memory`, where the caller has it, lets the answer name its status and dates; every decision is the ledger's."""
     if not query.text.strip():
         raise InvalidInput("the query is empty: there is nothing to be missing from")
-    trials = Trials(memory_id, query, rerun)
-    reading = Reading(trials.run(replace(query, watch=(*query.watch, memory_id))))
-    fate = reading.fate(memory_id)
+    reruns = Reruns(memory_id, query, rerun)
+    walk = Walk(reruns.run(replace(query, watch=(*query.watch, memory_id))))
+    fate = walk.fate(memory_id)
     if fate.rank is not None:
         return Returned(memory_id, fate.rank)
     if fate.position is None:  # what is watched is in the pool, if it is in the namespace
         return Unknown(memory_id, query.namespace)
-    change = next(changes(trials, reading, fate, memory), None)
-    short = _short(reading, fate, change)
-    found = _blockers(query, reading, fate, memory, short)
+    change = next(changes(reruns, walk, fate, memory), None)
+    short = _short(walk, fate, change)
+    found = _blockers(query, walk, fate, memory, short)
     return KeptOut(
         memory_id=memory_id,
+        stage=found[0].stage,
         dropped_by=found[0],
         blockers=found,
-        missed=_missed(query, reading, fate, memory, short),
+        missed=_missed(query, walk, fate, memory, short),
         change=change,
         advice=_advice(fate, memory, len(found)) if change is None else None,
-        reruns=trials.spent,
+        reruns=reruns.spent,
     )
 
 
 # ── what kept it out ──
 
 
-def _short(reading: Reading, fate: Fate, change: Change | None) -> tuple[Shortage, ...]:
+def _short(walk: Walk, fate: Fate, change: QueryChange | None) -> tuple[Shortage, ...]:
     """The budgets it was short of; where a larger one was found to work, that is the one, by as much as it took."""
-    short = shortages(reading, fate)
+    short = shortages(walk, fate)
     if change is None:
         return short
-    return tuple(replace(one, needed=change.after) for one in short if one.setting == change.setting) or short
+    return tuple(structs.replace(one, needed=change.after) for one in short if one.setting == change.setting) or short
 
 
 def _blockers(
-    query: Query, reading: Reading, fate: Fate, memory: Memory | None, short: tuple[Shortage, ...]
+    query: Query, walk: Walk, fate: Fate, memory: Memory | None, short: tuple[Shortage, ...]
 ) -> tuple[Blocker, ...]:
     """Gates first: they judge a row whoever proposed it, and a view that was asked with them leaves it out for them."""
     found = [Blocker(gate.name, gate.stage, _gate_words(gate, query, memory)) for gate in fate.gates]
-    if not fate.proposed and not (found and _within_reach(reading, fate)):
-        found.append(_unproposed(reading, fate))
-    pick = reading.limit_pick()
+    if not fate.proposed and not (found and _within_reach(walk, fate)):
+        found.append(_unproposed(walk, fate))
+    pick = walk.limit_pick()
     if fate.cut is not None:
         reason = _cut_words(fate, query, short)
         found.append(Blocker(fate.cut.name, fate.cut.stage, reason))
     elif pick is not None and fate.standing > query.limit:
-        found.append(Blocker(pick.pick.name, pick.stage, _rank_words(fate, query)))
+        found.append(Blocker(pick[1].name, pick[0].stage, _rank_words(fate, query)))
     return tuple(found)
 
 
-def _unproposed(reading: Reading, fate: Fate) -> Blocker:
+def _unproposed(walk: Walk, fate: Fate) -> Blocker:
     tier = next((one for one in fate.rejections if one.name != NOT_PROPOSED), None)
     if tier is not None and fate.views:
         by = " and ".join(fate.views)
         return Blocker(tier.name, tier.stage, f"only {by} proposed it, and its gate {tier.name} rejects it")
-    best = _best_view(reading, fate)
+    best = _best_view(walk, fate)
     where = "none finds anything of the question in it"
     if best is not None:
         view, at = best
@@ -206,13 +192,13 @@ def _unproposed(reading: Reading, fate: Fate) -> Blocker:
     return Blocker(NOT_PROPOSED, stage, f"no view proposed it: {where}")
 
 
-def _best_view(reading: Reading, fate: Fate) -> tuple[str, dict[str, Any]] | None:
-    places = standing_in_views(reading, fate.id)
+def _best_view(walk: Walk, fate: Fate) -> tuple[str, dict[str, Any]] | None:
+    places = standing_in_views(walk, fate.id)
     return min(places.items(), key=lambda one: (one[1]["rank"], one[0])) if places else None
 
 
-def _within_reach(reading: Reading, fate: Fate) -> bool:
-    best = _best_view(reading, fate)
+def _within_reach(walk: Walk, fate: Fate) -> bool:
+    best = _best_view(walk, fate)
     return best is not None and best[1]["rank"] <= best[1]["depth"]
 
 
@@ -244,10 +230,10 @@ def _gate_words(gate: Rejection, query: Query, memory: Memory | None) -> str:
 
 def _validity_words(memory: Memory, query: Query) -> str:
     if memory.valid_from is not None and memory.valid_from > query.at:
-        return f"it holds only from {_date(memory.valid_from)}"
+        return f"it holds only from {day(memory.valid_from)}"
     if memory.valid_until is not None and memory.valid_until <= query.at:
-        return f"it held only until {_date(memory.valid_until)}"
-    return f"it was stored on {_date(memory.created)}, after the time asked about"
+        return f"it held only until {day(memory.valid_until)}"
+    return f"it was stored on {day(memory.created)}, after the time asked about"
 
 
 def _cut_words(fate: Fate, query: Query, short: tuple[Shortage, ...]) -> str:
@@ -274,12 +260,12 @@ def _rank_words(fate: Fate, query: Query) -> str:
 # ── by how much, and what would help where no query can ──
 
 
-def _missed(query: Query, reading: Reading, fate: Fate, memory: Memory | None, short: tuple[Shortage, ...]) -> Missed:
-    best = None if fate.proposed else _best_view(reading, fate)
+def _missed(query: Query, walk: Walk, fate: Fate, memory: Memory | None, short: tuple[Shortage, ...]) -> Missed:
+    best = None if fate.proposed else _best_view(walk, fate)
     lacking = {one.setting: one.missing for one in short}
     return Missed(
         rank=fate.standing,
-        score=_margin(reading, fate),
+        score=_margin(walk, fate),
         chars=lacking.get("budget"),
         tokens=lacking.get("tokens"),
         days=_days(query, memory) if any(gate.name == "validity" for gate in fate.gates) else None,
@@ -289,11 +275,11 @@ def _missed(query: Query, reading: Reading, fate: Fate, memory: Memory | None, s
     )
 
 
-def _margin(reading: Reading, fate: Fate) -> float | None:
-    picked = reading.limit_pick()
-    if picked is None or len(picked.pick.chosen) < reading.query.limit:
+def _margin(walk: Walk, fate: Fate) -> float | None:
+    picked = walk.limit_pick()
+    if picked is None or len(chosen := picked[1].chosen) < walk.query.limit:
         return None
-    margin = float(reading.pool.score[picked.pick.chosen[-1]]) - fate.score
+    margin = float(walk.pool.score[chosen[-1]]) - fate.score
     return margin if margin >= 0 else None
 
 
@@ -320,7 +306,3 @@ def _advice(fate: Fate, memory: Memory | None, blockers: int) -> str | None:
             case _:
                 return None
     return f"Asking from the context that it is meant for {helps}." if "context-scope" in gates else None
-
-
-def _date(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC).date().isoformat()

@@ -8,7 +8,7 @@ from recallens.cli.given import Given, pass_given
 from recallens.cli.options import shared
 from recallens.cli.screen import counted, moment, visible
 from recallens.errors import StoreError
-from recallens.model.memory import AuditEntry
+from recallens.model.audit import AuditEntry
 
 _NEXT = "The log was changed by something other than Recallens. Keep this file, and compare it with a backup."
 _SHOWN_DIGEST = 12

@@ -8,8 +8,9 @@ from recallens.cli.given import Given, pass_given
 from recallens.cli.options import TEXT, shared
 from recallens.cli.screen import counted, visible
 from recallens.errors import InvalidInput
-from recallens.model.checking import Standing
-from recallens.render.citing import check_record, cited
+from recallens.model.citation import Standing
+from recallens.render.formats import cited
+from recallens.render.records import check_record
 
 
 @click.group()

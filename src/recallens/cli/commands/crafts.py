@@ -11,8 +11,8 @@ from recallens.errors import NotFound
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
-    from recallens.model.crafts import Craft
-    from recallens.model.memory import Citation
+    from recallens.model.citation import Citation
+    from recallens.model.craft import Craft
 
 _FOUND = Size("limit", "results", 10)
 _ASKING = (
@@ -208,14 +208,14 @@ def _add(given: Given, record: str, name: str, fields: dict[str, Any], *, long: 
 
 
 def _show(given: Given, found: Sequence[Craft], *, one: bool = False) -> None:
-    from recallens.render.tasks import craft_record
+    from recallens.render.records import craft_record
 
     records = [craft_record(craft) for craft in found]
     if given.json:
         given.emit(records[0] if one else {"results": records})
         return
     from recallens.cli.screen import visible
-    from recallens.model.crafts import compose
+    from recallens.model.craft import compose
 
     for craft, record in zip(found, records, strict=True):
         counts = [f"{name.replace('_', ' ')} {record[name]}" for name in _COUNTS if name in record]

@@ -8,9 +8,8 @@ from recallens.cli.given import Given, pass_given
 from recallens.cli.options import TEXT, shared
 from recallens.cli.screen import counted, visible
 from recallens.errors import RecallensError
-from recallens.render.formats import instant
-from recallens.xray.causes import SettingChanged
-from recallens.xray.diff import Difference, Moved
+from recallens.model.times import instant
+from recallens.xray.diff import Difference, MovedResult, SettingChanged
 
 
 @click.command()
@@ -87,7 +86,11 @@ def _sentences(changes: Iterable[Difference]) -> list[str]:
     """What can be seen in four decimals; smaller changes of a score are only counted."""
     told, slight = [], 0
     for one in changes:
-        if isinstance(one, Moved) and one.rank_before == one.rank_after and _same(one.score_before, one.score_after):
+        if (
+            isinstance(one, MovedResult)
+            and one.rank_before == one.rank_after
+            and _same(one.score_before, one.score_after)
+        ):
             slight += 1
         else:
             told.append(one.sentence)

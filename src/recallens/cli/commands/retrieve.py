@@ -68,7 +68,7 @@ def retrieve(
     recallens retrieve "how do we roll back a deploy" --open-file src/deploy.py
     recallens retrieve 캐시 만료 정책 --folder wiki --context-budget 2000
     """  # fmt: skip
-    from recallens.model.retrieval import build_context_string, build_lesson_string
+    from recallens.model.recall import build_context_string, build_lesson_string
 
     with given.engine() as engine:
         settings = engine.core.settings

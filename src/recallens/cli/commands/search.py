@@ -6,9 +6,10 @@ import click
 
 from recallens.cli.asking import Question, asks, question
 from recallens.cli.given import Given, pass_given
-from recallens.cli.options import FORMATS, TEXT, Format, shared
+from recallens.cli.options import TEXT, Format, shared
 from recallens.cli.screen import screen
 from recallens.errors import InvalidInput
+from recallens.render import FORMATS
 
 if TYPE_CHECKING:
     from recallens.model.recall import Recall

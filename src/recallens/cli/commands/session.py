@@ -9,8 +9,8 @@ from recallens.cli.memories import facts
 from recallens.cli.options import TEXT, WHEN, shared
 from recallens.cli.screen import counted, first_line, moment, screen, visible
 from recallens.errors import InvalidInput
+from recallens.render.formats import headline
 from recallens.render.records import memory_record, session_record
-from recallens.render.saying import headline
 
 
 @click.group()

@@ -7,11 +7,10 @@ from recallens.cli.given import Given, pass_given
 from recallens.cli.memories import attributes, facts
 from recallens.cli.options import TEXT, shared
 from recallens.cli.screen import counted, first_line, moment, screen, visible
-from recallens.model.checking import CitationCheck
-from recallens.model.memory import Citation, Memory, Relation, RelationType
-from recallens.render.citing import cited
-from recallens.render.saying import headline
-from recallens.render.showing import shown_record
+from recallens.model.citation import Citation, CitationCheck
+from recallens.model.memory import Memory, Relation, RelationType
+from recallens.render.formats import cited, headline
+from recallens.render.records import shown_record
 
 
 @click.command()

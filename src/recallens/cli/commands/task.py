@@ -38,7 +38,7 @@ def start(
     recallens task end deploy-7 --reward 0.9 --summary "Migrated first."
     """
     from recallens.cli.screen import visible
-    from recallens.render.tasks import task_record
+    from recallens.render.records import task_record
 
     with given.engine(create=True) as engine:
         begun = engine.tasks.start(words(text), id=id, session=session, project=project, worktree=worktree)
@@ -60,7 +60,7 @@ def start(
 def log(given: Given, task: str, text: tuple[str, ...], file: str | None, kind: str) -> None:
     """Keep TEXT, what is piped in, or a file, in full with a running task; secrets are taken out."""
     from recallens.cli.screen import visible
-    from recallens.render.tasks import artifact_record
+    from recallens.render.records import artifact_record
 
     if text and file is not None:
         raise click.UsageError("give one of TEXT and --file")
@@ -84,7 +84,7 @@ def log(given: Given, task: str, text: tuple[str, ...], file: str | None, kind: 
 def end(given: Given, task: str, reward: float, summary: str | None) -> None:
     """End a task: it becomes an episode, and each memory that took part is judged by its reward."""
     from recallens.cli.screen import visible
-    from recallens.render.tasks import outcome_record
+    from recallens.render.records import outcome_record
 
     with given.engine() as engine:
         outcome = engine.tasks.end(task, reward=reward, summary=summary)
@@ -115,7 +115,7 @@ def list_tasks(
             running=running, project=project, session=session, limit=limit, offset=(page - 1) * limit
         )
     if given.json:
-        from recallens.render.tasks import task_record
+        from recallens.render.records import task_record
 
         given.emit({"page": page, "limit": limit, "tasks": [task_record(one) for one in found]})
         return
@@ -167,7 +167,7 @@ def details(given: Given, id: str, tokens: int | None, full: bool, limit: int) -
     with given.engine() as engine:
         found = engine.layers.details(id, tokens=tokens, full=full, limit=limit)
     if given.json:
-        from recallens.render.tasks import details_record
+        from recallens.render.records import details_record
 
         given.emit(details_record(found))
         return

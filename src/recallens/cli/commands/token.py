@@ -8,7 +8,7 @@ from recallens.cli.given import Given, pass_given
 from recallens.cli.options import TEXT, shared_but_namespace
 
 if TYPE_CHECKING:
-    from recallens.model.token import Token
+    from recallens.model.audit import Token
 
 
 @click.group()

@@ -41,7 +41,7 @@ def add(
     recallens vault add ~/wiki --scope decisions --scope lessons
     """
     from recallens.cli.vaults import run_sync, vault_line
-    from recallens.render.vaults import vault_record
+    from recallens.render.records import vault_record
 
     with given.engine(create=True) as engine:
         made = engine.vaults.add(
@@ -90,7 +90,7 @@ def watch(given: Given, name: str, debounce: int, no_embed: bool) -> None:
 
     from recallens.cli.vaults import print_sync
     from recallens.model.vault import SyncReport
-    from recallens.render.vaults import report_record
+    from recallens.render.records import report_record
 
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
@@ -121,7 +121,7 @@ def watch(given: Given, name: str, debounce: int, no_embed: bool) -> None:
 def list_vaults(given: Given) -> None:
     """Every vault of the namespace, its folder and its size."""
     from recallens.cli.vaults import vault_line
-    from recallens.render.vaults import vault_record
+    from recallens.render.records import vault_record
 
     with given.engine() as engine:
         found, counts = engine.vaults.all(), engine.vaults.counts()

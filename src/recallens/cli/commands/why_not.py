@@ -66,7 +66,7 @@ def _told(found: KeptOut, limit: int, run: str | None) -> Iterator[str]:
 
 
 def _margins(missed: Missed, limit: int) -> Iterator[str]:
-    from recallens.xray.reading import ordinal
+    from recallens.model.terms import ordinal
 
     if missed.rank is not None:
         yield f"rank: by its score it would be {ordinal(missed.rank)}, with room for {limit}"

@@ -6,8 +6,9 @@ import click
 
 from recallens.cli.asking import asks, needed, question
 from recallens.cli.given import Given, pass_given
-from recallens.cli.options import FORMAT, FORMATS, TEXT, shared
+from recallens.cli.options import FORMAT, TEXT, shared
 from recallens.errors import InvalidInput, NotFound
+from recallens.render import FORMATS
 
 _FORMATS = "|".join(FORMATS)
 _USAGE = (

@@ -8,9 +8,7 @@ from typing import Any
 
 from recallens.engines.sqlite.rows import citation_of
 from recallens.engines.sqlite.trails import SqliteTrails, packed
-from recallens.model.checking import Checked, CitationCheck, Standing
-from recallens.model.citation import citation_from_json, citation_to_json
-from recallens.model.memory import Citation
+from recallens.model.citation import Checked, Citation, CitationCheck, Standing, citation_from_json, citation_to_json
 
 CITATION_CHECKS = """
 -- The last verdict on a memory's citations, so that a recall knows of it without touching the disk.

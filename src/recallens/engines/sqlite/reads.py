@@ -15,16 +15,8 @@ from recallens.engines.sqlite.tasks import SqliteTasks
 from recallens.engines.sqlite.tokens import SqliteTokens
 from recallens.engines.sqlite.trails import packed
 from recallens.engines.sqlite.vaults import SqliteVaultReads
-from recallens.model.memory import (
-    Citation,
-    Document,
-    Memory,
-    Origin,
-    Relation,
-    RelationType,
-    Session,
-    Usage,
-)
+from recallens.model.citation import Citation
+from recallens.model.memory import Document, Memory, Origin, Relation, RelationType, Session, Usage
 from recallens.model.recall import SessionContext, Successor
 from recallens.store.protocols import (
     COLUMN_FIELDS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from recallens.engines.sqlite.trails import SqliteTrails, packed
-from recallens.model.token import KeptAnswer, Token
+from recallens.model.audit import KeptAnswer, Token
 
 TOKENS = """
 CREATE TABLE tokens (

@@ -8,7 +8,8 @@ from typing import Any
 
 import apsw
 
-from recallens.model.memory import AuditEntry, Origin, Relation, RelationType
+from recallens.model.audit import AuditEntry
+from recallens.model.memory import Origin, Relation, RelationType
 
 # A name that very many memories share ties none of them to another.
 MOST_SHARED = 64

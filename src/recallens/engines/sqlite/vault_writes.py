@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import asdict
 
 from recallens.engines.sqlite.rows import annotations_json
 from recallens.engines.sqlite.trails import SqliteTrails, packed

@@ -16,8 +16,9 @@ from recallens.engines.sqlite.tasks import SqliteTaskWrites
 from recallens.engines.sqlite.tokens import SqliteTokenWrites
 from recallens.engines.sqlite.trails import packed
 from recallens.engines.sqlite.vault_writes import SqliteVaultWrites
+from recallens.model.audit import AuditEntry
 from recallens.model.citation import citation_to_json
-from recallens.model.memory import AuditEntry, Document, Event, Relation, Session, Usage
+from recallens.model.memory import Document, Event, Relation, Session, Usage
 from recallens.store.protocols import NamespaceState, Prepared
 
 _INSERT_COLUMNS = (

@@ -9,6 +9,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from msgspec import structs
+
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.prepare import prepare
 from recallens.ingest.vault.notes import VaultNote, draft_of, placed
@@ -76,7 +78,7 @@ def add_changes(
             continue
         id = new_id() if known is None else known.id
         row = prepare(draft, id=id, namespace=vault.namespace, now=now)
-        row = replace(row, memory=replace(row.memory, updated=read.changed_at))
+        row = replace(row, memory=structs.replace(row.memory, updated=read.changed_at))
         if known is None:
             changes.new.append(NewSection(row, places[at]))
         else:

@@ -18,7 +18,8 @@ from recallens.ingest.vault import frontmatter
 from recallens.ingest.vault.lessons import infer_category, is_project_evidence, lesson_kind
 from recallens.ingest.vault.links import links
 from recallens.ingest.vault.sections import NoteSection, headings, markdown_sections, plain_sections, whole_section
-from recallens.model.memory import FileCitation, Kind, Zone
+from recallens.model.citation import FileCitation
+from recallens.model.memory import Kind, Zone
 from recallens.model.vault import Placed
 from recallens.text.normalize import clean
 

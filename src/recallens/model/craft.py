@@ -7,17 +7,18 @@ text: they grow, and a text never changes. A memory of these kinds without field
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
+from msgspec import Struct, structs
+
 from recallens.errors import InvalidInput
-from recallens.model.memory import Citation, Kind, Memory
+from recallens.model.citation import Citation
+from recallens.model.memory import Kind, Memory
 
 TITLE_CHARACTERS: Final = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Skill:
+class Skill(Struct, frozen=True):
     topic: str
     context: str = ""
     core_principles: tuple[str, ...] = ()
@@ -28,8 +29,7 @@ class Skill:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     title: str
     description: str = ""
     example_code: str | None = None
@@ -38,8 +38,7 @@ class Pattern:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Gotcha:
+class Gotcha(Struct, frozen=True):
     title: str
     description: str = ""
     resolution: str = ""
@@ -117,7 +116,7 @@ def checked(craft: Craft) -> Craft:
             words[name] = tuple(dict.fromkeys(item.strip() for item in value if item.strip()))
     if not words.get("topic" if kind is Kind.SKILL else "title"):
         raise _wrong(kind, f"a {kind} needs a {'topic' if kind is Kind.SKILL else 'title'}")
-    return type(craft)(**{**{name: getattr(craft, name) for name in craft.__slots__}, **words})
+    return structs.replace(craft, **words)
 
 
 def compose(craft: Craft) -> str:

@@ -6,14 +6,14 @@ from itertools import pairwise
 from typing import Any
 
 from recallens.render.records import to_text
-from recallens.render.tree import Document, Path
+from recallens.render.tree import Path, XrayDocument
 
 
-def write(document: Document) -> str:
+def write(document: XrayDocument) -> str:
     return to_text(record(document))
 
 
-def record(document: Document) -> dict[str, Any]:
+def record(document: XrayDocument) -> dict[str, Any]:
     """The envelope as a plain value, for surfaces that write JSON themselves."""
     if not document.sections:
         return {"snapshotFound": False}

@@ -1,0 +1,47 @@
+"""Times as text. A time is epoch milliseconds, UTC, wherever it is kept."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
+_AGES: Final = (
+    (365 * _DAY, "year"), (30 * _DAY, "month"), (7 * _DAY, "week"), (_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute"),
+)  # fmt: skip
+
+
+def instant(ms: int) -> str:
+    """ISO 8601 with milliseconds, as records and agents get it."""
+    try:
+        return _written(ms, "milliseconds")
+    except OverflowError:  # a time that no calendar can name is still a number
+        return str(ms)
+
+
+def second(ms: int) -> str:
+    return _written(ms, "seconds")
+
+
+def moment(ms: int) -> str:
+    """To the minute, as people read it. Years outside the calendar cannot be stored, so that none arrives."""
+    return _written(ms, "minutes")[:16].replace("T", " ")
+
+
+def day(ms: int) -> str:
+    return _written(ms, "minutes")[:10]
+
+
+def age(ms: int, now: int) -> str:
+    apart = abs(now - ms)
+    for size, unit in _AGES:
+        if apart >= size:
+            count = apart // size
+            length = f"{count} {unit}{'s' if count > 1 else ''}"
+            return f"{length} ago" if ms <= now else f"in {length}"
+    return "just now" if ms <= now else "in a moment"
+
+
+def _written(ms: int, precision: str) -> str:
+    return (_EPOCH + timedelta(milliseconds=ms)).isoformat(timespec=precision).replace("+00:00", "Z")
