@@ -16,7 +16,6 @@ from recallens.engine.situating import situation
 from recallens.errors import InvalidInput
 from recallens.ingest.validate import epoch_ms, label, option, tags, unit_interval
 from recallens.model.audit import chained, query_digest
-from recallens.model.later import Later
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.memory import Event, EventKind, Kind, Memory, Sector, Session, Tier, Usage
 from recallens.model.plan import INTENT_ALIASES, Intent, Scope
@@ -174,9 +173,7 @@ class Recalling(Core):
             ledger, pool = run(pipeline(scene, preset, query), query)
             found = results(reader, scene, ledger, pool, query)
         found, lessons = apart(found, query.limit if pool.round == 1 else widened_query(query).limit)
-        return Recall(
-            query, found, ledger, self.encoding.key, degraded=Later(lambda: _failures(ledger)), lessons=lessons
-        )
+        return Recall(query, found, ledger, self.encoding.key, degraded=_failures(ledger), lessons=lessons)
 
     def _versions(self, preset: Preset) -> dict[str, Any]:
         """What else the answer depends on beside store, query and clock."""

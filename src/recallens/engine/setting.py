@@ -19,13 +19,11 @@ from recallens.index.vectors import Single, VectorIndex
 from recallens.index.views import BoundView
 from recallens.ingest.prepare import ROLES, labels
 from recallens.model.citation import CitationCheck
-from recallens.model.later import Later
-from recallens.model.masks import everywhere
 from recallens.model.memory import Annotations, Memory, Relation
 from recallens.model.plan import Plan
 from recallens.model.query import Mode, Query, Situation
 from recallens.model.salience import Trials
-from recallens.model.verdict import BoolArray, FloatArray, IntArray
+from recallens.model.verdict import BoolArray, FloatArray, IntArray, everywhere
 from recallens.recall.graph import SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE
 from recallens.recall.plan import make_plan, noticed_in, widened
 from recallens.recall.presets import Preset, views_for
@@ -120,10 +118,8 @@ def set_scene(
     return replace(scene, wider=replace(scene, plan=wide, views=again, words=words, told={}))
 
 
-def _notes(notes: Mapping[str, object], encoder: str | None, fluency: float, plan: Plan | None) -> Later[object]:
-    return Later(
-        lambda: {**notes, "encoder": encoder, "fluency": fluency, **(plan.to_json() if plan is not None else {})}
-    )
+def _notes(notes: Mapping[str, object], encoder: str | None, fluency: float, plan: Plan | None) -> dict[str, object]:
+    return {**notes, "encoder": encoder, "fluency": fluency, **(plan.to_json() if plan is not None else {})}
 
 
 def _bind_words(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 
-from recallens.model.later import Later
 from recallens.model.ledger import Ledger
 from recallens.model.memory import Memory, Relation, RelationType
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.recall import MatchType, SearchResult
-from recallens.model.verdict import IntArray
 from recallens.recall.scene import Scene
 from recallens.store.protocols import Reader
 from recallens.text.snippet import Snippets, counting
@@ -36,7 +33,7 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     saliences = scene.salience(pool.rows)[positions].tolist()
     superseded = scene.superseded(pool.rows)[positions].tolist()
     proposers = scene.once("proposers", positions, lambda: pool.proposers(positions))
-    parts = _parts(ledger, positions)
+    parts = ledger.parts_of(positions)
     mark = Snippets(scene.words.words if scene.words is not None else counting(tokenize(query.text)))
     scores = pool.score[positions].tolist()
     found = []
@@ -59,18 +56,6 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
             )
         )
     return tuple(found)
-
-
-def _parts(ledger: Ledger, positions: IntArray) -> list[Later[float]]:
-    """Each result's parts, worked out for all of them when those of the first are read."""
-    told: list[dict[str, float]] = []
-
-    def of(rank: int) -> Mapping[str, float]:
-        if not told:
-            told.extend(ledger.parts_of(positions))
-        return told[rank]
-
-    return [Later(partial(of, rank)) for rank in range(len(positions))]
 
 
 def _replaces(relation: Relation, memory: Memory) -> bool:

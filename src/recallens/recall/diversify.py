@@ -11,11 +11,22 @@ import numpy as np
 
 from recallens.index.columns import code_of
 from recallens.index.top import ordered
-from recallens.model.masks import all_but, all_true, anywhere, everywhere, places
 from recallens.model.memory import Kind
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, FloatArray, IntArray, Pick, Term, Verdict
+from recallens.model.verdict import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Pick,
+    Term,
+    Verdict,
+    all_but,
+    all_true,
+    anywhere,
+    everywhere,
+    places,
+)
 from recallens.recall.runner import Decide
 from recallens.recall.scene import Likeness, Scene
 from recallens.recall.terms import deviation_of

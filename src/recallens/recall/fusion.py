@@ -8,11 +8,10 @@ from typing import Final
 import numpy as np
 
 from recallens.ingest.dedupe import hamming, is_near_duplicate, max_distance
-from recallens.model.masks import all_true, places
 from recallens.model.memory import Memory
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, FloatArray, IntArray, Pick, Term
+from recallens.model.verdict import BoolArray, FloatArray, IntArray, Pick, Term, all_true, places
 from recallens.recall.diversify import by_score, lesson_rows, tokens_of
 from recallens.recall.runner import Decide
 from recallens.recall.scene import Scene

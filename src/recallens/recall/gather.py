@@ -8,11 +8,9 @@ from contextlib import suppress
 import numpy as np
 
 from recallens.index.views import Proposals
-from recallens.model.later import Later
-from recallens.model.masks import anywhere, everywhere
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import ID_DTYPE, BoolArray, Found, IntArray, Note
+from recallens.model.verdict import ID_DTYPE, BoolArray, Found, IntArray, Note, anywhere, everywhere
 from recallens.recall.runner import Decide
 from recallens.recall.scene import Scene
 
@@ -33,8 +31,7 @@ def encode(scene: Scene) -> Decide:
             return
         with suppress(Exception):  # the view fails the same way when it is asked to propose, and is recorded then
             prepare()
-        notes = scene.notes
-        yield Note("encode", Later(lambda: {"encoder": notes.get("encoder")}))
+        yield Note("encode", {"encoder": scene.notes.get("encoder")})
 
     return decide
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recallens.model.masks import places
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import FloatArray, Found, Note, Verdict
+from recallens.model.verdict import FloatArray, Found, Note, Verdict, places
 from recallens.recall.runner import Decide
 from recallens.recall.scene import Edge, Scene
 

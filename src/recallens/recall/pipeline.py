@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from recallens.model.later import Later
 from recallens.model.plan import Strategy
 from recallens.model.pool import Pool
 from recallens.model.query import WIDE_ALPHA, WIDE_BETA, WIDE_LIMIT, Mode, Query
@@ -175,18 +174,15 @@ def selection(scene: Scene, preset: Preset) -> Iterable[Stage]:
 
 
 def plan(scene: Scene, preset: Preset, query: Query) -> Iterable[Note]:
-    views, notes = list(scene.views), scene.notes
     yield Note(
         "plan",
-        Later(
-            lambda: {
-                "preset": preset.name,
-                "views": views,
-                "depth": preset.depth_for(query.limit),
-                "limit": query.limit,
-                "alpha": query.alpha,
-                "beta": query.beta,
-                **notes,
-            }
-        ),
+        {
+            "preset": preset.name,
+            "views": list(scene.views),
+            "depth": preset.depth_for(query.limit),
+            "limit": query.limit,
+            "alpha": query.alpha,
+            "beta": query.beta,
+            **scene.notes,
+        },
     )

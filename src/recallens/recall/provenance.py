@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from recallens.model.citation import CitationCheck
-from recallens.model.later import Later
-from recallens.model.masks import all_but, anywhere
 from recallens.model.memory import Memory, Relation, RelationType, Status
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.times import instant
-from recallens.model.verdict import IntArray, Note
+from recallens.model.verdict import IntArray, Note, all_but, anywhere
 from recallens.recall.direct import OVERLAP_FLOOR
 from recallens.recall.runner import Decide
 from recallens.recall.scene import Known, Scene
@@ -148,9 +146,9 @@ def describe(scene: Scene) -> Decide:
         coverage = scene.coverage(pool.rows)[chosen].tolist()
         proposers = scene.once("proposers", chosen, lambda: pool.proposers(chosen))
         tiers = [served_by(views, covered) for views, covered in zip(proposers, coverage, strict=True)]
-        yield Note("identity", Later(lambda: {"rows": _identities(known, [*nums, *missed])}))
-        yield Note("served", Later(lambda: {"rows": _served(known, nums, tiers)}))
-        yield Note("provenance", Later(lambda: {"rows": _origins(known, nums, tiers, query)}))
+        yield Note("identity", {"rows": _identities(known, [*nums, *missed])})
+        yield Note("served", {"rows": _served(known, nums, tiers)})
+        yield Note("provenance", {"rows": _origins(known, nums, tiers, query)})
 
     return decide
 

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallens.index.columns import Columns
-from recallens.model.masks import anywhere, places
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, FloatArray, Term
+from recallens.model.verdict import BoolArray, FloatArray, Term, anywhere, places
 from recallens.recall.scene import Scene
 from recallens.recall.terms import TermStage, floor_and_deviation, of_live
 

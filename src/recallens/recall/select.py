@@ -7,10 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from recallens.index.top import ordered
-from recallens.model.masks import places
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import Pick
+from recallens.model.verdict import Pick, places
 from recallens.recall.runner import Decide
 from recallens.recall.scene import Scene
 

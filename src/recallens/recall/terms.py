@@ -7,12 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 import numpy as np
 
-from recallens.model.masks import all_true, anywhere, everywhere
 from recallens.model.memory import Sector
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.salience import DAY_MS, SECTOR_ORDER
-from recallens.model.verdict import BoolArray, FloatArray, Term
+from recallens.model.verdict import BoolArray, FloatArray, Term, all_true, anywhere, everywhere
 from recallens.recall.scene import Scene
 
 TermStage = Callable[[Scene, Pool, Query], Term | None]

@@ -10,11 +10,10 @@ import numpy as np
 from recallens.index.columns import code_of, table_of
 from recallens.index.lexical import BoundLexical
 from recallens.index.top import best
-from recallens.model.masks import anywhere
 from recallens.model.memory import Kind, Sector
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, FloatArray, Found, IntArray, Term
+from recallens.model.verdict import BoolArray, FloatArray, Found, IntArray, Term, anywhere
 from recallens.recall.runner import Decide
 from recallens.recall.scene import Scene
 
