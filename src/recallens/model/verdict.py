@@ -61,7 +61,7 @@ class Term(Struct, frozen=True, eq=False, tag_field="type", tag="term"):
     name: str
     delta: FloatArray
     computed: BoolArray
-    stats: Mapping[str, float] = field(default_factory=dict)
+    stats: Mapping[str, int | float] = field(default_factory=dict)  # a digest tells 0 from 0.0
 
 
 class Pick(Struct, frozen=True, eq=False, tag_field="type", tag="pick"):
