@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from recallens import Draft
 from recallens.engine import Engine
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.query import Query
@@ -216,3 +217,15 @@ def test_one_pushed_out_by_a_new_memory_names_it(engine: Engine, clock: FixedClo
     new = engine.remember("cache deploy cache deploy").id
     cause = next(one.cause for one in compare_live(stored(ledger), rerun(engine)) if one.memory_id == last)
     assert cause == Neighbour(new, "above", NewMemory())
+
+
+def test_a_recall_that_is_read_after_later_writes_tells_what_it_saw(engine: Engine) -> None:
+    first = engine.remember(Draft("Payments retry after 30 seconds at most.")).id
+    engine.remember(Draft("Payments retry after 45 seconds at most, says the runbook."))
+    read, unread = (engine.recall(engine.query("how long until payments retry", now=engine.clock())) for _ in range(2))
+    before = read.ledger.canonical()
+    assert read.ledger.notes("conflicts")[0]["rows"]
+    engine.edit(first, "Something else altogether.")
+    engine.forget(first)
+    assert unread.ledger.canonical() == before
+    assert [dict(result.parts) for result in unread.results] == [dict(result.parts) for result in read.results]

@@ -15,7 +15,6 @@ from recallens.engine.situating import situation
 from recallens.errors import InvalidInput
 from recallens.ingest.validate import epoch_ms, label, option, tags, unit_interval
 from recallens.model.audit import chained, query_digest
-from recallens.model.later import Later
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.memory import Event, EventKind, Kind, Memory, Sector, Session, Tier, Usage
 from recallens.model.plan import INTENT_ALIASES, Intent, Scope
@@ -199,7 +198,7 @@ class Search:
             found[:limit],
             ledger,
             self._core.encoding.key,
-            degraded=Later(lambda: _failures(ledger)),
+            degraded=_failures(ledger),
             lessons=found[limit:],
         )
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recallens.model.masks import everywhere
 from recallens.model.memory import Kind, Sector, Status, Tier, Zone
-from recallens.model.verdict import BoolArray, IntArray
+from recallens.model.verdict import BoolArray, IntArray, everywhere
 from recallens.store.protocols import COLUMN_FIELDS, ColumnRow
 
 Array = NDArray[Any]

@@ -18,8 +18,7 @@ from recallens.index.scored import Scored, added_up
 from recallens.index.segments import Postings, Segment
 from recallens.index.top import best
 from recallens.index.views import Proposals
-from recallens.model.masks import all_true, places
-from recallens.model.verdict import BoolArray, FloatArray, IntArray
+from recallens.model.verdict import BoolArray, FloatArray, IntArray, all_true, places
 from recallens.store.protocols import Reader
 from recallens.text.snippet import PREFIX_QUERY_WORDS, PREFIX_SHORTEST
 from recallens.text.stopwords import EXPANSION_WEIGHT, query_weights

@@ -13,8 +13,7 @@ from msgspec import Struct
 from recallens.index.bm25 import Bm25, saturation
 from recallens.index.scored import distinct
 from recallens.index.segments import Segment, Terms
-from recallens.model.masks import all_true, places
-from recallens.model.verdict import BoolArray, FloatArray, IntArray
+from recallens.model.verdict import BoolArray, FloatArray, IntArray, all_true, places
 
 # A long document's beginning says what it is; the rest would only cost time.
 READ_TERMS = 1_024

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recallens.model.masks import all_true
-from recallens.model.verdict import BoolArray, FloatArray, IntArray
+from recallens.model.verdict import BoolArray, FloatArray, IntArray, all_true
 
 
 @dataclass(slots=True, eq=False)

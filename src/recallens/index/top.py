@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallens.index.columns import Columns
-from recallens.model.masks import anywhere, places
-from recallens.model.verdict import FloatArray, IntArray
+from recallens.model.verdict import FloatArray, IntArray, anywhere, places
 
 
 def ordered(columns: Columns, rows: IntArray, scores: FloatArray) -> IntArray:

@@ -16,8 +16,7 @@ from recallens.index.columns import Columns
 from recallens.index.scored import distinct
 from recallens.index.top import best
 from recallens.index.views import Proposals
-from recallens.model.masks import everywhere, places
-from recallens.model.verdict import BoolArray, FloatArray, IntArray
+from recallens.model.verdict import BoolArray, FloatArray, IntArray, everywhere, places
 
 Half = NDArray[np.float16]
 Single = NDArray[np.float32]

@@ -15,7 +15,6 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from recallens.model.masks import anywhere
 from recallens.model.pool import Pool
 from recallens.model.verdict import (
     ID_DTYPE,
@@ -27,6 +26,7 @@ from recallens.model.verdict import (
     Round,
     Term,
     Verdict,
+    anywhere,
 )
 
 LEDGER_FORMAT = 1

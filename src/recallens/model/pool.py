@@ -8,7 +8,6 @@ from typing import assert_never
 import numpy as np
 from msgspec import UNSET, Struct, field, structs
 
-from recallens.model.masks import all_true, counted, places
 from recallens.model.verdict import (
     ID_DTYPE,
     BoolArray,
@@ -22,6 +21,9 @@ from recallens.model.verdict import (
     Round,
     Term,
     Verdict,
+    all_true,
+    counted,
+    places,
 )
 
 

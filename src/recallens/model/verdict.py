@@ -50,7 +50,7 @@ class Gate(Struct, frozen=True, eq=False, tag_field="type", tag="gate"):
 
     def masked(self) -> BoolArray | None:
         """The rows that it takes out, None where it takes out none, as most gates do."""
-        if 1 not in self.fails.tobytes():
+        if not anywhere(self.fails):
             return None
         return self.applies & self.fails & ~self.exempt
 
@@ -61,7 +61,7 @@ class Term(Struct, frozen=True, eq=False, tag_field="type", tag="term"):
     name: str
     delta: FloatArray
     computed: BoolArray
-    stats: Mapping[str, float] = field(default_factory=dict)
+    stats: Mapping[str, int | float] = field(default_factory=dict)  # a digest tells 0 from 0.0
 
 
 class Pick(Struct, frozen=True, eq=False, tag_field="type", tag="pick"):
@@ -88,3 +88,40 @@ class Round(Struct, frozen=True, eq=False, tag_field="type", tag="round"):
 
 
 Verdict = Found | Gate | Term | Pick | Note | Round
+
+
+# ── masks over a few rows ──
+# Looking at a mask's bytes takes a third of the time of numpy's functions, which serve every kind of array; a recall
+# asks some hundred times. They save 0.26 ms of a recall of 4.5 ms with the hashing encoder, 0.4 ms of 12 with MiniLM.
+
+
+def places(mask: BoolArray) -> IntArray:
+    """Where it is true; as `np.flatnonzero`."""
+    return mask.nonzero()[0]
+
+
+def anywhere(mask: BoolArray) -> bool:
+    """As `mask.any()`."""
+    return 1 in mask.tobytes()
+
+
+def everywhere(mask: BoolArray) -> bool:
+    """As `mask.all()`."""
+    return 0 not in mask.tobytes()
+
+
+def counted(mask: BoolArray) -> int:
+    """As `np.count_nonzero`."""
+    return mask.tobytes().count(1)
+
+
+def all_but(count: int, these: IntArray) -> IntArray:
+    """The places up to `count` without some of them, in order; as `np.setdiff1d`."""
+    left = all_true(count)
+    left[these] = False
+    return places(left)
+
+
+def all_true(count: int) -> BoolArray:
+    """As `np.ones`."""
+    return ~np.zeros(count, dtype=np.bool_)

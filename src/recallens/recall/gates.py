@@ -17,12 +17,11 @@ from msgspec import Struct
 
 from recallens.index.columns import Columns, code_of
 from recallens.ingest.vault.lessons import is_raw_conversation
-from recallens.model.masks import anywhere, everywhere
 from recallens.model.memory import Status, Zone
 from recallens.model.plan import Scope
 from recallens.model.pool import Pool
 from recallens.model.query import Documents, Filters, Query
-from recallens.model.verdict import BoolArray, Gate, IntArray
+from recallens.model.verdict import BoolArray, Gate, IntArray, anywhere, everywhere
 from recallens.recall.scene import EVERY, Rows, Scene
 from recallens.recall.sources import inner_path, session_summaries
 from recallens.store.protocols import Reader

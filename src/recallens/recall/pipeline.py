@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from recallens.model.later import Later
 from recallens.model.plan import Strategy
 from recallens.model.pool import Pool
 from recallens.model.query import Mode, Query
@@ -165,18 +164,16 @@ def note_plan(scene: Scene, preset: Preset, rules: Sequence[FilterRule], pool: P
     of_filters = {key: value for rule in rules for key, value in rule.notes.items()}
     yield Note(
         "plan",
-        Later(
-            lambda: {
-                "preset": preset.name,
-                "views": views,
-                "depth": preset.depth_for(query.limit),
-                "limit": query.limit,
-                "alpha": query.alpha,
-                "beta": query.beta,
-                **versions,
-                **of_filters,
-                "fluency": question.fluency,
-                **(question.plan.to_json() if question.plan is not None else {}),
-            }
-        ),
+        {
+            "preset": preset.name,
+            "views": views,
+            "depth": preset.depth_for(query.limit),
+            "limit": query.limit,
+            "alpha": query.alpha,
+            "beta": query.beta,
+            **versions,
+            **of_filters,
+            "fluency": question.fluency,
+            **(question.plan.to_json() if question.plan is not None else {}),
+        },
     )

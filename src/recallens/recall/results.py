@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -12,14 +12,12 @@ from msgspec import Struct
 
 from recallens.ingest.vault.lessons import extract_lesson_essence
 from recallens.model.citation import CitationCheck
-from recallens.model.later import Later
 from recallens.model.ledger import Ledger
-from recallens.model.masks import all_but, anywhere
 from recallens.model.memory import Kind, Memory, Relation, RelationType, Status
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.recall import MatchType, SearchResult
-from recallens.model.verdict import IntArray, Note
+from recallens.model.verdict import IntArray, Note, all_but, anywhere
 from recallens.recall.gates import ONLY_HERE
 from recallens.recall.scene import Bodies, Scene
 from recallens.recall.sources import LAYERS, layers
@@ -56,7 +54,7 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     saliences = scene.salience(pool.rows)[positions].tolist()
     superseded = scene.superseded(rows).tolist()
     proposers = pool.proposers(positions)
-    parts = _parts(ledger, positions)
+    parts = ledger.parts_of(positions)
     mark = Snippets(scene.words.words if scene.words is not None else counting(tokenize(query.text)))
     scores = pool.score[positions].tolist()
     return tuple(
@@ -80,18 +78,6 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
 
 def _is_replaced(memory: Memory, relations: Sequence[Relation]) -> bool:
     return any(relation.type is RelationType.SUPERSEDES and relation.target == memory.id for relation in relations)
-
-
-def _parts(ledger: Ledger, positions: IntArray) -> list[Later[float]]:
-    """Each result's parts, worked out for all of them when those of the first are read."""
-    parts: list[dict[str, float]] = []
-
-    def of(rank: int) -> Mapping[str, float]:
-        if not parts:
-            parts.extend(ledger.parts_of(positions))
-        return parts[rank]
-
-    return [Later(partial(of, rank)) for rank in range(len(positions))]
 
 
 @lru_cache(maxsize=256)  # the views that proposed a row are one of a few sets
@@ -118,9 +104,9 @@ def describe(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
     bodies = scene.bodies.of([*nums, *missed])
     coverage = scene.coverage(pool.rows)[chosen].tolist()
     tiers = [served_by(views, share) for views, share in zip(pool.proposers(chosen), coverage, strict=True)]
-    yield Note("identity", Later(lambda: {"rows": _identities(bodies, [*nums, *missed])}))
-    yield Note("served", Later(lambda: {"rows": _served(bodies, nums, tiers)}))
-    yield Note("provenance", Later(lambda: {"rows": _origins(bodies, nums, tiers, query)}))
+    yield Note("identity", {"rows": _identities(bodies, [*nums, *missed])})
+    yield Note("served", {"rows": _served(bodies, nums, tiers)})
+    yield Note("provenance", {"rows": _origins(bodies, nums, tiers, query)})
 
 
 def _identities(bodies: Bodies, nums: Sequence[int]) -> dict[str, Any]:

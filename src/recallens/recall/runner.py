@@ -7,7 +7,6 @@ from time import perf_counter_ns
 
 from msgspec import UNSET, structs
 
-from recallens.model.later import Later
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.pool import NOBODY, Pool
 from recallens.model.query import Query
@@ -36,4 +35,4 @@ def run(stages: Iterable[Stage], query: Query) -> tuple[Ledger, Pool]:
             )
             started = now
         silent[name] = silent.get(name, 0) + perf_counter_ns() - started
-    return Ledger(Later(query.to_json), tuple(entries), silent), pool
+    return Ledger(query.to_json(), tuple(entries), silent), pool

@@ -16,11 +16,23 @@ from recallens.index.encoding import LazySemantic
 from recallens.index.top import ordered
 from recallens.ingest.dedupe import hamming, is_near_duplicate, max_distance
 from recallens.model.context import HYPOTHESIS
-from recallens.model.masks import all_but, all_true, anywhere, everywhere, places
 from recallens.model.memory import Kind, Memory
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, FloatArray, IntArray, Note, Pick, Term, Verdict
+from recallens.model.verdict import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Note,
+    Pick,
+    Term,
+    Verdict,
+    all_but,
+    all_true,
+    anywhere,
+    everywhere,
+    places,
+)
 from recallens.recall.results import excerpts
 from recallens.recall.scene import Scene
 from recallens.recall.sources import session_summaries

@@ -14,12 +14,11 @@ import numpy as np
 from recallens.index.columns import Columns, code_of
 from recallens.ingest.draft import RECAP_SOURCE
 from recallens.model.ledger import Ledger
-from recallens.model.masks import all_true
 from recallens.model.memory import Kind, Sector
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.salience import DAY_MS
-from recallens.model.verdict import BoolArray, Gate, IntArray, Note, Pick, Term
+from recallens.model.verdict import BoolArray, Gate, IntArray, Note, Pick, Term, all_true
 from recallens.recall.scene import Scene
 from recallens.recall.terms import Amounts, ScoreTerm
 from recallens.recall.views import GRAPH, RECENT

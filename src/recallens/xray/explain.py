@@ -11,7 +11,6 @@ from msgspec import convert
 
 from recallens.errors import InvalidInput
 from recallens.model.ledger import Ledger
-from recallens.model.masks import all_but, anywhere
 from recallens.model.snapshot import (
     Budget,
     Conflicts,
@@ -24,6 +23,7 @@ from recallens.model.snapshot import (
     XrayResult,
     snapshot_id_of,
 )
+from recallens.model.verdict import all_but, anywhere
 from recallens.xray.ladder import DIRECT_ANSWER, WATCH, Walk
 
 NEAR_MISSES: Final = 5

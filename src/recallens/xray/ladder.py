@@ -14,11 +14,22 @@ import numpy as np
 from msgspec import Struct, convert, field
 
 from recallens.model.ledger import Entry, Ledger
-from recallens.model.masks import anywhere, counted
 from recallens.model.pool import Pool
 from recallens.model.query import Filters, Query, Situation
 from recallens.model.snapshot import FilterTrace
-from recallens.model.verdict import BoolArray, FloatArray, Found, Gate, IntArray, Note, Pick, Round, Term
+from recallens.model.verdict import (
+    BoolArray,
+    FloatArray,
+    Found,
+    Gate,
+    IntArray,
+    Note,
+    Pick,
+    Round,
+    Term,
+    anywhere,
+    counted,
+)
 from recallens.renamed import preset_of_record
 
 # The view that names rows which are followed without taking part, and the gate that keeps them out of the race.

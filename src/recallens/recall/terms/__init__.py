@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from msgspec import Struct
 
-from recallens.model.masks import anywhere, everywhere
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, FloatArray, Term
+from recallens.model.verdict import BoolArray, FloatArray, Term, anywhere, everywhere
 from recallens.recall.scene import Scene
 
 # What a term adds to each candidate, on which candidates it is computed, and the numbers that it was computed with.

@@ -8,11 +8,11 @@ from typing import Final
 import numpy as np
 
 from recallens.index.columns import Columns
-from recallens.model.masks import all_true, anywhere
 from recallens.model.memory import Sector
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.salience import DAY_MS, SECTOR_ORDER, Trials, expected_reward, uplifts
+from recallens.model.verdict import all_true, anywhere
 from recallens.recall.scene import Scene
 from recallens.recall.terms import Amounts, ScoreTerm
 from recallens.recall.views import DIRECT, GRAPH, PROCEDURAL, REVIEW

@@ -11,10 +11,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recallens.model.masks import anywhere, everywhere, places
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, FloatArray
+from recallens.model.verdict import BoolArray, FloatArray, anywhere, everywhere, places
 from recallens.recall.scene import Scene
 from recallens.recall.terms import Amounts, ScoreTerm, floor_and_deviation, of_live
 from recallens.recall.views import GRAPH

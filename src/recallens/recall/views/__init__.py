@@ -12,11 +12,9 @@ from typing import Final
 import numpy as np
 
 from recallens.index.views import Proposals
-from recallens.model.later import Later
-from recallens.model.masks import anywhere, everywhere, places
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, FloatArray, Found, IntArray, Note
+from recallens.model.verdict import BoolArray, FloatArray, Found, IntArray, Note, anywhere, everywhere, places
 from recallens.recall.scene import Scene
 
 HYBRID_VIEWS: Final = frozenset(("lexical", "semantic", "symbolic"))
@@ -48,8 +46,7 @@ def encode(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
         return
     with suppress(Exception):  # the view fails the same way when it is asked to propose, and is recorded then
         prepare()
-    versions = scene.versions
-    yield Note("encode", Later(lambda: {"encoder": versions.get("encoder")}))
+    yield Note("encode", {"encoder": scene.versions.get("encoder")})
 
 
 def propose(scene: Scene, view: str, depth: int, pushed: BoolArray | None, pool: Pool, query: Query) -> Iterator[Found]:

@@ -12,11 +12,10 @@ from recallens.index.columns import code_of, table_of
 from recallens.index.lexical import BoundLexical
 from recallens.index.top import best
 from recallens.model.citation import FileCitation
-from recallens.model.masks import all_true, anywhere, places
 from recallens.model.memory import Kind, Status, Zone
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, Found, Gate, IntArray, Note, Verdict
+from recallens.model.verdict import BoolArray, Found, Gate, IntArray, Note, Verdict, all_true, anywhere, places
 from recallens.recall.scene import Scene
 from recallens.recall.views import ANSWER_CANDIDATES, DIRECT, FIRST_BATCH, WATCH, found, proposed_by_others
 from recallens.text.tokenizer import tokenize

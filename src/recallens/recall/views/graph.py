@@ -12,7 +12,6 @@ from functools import partial
 import numpy as np
 from msgspec import Struct
 
-from recallens.model.masks import places
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import FloatArray, Note, Verdict

@@ -13,12 +13,11 @@ import numpy as np
 from recallens.index.columns import code_of, table_of
 from recallens.index.lexical import BoundLexical
 from recallens.index.top import best
-from recallens.model.masks import anywhere
 from recallens.model.memory import Kind, Sector
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.salience import DAY_MS
-from recallens.model.verdict import Found, Gate, IntArray, Note, Verdict
+from recallens.model.verdict import Found, Gate, IntArray, Note, Verdict, anywhere
 from recallens.recall.scene import Scene
 from recallens.recall.sources import session_summaries
 from recallens.recall.views import (
