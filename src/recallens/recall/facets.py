@@ -67,42 +67,43 @@ class Facet:
         return frozenset(word for group in self.groups for word in group)
 
 
-def facets_of(text: str, noticed: Annotations, windows: Iterable[Window] = ()) -> tuple[Facet, ...]:
+def facets_of(text: str, annotations: Annotations, windows: Iterable[Window] = ()) -> tuple[Facet, ...]:
     timeless = text
     for window in windows:
         timeless = timeless.replace(window.text, " ")
-    entities = [name for name in mentions(timeless, noticed) if not is_korean(name)]
-    found = [_all_of(FacetKind.ENTITY, name) for name in entities]
-    named = {word for facet in found for word in facet.words}
-    found += [facet for facet in _terms(timeless) if not named.issuperset(facet.words)]
-    found = [facet for facet in found if facet.groups][:MOST_FACETS]
-    found += [Facet(FacetKind.TIME, window.text, window=window) for window in windows]
-    found += [facet for part in parts_of(timeless)[:MOST_PARTS] if (facet := _part(part)) is not None]
-    return tuple(dict.fromkeys(found))
+    entities = [name for name in mentions(timeless, annotations) if not is_korean(name)]
+    facets = [_all_of(FacetKind.ENTITY, name) for name in entities]
+    named = {word for facet in facets for word in facet.words}
+    facets += [facet for facet in _terms(timeless) if not named.issuperset(facet.words)]
+    facets = [facet for facet in facets if facet.groups][:MOST_FACETS]
+    facets += [Facet(FacetKind.TIME, window.text, window=window) for window in windows]
+    facets += [facet for part in parts_of(timeless)[:MOST_PARTS] if (facet := _part(part)) is not None]
+    return tuple(dict.fromkeys(facets))
 
 
 def _all_of(kind: FacetKind, name: str) -> Facet:
-    words = tuple(dict.fromkeys(_saying(tokenize(name)) or tokenize(name)))
+    words = tuple(dict.fromkeys(_full_words(tokenize(name)) or tokenize(name)))
     return Facet(kind, name, (words,) if words else (), 1)
 
 
-def _saying(tokens: Iterable[str]) -> list[str]:
+def _full_words(tokens: Iterable[str]) -> list[str]:
+    """The tokens that are no stop words."""
     return [token for token in tokens if token_weight(token) == FULL_WEIGHT]
 
 
 def _terms(text: str) -> list[Facet]:
     """English words as they are written, Korean nouns without their particles."""
-    found: dict[frozenset[str], Facet] = {}
+    facets: dict[frozenset[str], Facet] = {}
     for token, start, end in token_spans(text):
         written = text[start:end]
         if token_weight(token) == FULL_WEIGHT and not is_korean(written) and len(token) > 1:
-            found.setdefault(frozenset((token,)), Facet(FacetKind.TERM, written, ((token,),), 1))
+            facets.setdefault(frozenset((token,)), Facet(FacetKind.TERM, written, ((token,),), 1))
     if is_korean(text):
         for noun in nouns(text):
-            if is_korean(noun) and _saying(tokenize(noun)):
+            if is_korean(noun) and _full_words(tokenize(noun)):
                 facet = _all_of(FacetKind.TERM, noun)
-                found.setdefault(facet.words, facet)
-    return list(found.values())
+                facets.setdefault(facet.words, facet)
+    return list(facets.values())
 
 
 def parts_of(text: str) -> list[str]:
