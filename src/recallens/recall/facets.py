@@ -67,43 +67,42 @@ class Facet:
         return frozenset(word for group in self.groups for word in group)
 
 
-def facets_of(text: str, annotations: Annotations, windows: Iterable[Window] = ()) -> tuple[Facet, ...]:
+def facets_of(text: str, noticed: Annotations, windows: Iterable[Window] = ()) -> tuple[Facet, ...]:
     timeless = text
     for window in windows:
         timeless = timeless.replace(window.text, " ")
-    entities = [name for name in mentions(timeless, annotations) if not is_korean(name)]
-    facets = [_all_of(FacetKind.ENTITY, name) for name in entities]
-    named = {word for facet in facets for word in facet.words}
-    facets += [facet for facet in _terms(timeless) if not named.issuperset(facet.words)]
-    facets = [facet for facet in facets if facet.groups][:MOST_FACETS]
-    facets += [Facet(FacetKind.TIME, window.text, window=window) for window in windows]
-    facets += [facet for part in parts_of(timeless)[:MOST_PARTS] if (facet := _part(part)) is not None]
-    return tuple(dict.fromkeys(facets))
+    entities = [name for name in mentions(timeless, noticed) if not is_korean(name)]
+    found = [_all_of(FacetKind.ENTITY, name) for name in entities]
+    named = {word for facet in found for word in facet.words}
+    found += [facet for facet in _terms(timeless) if not named.issuperset(facet.words)]
+    found = [facet for facet in found if facet.groups][:MOST_FACETS]
+    found += [Facet(FacetKind.TIME, window.text, window=window) for window in windows]
+    found += [facet for part in parts_of(timeless)[:MOST_PARTS] if (facet := _part(part)) is not None]
+    return tuple(dict.fromkeys(found))
 
 
 def _all_of(kind: FacetKind, name: str) -> Facet:
-    words = tuple(dict.fromkeys(_full_words(tokenize(name)) or tokenize(name)))
+    words = tuple(dict.fromkeys(_saying(tokenize(name)) or tokenize(name)))
     return Facet(kind, name, (words,) if words else (), 1)
 
 
-def _full_words(tokens: Iterable[str]) -> list[str]:
-    """The tokens that are no stop words."""
+def _saying(tokens: Iterable[str]) -> list[str]:
     return [token for token in tokens if token_weight(token) == FULL_WEIGHT]
 
 
 def _terms(text: str) -> list[Facet]:
     """English words as they are written, Korean nouns without their particles."""
-    facets: dict[frozenset[str], Facet] = {}
+    found: dict[frozenset[str], Facet] = {}
     for token, start, end in token_spans(text):
         written = text[start:end]
         if token_weight(token) == FULL_WEIGHT and not is_korean(written) and len(token) > 1:
-            facets.setdefault(frozenset((token,)), Facet(FacetKind.TERM, written, ((token,),), 1))
+            found.setdefault(frozenset((token,)), Facet(FacetKind.TERM, written, ((token,),), 1))
     if is_korean(text):
         for noun in nouns(text):
-            if is_korean(noun) and _full_words(tokenize(noun)):
+            if is_korean(noun) and _saying(tokenize(noun)):
                 facet = _all_of(FacetKind.TERM, noun)
-                facets.setdefault(facet.words, facet)
-    return list(facets.values())
+                found.setdefault(facet.words, facet)
+    return list(found.values())
 
 
 def parts_of(text: str) -> list[str]:
