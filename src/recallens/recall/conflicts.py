@@ -40,8 +40,8 @@ LEAST_WORDS: Final = 2
 _RANK: Final = tuple(Severity)
 _MERGE: Final = r"(?m:^<{7}(?: .*)?$)[\s\S]*?(?m:^={7}$)[\s\S]*?(?m:^>{7}(?: .*)?$)"
 _MARKS: Final = tuple(
-    (severity, told, re.compile(pattern, re.IGNORECASE))
-    for severity, told, pattern in (
+    (severity, reason, re.compile(pattern, re.IGNORECASE))
+    for severity, reason, pattern in (
         (Severity.HIGH, "conflict markers", _MERGE),
         (Severity.MEDIUM, "says that something contradicts", alternatives(lambda pack: pack.memories.contradicts)),
         (Severity.LOW, "deprecated", alternatives(lambda pack: pack.memories.deprecated)),
@@ -97,10 +97,10 @@ def traces_in(texts: Iterable[str]) -> bool:
 def marked(text: str) -> list[tuple[Severity, str]]:
     """What the text itself says is wrong with it. Two light marks weigh as a middling one."""
     text = text[:READ_CHARACTERS]
-    found = [(severity, told) for severity, told, pattern in _MARKS if pattern.search(text)]
-    light = [one for one in found if one[0] is Severity.LOW]
-    return [(Severity.MEDIUM, told) if severity is Severity.LOW and len(light) > 1 else (severity, told)
-            for severity, told in found]  # fmt: skip
+    marks = [(severity, reason) for severity, reason, pattern in _MARKS if pattern.search(text)]
+    if sum(severity is Severity.LOW for severity, _ in marks) > 1:
+        return [(max(severity, Severity.MEDIUM, key=_RANK.index), reason) for severity, reason in marks]
+    return marks
 
 
 def values_in(text: str) -> list[StatedValue]:
@@ -123,13 +123,13 @@ def values_in(text: str) -> list[StatedValue]:
 
 def _values(clause: str) -> list[re.Match[str]]:
     """As the pattern finds them, but looked for by their digits, which is quicker than by what may be a letter."""
-    found = []
+    values = []
     for number in _NUMBER.finditer(clause):
         start = number.start()
         value = _VALUE.match(clause, start - 1 if start and clause[start - 1] in "vV" else start)
         if value is not None:
-            found.append(value)
-    return found
+            values.append(value)
+    return values
 
 
 def claims_of(text: str) -> list[Claim]:
@@ -148,7 +148,7 @@ def _claims(values: Iterable[StatedValue]) -> list[Claim]:
 
 
 def contested_claims(texts: Sequence[str]) -> list[list[Claim]]:
-    """The claims of each text, of those units of which another has another number: no other can be disagreed with."""
+    """The claims of each text that another could disagree with: one of the same unit with another number."""
     stated = [values_in(text) for text in texts]
     numbers: dict[str, list[tuple[int, str]]] = {}
     for place, values in enumerate(stated):

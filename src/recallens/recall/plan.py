@@ -7,8 +7,6 @@ from datetime import date
 from functools import lru_cache
 from typing import Final
 
-from msgspec import structs
-
 from recallens.model.memory import Annotations
 from recallens.model.plan import Complexity, Plan, Strategy, Window
 from recallens.model.query import WIDE_ALPHA, WIDE_BETA, WIDE_LIMIT, Query
@@ -24,11 +22,12 @@ PLANNED_CHARACTERS: Final = 4_000
 REMEMBERED: Final = 256
 
 
-def make_plan(query: Query) -> Plan:
+def make_plan(query: Query, *, widened: bool = False) -> Plan:
+    """The plan of a first round; that of a second one, `widened`, looks with every means there is."""
     text = query.text[:PLANNED_CHARACTERS]
     windows = windows_of(text, query.at)
     complexity = measure(text, dated=bool(windows))
-    strategy = strategy_of(complexity.score)
+    strategy = Strategy.COMPLEX if widened else strategy_of(complexity.score)
     return Plan(
         complexity=complexity,
         strategy=strategy,
@@ -36,23 +35,14 @@ def make_plan(query: Query) -> Plan:
         intent_given=query.intent is not None,
         level=level_of(text),
         windows=windows,
-        expansions=_expansions(text) if strategy is not Strategy.SIMPLE else {},
+        expansions={} if strategy is Strategy.SIMPLE else expansions(text, dict.fromkeys(tokenize(text))),
     )
-
-
-def widened(plan: Plan, query: Query) -> Plan:
-    """The plan of a second round: it looks with every means there is."""
-    return structs.replace(plan, strategy=Strategy.COMPLEX, expansions=_expansions(query.text[:PLANNED_CHARACTERS]))
 
 
 def widened_query(query: Query) -> Query:
     limit = max(WIDE_LIMIT, query.limit)
     most = limit if query.max_results is None else min(limit, query.max_results)
     return dataclasses.replace(query, alpha=WIDE_ALPHA, beta=WIDE_BETA, limit=most)
-
-
-def _expansions(text: str) -> dict[str, tuple[str, ...]]:
-    return expansions(text, dict.fromkeys(tokenize(text)))
 
 
 @lru_cache(maxsize=REMEMBERED)

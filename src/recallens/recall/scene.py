@@ -26,7 +26,7 @@ from recallens.model.plan import Plan
 from recallens.model.query import Mode, Query
 from recallens.model.salience import SECTOR_ORDER, own_salience, reinforced, salience
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
-from recallens.recall.plan import annotations_of, make_plan, widened
+from recallens.recall.plan import annotations_of, make_plan
 from recallens.store.protocols import NamespaceState, Reader
 from recallens.text.scripts import known_share
 from recallens.text.stopwords import names_in, without_names
@@ -205,8 +205,7 @@ def open_scene(
 
 def widened_scene(scene: Scene, preset: Preset, query: Query) -> Scene:
     """The scene of a second round: the same rows, asked with the widened plan and its other words for each word."""
-    assert scene.question.plan is not None
-    plan = widened(scene.question.plan, query)
+    plan = make_plan(query, widened=True)
     words = _bind_words(scene.reader, scene.state.key, scene.index, preset, query, plan)
     views = {name: words if name == "lexical" else view for name, view in scene.views.items()}
     return replace(scene, views=views, question=replace(scene.question, plan=plan))

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import FloatArray, Note, Verdict
+from recallens.model.verdict import FloatArray, Note, Verdict, places
 from recallens.recall.gates import usable
 from recallens.recall.scene import Scene
 from recallens.recall.views import GRAPH, found
