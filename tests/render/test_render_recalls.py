@@ -53,7 +53,7 @@ def filters_of(ledger: Ledger) -> list[dict[str, Any]]:
 def test_the_ladder_of_an_answer_is_that_of_its_xray(world: World, asked: list[dict[str, Any]]) -> None:
     with populated(world) as engine:
         for question in asked:
-            recall = engine.recall(engine.query(**question))
+            recall = engine.recall(engine.recalls.query(**question))
             if recall.ledger.notes("plan"):
                 assert recall_record(recall)["filters"] == filters_of(recall.ledger)
 

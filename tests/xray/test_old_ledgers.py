@@ -48,10 +48,10 @@ def test_packed_anew_it_is_still_the_same() -> None:
 
 
 def test_an_old_file_is_read_by_the_engine_and_refused_once_altered(engine: Engine, tmp_path: Path) -> None:
-    assert engine.stored(str(OLD / "ledger.json")).digest() == EXPECTED["digest"]
+    assert engine.recalls.stored(str(OLD / "ledger.json")).digest() == EXPECTED["digest"]
     altered = json.loads((OLD / "ledger.json").read_text(encoding="utf-8"))
     altered["query"]["text"] = "something else"
     path = tmp_path / "altered.json"
     path.write_text(json.dumps(altered), encoding="utf-8")
     with pytest.raises(RecallensError, match="not what its digest was made of"):
-        engine.stored(str(path))
+        engine.recalls.stored(str(path))
