@@ -13,9 +13,9 @@ from http_scene import Scene, examples
 
 from recallens.http.openapi import document
 from recallens.http.routes import ROUTES, Route
+from recallens.model.query import Ranking
 from recallens.operations import OPERATIONS
 from recallens.operations.answers import ANSWERS
-from recallens.operations.arguments import PRESET_NAMES
 from recallens.recall.presets import PRESETS
 
 DOCS = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
@@ -53,7 +53,7 @@ def test_every_route_is_documented() -> None:
 
 
 def test_the_presets_that_are_offered_are_those_that_there_are() -> None:
-    assert list(PRESET_NAMES) == list(PRESETS)
+    assert list(Ranking) == list(PRESETS)
 
 
 def test_every_argument_has_a_schema_and_a_question_an_example() -> None:

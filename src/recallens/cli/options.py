@@ -14,6 +14,7 @@ import click
 from recallens.cli.given import Given
 from recallens.errors import InvalidInput, UnknownOption
 from recallens.model.terms import WEIGHABLE
+from recallens.render import FORMATS as XRAY_FORMATS
 from recallens.text.normalize import clean
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-# The renderer's formats, known here without loading it: a test holds the two together.
-FORMATS = ("text", "markdown", "json", "html")
+FORMATS = tuple(XRAY_FORMATS)
 # As many digits as any text can have characters.
 _WHOLE = re.compile(r"[0-9]{1,15}")
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from recallens.engine.xraying import Xraying
 from recallens.errors import InvalidInput
 from recallens.model.certificate import Verification, evidence_of, verified
 from recallens.model.layers import INDEX_TOKENS, IndexEntry
 from recallens.model.plan import Intent
+from recallens.model.query import SearchOptions
 from recallens.model.recall import Recall
 from recallens.recall.complexity import estimated_tokens
 from recallens.render.layers import OVER, index_entry, index_record
@@ -59,7 +60,14 @@ class MemorySearch:
 
 
 class Disclosing(Xraying):
-    def search_memory(self, text: str, *, max_tokens: int | None = None, **options: Any) -> MemorySearch:
+    def search_memory(
+        self,
+        text: str,
+        *,
+        max_tokens: int | None = None,
+        owner: str | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> MemorySearch:
         """Search as an agent does: short summaries, a certificate, and one wider look if it says too little.
 
         Takes the options of `search`. `max_tokens` and `max_results` are the specification's budget.
@@ -68,7 +76,8 @@ class Disclosing(Xraying):
             raise InvalidInput("give max_tokens or tokens, not both: they are the same budget")
         if max_tokens is not None:
             options |= {"tokens": max_tokens, "item_tokens": int(INDEX_TOKENS * OVER)}
-        recall = self.search(text, **{"widen": True, **options})
+        wide: SearchOptions = {"widen": True, **options}
+        recall = self.search(text, owner=owner, **wide)
         results = recall.results
         if _in_time(recall):
             results = tuple(sorted(results, key=lambda result: (result.memory.created, result.memory.id)))

@@ -7,14 +7,14 @@ import os
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from recallens.engine.recalling import Recalling
 from recallens.errors import InvalidInput, NotFound, RecallensError
 from recallens.model.audit import Anomaly, anomalies, verify_chain
 from recallens.model.ledger import Ledger
 from recallens.model.memory import AuditEntry
-from recallens.model.query import DEFAULT_BUDGET, DEFAULT_TOKENS, Query
+from recallens.model.query import USUAL, Query, SearchOptions
 from recallens.model.recall import Recall
 from recallens.model.snapshot_id import snapshot_id
 
@@ -32,19 +32,18 @@ EMPTY_QUERY = (
 
 
 class Xraying(Recalling):
-    def question(self, text: str, **options: Any) -> Query:
+    def question(self, text: str, **options: Unpack[SearchOptions]) -> Query:
         """A query for explaining: never empty, and within a budget as an agent would ask it."""
         if not isinstance(text, str) or not text.strip():
             raise InvalidInput(EMPTY_QUERY)
-        for name, default in (("budget", DEFAULT_BUDGET), ("tokens", DEFAULT_TOKENS)):
-            if options.get(name) is None:
-                options[name] = default
-        return self.query(text, **{"certify": True, **options})
+        given = {name: value for name, value in options.items() if value is not None}
+        asked: dict[str, Any] = {"certify": True, **USUAL, **given}
+        return self.query(text, **asked)
 
     def ledger(self, query: Query) -> Ledger:
         return self.recall(query).ledger
 
-    def xray(self, text: str, *, trace_id: str | None = None, **options: Any) -> Snapshot:
+    def xray(self, text: str, *, trace_id: str | None = None, **options: Unpack[SearchOptions]) -> Snapshot:
         """A fresh recall, explained. It injects nothing and records nothing, so it has no audit entries."""
         from recallens.xray.explain import explain
 
@@ -74,12 +73,12 @@ class Xraying(Recalling):
                 stored = reader.own_last_ledger(state.key, session or "", owner)
         return explain(Ledger.unpacked(stored[0]), audit=stored[1]) if stored else None
 
-    def sensitivity(self, text: str, **options: Any) -> tuple[Sensitivity, ...]:
+    def sensitivity(self, text: str, **options: Unpack[SearchOptions]) -> tuple[Sensitivity, ...]:
         from recallens.xray.sensitivity import sensitivity
 
         return sensitivity(self.ledger(self.question(text, **options)))
 
-    def why_not(self, memory: str, text: str, **options: Any) -> WhyNot:
+    def why_not(self, memory: str, text: str, **options: Unpack[SearchOptions]) -> WhyNot:
         from recallens.xray.why_not import why_not
 
         query = self.question(text, **options)

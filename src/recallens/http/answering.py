@@ -21,13 +21,8 @@ from recallens.http.requests import caller_of, engine_of, metrics_of, worked
 from recallens.http.routes import ROUTES, Route
 from recallens.operations import OPERATIONS, Answer, Operation, Written, perform
 from recallens.operations.access import allowed
+from recallens.render import FORMATS
 
-CONTENT_TYPES = {
-    "json": "application/json",
-    "text": "text/plain; charset=utf-8",
-    "markdown": "text/markdown; charset=utf-8",
-    "html": "text/html; charset=utf-8",
-}
 # A rendered page has its style in it, and needs nothing else.
 _PAGE_POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"}
 _OF_ONE_CALLER = {"Cache-Control": "private", "Vary": "Authorization, Cookie"}
@@ -121,11 +116,11 @@ def _response(request: Request, status: int, text: str, format: str) -> Response
     headers = dict(_OF_ONE_CALLER) | (_PAGE_POLICY if format == "html" else {})
     if request.method not in ("GET", "HEAD"):
         headers["Cache-Control"] = "no-store"
-        return Response(body, status, headers, CONTENT_TYPES[format])
+        return Response(body, status, headers, FORMATS[format][1])
     headers["ETag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     if _is_known(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
-    return Response(body, status, headers, CONTENT_TYPES[format])
+    return Response(body, status, headers, FORMATS[format][1])
 
 
 def _is_known(header: str | None, etag: str) -> bool:

@@ -15,11 +15,12 @@ from recallens.http.routes import ROUTES, Route
 from recallens.operations import Right
 from recallens.operations.answers import ANSWERS
 from recallens.operations.asking import Explain, OneSnapshot, Xray
+from recallens.render import FORMATS
 
 Schema = dict[str, Any]
 
 _REFERENCE = "#/components/schemas/{model}"
-_OTHER_FORMATS = ("text/plain", "text/markdown", "text/html")
+_OTHER_FORMATS = tuple(media.partition(";")[0] for name, (_, media) in FORMATS.items() if name != "json")
 _EXAMPLES = {"query": "how long are lookups cached", "topic": "database upgrade", "task": "Deploy the API to staging"}
 _PROBLEM: Schema = {
     "type": "object",

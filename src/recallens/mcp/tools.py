@@ -10,6 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from recallens.errors import InvalidInput
+from recallens.model.memory import Kind
+from recallens.model.plan import INTENT_ALIASES, Intent
+from recallens.model.query import ASKED, Check, json_name
+from recallens.render import FORMATS
 
 Schema = Mapping[str, Any]
 
@@ -18,13 +22,14 @@ _COUNT: Final[Schema] = {"type": "integer", "minimum": 1}
 _TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
 _SHARE: Final[Schema] = {"type": "number", "minimum": 0, "maximum": 1}
 _OBJECT: Final[Schema] = {"type": "object"}
-_INTENTS: Final = (
-    "how_to", "what_happened", "gotchas", "code_structure", "how_to_do", "known_issues", "environment",
-)  # fmt: skip
-_KINDS: Final = (
-    "fact", "decision", "episode", "skill", "pattern", "gotcha", "observation", "note", "lesson", "principle",
-    "preference", "summary",
-)  # fmt: skip
+_ASKED: Final[Mapping[Check, Schema]] = {
+    Check.LABEL: _TEXT,
+    Check.CHOICE: _TEXT,  # `remember` lists the kinds; twice they would cost every session
+    Check.INTENT: {"enum": [*Intent, *INTENT_ALIASES]},
+    Check.LIMIT: _COUNT,
+    Check.SHARE: _SHARE,
+    Check.FLAG: {"type": "boolean"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,11 @@ def _object(properties: Schema, required: tuple[str, ...]) -> dict[str, Any]:
     return schema | ({"required": list(required)} if required else {})
 
 
+def _asked(*names: str) -> dict[str, Schema]:
+    """Options of a question, as short as an agent needs them."""
+    return {json_name(name): _ASKED[ASKED[name].check] for name in names}
+
+
 def _listing(*fields: str) -> dict[str, Any]:
     return {"type": "array", "items": {"type": "object", "required": list(fields)}} if fields else {"type": "array"}
 
@@ -118,16 +128,12 @@ TOOLS: Final = (
         " lead to get_timeline and get_details. Call it before you work.",
         {
             "query": _TEXT,
-            "intent": {"enum": list(_INTENTS)},
+            **_asked("intent"),
             "alpha": {**_SHARE, "description": "weight of similarity"},
             "beta": {**_SHARE, "description": "weight of what helped before"},
-            "limit": _COUNT,
+            **_asked("limit"),
             "maxTokens": _COUNT,
-            "requiresCitations": {"type": "boolean"},
-            "project": _TEXT,
-            "kind": _TEXT,
-            "session": _TEXT,
-            "task": _TEXT,
+            **_asked("requires_citations", "project", "kind", "session", "task"),
             "namespace": _TEXT,
         },
         _gives(
@@ -202,7 +208,7 @@ TOOLS: Final = (
             "sessionKey": _TEXT,
             "namespace": _TEXT,
             "budget": {**_COUNT, "description": "characters"},
-            "format": {"enum": ["json", "text", "markdown", "html"]},
+            "format": {"enum": ["json", *(name for name in FORMATS if name != "json")]},
         },
         _object({"snapshotFound": {"type": "boolean"}, "snapshot": _OBJECT, "rendered": _TEXT}, ("snapshotFound",)),
         READS, ("query",), {"sessionKey": "session"},
@@ -213,7 +219,7 @@ TOOLS: Final = (
         {
             "content": _TEXT,
             "title": _TEXT,
-            "kind": {"enum": list(_KINDS)},
+            "kind": {"enum": list(Kind)},
             "tags": _TEXTS,
             "citations": {**_TEXTS, "description": "commit:HASH, file:PATH#L1-L9, log:POINTER"},
             "importance": _SHARE,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from recallens.errors import NotFound, RecallensError
 from recallens.model.query import DEFAULT_TOKENS
 from recallens.operations.access import Call, Right
-from recallens.operations.arguments import Arguments, Limit, Name, Names, Question, Size, Words
+from recallens.operations.arguments import Arguments, Limit, Name, Names, Question, Size, Words, XrayFormat
 from recallens.operations.operation import Answer, Operation, Written
 from recallens.render import render
 from recallens.render.context import context_record
@@ -26,25 +26,23 @@ if TYPE_CHECKING:
     from recallens.model.recall import Recall
     from recallens.model.snapshot import Snapshot
 
-Format = Literal["json", "text", "markdown", "html"]
-
 
 class SearchMemory(Question):
     max_tokens: Annotated[Size | None, Field(description="At most this many tokens of results in all.")] = None
 
 
 class Xray(Question):
-    format: Format = "json"
+    format: XrayFormat = "json"
 
 
 class Explain(Arguments):
     session: Annotated[Name | None, Field(description="The session that asked; else those without one.")] = None
-    format: Format = "json"
+    format: XrayFormat = "json"
 
 
 class OneSnapshot(Arguments):
     id: Name
-    format: Format = "json"
+    format: XrayFormat = "json"
 
 
 class WhyNot(Question):
@@ -125,7 +123,7 @@ def recall_explain(engine: Engine, call: Call, asked: Explain) -> Answer | Writt
     return unseen(asked.format) if snapshot is None else written(snapshot, asked.format)
 
 
-def unseen(format: Format) -> Answer:
+def unseen(format: XrayFormat) -> Answer:
     """No snapshot: none was made, capture is off, or the session is another's. All three answer alike."""
     if format != "json":
         raise NotFound("no snapshot", hint="A search by someone who may write records one, if `capture` is on.")
@@ -137,7 +135,7 @@ def snapshot(engine: Engine, call: Call, asked: OneSnapshot) -> Answer | Written
     return written(engine.recorded_snapshot(asked.id, namespace=call.namespace), asked.format)
 
 
-def written(snapshot: Snapshot | None, format: Format) -> Answer | Written:
+def written(snapshot: Snapshot | None, format: XrayFormat) -> Answer | Written:
     """The one renderer's words, whatever the surface."""
     if format == "json":
         return Answer(record(document(snapshot)))

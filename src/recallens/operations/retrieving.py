@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from recallens.errors import NotAllowed
 from recallens.model.retrieval import build_context_string, build_lesson_string
 from recallens.operations.access import Call, Right
-from recallens.operations.arguments import Arguments, Name, Question, Size, Text
+from recallens.operations.arguments import Arguments, Count, Name, Question, Size, Text
 from recallens.operations.asking import counted
 from recallens.operations.keeping import Content
 from recallens.operations.operation import Answer, Operation
@@ -17,8 +17,6 @@ from recallens.render.records import recall_record
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
-
-Count = Annotated[int, Field(ge=0, le=1_000)]
 
 
 class Retrieve(Question):

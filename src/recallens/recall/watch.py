@@ -7,12 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from recallens.model.pool import Pool
-from recallens.model.query import Query
+from recallens.model.query import WATCH, Query
 from recallens.model.verdict import Found, Gate, IntArray, Note, Verdict
 from recallens.recall.runner import Decide
 from recallens.recall.scene import Scene
-
-WATCH = "watch"
 
 
 def follow(scene: Scene, rows: IntArray, unknown: list[str], depth: int, *, batch: int) -> Decide:

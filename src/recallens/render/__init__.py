@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from recallens.model.snapshot import Snapshot
     from recallens.render.tree import Document
 
+# The formats of the X-ray, each with the ending of its file and its media type; the first is the one for people.
+FORMATS: Final[Mapping[str, tuple[str, str]]] = {
+    "text": ("txt", "text/plain; charset=utf-8"),
+    "markdown": ("md", "text/markdown; charset=utf-8"),
+    "json": ("json", "application/json"),
+    "html": ("html", "text/html; charset=utf-8"),
+}
 DEFAULT_FORMAT: Final = "text"
 
 

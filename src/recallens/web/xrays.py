@@ -5,19 +5,13 @@ from __future__ import annotations
 from recallens.model.ledger import Ledger
 from recallens.model.snapshot import Snapshot
 from recallens.operations import OPERATIONS, perform
+from recallens.render import FORMATS
 from recallens.web.answering import Download, Page
 from recallens.web.drawing import funnel, share
 from recallens.web.results import explained, legend
 from recallens.web.searching import choices
 from recallens.web.visits import Visit
 from recallens.xray.explain import explain
-
-FORMATS = {
-    "text": ("txt", "text/plain; charset=utf-8"),
-    "markdown": ("md", "text/markdown; charset=utf-8"),
-    "json": ("json", "application/json"),
-    "html": ("html", "text/html; charset=utf-8"),
-}
 
 ABOUT_XRAY = (
     "See every decision of a recall: who proposed what, which filter kept what out, and how each score adds up."

@@ -15,7 +15,7 @@ from recallens.model.ledger import Ledger
 from recallens.model.memory import Memory, Status
 from recallens.model.query import MAX_LIMIT, Mode, Query
 from recallens.model.verdict import FloatArray
-from recallens.xray.reading import FILTER_SETTINGS, LIMIT_PICKS, PICK_SETTINGS, Fate, Reading, ordinal
+from recallens.xray.reading import FILTER_SETTINGS, LIMIT_PICKS, Fate, Reading, ordinal
 
 Rerun = Callable[[Query], Ledger]
 
@@ -166,8 +166,8 @@ def changes(trials: Trials, reading: Reading, fate: Fate, memory: Memory | None)
         return
     if not fate.proposed or (fate.cut is not None and fate.cut.name in LIMIT_PICKS):
         yield from _present([_limit(trials, _first_limit(reading, fate))])
-    if fate.cut is not None and fate.cut.name in PICK_SETTINGS:
-        yield from _present([trials.change(*PICK_SETTINGS[fate.cut.name])])
+    if fate.cut is not None and fate.cut.name in FILTER_SETTINGS:
+        yield from _present([trials.change(*FILTER_SETTINGS[fate.cut.name])])
     yield from _present(_budget(trials, short) for short in shortages(reading, fate))
     if fate.proposed:
         yield from _present(_weights(trials, reading, fate))

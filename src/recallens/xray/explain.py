@@ -13,6 +13,7 @@ from recallens.errors import InvalidInput
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.masks import all_but, anywhere
 from recallens.model.pool import Pool
+from recallens.model.query import WATCH
 from recallens.model.snapshot import (
     Budget,
     Conflicts,
@@ -29,8 +30,6 @@ from recallens.model.verdict import Found, Note, Round
 from recallens.xray.walk import DIRECT_ANSWER, Rung, Walk
 
 NEAR_MISSES: Final = 5
-# The view that names rows which are followed without taking part.
-WATCH: Final = "watch"
 
 _NS_PER_MS: Final = 1e6
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from recallens.model.ledger import Ledger
-from recallens.model.memory import Kind, Sector, Tier
-from recallens.model.plan import Intent, Scope
 from recallens.model.pool import Pool
-from recallens.model.query import Documents, Filters, Mode, Query, Situation
+from recallens.model.query import NEUTRAL, OPTIONS, WATCH, Query, place_of
 from recallens.model.verdict import FloatArray, Found, Gate, IntArray, Pick, Round, Term
 from recallens.renamed import preset_of_record
 
-WATCH = "watch"
 NOT_PROPOSED = "not-proposed"
 # The picks that keep the first `limit` rows: by score alone, or by score less likeness to what is kept already.
 MMR = "mmr-diversify"
@@ -24,29 +21,9 @@ LIMIT_PICKS = frozenset(("limit", MMR))
 # Gates of the direct-answer tier: they reject a row only where no other view proposed it.
 _TIER_GATES = ("direct-answer:", "token-overlap")
 
-# The setting of the query behind each of the caller's own gates, and the value that turns the gate off.
+# The setting of the query behind each of the caller's own gates and picks, and the value that turns it off.
 FILTER_SETTINGS: Mapping[str, tuple[str, Any]] = {
-    "project": ("filters.project", None),
-    "sector": ("filters.sector", None),
-    "tier": ("filters.tier", None),
-    "kind": ("filters.kind", None),
-    "tags": ("filters.tags", ()),
-    "min-salience": ("filters.min_salience", 0.0),
-    "in-session": ("filters.in_session", None),
-    "documents": ("filters.documents", Documents.INCLUDE),
-    "requires-citations": ("filters.requires_citations", False),
-    "scope": ("filters.scope", Scope.ORG),
-    "affected-files": ("filters.affected", ()),
-    "folders": ("filters.folders", ()),
-    "raw-conversations": ("filters.include_raw", True),
-    "knowledge-mix": ("filters.brain_file_limit", None),
-    "medium-term": ("filters.medium_term_limit", None),
-}
-
-# The same for the caller's own picks.
-PICK_SETTINGS: Mapping[str, tuple[str, Any]] = {
-    "brain-file-limit": ("filters.brain_file_limit", None),
-    "medium-term-limit": ("filters.medium_term_limit", None),
+    gate: (place_of(name), NEUTRAL[name]) for name, option in OPTIONS.items() for gate in option.gates
 }
 
 
@@ -55,31 +32,9 @@ def of_a_tier(gate: str) -> bool:
 
 
 def query_from_record(record: Mapping[str, Any]) -> Query:
-    """The query that a ledger was made for. A field this version does not know is an error: it might have mattered."""
-    given = _known(record, Query)
-    filters = _known(given.pop("filters", {}), Filters)
-    for name, kind in (("sector", Sector), ("tier", Tier), ("kind", Kind), ("documents", Documents), ("scope", Scope)):
-        if filters.get(name) is not None:
-            filters[name] = kind(filters[name])
-    for name in ("tags", "affected", "folders"):
-        filters[name] = tuple(filters.get(name, ()))
-    for name in ("files", "scopes", "watch"):
-        given[name] = tuple(given.get(name, ()))
-    given["weights"] = dict(given.get("weights", {}))
-    if "preset" in given:
-        given["preset"] = preset_of_record(given["preset"])
-    situation = _known(given.pop("situation", {}), Situation)
-    given["situation"] = Situation(**{**situation, "commands": tuple(situation.get("commands", ()))})
-    if given.get("intent") is not None:
-        given["intent"] = Intent(given["intent"])
-    return Query(**{**given, "mode": Mode(given.get("mode", Mode.HYBRID)), "filters": Filters(**filters)})
-
-
-def _known(record: Mapping[str, Any], kind: type[Query] | type[Filters] | type[Situation]) -> dict[str, Any]:
-    unknown = record.keys() - {field.name for field in fields(kind)}
-    if unknown:
-        raise ValueError(f"the recorded query has {sorted(unknown)[0]!r}, which this version does not know")
-    return dict(record)
+    """The query that a ledger was made for, with its preset by the name that it has now."""
+    query = Query.from_json(record)
+    return query if "preset" not in record else replace(query, preset=preset_of_record(query.preset))
 
 
 def settings_of(query: Query) -> dict[str, Any]:

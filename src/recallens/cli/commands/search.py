@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recallens.cli.asking import Question, asks, question
 from recallens.cli.given import Given, pass_given
 from recallens.cli.options import FORMATS, TEXT, Format, shared
+from recallens.cli.question import TypedQuestion, asks, question
 from recallens.cli.screen import screen
 from recallens.errors import InvalidInput
 
@@ -101,7 +101,7 @@ def documents(
     _answer(given, recall, why=why)
 
 
-def _brief(given: Given, asked: Question, *, max_tokens: int | None, record: bool | None) -> None:
+def _brief(given: Given, asked: TypedQuestion, *, max_tokens: int | None, record: bool | None) -> None:
     with given.engine() as engine:
         found = engine.search_memory(
             asked.text, max_tokens=max_tokens, **asked.for_engine(engine.settings), record=record
