@@ -73,7 +73,7 @@ def _at(query: Query, name: str) -> object:
     return value
 
 
-@pytest.mark.parametrize("command", (search, xray, why_not), ids=lambda command: command.name)
+@pytest.mark.parametrize("command", [search, xray, why_not], ids=lambda command: command.name)
 def test_a_command_has_every_option_as_a_flag(command: click.Command) -> None:
     flags = {flag for parameter in command.params for flag in (*parameter.opts, *parameter.secondary_opts)}
     assert {flag for name in ASKED for flag in flags_of(name)} <= flags
@@ -103,7 +103,7 @@ def test_the_page_says_options_of_the_table() -> None:
 
 @pytest.mark.parametrize(
     "method",
-    ("query", "search", "search_documents", "search_memory", "retrieve", "question", "xray", "why_not", "sensitivity"),
+    ["query", "search", "search_documents", "search_memory", "retrieve", "question", "xray", "why_not", "sensitivity"],
 )
 def test_the_engine_names_every_option_in_its_signature(method: str) -> None:
     assert "SearchOptions" in str(getattr(Engine, method).__annotations__["options"])

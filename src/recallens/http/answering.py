@@ -20,7 +20,7 @@ from recallens.http.problems import problem_of, response_of
 from recallens.http.requests import caller_of, engine_of, metrics_of, worked
 from recallens.http.routes import ROUTES, Route
 from recallens.operations import OPERATIONS, Answer, Operation, Written, perform
-from recallens.operations.access import allowed
+from recallens.operations.operation import allowed
 from recallens.render import FORMATS
 
 # A rendered page has its style in it, and needs nothing else.

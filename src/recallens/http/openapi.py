@@ -14,7 +14,7 @@ from recallens.http.problems import PROBLEM_JSON
 from recallens.http.routes import ROUTES, Route
 from recallens.operations import Right
 from recallens.operations.answers import ANSWERS
-from recallens.operations.asking import Explain, OneSnapshot, Xray
+from recallens.operations.search import Explain, OneSnapshot, Xray
 from recallens.render import FORMATS
 
 Schema = dict[str, Any]

@@ -13,7 +13,7 @@ from recallens.http.metrics import TEXT_FORMAT
 from recallens.http.openapi import document
 from recallens.http.problems import RETRY_SECONDS, refused
 from recallens.http.requests import caller_of, engine_of, metrics_of, worked
-from recallens.operations.access import chosen_namespace
+from recallens.operations.operation import chosen_namespace
 
 CANARY = "is anybody there"
 _UNKEPT = {"Cache-Control": "no-store"}

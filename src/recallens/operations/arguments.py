@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, WithJsonSchema, create_model
@@ -45,6 +48,15 @@ CitationText = Annotated[
         "pattern": r"^(commit:[0-9a-f]{7,40}|file:[^\s:#]+|symbol:[^\s@]+@[^\s@:#]+|terminal_snapshot:\S+|log:\S+)"
     }),
 ]  # fmt: skip
+# A memory is a thought, not a file: the server's own bound on bodies is a little more.
+MOST_CONTENT = 1_000_000
+Content = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=MOST_CONTENT, pattern=r"\S"),
+    WithJsonSchema(
+        {"type": "string", "minLength": 1, "pattern": r"\S", "description": "At most 1,000,000 characters."}
+    ),
+]
 Citations = Annotated[
     tuple[CitationText, ...],
     Field(max_length=MOST_ITEMS, description="What it rests on: commit:HASH, file:PATH:1-9, log:POINTER …"),
@@ -58,6 +70,12 @@ if TYPE_CHECKING:
 else:
     XrayFormat = Literal[("json", *(name for name in FORMATS if name != "json"))]
 
+PAGE = 20
+Cursor = Annotated[
+    Annotated[str, StringConstraints(min_length=1, max_length=500)] | None,
+    Field(description="`next` of the page before."),
+]
+
 
 class Arguments(BaseModel):
     model_config = ConfigDict(
@@ -67,14 +85,14 @@ class Arguments(BaseModel):
     namespace: Annotated[Name | None, Field(description="One of the namespaces that the caller holds.")] = None
 
 
-class Asked(Arguments):
+class QuestionArguments(Arguments):
     """A question with everything that can be said beside it, as the command's options say it."""
 
     query: Annotated[Words, Field(description="The question, in any language.")]
 
     def options(self, now: int) -> dict[str, Any]:
         """As the engine takes them; what was not given, it decides."""
-        said = self.model_dump(include=set(ASKED), exclude_none=True)
+        said = {name: value for name in ASKED if (value := getattr(self, name)) is not None}
         asked_at = now
         for name in ("now", "as_of"):  # a time ago counts from the time that is asked at
             if name in said:
@@ -114,10 +132,10 @@ _TAKEN: Final[Mapping[Check, Any]] = {
 }
 
 if TYPE_CHECKING:
-    Question = Asked
+    Question = QuestionArguments
 else:
     Question = create_model(
-        "Question", __base__=Asked, **{name: _field(name, option) for name, option in ASKED.items()}
+        "Question", __base__=QuestionArguments, **{name: _field(name, option) for name, option in ASKED.items()}
     )
 
 Given = TypeVar("Given", bound=Arguments)
@@ -130,6 +148,15 @@ def checked(model: type[Given], given: Mapping[str, Any], *, strict: bool = Fals
         return model.model_validate(given)
     except ValidationError as error:
         raise InvalidInput("; ".join(_told(model, one) for one in error.errors()[:5])) from error
+
+
+def taken(model: type[Given], given: Mapping[str, Any]) -> Given:
+    """The arguments as they are, unchecked, with the defaults of what is not given."""
+    unknown = given.keys() - model.model_fields.keys()
+    missing = [name for name, field in model.model_fields.items() if field.is_required() and name not in given]
+    if unknown or missing:
+        raise TypeError(f"{model.__name__} takes {', '.join(model.model_fields)}, not {sorted(given)}")
+    return model.model_construct(**given)
 
 
 def _told(model: type[Arguments], error: Any) -> str:
@@ -145,3 +172,42 @@ def _told(model: type[Arguments], error: Any) -> str:
         case _:
             shown = repr(error["input"])
             return f"{name}: {error['msg'].lower()}, not {shown if len(shown) <= 80 else shown[:79] + '…'}"
+
+
+# ── pages: where one ended, as a text that fits only the same listing. It grants nothing ──
+
+
+def cursor_of(listing: Sequence[Any], at: Sequence[Any]) -> str:
+    packed = json.dumps([_fingerprint(listing), *at], separators=(",", ":")).encode()
+    return base64.urlsafe_b64encode(packed).rstrip(b"=").decode()
+
+
+def place_of(cursor: str | None, listing: Sequence[Any], kinds: tuple[type, ...]) -> tuple[Any, ...] | None:
+    """What `cursor_of` packed; one of another listing, or of nobody's making, is refused."""
+    if cursor is None:
+        return None
+    try:
+        packed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        fingerprint, *at = json.loads(packed)
+        fits = fingerprint == _fingerprint(listing) and [type(one) for one in at] == list(kinds)
+    except (ValueError, TypeError, binascii.Error, RecursionError):
+        fits = False
+    if not fits:
+        raise InvalidInput(
+            "this cursor is of no page of this listing",
+            hint="Give `next` of the page before, with the same filters, or none.",
+        )
+    return tuple(at)
+
+
+def offset_of(cursor: str | None, listing: Sequence[Any]) -> int:
+    place = place_of(cursor, listing, (int,))
+    if place is None:
+        return 0
+    if not 0 <= place[0] < 1 << 53:
+        raise InvalidInput("this cursor is of no page of this listing", hint="Give `next` of the page before, or none.")
+    return int(place[0])
+
+
+def _fingerprint(listing: Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps(listing, default=str).encode()).hexdigest()[:12]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from recallens.errors import InvalidInput
 from recallens.evaluate.golden import GRADES
@@ -61,7 +62,7 @@ def _page(visit: Visit, name: str, *, said: Mapping[str, int] | None = None, pro
     }
     if visit.query:
         asked = visit.question()
-        options = asked.options(engine.clock()) | {"limit": asked.limit or RATED}
+        options: dict[str, Any] = {"limit": RATED, **asked.options(engine.clock())}
         recall = engine.recall(engine.query(asked.query, **options, namespace=namespace))
         before = rated_questions(engine, name, namespace=namespace)
         kept = next((one for one in before if one.query == visit.query), None)

@@ -73,7 +73,8 @@ def sandbox(visit: Visit) -> Page:
     if not visit.query:
         return Page("ask.html", {"title": "Sandbox", "about": ABOUT, "action": "/sandbox", **choices(visit)})
     asked, trial = visit.question(), tried(visit)
-    dials = {name: asked.weights.get(name, 1.0) for name in ordered(_weighable(trial.before))}
+    weights = asked.options(visit.engine.clock())["weights"]
+    dials = {name: weights.get(name, 1.0) for name in ordered(_weighable(trial.before))}
     budget = trial.query.budget or DEFAULT_BUDGET
     return Page(
         "sandbox.html",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from recallens.model.memory import Kind, Sector, Status
 from recallens.model.recall import Recall
 from recallens.model.snapshot_id import snapshot_id
@@ -43,7 +45,7 @@ def _searched(visit: Visit) -> Recall:
     """As the operation `search` does it; the page needs the recall itself, for its decisions."""
     engine, asked = visit.engine, visit.question()
     options = asked.options(engine.clock())
-    who = {"namespace": visit.namespace, "record": visit.records, "owner": visit.caller.owner}
+    who: dict[str, Any] = {"namespace": visit.namespace, "record": visit.records, "owner": visit.caller.owner}
     return engine.search(asked.query, **options, certify=True, **who)
 
 

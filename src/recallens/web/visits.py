@@ -14,9 +14,9 @@ from recallens.http.requests import caller_of, engine_of
 from recallens.model.ledger import Ledger
 from recallens.model.query import ASKED, json_name
 from recallens.operations import Call, Caller, Right
-from recallens.operations.access import allowed
 from recallens.operations.arguments import Question, checked
-from recallens.operations.asking import seen
+from recallens.operations.operation import allowed
+from recallens.operations.search import seen
 
 # What of a question an address can say, by the operations' own names; `q` is the question and `w.NAME` a weight.
 SAID = tuple(json_name(name) for name, option in ASKED.items() if option.on_page)
