@@ -1,4 +1,4 @@
-"""What only the owner does: refused to everyone else, offered by no other surface, answered as the command prints it."""
+"""What only the owner does: refused to others, offered by no other surface, answered as the command prints it."""
 
 from __future__ import annotations
 

@@ -79,7 +79,12 @@ Cursor = Annotated[
 
 class Arguments(BaseModel):
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, str_strip_whitespace=False
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="forbid",
+        frozen=True,
+        str_strip_whitespace=False,
+        defer_build=True,
     )
 
     namespace: Annotated[Name | None, Field(description="One of the namespaces that the caller holds.")] = None
