@@ -11,11 +11,10 @@ import pytest
 import schemathesis
 from http_scene import Scene, examples
 
-from recallens.http.openapi import document
+from recallens.http.openapi import ANSWERS, document
 from recallens.http.routes import ROUTES, Route
 from recallens.model.query import Ranking
 from recallens.operations import OPERATIONS, Right
-from recallens.operations.answers import ANSWERS
 from recallens.recall.presets import PRESETS
 
 DOCS = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import pytest
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotAllowed, UnknownOption
 from recallens.http.routes import ROUTES
-from recallens.mcp.full import full_tools
+from recallens.mcp.tools import full_tools
 from recallens.operations import OPERATIONS, Answer, Caller, Right, owner, perform
 
 OWNER = owner("default")

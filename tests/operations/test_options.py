@@ -15,8 +15,7 @@ from recallens.config import Settings
 from recallens.engine import Engine
 from recallens.engine.question import question
 from recallens.http.openapi import document
-from recallens.mcp.full import full_tools
-from recallens.mcp.tools import TOOLS
+from recallens.mcp.tools import TOOLS, full_tools
 from recallens.model.query import ASKED, NEUTRAL, OPTIONS, Check, Filters, Query, Situation, about, json_name, place_of
 from recallens.operations.arguments import Question
 from recallens.web.visits import SAID

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from recallens.engine import Engine
 from recallens.http.routes import ROUTES
-from recallens.serving.whole import whole
+from recallens.server import whole
 from recallens.web.assets import ICON, asset
 
 HOST = "http://127.0.0.1:8765"

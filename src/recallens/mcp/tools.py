@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from recallens.errors import InvalidInput
 from recallens.model.memory import Kind
 from recallens.model.plan import INTENT_ALIASES, Intent
 from recallens.model.query import ASKED, Check, json_name
 from recallens.render import FORMATS
+
+if TYPE_CHECKING:
+    from recallens.operations import Operation
 
 Schema = Mapping[str, Any]
 
@@ -241,3 +244,71 @@ COMPATIBLE: Final[Mapping[str, tuple[str, ...]]] = {"remnic": ("engram", "remnic
 def aliased(tools: tuple[Tool, ...], compat: str | None) -> tuple[Tool, ...]:
     prefixes = COMPATIBLE[compat] if compat is not None else ()
     return tools + tuple(replace(tool, name=f"{prefix}.{tool.name}") for prefix in prefixes for tool in tools)
+
+
+# ── the full list ──
+
+# Reads that are written down where searches are recorded.
+RECORDING: Final = frozenset({"search", "get_context", "retrieve", "search_documents"})
+# Writes that take nothing away. Any other write is shown as one that may.
+ADDING: Final = frozenset({
+    "add_skill", "add_pattern", "add_gotcha", "confirm", "relate", "restore", "start_session", "end_session",
+    "start_task", "log_task", "end_task",
+})  # fmt: skip
+# For those who look after a store, and not for an agent in the middle of its work.
+LEFT_OUT: Final = frozenset({"sync_vault", "list_runs", "get_run"})
+# What no agent is trusted with, whoever it works for: to delete for good.
+WITHHELD: Final[Mapping[str, frozenset[str]]] = {"forget": frozenset({"hard"})}
+
+
+def full_tools() -> tuple[Tool, ...]:
+    """The default tools, and every other operation that an agent can use: a new operation is a tool by itself."""
+    from recallens.operations import OPERATIONS
+
+    taken = {tool.operation for tool in TOOLS} | LEFT_OUT
+    return TOOLS + tuple(_tool(one) for name, one in OPERATIONS.items() if name not in taken and _open(one))
+
+
+def _open(operation: Operation) -> bool:
+    """What needs more than to write is for the person at the machine, not for their agent."""
+    return operation.needs in ("read", "write")
+
+
+def _tool(operation: Operation) -> Tool:
+    schema = operation.arguments.model_json_schema(by_alias=True)
+    shared, withheld = schema.get("$defs", {}), WITHHELD.get(operation.name, frozenset())
+    return Tool(
+        operation.name,
+        operation.name,
+        operation.about,
+        {name: _plain(one, shared) for name, one in schema["properties"].items() if name not in withheld},
+        {"type": "object"},
+        _effect(operation),
+        tuple(schema.get("required", ())),
+    )
+
+
+def _effect(operation: Operation) -> Effect:
+    if operation.needs == "read":
+        return SEARCHES if operation.name in RECORDING else READS
+    return ADDS if operation.name in ADDING else DESTROYS
+
+
+def _plain(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what costs tokens and says nothing: titles, null for what was not given, references."""
+    if "$ref" in schema:
+        named = shared[schema["$ref"].rpartition("/")[2]]
+        return _plain({**named, **{name: value for name, value in schema.items() if name != "$ref"}}, shared)
+    choices = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    if len(choices) == 1:
+        rest = {name: value for name, value in schema.items() if name != "anyOf"}
+        return _plain({**choices[0], **rest}, shared)
+    kept = {name: value for name, value in schema.items() if name not in ("title", "default", "pattern")}
+    if isinstance(inner := kept.get("properties"), Mapping):
+        kept["properties"] = {name: _plain(one, shared) for name, one in inner.items()}
+    for place in ("items", "additionalProperties"):
+        if isinstance(inner := kept.get(place), Mapping):
+            kept[place] = _plain(inner, shared)
+    if choices:
+        kept["anyOf"] = [_plain(one, shared) for one in choices]
+    return kept

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from recallens.http.endpoints import keep, own_path
 from recallens.http.requests import engine_of, worked
-from recallens.http.signing_in import keep, own_path
 from recallens.web.answering import HEADERS, templates
 
 PATH: Final = "/sign-in"

@@ -1,42 +1,36 @@
-"""A route's answer: the operation performed in a thread, its bytes sent with what a cache and a client need to know."""
+"""Every endpoint: the operations, the server's own state, and signing in."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute
 from starlette.routing import Route as StarletteRoute
 
-from recallens.errors import InvalidInput
+from recallens.errors import InvalidInput, RecallensError, TokenRefused
+from recallens.http.guard import COOKIE
 from recallens.http.idempotency import HEADER, REPLAYED, checked_key, once, request_digest
-from recallens.http.parameters import BRIEF, from_body, from_query
-from recallens.http.problems import problem_of, response_of
-from recallens.http.requests import caller_of, engine_of, metrics_of, worked
+from recallens.http.openapi import document
+from recallens.http.problems import RETRY_SECONDS, problem_of, refused, response_of
+from recallens.http.requests import BRIEF, caller_of, engine_of, from_body, from_query, metrics_of, worked
 from recallens.http.routes import ROUTES, Route
+from recallens.http.telemetry import TEXT_FORMAT
 from recallens.operations import OPERATIONS, Answer, Operation, Written, perform
-from recallens.operations.operation import allowed
+from recallens.operations.operation import allowed, chosen_namespace
 from recallens.render import FORMATS
 
 # A rendered page has its style in it, and needs nothing else.
 _PAGE_POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"}
 _OF_ONE_CALLER = {"Cache-Control": "private", "Vary": "Authorization, Cookie"}
-
-
-def routes(table: Sequence[Route] = ROUTES) -> list[BaseRoute]:
-    """One Starlette route a path, which knows all of its methods, so that a wrong one is told the right ones."""
-    by_path: dict[str, dict[str, Route]] = {}
-    for route in table:
-        by_path.setdefault(route.path, {})[route.method] = route
-    return [
-        StarletteRoute(path, _at(methods), methods=[*methods, "OPTIONS"])
-        for path, methods in sorted(by_path.items(), key=lambda item: "{" in item[0])
-    ]
 
 
 def _at(methods: Mapping[str, Route]) -> Callable[[Request], Any]:
@@ -134,3 +128,102 @@ async def on_http_error(request: Request, error: Exception) -> Response:
     """What the router refuses, as the same kind of problem."""
     assert isinstance(error, HTTPException)
     return response_of(problem_of(error, trace_id=request.state.trace_id), request)
+
+
+CANARY = "is anybody there"
+_UNKEPT = {"Cache-Control": "no-store"}
+
+
+async def healthz(request: Request) -> Response:
+    return JSONResponse({"status": "ok"}, headers=_UNKEPT)
+
+
+async def readyz(request: Request) -> Response:
+    """A whole recall through every stage; what it finds stays here."""
+    engine, caller = engine_of(request), caller_of(request)
+    held = caller.home or min(caller.namespaces or ("default",))
+
+    def canary() -> bool:
+        recall = engine.recall(engine.query(CANARY, limit=1, namespace=chosen_namespace(caller, held)))
+        return bool(recall.degraded)
+
+    try:
+        degraded = await worked(request, canary)
+    except RecallensError as error:
+        raise refused(
+            503, "NotReady", f"a query fails: {error.message}", hint=error.hint, Retry_After=str(RETRY_SECONDS)
+        ) from error
+    return JSONResponse({"status": "degraded" if degraded else "ready"}, headers=_UNKEPT)
+
+
+async def metrics(request: Request) -> Response:
+    size = await worked(request, lambda: Path(engine_of(request).store.location).stat().st_size)
+    text = metrics_of(request).text(store_bytes=size, working=request.app.state.work.in_hand)
+    return Response(text, headers=_UNKEPT, media_type=TEXT_FORMAT)
+
+
+async def openapi(request: Request) -> Response:
+    return JSONResponse(document(), headers={"Cache-Control": "private", "Vary": "Authorization, Cookie"})
+
+
+_FORM = "application/x-www-form-urlencoded"
+
+
+async def sign_in(request: Request) -> Response:
+    """From a form (`token`, and `next` to go to) or JSON (`{"token": …}`)."""
+    token, onward = await _said(request)
+    if await worked(request, lambda: engine_of(request).token_of(token)) is None:
+        raise TokenRefused("this token is not known", hint="`recallens token list` shows which are in force.")
+    response = Response(status_code=204) if onward is None else RedirectResponse(onward, 303)
+    return keep(response, request, token)
+
+
+def keep(response: Response, request: Request, token: str) -> Response:
+    """The cookie ends with the browser; no script reads it, and no other site makes the browser send it."""
+    secure = request.url.scheme == "https"
+    response.set_cookie(COOKIE, token, path="/", httponly=True, samesite="strict", secure=secure)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+async def sign_out(request: Request) -> Response:
+    response = Response(status_code=204, headers={"Cache-Control": "no-store"})
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+    return response
+
+
+async def _said(request: Request) -> tuple[str, str | None]:
+    raw = (await request.body()).decode("utf-8", "replace")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    try:
+        said = {name: values[-1] for name, values in parse_qs(raw).items()} if kind == _FORM else json.loads(raw)
+        token, onward = said["token"], said.get("next")
+        if not isinstance(token, str) or not isinstance(onward, str | None):
+            raise TypeError
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InvalidInput("give the token, as a form or as JSON", hint='{"token": "rcl_…"}') from error
+    return token.strip(), None if onward is None else own_path(onward)
+
+
+def own_path(onward: str) -> str:
+    """Only a path of our own: `//elsewhere` and a backslash are other sites to a browser."""
+    return onward if onward.startswith("/") and not onward.startswith(("//", "/\\")) else "/"
+
+
+def routes() -> list[BaseRoute]:
+    """One Starlette route for each path, which knows all of its methods, so that a wrong one is told the right ones."""
+    by_path: dict[str, dict[str, Route]] = {}
+    for route in ROUTES:
+        by_path.setdefault(route.path, {})[route.method] = route
+    return [
+        StarletteRoute("/healthz", healthz, methods=["GET"]),
+        StarletteRoute("/readyz", readyz, methods=["GET"]),
+        StarletteRoute("/metrics", metrics, methods=["GET"]),
+        StarletteRoute("/openapi.json", openapi, methods=["GET"]),
+        *(
+            StarletteRoute(path, _at(methods), methods=[*methods, "OPTIONS"])
+            for path, methods in sorted(by_path.items(), key=lambda item: "{" in item[0])
+        ),
+        StarletteRoute("/session", sign_in, methods=["POST"]),
+        StarletteRoute("/session", sign_out, methods=["DELETE"]),
+    ]
