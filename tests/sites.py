@@ -13,7 +13,7 @@ from recallens.engine import Engine
 from recallens.http.limits import Limits, WorkQueue
 from recallens.operations import Caller
 from recallens.server import whole
-from recallens.web.pages import routes
+from recallens.web.site import routes
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

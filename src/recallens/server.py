@@ -87,11 +87,10 @@ def whole(
     access_log: bool = False,
 ) -> Starlette:
     """The API with what is served beside it: the page, and MCP where its package is installed."""
-    from recallens.web import pages
-    from recallens.web.signing_in import PATH as SIGN_IN
+    from recallens.web import site
 
     limits = limits or Limits()
-    routes, lifespans = pages.routes(), list[Lifespan]()
+    routes, lifespans = site.routes(), list[Lifespan]()
     if find_spec("mcp") is not None:
         from recallens.mcp.http import endpoint
 
@@ -104,8 +103,8 @@ def whole(
         allow_hosts=allow_hosts,
         limits=limits,
         routes=routes,
-        public=pages.public(),
-        sign_in=SIGN_IN,
+        public=site.public(),
+        sign_in=site.SIGN_IN,
         lifespans=lifespans,
         spans=spans,
         access_log=access_log,

@@ -18,7 +18,7 @@ from recallens.http.openapi import document
 from recallens.mcp.tools import TOOLS, full_tools
 from recallens.model.query import ASKED, NEUTRAL, OPTIONS, Check, Filters, Query, Situation, about, json_name, place_of
 from recallens.operations.arguments import Question
-from recallens.web.visits import SAID
+from recallens.web.visit import SAID
 
 SAMPLE = {
     Check.LABEL: "a", Check.NAMESPACE: "a", Check.TEXTS: ("a",), Check.TAGS: ("a",), Check.COMMANDS: ("a",),

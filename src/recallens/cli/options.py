@@ -141,7 +141,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]
         return [CompletionItem(f"{name}=") for name in WEIGHABLE if name.startswith(incomplete)]
 
 
-class Format(click.ParamType):  # type: ignore[type-arg]
+class FormatType(click.ParamType):  # type: ignore[type-arg]
     """A format of the X-ray."""
 
     name = "format"
@@ -168,7 +168,7 @@ def now_ms() -> int:
 
 TEXT = Text()
 WHEN = When()
-FORMAT = Format()
+FORMAT = FormatType()
 
 
 def listed(members: type[StrEnum]) -> str:

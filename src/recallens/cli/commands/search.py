@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recallens.cli.given import Given, pass_given
-from recallens.cli.options import FORMATS, TEXT, Format, shared
+from recallens.cli.options import FORMATS, TEXT, FormatType, shared
 from recallens.cli.question import TypedQuestion, asks, question
 from recallens.cli.screen import screen
 from recallens.errors import InvalidInput
@@ -13,7 +13,7 @@ from recallens.errors import InvalidInput
 if TYPE_CHECKING:
     from recallens.model.recall import Recall
 
-_HERE = Format("--xray takes the word after it as its format: put it last, or write --xray=text.")
+_HERE = FormatType("--xray takes the word after it as its format: put it last, or write --xray=text.")
 
 
 @click.command()
