@@ -6,8 +6,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 from http_scene import QUESTION, Scene, listening_to
+from prometheus_client.parser import text_string_to_metric_families
 
 from recallens.engine import Engine
 from recallens.http.limits import Limits
