@@ -36,7 +36,7 @@ class Xraying(Recalling):
         """A query for explaining: never empty, and within a budget as an agent would ask it."""
         if not isinstance(text, str) or not text.strip():
             raise InvalidInput(EMPTY_QUERY)
-        given = {name: value for name, value in options.items() if value is not None}
+        given = {name: value for name, value in options.items() if value is not None or name not in USUAL}
         asked: dict[str, Any] = {"certify": True, **USUAL, **given}
         return self.query(text, **asked)
 
