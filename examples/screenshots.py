@@ -17,8 +17,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from recallens.engine import Engine
-from recallens.serving.running import running
-from recallens.serving.whole import whole
+from recallens.server import running, whole
 
 HERE = Path(__file__).parent
 IMAGES = HERE.parent / "docs" / "images"

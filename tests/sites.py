@@ -10,10 +10,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recallens.cli.main import main
 from recallens.engine import Engine
-from recallens.http.limits import Limits, Work
+from recallens.http.limits import Limits, WorkQueue
 from recallens.operations import Caller
-from recallens.serving.whole import whole
-from recallens.web.pages import routes
+from recallens.server import whole
+from recallens.web.site import routes
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -37,7 +37,7 @@ def site(engine: Engine, caller: Caller | None = None) -> Starlette:
     app = Starlette(routes=routes())
     app.add_middleware(LetIn, caller=caller)
     limits = Limits()
-    app.state.engine, app.state.limits, app.state.work = engine, limits, Work(limits)
+    app.state.engine, app.state.limits, app.state.work = engine, limits, WorkQueue(limits)
     return app
 
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from recallens.engine import Engine
-from recallens.serving.running import running
+from recallens.server import running
 from sites import load_sample, site
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -13,7 +13,7 @@ from payloads import PAYLOADS
 from recallens.engine import Engine
 from recallens.ingest.draft import Draft
 from recallens.model.citation import FileCitation, LogCitation
-from recallens.serving.running import running
+from recallens.server import running
 from sites import site
 
 CHUNK = 34

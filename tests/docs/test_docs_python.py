@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 import recallens
+from recallens.cli.question import flags_of
+from recallens.model.query import OPTIONS, Check, about, json_name
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+PATH = ROOT / "docs" / "python.md"
+PAGE = PATH.read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 # Public to the other parts of the program, and to nobody else.
@@ -20,6 +23,28 @@ INNER = {
     "core.memory", "core.new_id", "core.num", "core.prepare", "core.state", "core.use_encoding", "crafts.put",
     "encoder.change", "encoder.drain_quietly",
 }  # fmt: skip
+
+START, END = "<!-- options: written by `python tests/docs/test_docs_python.py` -->", "<!-- end of options -->"
+WRITTEN = {
+    Check.LABEL: "text", Check.NAMESPACE: "text", Check.TEXTS: "texts", Check.TAGS: "texts", Check.COMMANDS: "texts",
+    Check.LIMIT: "whole number", Check.SIZE: "whole number", Check.COUNT: "whole number", Check.SHARE: "0 to 1",
+    Check.FLAG: "true, false", Check.MOMENT: "milliseconds", Check.FACTORS: "number by name",
+}  # fmt: skip
+
+
+def options_table() -> str:
+    """Every option of a question, as the one table has it."""
+    rows = ["| option | value | what it says | command | HTTP, MCP |", "| --- | --- | --- | --- | --- |"]
+    for name, option in OPTIONS.items():
+        value = ", ".join(option.choices or option.parts) or WRITTEN[option.check]
+        flag, json = (f"`{flags_of(name)[0]}`", f"`{json_name(name)}`") if not option.python_only else ("", "")
+        rows.append(f"| `{name}` | {value} | {about(name)} | {flag} | {json} |")
+    return "\n".join(rows)
+
+
+def test_the_table_of_options_is_the_one_that_is_checked() -> None:
+    held = PAGE.partition(START)[2].partition(END)[0].strip()
+    assert held == options_table(), "run `python tests/docs/test_docs_python.py`"
 
 
 @pytest.mark.parametrize("name", recallens.__all__)
@@ -57,3 +82,8 @@ def test_the_tour_runs() -> None:
     assert done.returncode == 0, done.stderr
     assert "Tracking cache is invalidated by events" in done.stdout
     assert "then: Tracking cache TTL is 60 seconds" in done.stdout
+
+
+if __name__ == "__main__":
+    before, _, rest = PAGE.partition(START)
+    PATH.write_text(f"{before}{START}\n{options_table()}\n{END}{rest.partition(END)[2]}", encoding="utf-8")

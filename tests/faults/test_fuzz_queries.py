@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from recallens.engine import Engine
-from recallens.engine.search import MAX_QUERY_CHARACTERS
 from recallens.errors import InvalidInput, NotFound
 from recallens.model.memory import Kind, Sector, Tier
+from recallens.model.query import MAX_QUERY_CHARACTERS
 
 QUERIES = int(os.environ.get("RECALLENS_FUZZ", "3000"))
 SEED = 20_260_601

@@ -13,8 +13,7 @@ from starlette.testclient import TestClient
 
 from recallens.engine import Engine
 from recallens.ingest.draft import Draft
-from recallens.serving.app import build
-from recallens.serving.running import address_of, listening, serving
+from recallens.server import address_of, build, listening, serving
 
 ADDRESS = "http://127.0.0.1:8765"
 QUESTION = "how long are lookups cached"

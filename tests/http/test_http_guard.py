@@ -9,7 +9,7 @@ from http_scene import ADDRESS, Scene
 
 from recallens.errors import NotAllowed
 from recallens.http.guard import COOKIE, is_loopback
-from recallens.serving.running import refuse_open_doors
+from recallens.server import refuse_open_doors
 
 SEARCH = "/v1/search?q=cache"
 

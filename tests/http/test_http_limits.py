@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from http_scene import QUESTION, Scene, listening_to
+from prometheus_client.parser import text_string_to_metric_families
 
 from recallens.engine.maintenance import Maintenance
 from recallens.http.limits import Limits
@@ -132,13 +133,25 @@ def test_metrics_count_and_tell_nothing(scene: Scene) -> None:
         client.get(f"/v1/memories/{scene.ids[0]}")
         client.get("/nowhere/at/all")
         client.request("BREW", "/v1/stats")
-        text = client.get("/metrics").text
-    assert 'recallens_http_requests_total{method="GET",route="/v1/search",status="200"} 1' in text
-    assert 'recallens_http_requests_total{method="GET",route="/v1/memories/{id}",status="200"} 1' in text
-    assert 'recallens_http_requests_total{method="GET",route="(none)",status="404"} 1' in text
+        answer = client.get("/metrics")
+    text = answer.text
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert {family.name: (family.type, family.documentation) for family in text_string_to_metric_families(text)} == {
+        "recallens_http_requests": ("counter", "Requests by route and status."),
+        "recallens_http_request_seconds": ("histogram", "Time to the answer's end, by route."),
+        "recallens_http_in_flight": ("gauge", "Requests that are being answered."),
+        "recallens_work_in_hand": ("gauge", "Requests that are worked on, or wait for a thread."),
+        "recallens_results": ("counter", "Results by the tier that served them."),
+        "recallens_degraded_views": ("counter", "Views that failed while a recall went on."),
+        "recallens_store_bytes": ("gauge", "The size of the store's file."),
+    }
+    assert 'recallens_http_requests_total{method="GET",route="/v1/search",status="200"} 1.0' in text
+    assert 'recallens_http_requests_total{method="GET",route="/v1/memories/{id}",status="200"} 1.0' in text
+    assert 'recallens_http_requests_total{method="GET",route="(none)",status="404"} 1.0' in text
     assert 'method="other"' in text
     assert 'recallens_results_total{tier="hybrid"}' in text or 'recallens_results_total{tier="direct-answer"}' in text
-    assert 'recallens_http_request_seconds_bucket{route="/v1/search",le="+Inf"} 1' in text
+    assert 'recallens_http_request_seconds_bucket{le="+Inf",route="/v1/search"} 1.0' in text
+    assert "_created" not in text
     assert "recallens_store_bytes " in text
     for word in ("lookups", "default", "elsewhere", scene.ids[0], "nowhere/at"):
         assert word not in text

@@ -17,8 +17,7 @@ from mcp_scene import RECALLENS, environment, over_stdio, serving
 
 from recallens import Engine
 from recallens.mcp.http import endpoint
-from recallens.serving.app import build
-from recallens.serving.running import listening
+from recallens.server import build, listening
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 ACCEPTS = {"Accept": "application/json, text/event-stream"}

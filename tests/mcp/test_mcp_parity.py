@@ -12,7 +12,7 @@ from mcp_scene import RECALLENS, Desk, environment
 
 from recallens import Engine
 from recallens.config import load
-from recallens.mcp.callers import local_caller, source_of
+from recallens.mcp.calls import local_caller, source_of
 from recallens.operations import OPERATIONS, perform
 from recallens.render.records import to_text
 from recallens.text.token_count import count_tokens

@@ -16,10 +16,8 @@ from recallens import Engine
 from recallens.cli.commands.mcp import COMPATS
 from recallens.cli.main import main
 from recallens.config import load
-from recallens.mcp.callers import local_caller
-from recallens.mcp.calling import Asked, Offer, called
-from recallens.mcp.full import ADDING, LEFT_OUT, RECORDING, WITHHELD, full_tools
-from recallens.mcp.tools import COMPATIBLE, DESTROYS, TOOLS, aliased
+from recallens.mcp.calls import CallContext, Offer, called, local_caller
+from recallens.mcp.tools import ADDING, COMPATIBLE, DESTROYS, LEFT_OUT, RECORDING, TOOLS, WITHHELD, aliased, full_tools
 from recallens.model.memory import Kind
 from recallens.model.plan import INTENT_ALIASES, Intent
 from recallens.operations import OPERATIONS, Right, perform
@@ -245,7 +243,7 @@ def test_the_unexpected_has_a_trace_id_that_is_in_the_log(caplog: pytest.LogCapt
         raise ZeroDivisionError("a secret path")
 
     offer = Offer(engine=broken, caller=lambda engine, request: None, tools=TOOLS)  # type: ignore[arg-type]
-    result = called(offer, TOOLS[0], {"query": "x"}, Asked())
+    result = called(offer, TOOLS[0], {"query": "x"}, CallContext())
     assert result.is_error
     said = result.content[0].text
     assert "unexpected ZeroDivisionError in search_memory" in said

@@ -21,8 +21,7 @@ from mcp import Client
 from recallens.cli.main import main
 from recallens.engine import Engine
 from recallens.model.times import instant
-from recallens.serving.running import running
-from recallens.serving.whole import whole
+from recallens.server import running, whole
 from standing import FixedClock
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from recallens.errors import InvalidInput
-from recallens.serving.running import address_of, listening
+from recallens.server import address_of, listening
 
 
 def test_what_is_written_to_a_connection_is_sent_at_once() -> None:

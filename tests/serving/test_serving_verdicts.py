@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 
 from recallens.engine import Engine
 from recallens.http.routes import ROUTES
-from recallens.serving.whole import whole
-from recallens.web.assets import ICON, asset
+from recallens.server import whole
+from recallens.web.page import ICON, asset
 
 HOST = "http://127.0.0.1:8765"
 FROM_HERE = {"Origin": HOST, "Sec-Fetch-Site": "same-origin"}

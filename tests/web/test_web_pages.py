@@ -13,8 +13,8 @@ from payloads import PAYLOADS
 from recallens.engine import Engine
 from recallens.evaluate.rating import rated_questions
 from recallens.operations import Caller, Right
-from recallens.web.answering import POLICY
-from recallens.web.pages import routes
+from recallens.web.page import POLICY
+from recallens.web.site import routes
 from sites import site, written
 
 HERE = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}

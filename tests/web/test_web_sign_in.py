@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from recallens.engine import Engine
-from recallens.web.assets import addresses
+from recallens.web.page import addresses
 from sites import site
 
 FROM_HERE = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}

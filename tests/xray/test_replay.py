@@ -222,7 +222,9 @@ def test_one_pushed_out_by_a_new_memory_names_it(engine: Engine, clock: FixedClo
 def test_a_recall_that_is_read_after_later_writes_tells_what_it_saw(engine: Engine) -> None:
     first = engine.remember(Draft("Payments retry after 30 seconds at most.")).id
     engine.remember(Draft("Payments retry after 45 seconds at most, says the runbook."))
-    read, unread = (engine.recall(engine.recalls.query("how long until payments retry", now=engine.core.clock())) for _ in range(2))
+    read, unread = (
+        engine.recall(engine.recalls.query("how long until payments retry", now=engine.core.clock())) for _ in range(2)
+    )
     before = read.ledger.canonical()
     assert read.ledger.notes("conflicts")[0]["rows"]
     engine.edit(first, "Something else altogether.")

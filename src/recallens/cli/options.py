@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-# The renderer's formats, known here without loading it: a test holds the two together.
 # As many digits as any text can have characters.
 _WHOLE = re.compile(r"[0-9]{1,15}")
 
@@ -141,7 +140,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]
         return [CompletionItem(f"{name}=") for name in WEIGHABLE if name.startswith(incomplete)]
 
 
-class Format(click.ParamType):  # type: ignore[type-arg]
+class FormatType(click.ParamType):  # type: ignore[type-arg]
     """A format of the X-ray."""
 
     name = "format"
@@ -168,7 +167,7 @@ def now_ms() -> int:
 
 TEXT = Text()
 WHEN = When()
-FORMAT = Format()
+FORMAT = FormatType()
 
 
 def listed(members: type[StrEnum]) -> str:

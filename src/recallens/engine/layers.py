@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from recallens.engine.core import Core
 from recallens.engine.search import Search
@@ -15,6 +15,7 @@ from recallens.model.memory import Artifact, Memory, Relation, Status, Zone
 from recallens.model.plan import Intent
 from recallens.model.query import (
     MAX_LIMIT,
+    SearchOptions,
 )
 from recallens.model.recall import Recall, SessionSummary, Timeline
 from recallens.model.salience import DAY_MS
@@ -96,7 +97,14 @@ class Layers:
         self._core = core
         self._search = search
 
-    def search(self, text: str, *, max_tokens: int | None = None, **options: Any) -> MemorySearch:
+    def search(
+        self,
+        text: str,
+        *,
+        max_tokens: int | None = None,
+        owner: str | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> MemorySearch:
         """Search as an agent does: short summaries, a certificate, and one wider look if it says too little.
 
         Takes the options of `search`. `max_tokens` and `max_results` are the specification's budget.
@@ -105,7 +113,8 @@ class Layers:
             raise InvalidInput("give max_tokens or tokens, not both: they are the same budget")
         if max_tokens is not None:
             options |= {"tokens": max_tokens, "item_tokens": int(INDEX_TOKENS * OVER)}
-        recall = self._search.search(text, **{"widen": True, **options})
+        wide: SearchOptions = {"widen": True, **options}
+        recall = self._search.search(text, owner=owner, **wide)
         results = recall.results
         if _in_time(recall):
             results = tuple(sorted(results, key=lambda result: (result.memory.created, result.memory.id)))

@@ -7,12 +7,13 @@ import os
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from recallens.engine.core import Core
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput, NotFound, RecallensError
 from recallens.model.ledger import Ledger
+from recallens.model.query import SearchOptions
 from recallens.model.recall import Recall, Verification, evidence_of, verified
 from recallens.model.snapshot import snapshot_id
 
@@ -38,7 +39,7 @@ class Recalls:
         self.ledger = search.ledger
         self.search_documents = search.documents
 
-    def xray(self, text: str, *, trace_id: str | None = None, **options: Any) -> Snapshot:
+    def xray(self, text: str, *, trace_id: str | None = None, **options: Unpack[SearchOptions]) -> Snapshot:
         """A fresh recall, explained. It injects nothing and records nothing, so it has no audit entries."""
         from recallens.xray.explain import explain
 
@@ -68,12 +69,12 @@ class Recalls:
                 stored = reader.own_last_ledger(state.key, session or "", owner)
         return explain(Ledger.unpacked(stored[0]), audit=stored[1]) if stored else None
 
-    def sensitivity(self, text: str, **options: Any) -> tuple[Sensitivity, ...]:
+    def sensitivity(self, text: str, **options: Unpack[SearchOptions]) -> tuple[Sensitivity, ...]:
         from recallens.xray.sensitivity import sensitivity
 
         return sensitivity(self.ledger(self.question(text, **options)))
 
-    def why_not(self, memory: str, text: str, **options: Any) -> WhyNot:
+    def why_not(self, memory: str, text: str, **options: Unpack[SearchOptions]) -> WhyNot:
         from recallens.xray.why_not import why_not
 
         query = self.question(text, **options)

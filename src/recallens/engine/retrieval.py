@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from recallens.errors import InvalidInput
 from recallens.model.citation import citation_to_json
 from recallens.model.ledger import Ledger
 from recallens.model.memory import Kind, Memory
+from recallens.model.query import SearchOptions
 from recallens.model.recall import Recall, Retrieval, RetrievalChunk, SearchResult
 from recallens.model.verdict import Pick
 from recallens.recall.results import excerpt
@@ -24,7 +25,14 @@ BRAIN_FILE_LIMIT = 8
 MEDIUM_TERM_LIMIT = 3
 # Files and sessions at their limits, and as many of the other layers as the specification's four memories give.
 RETRIEVED = BRAIN_FILE_LIMIT + MEDIUM_TERM_LIMIT + 4
-_PRESET = "fusion"
+# What a retrieval asks for where nothing is said.
+_USUAL: SearchOptions = {
+    "preset": "fusion",
+    "limit": RETRIEVED,
+    "brain_file_limit": BRAIN_FILE_LIMIT,
+    "medium_term_limit": MEDIUM_TERM_LIMIT,
+    "include_raw": False,
+}
 
 
 class Retriever:
@@ -37,27 +45,19 @@ class Retriever:
         text: str,
         *,
         context_budget: int | Mapping[str, int] = CONTEXT_BUDGET,
-        brain_file_limit: int = BRAIN_FILE_LIMIT,
-        medium_term_limit: int = MEDIUM_TERM_LIMIT,
-        include_raw: bool = False,
-        **options: Any,
+        owner: str | None = None,
+        **options: Unpack[SearchOptions],
     ) -> Retrieval:
         """The best of every source within the budget, lessons apart. Takes every option of `search` beside its own.
 
         `brain_file_limit=0` means nothing from files at all, `medium_term_limit=0` no sessions.
         """
         budget = _budget(context_budget)
-        asked: dict[str, Any] = {"preset": _PRESET, "limit": RETRIEVED, **_given(options)}
-        recall = self._search.search(
-            text,
-            **asked,
-            tokens=budget,
-            brain_file_limit=brain_file_limit,
-            medium_term_limit=medium_term_limit,
-            include_raw=include_raw,
-            excerpts=True,
-        )
-        return self._retrieval(recall, budget)
+        given = {name: value for name, value in options.items() if value is not None}
+        if "tokens" in given:
+            raise InvalidInput("give context_budget or tokens, not both: they are the same budget")
+        asked: dict[str, Any] = {**_USUAL, **given, "tokens": budget, "excerpts": True}
+        return self._retrieval(self._search.search(text, owner=owner, **asked), budget)
 
     def _retrieval(self, recall: Recall, budget: int) -> Retrieval:
         ledger = recall.ledger
@@ -171,7 +171,3 @@ def _budget(given: int | Mapping[str, int]) -> int:
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise InvalidInput(f"the context budget must be a positive whole number of tokens, not {budget!r}")
     return budget
-
-
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}

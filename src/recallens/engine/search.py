@@ -2,58 +2,42 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
 
 from msgspec.structs import replace
 
 from recallens import __version__
 from recallens.engine.core import Core
-from recallens.engine.situating import situation
+from recallens.engine.question import question
 from recallens.errors import InvalidInput
-from recallens.ingest.validate import epoch_ms, label, option, tags, unit_interval
 from recallens.model.audit import chained, query_digest
 from recallens.model.ledger import Entry, Ledger
-from recallens.model.memory import Event, EventKind, Kind, Memory, Sector, Session, Tier, Usage
-from recallens.model.plan import INTENT_ALIASES, Intent, Scope
+from recallens.model.memory import Event, EventKind, Memory, Session, Usage
 from recallens.model.query import (
-    ALPHA,
-    BETA,
-    BLEND,
-    DEFAULT_BUDGET,
-    DEFAULT_TOKENS,
-    GRAPH_FLOOR,
-    GRAPH_ITERATIONS,
-    MAX_LIMIT,
+    DEFAULT_LIMIT,
+    USUAL,
     Documents,
-    Filters,
     Mode,
     Query,
+    SearchOptions,
 )
 from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recallens.model.snapshot import SCHEMA_VERSION, snapshot_id
 from recallens.model.verdict import Found, Note
 from recallens.recall.pipeline import pipeline
-from recallens.recall.plan import PLANNED_CHARACTERS, measure, widened_query, windows_of
+from recallens.recall.plan import widened_query
 from recallens.recall.presets import Preset, preset_named
-from recallens.recall.question import dynamic_k
 from recallens.recall.results import results
 from recallens.recall.runner import run
 from recallens.recall.scene import open_scene
 from recallens.recall.select import spending
 from recallens.store.protocols import Writer
-from recallens.text.normalize import clean
 from recallens.text.tokenizer import TOKENIZER_VERSION
 
 # Ledgers of recorded recalls that a session keeps, to be explained and replayed.
 LEDGERS_KEPT = 20
-# What a query may reasonably hold; a longer one is a document.
-MAX_QUERY_CHARACTERS = 32_768
-
-
 EMPTY_QUERY = (
     'the query is empty; give the question in words, for example: recallens xray "how long are lookups cached"'
 )
@@ -65,108 +49,32 @@ class Search:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    def query(self, text: str, **options: Any) -> Query:
+    def query(self, text: str, **options: Unpack[SearchOptions]) -> Query:
         """A checked query from loose options; every wrong one is an error that lists what would be right."""
-        if not isinstance(text, str):
-            raise InvalidInput(f"a query is text, not {type(text).__name__}")
-        if len(text) > MAX_QUERY_CHARACTERS:
-            raise InvalidInput(
-                f"the query has {len(text):,} characters; at most {MAX_QUERY_CHARACTERS:,} are allowed",
-                hint="Ask with the part that matters, or add the text as a document.",
-            )
-        unknown = options.keys() - _OPTIONS
-        if unknown:
-            raise InvalidInput(
-                f"unknown search option {sorted(unknown)[0]!r}; the options are: {', '.join(sorted(_OPTIONS))}"
-            )
-        as_of, now = epoch_ms("as of", options.get("as_of")), epoch_ms("now", options.get("now"))
-        now = self._core.clock() if now is None else now
-        preset = preset_named(options.get("preset") or self._core.settings.preset)
-        limit = self._limit(clean(text), options.get("limit"), preset, now if as_of is None else as_of)
-        max_results = _size("max results", options.get("max_results"))
-        graph_floor = options.get("graph_floor")
-        query = Query(
-            text=clean(text),
-            now=now,
-            namespace=self._core.namespace(options.get("namespace")),
-            mode=option(Mode, options.get("mode") or Mode.HYBRID, "mode"),
-            limit=limit if max_results is None else min(limit, max_results),
-            preset=preset.name,
-            filters=Filters(
-                project=label("project", options.get("project")),
-                sector=_optional(Sector, options.get("sector"), "sector"),
-                tier=_optional(Tier, options.get("tier"), "tier"),
-                kind=_optional(Kind, options.get("kind"), "kind"),
-                tags=_tags(options.get("tags")),
-                min_salience=unit_interval("min salience", options.get("min_salience") or 0.0),
-                include_superseded=bool(options.get("include_superseded")),
-                in_session=label("in session", options.get("in_session")),
-                affected=_texts("affected", options.get("affected")),
-                documents=option(Documents, options.get("documents") or Documents.INCLUDE, "documents"),
-                requires_citations=bool(options.get("requires_citations")),
-                scope=option(Scope, options.get("scope") or Scope.ORG, "scope"),
-                folders=_texts("folders", options.get("folders")),
-                include_raw=options.get("include_raw") is not False,
-                brain_file_limit=_count("brain file limit", options.get("brain_file_limit")),
-                medium_term_limit=_count("medium term limit", options.get("medium_term_limit")),
-            ),
-            session=label("session", options.get("session")),
-            as_of=as_of,
-            budget=_size("budget", options.get("budget")),
-            tokens=_size("tokens", options.get("tokens")),
-            files=_texts("files", options.get("files")),
-            scopes=_texts("scopes", options.get("scopes")),
-            weights=_weights(options.get("weights")),
-            watch=_texts("watch", options.get("watch")),
-            graph_floor=unit_interval("graph floor", GRAPH_FLOOR if graph_floor is None else graph_floor),
-            graph_iterations=_size("graph iterations", options.get("graph_iterations")) or GRAPH_ITERATIONS,
-            intent=_intent(options.get("intent")),
-            alpha=_share("alpha", options.get("alpha"), ALPHA),
-            beta=_share("beta", options.get("beta"), BETA),
-            task=label("task", options.get("task")),
-            worktree=label("worktree", options.get("worktree")),
-            certify=bool(options.get("certify") or options.get("widen")),
-            widen=bool(options.get("widen")),
-            max_results=max_results,
-            item_tokens=_size("item tokens", options.get("item_tokens")),
-            blend=_share("blend", options.get("blend"), BLEND),
-            situation=situation(options),
-            excerpts=bool(options.get("excerpts")),
-        )
-        return _with_its_scope(query)
+        return question(text, options, self._core.settings, self._core.clock)
 
-    def question(self, text: str, **options: Any) -> Query:
+    def question(self, text: str, **options: Unpack[SearchOptions]) -> Query:
         """A query for explaining: never empty, and within a budget as an agent would ask it."""
         if not isinstance(text, str) or not text.strip():
             raise InvalidInput(EMPTY_QUERY)
-        for name, default in (("budget", DEFAULT_BUDGET), ("tokens", DEFAULT_TOKENS)):
-            if options.get(name) is None:
-                options[name] = default
-        return self.query(text, **{"certify": True, **options})
+        given = {name: value for name, value in options.items() if value is not None or name not in USUAL}
+        asked: dict[str, Any] = {"certify": True, **USUAL, **given}
+        return self.query(text, **asked)
 
-    def _limit(self, text: str, asked: Any, preset: Preset, now: int) -> int:
-        """What the caller or the settings say; else, under a preset that plans, what the question calls for."""
-        if asked is None and preset.planned and "limit" not in self._core.settings.sources:
-            head = text[:PLANNED_CHARACTERS]
-            return dynamic_k(measure(head, dated=bool(windows_of(head, now))).score)
-        limit = self._core.settings.limit if asked is None else asked
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
-            raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LIMIT:,}, not {limit!r}")
-        return limit
-
-    def search(self, text: str, **options: Any) -> Recall:
+    def search(self, text: str, *, owner: str | None = None, **options: Unpack[SearchOptions]) -> Recall:
         """Recall, then record what was returned (unless `record=False`, or the store cannot be written to)."""
-        record, owner = options.pop("record", None), options.pop("owner", None)
         query = self.query(text, **options)
         recall = self.recall(query)
+        record = options.get("record")
         wanted = self._core.settings.record if record is None else record
         if wanted and recall.results and not self._core.store.read_only and query.as_of is None:
             recall = replace(recall, audit=self._record(recall, owner), recorded=True)
         return recall
 
-    def documents(self, text: str, *, project: str | None = None, limit: int = 10, **options: Any) -> Recall:
+    def documents(self, text: str, *, owner: str | None = None, **options: Unpack[SearchOptions]) -> Recall:
         """Only what was cut from documents, through the same pipeline."""
-        return self.search(text, project=project, limit=limit, **options | {"documents": Documents.ONLY})
+        only: SearchOptions = {"limit": DEFAULT_LIMIT, **options, "documents": Documents.ONLY}
+        return self.search(text, owner=owner, **only)
 
     def recall(self, query: Query) -> Recall:
         """The answer and the ledger that caused it. Writes nothing."""
@@ -272,85 +180,6 @@ class Search:
                 owner=owner,
             )
         return audit
-
-
-_OPTIONS = frozenset(
-    ("namespace", "mode", "limit", "preset", "project", "sector", "tier", "kind", "tags", "min_salience",
-     "include_superseded", "in_session", "documents", "session", "now", "as_of", "record",
-     "budget", "tokens", "files", "scopes", "weights", "watch", "graph_floor", "graph_iterations", "intent", "alpha",
-     "beta", "task", "worktree", "scope", "requires_citations", "certify", "widen", "max_results", "item_tokens",
-     "affected", "folders", "include_raw", "brain_file_limit", "medium_term_limit", "blend", "open_file", "commands",
-     "hierarchical", "actionability_weights", "hierarchical_weights", "excerpts")
-)  # fmt: skip
-
-
-Choice = TypeVar("Choice", bound=StrEnum)
-
-
-def _optional(kind: type[Choice], value: str | None, what: str) -> Choice | None:
-    return None if value is None else option(kind, value, what)
-
-
-def _size(name: str, value: Any) -> int | None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise InvalidInput(f"{name} must be a positive whole number, not {value!r}")
-    return value
-
-
-def _count(name: str, value: Any) -> int | None:
-    """Zero means zero."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-        raise InvalidInput(f"{name} must be a whole number from 0, not {value!r}")
-    return value
-
-
-def _share(name: str, value: Any, default: float) -> float:
-    return unit_interval(name, default if value is None else value)
-
-
-def _intent(value: Any) -> Intent | None:
-    if value is None:
-        return None
-    if isinstance(value, str) and value in INTENT_ALIASES:
-        return INTENT_ALIASES[value]
-    return option(Intent, value, "intent")
-
-
-def _with_its_scope(query: Query) -> Query:
-    """A scope narrower than all needs to know whose it is."""
-    scope = query.filters.scope
-    own = {Scope.TASK: query.task, Scope.WORKTREE: query.worktree, Scope.PROJECT: query.filters.project}
-    if scope in own and own[scope] is None:
-        raise InvalidInput(
-            f"scope {scope} needs the {scope} that is meant", hint=f"Give it as --{scope}, or use --scope org."
-        )
-    return query
-
-
-def _weights(value: Mapping[str, float] | None) -> dict[str, float]:
-    weights = dict(value or {})
-    for name, factor in weights.items():
-        if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 <= factor < math.inf:
-            raise InvalidInput(f"the weight of {name!r} must be a number from 0, not {factor!r}")
-    return weights
-
-
-def _texts(name: str, value: object) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise InvalidInput(f"{name} must be a list of texts, not {value!r}")
-    texts = tuple(value)
-    for text in texts:
-        if not isinstance(text, str):
-            raise InvalidInput(f"{name} must be a list of texts, and {text!r} is none")
-    return texts
-
-
-def _tags(value: object) -> tuple[str, ...]:
-    if value is not None and not isinstance(value, Iterable):
-        raise InvalidInput(f"tags must be a list of texts, not {value!r}")
-    return tags(value or ())
 
 
 def _nothing(query: Query, plan: Mapping[str, Any], notice: str) -> Recall:

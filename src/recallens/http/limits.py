@@ -28,7 +28,7 @@ class Limits:
     deadline: float = 30.0
 
 
-class Work:
+class WorkQueue:
     """Threads of a fixed number with one queue: each keeps its connection, and nobody overtakes."""
 
     def __init__(self, limits: Limits) -> None:

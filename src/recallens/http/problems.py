@@ -42,7 +42,7 @@ _RETRY = {"Retry-After": str(RETRY_SECONDS)}
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ProblemDetails:
     status: int
     code: str
     message: str
@@ -68,36 +68,36 @@ class Problem:
 class Refused(Exception):
     """A problem that is of HTTP alone: too large, too many, the wrong kind, too late."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ProblemDetails) -> None:
         super().__init__(problem.message)
         self.problem = problem
 
 
 def refused(status: int, code: str, message: str, *, hint: str | None = None, **headers: str) -> Refused:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Refused(Problem(status, code, message, hint, named))
+    return Refused(ProblemDetails(status, code, message, hint, named))
 
 
-def problem_of(error: Exception, *, trace_id: str) -> Problem:
+def problem_of(error: Exception, *, trace_id: str) -> ProblemDetails:
     match error:
         case Refused():
             return error.problem
         case HTTPException():
-            return Problem(
+            return ProblemDetails(
                 error.status_code, _code_of(error.status_code), str(error.detail), headers=error.headers or {}
             )
         case RecallensError():
             for kind, status in STATUS_OF:
                 if isinstance(error, kind):
                     headers = _CHALLENGE if status == 401 else _RETRY if status == 503 else {}
-                    return Problem(status, type(error).__name__, error.message, error.hint, headers)
-            return Problem(500, type(error).__name__, error.message, error.hint, trace_id=trace_id)
+                    return ProblemDetails(status, type(error).__name__, error.message, error.hint, headers)
+            return ProblemDetails(500, type(error).__name__, error.message, error.hint, trace_id=trace_id)
         case _:
-            return Problem(500, "Unexpected", "something failed here; the log has it under this trace id",
+            return ProblemDetails(500, "Unexpected", "something failed here; the log has it under this trace id",
                            "Nothing that was acknowledged is lost.", trace_id=trace_id)  # fmt: skip
 
 
-def response_of(problem: Problem, request: Request) -> Response:
+def response_of(problem: ProblemDetails, request: Request) -> Response:
     body = to_text(problem.record(request.url.path)) + "\n"
     headers = {"Cache-Control": "no-store", "Vary": "Authorization, Cookie", **problem.headers}
     return Response(body, problem.status, headers, PROBLEM_JSON)

@@ -1,16 +1,23 @@
-"""What every route asks of its request: the engine, who calls, and a thread to work in."""
+"""One request: the engine and the caller behind it, a thread to work in, and the arguments that it gives."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import Request
 
-from recallens.http.limits import Limits, Work, too_late
-from recallens.http.metrics import Metrics
+from recallens.errors import InvalidInput
+from recallens.http.limits import Limits, WorkQueue, too_late
+from recallens.http.problems import refused
+from recallens.http.routes import Route
+from recallens.http.telemetry import Metrics
 from recallens.operations import Caller
+from recallens.operations.arguments import Arguments
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
@@ -41,10 +48,117 @@ def metrics_of(request: Request) -> Metrics:
 
 async def worked(request: Request, work: Callable[[], T]) -> T:
     """The core is synchronous: it works in a thread, in turn, so that the others are still answered."""
-    held: Work = request.app.state.work
+    held: WorkQueue = request.app.state.work
     seconds = limits_of(request).deadline
     try:
         async with asyncio.timeout(seconds):
             return await held.run(work)
     except TimeoutError as error:
         raise too_late(seconds) from error
+
+
+JSON = "application/json"
+BRIEF = "brief"
+_INTEGER = re.compile(r"-?[0-9]{1,20}")
+_NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?")
+_WITHIN = re.compile(r"(\w+)\[(.{1,200})\]", re.DOTALL)
+_BOOLEANS = {"true": True, "false": False}
+
+
+@cache
+def kinds_of(model: type[Arguments]) -> Mapping[str, str]:
+    """What each argument is written as in a query, by the name it has outside."""
+    schema = model.model_json_schema(by_alias=True)
+    return {name: _kind(one, schema.get("$defs", {})) for name, one in schema["properties"].items()}
+
+
+def _kind(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    if "$ref" in schema:
+        return _kind(defs[schema["$ref"].rpartition("/")[2]], defs)
+    for choice in schema.get("anyOf", ()):
+        if choice.get("type") != "null":
+            return _kind(choice, defs)
+    return str(schema.get("type", "string"))
+
+
+def from_query(request: Request, route: Route, model: type[Arguments]) -> dict[str, Any]:
+    """`a=1&a=2` is a list of two, `weights[semantic]=2` an entry of a mapping; anything else may stand once."""
+    kinds, given = kinds_of(model), dict[str, Any]()
+    for name, text in request.query_params.multi_items():
+        if name == BRIEF and route.brief is not None and name not in given:
+            continue
+        called = route.renamed.get(name, name)
+        if called in route.in_path or (called != name and name in kinds) or name in route.renamed.values():
+            raise _unknown(name, route, kinds)
+        within = _WITHIN.fullmatch(called)
+        kind = kinds.get(within[1] if within else called)
+        if within is not None and kind == "object":
+            given.setdefault(within[1], {})[within[2]] = _value(text, "number")
+        elif kind is None or kind == "object" or within is not None:
+            raise _unknown(name, route, kinds)
+        elif kind == "array":
+            given.setdefault(called, []).append(text)
+        elif called in given:
+            raise InvalidInput(f"{name} is given twice", hint="Give it once.")
+        else:
+            given[called] = _value(text, kind)
+    for name, called in route.renamed.items():
+        if called not in given and model.model_fields[called].is_required():
+            raise InvalidInput(f"{name} is missing: the question", hint=f"For example ?{name}=how+long+is+it+cached")
+    return given
+
+
+def _value(text: str, kind: str) -> Any:
+    """As JSON would have it; what is not of its kind stays a text, and is refused as one."""
+    match kind:
+        case "integer" if _INTEGER.fullmatch(text):
+            return int(text)
+        case "number" if _NUMBER.fullmatch(text):
+            return float(text)
+        case "boolean" if text in _BOOLEANS:
+            return _BOOLEANS[text]
+        case _:
+            return text
+
+
+def _unknown(name: str, route: Route, kinds: Mapping[str, str]) -> InvalidInput:
+    spelled = {called: name for name, called in route.renamed.items()}
+    known = ", ".join(spelled.get(one, one) for one in kinds if one not in route.in_path)
+    return InvalidInput(f"unknown parameter {name[:100]!r}; the parameters are: {known}")
+
+
+async def from_body(request: Request, route: Route) -> tuple[bytes, dict[str, Any]]:
+    if request.query_params:
+        raise InvalidInput(
+            f"{route.method} takes its arguments from the body, not from the query", hint="Send them as JSON."
+        )
+    try:
+        async with asyncio.timeout(limits_of(request).deadline):
+            raw = await request.body()
+    except TimeoutError as error:
+        raise refused(408, "TooSlow", "the body did not come in time", hint="Send it again.") from error
+    if not raw.strip():
+        return raw, {}
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != JSON:
+        raise refused(415, "UnsupportedMediaType", f"a body is {JSON}, not {kind[:100] or 'unnamed'}")
+    try:
+        found = json.loads(raw, parse_constant=_no_number, parse_float=_number)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"the body is no JSON: {str(error)[:200]}") from error
+    if not isinstance(found, dict):
+        raise InvalidInput("the body must be a JSON object")
+    for name in route.in_path:
+        if name in found:
+            raise InvalidInput(f"{name} is in the path; leave it out of the body")
+    return raw, found
+
+
+def _number(text: str) -> float | int:
+    """3.0 is a whole number, in JSON and in a schema."""
+    value = float(text)
+    return int(value) if value.is_integer() and abs(value) < 1 << 53 else value
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")

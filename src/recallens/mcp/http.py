@@ -17,10 +17,9 @@ from starlette.routing import Route
 
 from recallens.http.guard import Guard, doors
 from recallens.http.limits import Bounded, Limits
-from recallens.http.metrics import Metrics
-from recallens.http.observing import Observed
 from recallens.http.requests import caller_of
-from recallens.mcp.calling import Offer
+from recallens.http.telemetry import Metrics, Observed
+from recallens.mcp.calls import Offer
 from recallens.mcp.server import build
 from recallens.mcp.tools import TOOLS, Tool
 
@@ -31,14 +30,14 @@ PATH: Final = "/mcp"
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class McpEndpoint:
     """A route for a Starlette application, and what has to run around it: its lifespan, once."""
 
     route: Route
     running: Callable[[Starlette], AbstractAsyncContextManager[None]]
 
 
-def endpoint(engine: Engine, *, tools: tuple[Tool, ...] = TOOLS, limits: Limits | None = None) -> Endpoint:
+def endpoint(engine: Engine, *, tools: tuple[Tool, ...] = TOOLS, limits: Limits | None = None) -> McpEndpoint:
     """For an application whose guard sets `request.state.caller`, as that of `recallens serve` does."""
     offer = Offer(
         engine=lambda: engine,
@@ -52,7 +51,9 @@ def endpoint(engine: Engine, *, tools: tuple[Tool, ...] = TOOLS, limits: Limits 
         stateless=True,
         max_request_body_size=(limits or Limits()).body_bytes,
     )
-    return Endpoint(Route(PATH, endpoint=StreamableHTTPASGIApp(manager), methods=["POST"]), lambda app: manager.run())
+    return McpEndpoint(
+        Route(PATH, endpoint=StreamableHTTPASGIApp(manager), methods=["POST"]), lambda app: manager.run()
+    )
 
 
 def alone(engine: Engine, *, host: str, tools: tuple[Tool, ...] = TOOLS) -> Starlette:

@@ -15,8 +15,8 @@ from mcp.shared.exceptions import MCPError
 
 from recallens import __version__
 from recallens.errors import RecallensError
-from recallens.mcp import prompts, resources
-from recallens.mcp.calling import Asked, Offer, called, sentences, trace_of
+from recallens.mcp import resources
+from recallens.mcp.calls import CallContext, Offer, called, sentences, trace_of
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
@@ -63,10 +63,10 @@ def build(offer: Offer) -> Server[Any]:
         return types.ReadResourceResult(contents=[held])
 
     async def list_prompts(ctx: Context, params: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[prompts.SESSION_START])
+        return types.ListPromptsResult(prompts=[resources.SESSION_START])
 
     async def get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return await worked(partial(told, prompts.got, offer, asked_of(ctx), params.name, params.arguments or {}))
+        return await worked(partial(told, resources.got, offer, asked_of(ctx), params.name, params.arguments or {}))
 
     return Server(
         "recallens",
@@ -83,9 +83,9 @@ def build(offer: Offer) -> Server[Any]:
     )
 
 
-def asked_of(ctx: Context) -> Asked:
+def asked_of(ctx: Context) -> CallContext:
     known = ctx.session.client_params
-    return Asked(
+    return CallContext(
         request=ctx.request,
         client=known.client_info.name if known is not None else None,
         trace_id=trace_of(ctx.meta, ctx.request),

@@ -1,7 +1,8 @@
 """Over stdin and stdout. stdout is the wire and nothing else: whatever is printed by anyone goes to stderr.
 
 The process ends with its client: at the end of stdin, when the parent is gone, on SIGTERM and Ctrl-C. What has begun to
-be written is finished first.
+be written is finished first. The engine opens when it is first needed: a client waits for the list of tools, not for an
+encoder.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import anyio
 import anyio.to_thread
 
 from recallens.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from recallens.config import Settings
+    from recallens.engine import Engine
 
 PARENT_CHECK_SECONDS: Final = 1.0
 # A call that does not come back must not keep a process alive whose client is gone.
@@ -187,3 +192,26 @@ def _write(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
+
+
+class LazyEngine:
+    """Opens the store once, whoever asks first. A failure is told to whoever asked, and tried again by the next."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._engine: Engine | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self) -> Engine:
+        with self._lock:
+            if self._engine is None:
+                from recallens.engine import Engine
+
+                self._engine = Engine.open(settings=self.settings, create=True)
+            return self._engine
+
+    def close(self) -> None:
+        with self._lock:
+            if self._engine is not None:
+                self._engine.close()
+                self._engine = None

@@ -7,10 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from recallens.errors import InvalidInput
-from recallens.render import Format
+from recallens.model.memory import Kind
+from recallens.model.plan import INTENT_ALIASES, Intent
+from recallens.model.query import ASKED, Check, json_name
+from recallens.render import FORMATS
+
+if TYPE_CHECKING:
+    from recallens.operations import Operation
 
 Schema = Mapping[str, Any]
 
@@ -19,13 +25,14 @@ _COUNT: Final[Schema] = {"type": "integer", "minimum": 1}
 _TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
 _SHARE: Final[Schema] = {"type": "number", "minimum": 0, "maximum": 1}
 _OBJECT: Final[Schema] = {"type": "object"}
-_INTENTS: Final = (
-    "how_to", "what_happened", "gotchas", "code_structure", "how_to_do", "known_issues", "environment",
-)  # fmt: skip
-_KINDS: Final = (
-    "fact", "decision", "episode", "skill", "pattern", "gotcha", "observation", "note", "lesson", "principle",
-    "preference", "summary",
-)  # fmt: skip
+_ASKED: Final[Mapping[Check, Schema]] = {
+    Check.LABEL: _TEXT,
+    Check.CHOICE: _TEXT,  # `remember` lists the kinds; twice they would cost every session
+    Check.INTENT: {"enum": [*Intent, *INTENT_ALIASES]},
+    Check.LIMIT: _COUNT,
+    Check.SHARE: _SHARE,
+    Check.FLAG: {"type": "boolean"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,11 @@ def _object(properties: Schema, required: tuple[str, ...]) -> dict[str, Any]:
     return schema | ({"required": list(required)} if required else {})
 
 
+def _asked(*names: str) -> dict[str, Schema]:
+    """Options of a question, as short as an agent needs them."""
+    return {json_name(name): _ASKED[ASKED[name].check] for name in names}
+
+
 def _listing(*fields: str) -> dict[str, Any]:
     return {"type": "array", "items": {"type": "object", "required": list(fields)}} if fields else {"type": "array"}
 
@@ -119,16 +131,12 @@ TOOLS: Final = (
         " lead to get_timeline and get_details. Call it before you work.",
         {
             "query": _TEXT,
-            "intent": {"enum": list(_INTENTS)},
+            **_asked("intent"),
             "alpha": {**_SHARE, "description": "weight of similarity"},
             "beta": {**_SHARE, "description": "weight of what helped before"},
-            "limit": _COUNT,
+            **_asked("limit"),
             "maxTokens": _COUNT,
-            "requiresCitations": {"type": "boolean"},
-            "project": _TEXT,
-            "kind": _TEXT,
-            "session": _TEXT,
-            "task": _TEXT,
+            **_asked("requires_citations", "project", "kind", "session", "task"),
             "namespace": _TEXT,
         },
         _gives(
@@ -203,7 +211,7 @@ TOOLS: Final = (
             "sessionKey": _TEXT,
             "namespace": _TEXT,
             "budget": {**_COUNT, "description": "characters"},
-            "format": {"enum": list(get_args(Format))},
+            "format": {"enum": ["json", *(name for name in FORMATS if name != "json")]},
         },
         _object({"snapshotFound": {"type": "boolean"}, "snapshot": _OBJECT, "rendered": _TEXT}, ("snapshotFound",)),
         READS, ("query",), {"sessionKey": "session"},
@@ -214,7 +222,7 @@ TOOLS: Final = (
         {
             "content": _TEXT,
             "title": _TEXT,
-            "kind": {"enum": list(_KINDS)},
+            "kind": {"enum": list(Kind)},
             "tags": _TEXTS,
             "citations": {**_TEXTS, "description": "commit:HASH, file:PATH#L1-L9, log:POINTER"},
             "importance": _SHARE,
@@ -236,3 +244,71 @@ COMPATIBLE: Final[Mapping[str, tuple[str, ...]]] = {"remnic": ("engram", "remnic
 def aliased(tools: tuple[Tool, ...], compat: str | None) -> tuple[Tool, ...]:
     prefixes = COMPATIBLE[compat] if compat is not None else ()
     return tools + tuple(replace(tool, name=f"{prefix}.{tool.name}") for prefix in prefixes for tool in tools)
+
+
+# ── the full list ──
+
+# Reads that are written down where searches are recorded.
+RECORDING: Final = frozenset({"search", "get_context", "retrieve", "search_documents"})
+# Writes that take nothing away. Any other write is shown as one that may.
+ADDING: Final = frozenset({
+    "add_skill", "add_pattern", "add_gotcha", "confirm", "relate", "restore", "start_session", "end_session",
+    "start_task", "log_task", "end_task",
+})  # fmt: skip
+# For those who look after a store, and not for an agent in the middle of its work.
+LEFT_OUT: Final = frozenset({"sync_vault", "list_runs", "get_run"})
+# What no agent is trusted with, whoever it works for: to delete for good.
+WITHHELD: Final[Mapping[str, frozenset[str]]] = {"forget": frozenset({"hard"})}
+
+
+def full_tools() -> tuple[Tool, ...]:
+    """The default tools, and every other operation that an agent can use: a new operation is a tool by itself."""
+    from recallens.operations import OPERATIONS
+
+    taken = {tool.operation for tool in TOOLS} | LEFT_OUT
+    return TOOLS + tuple(_tool(one) for name, one in OPERATIONS.items() if name not in taken and _open(one))
+
+
+def _open(operation: Operation) -> bool:
+    """What needs more than to write is for the person at the machine, not for their agent."""
+    return operation.needs in ("read", "write")
+
+
+def _tool(operation: Operation) -> Tool:
+    schema = operation.arguments.model_json_schema(by_alias=True)
+    shared, withheld = schema.get("$defs", {}), WITHHELD.get(operation.name, frozenset())
+    return Tool(
+        operation.name,
+        operation.name,
+        operation.about,
+        {name: _plain(one, shared) for name, one in schema["properties"].items() if name not in withheld},
+        {"type": "object"},
+        _effect(operation),
+        tuple(schema.get("required", ())),
+    )
+
+
+def _effect(operation: Operation) -> Effect:
+    if operation.needs == "read":
+        return SEARCHES if operation.name in RECORDING else READS
+    return ADDS if operation.name in ADDING else DESTROYS
+
+
+def _plain(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what costs tokens and says nothing: titles, null for what was not given, references."""
+    if "$ref" in schema:
+        named = shared[schema["$ref"].rpartition("/")[2]]
+        return _plain({**named, **{name: value for name, value in schema.items() if name != "$ref"}}, shared)
+    choices = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    if len(choices) == 1:
+        rest = {name: value for name, value in schema.items() if name != "anyOf"}
+        return _plain({**choices[0], **rest}, shared)
+    kept = {name: value for name, value in schema.items() if name not in ("title", "default", "pattern")}
+    if isinstance(inner := kept.get("properties"), Mapping):
+        kept["properties"] = {name: _plain(one, shared) for name, one in inner.items()}
+    for place in ("items", "additionalProperties"):
+        if isinstance(inner := kept.get(place), Mapping):
+            kept[place] = _plain(inner, shared)
+    if choices:
+        kept["anyOf"] = [_plain(one, shared) for one in choices]
+    return kept

@@ -1,22 +1,22 @@
-"""The operations that every surface offers; `OPERATIONS` is the one table of them."""
+"""What can be done from outside: `OPERATIONS` is the one table. Those of the right OWNER are the command's alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from recallens.operations.access import Call, Caller, Right
-from recallens.operations.asking import ASKING
 from recallens.operations.crafts import CRAFTS
-from recallens.operations.keeping import KEEPING
+from recallens.operations.curation import CURATION
+from recallens.operations.machine import MACHINE
 from recallens.operations.memories import MEMORIES
-from recallens.operations.operation import Answer, Operation, Written, perform
-from recallens.operations.retrieving import RETRIEVING
-from recallens.operations.tending import TENDING
-from recallens.operations.working import WORKING
+from recallens.operations.operation import Answer, Call, Caller, Operation, Right, Written, owner, perform
+from recallens.operations.search import DOCUMENTS, SEARCH
+from recallens.operations.sessions import SESSIONS
+from recallens.operations.store import STORE
 
 OPERATIONS: Final[Mapping[str, Operation]] = {
-    one.name: one for one in (*ASKING, *CRAFTS, *KEEPING, *MEMORIES, *RETRIEVING, *WORKING, *TENDING)
+    operation.name: operation
+    for operation in (*SEARCH, *CRAFTS, *MEMORIES, *DOCUMENTS, *SESSIONS, *STORE, *CURATION, *MACHINE)
 }
 
-__all__ = ["OPERATIONS", "Answer", "Call", "Caller", "Operation", "Right", "Written", "perform"]
+__all__ = ["OPERATIONS", "Answer", "Call", "Caller", "Operation", "Right", "Written", "owner", "perform"]

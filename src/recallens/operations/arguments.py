@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hashlib
 import json
-from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, WithJsonSchema, create_model
 from pydantic.alias_generators import to_camel
 
 from recallens.errors import InvalidInput
 from recallens.ingest.validate import parse_when
-from recallens.model.memory import Kind, Sector, Tier
-from recallens.model.plan import INTENT_ALIASES, Intent, Scope
-from recallens.model.query import MAX_LIMIT, Documents, Mode
+from recallens.model.plan import INTENT_ALIASES, Intent
+from recallens.model.query import ASKED, MAX_LIMIT, MAX_QUERY_CHARACTERS, Check, Option, Ranking, about
+from recallens.render import FORMATS
 
-# What a question may hold; a longer one is a document. The same bound as the engine's own.
-MOST_QUERY_CHARACTERS = 32_768
 MOST_BUDGET = 1_000_000
 MOST_ITEMS = 200
 
-Text = Annotated[str, StringConstraints(max_length=MOST_QUERY_CHARACTERS)]
-Words = Annotated[str, StringConstraints(min_length=1, max_length=MOST_QUERY_CHARACTERS, pattern=r"\S")]
+Text = Annotated[str, StringConstraints(max_length=MAX_QUERY_CHARACTERS)]
+Words = Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUERY_CHARACTERS, pattern=r"\S")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Names = Annotated[tuple[Name, ...], Field(max_length=MOST_ITEMS)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
 Size = Annotated[int, Field(ge=1, le=MOST_BUDGET)]
+Count = Annotated[int, Field(ge=0, le=1_000)]
 # What a calendar has is decided when it is read: a schema knows only the forms.
 When = Annotated[
     str,
@@ -40,80 +42,106 @@ When = Annotated[
         ],
     }),
 ]  # fmt: skip
-# Closed sets that are no enum: named in the schema, and judged by the engine, which lists them.
 CitationText = Annotated[
     Name,
     Field(json_schema_extra={
         "pattern": r"^(commit:[0-9a-f]{7,40}|file:[^\s:#]+|symbol:[^\s@]+@[^\s@:#]+|terminal_snapshot:\S+|log:\S+)"
     }),
 ]  # fmt: skip
+# A memory is a thought, not a file: the server's own bound on bodies is a little more.
+MOST_CONTENT = 1_000_000
+Content = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=MOST_CONTENT, pattern=r"\S"),
+    WithJsonSchema(
+        {"type": "string", "minLength": 1, "pattern": r"\S", "description": "At most 1,000,000 characters."}
+    ),
+]
 Citations = Annotated[
     tuple[CitationText, ...],
     Field(max_length=MOST_ITEMS, description="What it rests on: commit:HASH, file:PATH:1-9, log:POINTER …"),
 ]
+# Closed sets that are no enum: named in the schema, and judged by the engine, which lists them.
 IntentName = Annotated[Name, Field(json_schema_extra={"enum": [*Intent, *INTENT_ALIASES]})]
-PRESET_NAMES = ("default", "fusion", "classic", "adaptive", "bm25", "dense", "rrf")
-PresetName = Annotated[Name, Field(json_schema_extra={"enum": [*PRESET_NAMES]})]
+PresetName = Annotated[Name, Field(json_schema_extra={"enum": [*Ranking]})]
+# The formats of the X-ray, that of a program first: it is the default.
+if TYPE_CHECKING:
+    XrayFormat = str
+else:
+    XrayFormat = Literal[("json", *(name for name in FORMATS if name != "json"))]
+
+PAGE = 20
+Cursor = Annotated[
+    Annotated[str, StringConstraints(min_length=1, max_length=500)] | None,
+    Field(description="`next` of the page before."),
+]
 
 
 class Arguments(BaseModel):
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, str_strip_whitespace=False
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="forbid",
+        frozen=True,
+        str_strip_whitespace=False,
+        defer_build=True,
     )
 
     namespace: Annotated[Name | None, Field(description="One of the namespaces that the caller holds.")] = None
 
 
-class Question(Arguments):
+class QuestionArguments(Arguments):
     """A question with everything that can be said beside it, as the command's options say it."""
 
     query: Annotated[Words, Field(description="The question, in any language.")]
-    session: Annotated[Name | None, Field(description="The session that asks.")] = None
-    limit: Annotated[Limit | None, Field(description="How many results; else what the question calls for.")] = None
-    budget: Annotated[Size | None, Field(description="At most this many characters in all.")] = None
-    tokens: Annotated[Size | None, Field(description="At most this many tokens in all.")] = None
-    mode: Mode | None = None
-    intent: Annotated[IntentName | None, Field(description="What kind of answer is wanted.")] = None
-    alpha: Share | None = None
-    beta: Share | None = None
-    project: Name | None = None
-    sector: Sector | None = None
-    tier: Tier | None = None
-    kind: Kind | None = None
-    tags: Names = ()
-    min_salience: Share | None = None
-    include_superseded: bool = False
-    requires_citations: bool = False
-    in_session: Name | None = None
-    task: Name | None = None
-    worktree: Name | None = None
-    affected: Names = ()
-    files: Names = ()
-    folders: Names = ()
-    scope: Scope | None = None
-    scopes: Names = ()
-    documents: Documents | None = None
-    preset: PresetName | None = None
-    now: Annotated[When | None, Field(description="Ask as if it were this time: ISO, or 3d for three days ago.")] = None
-    as_of: Annotated[When | None, Field(description="What was known at this time.")] = None
-    open_file: Name | None = None
-    commands: Names = ()
-    hierarchical: bool = False
-    blend: Share | None = None
-    weights: Annotated[
-        dict[Name, Annotated[float, Field(ge=0, le=1_000, allow_inf_nan=False)]],
-        Field(description="Multiplies parts of every score by name, 1 being the preset's own."),
-    ] = Field(default_factory=dict)
 
     def options(self, now: int) -> dict[str, Any]:
         """As the engine takes them; what was not given, it decides."""
-        own = set(Question.model_fields) - {"namespace", "query", "now", "as_of"}
-        given = self.model_dump(include=own, exclude_none=True)
-        asked_at = None if self.now is None else parse_when(self.now, now_ms=now)
-        known_at = None if self.as_of is None else parse_when(self.as_of, now_ms=now if asked_at is None else asked_at)
-        times = {"now": asked_at, "as_of": known_at}
-        return given | {name: at for name, at in times.items() if at is not None}
+        said = {name: value for name in ASKED if (value := getattr(self, name)) is not None}
+        asked_at = now
+        for name in ("now", "as_of"):  # a time ago counts from the time that is asked at
+            if name in said:
+                asked_at = said[name] = parse_when(said[name], now_ms=asked_at)
+        return said
 
+
+def _field(name: str, option: Option) -> Any:
+    """The type and the default of an option at the edge: nothing listed is an empty list, and no flag is false."""
+    taken: Any = option.choices if option.check is Check.CHOICE else _TAKEN[option.check]
+    described = Field(description=about(name))
+    match option.check:
+        case Check.FLAG:
+            return Annotated[taken, described], False
+        case Check.TEXTS | Check.TAGS | Check.COMMANDS:
+            return Annotated[taken, described], ()
+        case Check.FACTORS:
+            return Annotated[taken, described], Field(default_factory=dict)
+        case _:
+            return Annotated[taken | None, described], None
+
+
+_TAKEN: Final[Mapping[Check, Any]] = {
+    Check.LABEL: Name,
+    Check.TEXTS: Names,
+    Check.TAGS: Names,
+    Check.COMMANDS: Names,
+    Check.INTENT: IntentName,
+    Check.PRESET: PresetName,
+    Check.LIMIT: Limit,
+    Check.SIZE: Size,
+    Check.COUNT: Count,
+    Check.SHARE: Share,
+    Check.FLAG: bool,
+    Check.MOMENT: When,
+    Check.FACTORS: dict[Name, Annotated[float, Field(ge=0, le=1_000, allow_inf_nan=False)]],
+}
+
+if TYPE_CHECKING:
+    Question = QuestionArguments
+else:
+    Question = create_model(
+        "Question", __base__=QuestionArguments, **{name: _field(name, option) for name, option in ASKED.items()}
+    )
 
 Given = TypeVar("Given", bound=Arguments)
 
@@ -125,6 +153,15 @@ def checked(model: type[Given], given: Mapping[str, Any], *, strict: bool = Fals
         return model.model_validate(given)
     except ValidationError as error:
         raise InvalidInput("; ".join(_told(model, one) for one in error.errors()[:5])) from error
+
+
+def taken(model: type[Given], given: Mapping[str, Any]) -> Given:
+    """The arguments as they are, unchecked, with the defaults of what is not given."""
+    unknown = given.keys() - model.model_fields.keys()
+    missing = [name for name, field in model.model_fields.items() if field.is_required() and name not in given]
+    if unknown or missing:
+        raise TypeError(f"{model.__name__} takes {', '.join(model.model_fields)}, not {sorted(given)}")
+    return model.model_construct(**given)
 
 
 def _told(model: type[Arguments], error: Any) -> str:
@@ -140,3 +177,42 @@ def _told(model: type[Arguments], error: Any) -> str:
         case _:
             shown = repr(error["input"])
             return f"{name}: {error['msg'].lower()}, not {shown if len(shown) <= 80 else shown[:79] + '…'}"
+
+
+# ── pages: where one ended, as a text that fits only the same listing. It grants nothing ──
+
+
+def cursor_of(listing: Sequence[Any], at: Sequence[Any]) -> str:
+    packed = json.dumps([_fingerprint(listing), *at], separators=(",", ":")).encode()
+    return base64.urlsafe_b64encode(packed).rstrip(b"=").decode()
+
+
+def place_of(cursor: str | None, listing: Sequence[Any], kinds: tuple[type, ...]) -> tuple[Any, ...] | None:
+    """What `cursor_of` packed; one of another listing, or of nobody's making, is refused."""
+    if cursor is None:
+        return None
+    try:
+        packed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        fingerprint, *at = json.loads(packed)
+        fits = fingerprint == _fingerprint(listing) and [type(one) for one in at] == list(kinds)
+    except (ValueError, TypeError, binascii.Error, RecursionError):
+        fits = False
+    if not fits:
+        raise InvalidInput(
+            "this cursor is of no page of this listing",
+            hint="Give `next` of the page before, with the same filters, or none.",
+        )
+    return tuple(at)
+
+
+def offset_of(cursor: str | None, listing: Sequence[Any]) -> int:
+    place = place_of(cursor, listing, (int,))
+    if place is None:
+        return 0
+    if not 0 <= place[0] < 1 << 53:
+        raise InvalidInput("this cursor is of no page of this listing", hint="Give `next` of the page before, or none.")
+    return int(place[0])
+
+
+def _fingerprint(listing: Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps(listing, default=str).encode()).hexdigest()[:12]

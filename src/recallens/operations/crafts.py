@@ -8,9 +8,8 @@ from pydantic import Field, StringConstraints
 
 from recallens.errors import NotFound
 from recallens.ingest.citations import parse_citation
-from recallens.operations.access import Call, Right
 from recallens.operations.arguments import MOST_ITEMS, Arguments, Citations, Limit, Name, Names, Share, Text, Words
-from recallens.operations.operation import Answer, Operation
+from recallens.operations.operation import Answer, Call, Operation, Right
 from recallens.render.records import craft_record
 
 if TYPE_CHECKING:

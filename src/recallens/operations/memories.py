@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
+from recallens.ingest.citations import parse_citation
+from recallens.ingest.draft import Draft
+from recallens.ingest.validate import parse_when
 from recallens.model.memory import Kind, RelationType, Sector, Status, Tier
-from recallens.operations.access import Call, Right, local_only
-from recallens.operations.arguments import Arguments, Limit, Name, Names
-from recallens.operations.cursors import PAGE, Cursor, cursor_of, place_of
-from recallens.operations.keeping import Content
-from recallens.operations.operation import Answer, Operation
+from recallens.operations.arguments import (
+    PAGE,
+    Arguments,
+    Citations,
+    Content,
+    Cursor,
+    Limit,
+    Name,
+    Names,
+    Share,
+    When,
+    cursor_of,
+    place_of,
+)
+from recallens.operations.operation import Answer, Call, Operation, Right, local_only
 from recallens.render.records import Record, memory_record, relation_record, shown_record
 from recallens.store.protocols import Listing
 from recallens.text.normalize import normalize
@@ -19,7 +32,28 @@ from recallens.text.normalize import normalize
 if TYPE_CHECKING:
     from recallens.engine import Engine
 
-LARGEST_PAGE = 1_000
+
+class Remember(Arguments):
+    content: Content
+    title: Annotated[str, StringConstraints(max_length=500)] | None = None
+    project: Name | None = None
+    sector: Sector | None = None
+    kind: Kind | None = None
+    tier: Tier | None = None
+    tags: Names = ()
+    scopes: Names = ()
+    citations: Citations = ()
+    importance: Share | None = None
+    confidence: Share | None = None
+    session: Name | None = None
+    task: Name | None = None
+    worktree: Name | None = None
+    author: Name | None = None
+    created: When | None = None
+    valid_from: When | None = None
+    valid_until: When | None = None
+    supersedes: Annotated[Name | None, Field(description="The memory that it replaces.")] = None
+    dedupe: bool = True
 
 
 class Memories(Arguments):
@@ -76,6 +110,28 @@ class Feedback(Arguments):
     session: Name | None = None
 
 
+def remember(engine: Engine, call: Call, given: Remember) -> Answer:
+    now = engine.core.clock()
+    said = given.model_dump(
+        exclude={"namespace", "citations", "dedupe", "created", "valid_from", "valid_until"}, exclude_none=True
+    )
+    times: dict[str, Any] = {
+        name: parse_when(value, now_ms=now)
+        for name in ("created", "valid_from", "valid_until")
+        if (value := getattr(given, name)) is not None
+    }
+    draft = Draft(
+        **said,
+        **times,
+        citations=tuple(parse_citation(text) for text in given.citations),
+        zone=call.caller.zone,
+        source=call.caller.source,
+    )
+    # What replaces a memory may well say nearly the same as it.
+    dedupe = False if given.supersedes is not None or not given.dedupe else None
+    return Answer(engine.remember(draft, dedupe=dedupe, namespace=call.namespace).to_json())
+
+
 def list_memories(engine: Engine, call: Call, asked: Memories) -> Answer:
     filters = asked.model_dump(include={"project", "sector", "kind", "tier"})
     filters["tag"] = None if asked.tag is None else normalize(asked.tag.lstrip("#"))
@@ -121,7 +177,7 @@ def edit_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
 
 
 def supersede(engine: Engine, call: Call, asked: Supersede) -> Answer:
-    old, new = _ids(engine, call, asked.old, asked.new)
+    old, new = known_ids(engine, call, asked.old, asked.new)
     engine.supersede(old, new, namespace=call.namespace)
     return Answer({"old": old, "new": new})
 
@@ -134,17 +190,17 @@ def forget(engine: Engine, call: Call, asked: Forget) -> Answer:
 
 
 def restore(engine: Engine, call: Call, asked: OneMemory) -> Answer:
-    (id,) = _ids(engine, call, asked.id)
+    (id,) = known_ids(engine, call, asked.id)
     return Answer({"id": id, "status": engine.restore(id, namespace=call.namespace)})
 
 
 def deemphasise(engine: Engine, call: Call, asked: OneMemory) -> Answer:
-    (id,) = _ids(engine, call, asked.id)
+    (id,) = known_ids(engine, call, asked.id)
     return Answer({"id": id, "baseSalience": engine.memories.deemphasise(id, namespace=call.namespace)})
 
 
 def confirm(engine: Engine, call: Call, asked: Confirm) -> Answer:
-    (id,) = _ids(engine, call, asked.id)
+    (id,) = known_ids(engine, call, asked.id)
     engine.confirm(id, session=asked.session, namespace=call.namespace)
     return Answer({"confirmed": [id]})
 
@@ -156,13 +212,13 @@ def list_reviews(engine: Engine, call: Call, asked: Arguments) -> Answer:
 
 
 def review(engine: Engine, call: Call, asked: Review) -> Answer:
-    (id,) = _ids(engine, call, asked.id)
+    (id,) = known_ids(engine, call, asked.id)
     engine.memories.review(id, approve=asked.decision == "approve", namespace=call.namespace)
     return Answer({"id": id, "decision": asked.decision})
 
 
 def relate(engine: Engine, call: Call, asked: Relate) -> Answer:
-    source, target = _ids(engine, call, asked.source, asked.target)
+    source, target = known_ids(engine, call, asked.source, asked.target)
     made = engine.relate(source, target, asked.relation, confidence=asked.confidence, namespace=call.namespace)
     return Answer(relation_record(made))
 
@@ -177,7 +233,7 @@ def feedback(engine: Engine, call: Call, asked: Feedback) -> Answer:
     if asked.verdict == "used":
         ids = engine.tasks.used(asked.memories, task=asked.task, session=asked.session, **where)
         return Answer({"verdict": asked.verdict, "memories": ids})
-    ids = _ids(engine, call, *asked.memories)
+    ids = known_ids(engine, call, *asked.memories)
     for id in ids:
         if asked.verdict == "confirmed":
             engine.confirm(id, session=asked.session, **where)
@@ -186,12 +242,13 @@ def feedback(engine: Engine, call: Call, asked: Feedback) -> Answer:
     return Answer({"verdict": asked.verdict, "memories": ids})
 
 
-def _ids(engine: Engine, call: Call, *names: str) -> list[str]:
+def known_ids(engine: Engine, call: Call, *names: str) -> list[str]:
     """All of them known before anything is changed."""
     return [engine.get(name, namespace=call.namespace).id for name in dict.fromkeys(names)]
 
 
 MEMORIES = (
+    Operation("remember", "Keep a memory; one that says the same is not kept twice.", Right.WRITE, Remember, remember),
     Operation("list_memories", "Memories, newest first, a page at a time.", Right.READ, Memories, list_memories),
     Operation("get_memory", "One memory in full: text, citations, relations, session.", Right.READ, OneMemory,
               get_memory),

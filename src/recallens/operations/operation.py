@@ -1,18 +1,144 @@
-"""What can be asked from outside: one table, so that every surface offers the same under the same rules."""
+"""What can be done from outside and who may do it, decided in one place for every surface."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol
 
-from recallens.errors import NotFound
-from recallens.operations.access import Call, Caller, Right, allowed
-from recallens.operations.arguments import Arguments, checked
+from recallens.errors import InvalidInput, NotAllowed, NotFound, RecallensError
+from recallens.ingest.validate import namespace_name
+from recallens.model.memory import Zone
+from recallens.operations.arguments import Arguments, checked, taken
 from recallens.render.records import Record, to_text
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
+
+
+class Right(StrEnum):
+    """What an operation needs. A token grants read or write, and write includes read.
+
+    LOCAL is for the person whose machine it is, on every surface: what names a folder or raises trust. OWNER is for
+    that person at the `recallens` command alone: what looks after the store, or cannot be undone. No token has either.
+    """
+
+    READ = "read"
+    WRITE = "write"
+    LOCAL = "local"
+    OWNER = "owner"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whoever asks. `namespaces` of None are all of them: the person whose machine it is.
+
+    `home` is the namespace of a call that names none, `owner` the id of the token that asks, `zone` where what is
+    written enters and `source` what it is recorded as; None leaves both to what is written. `record=False` is a wish
+    to leave no trace.
+    """
+
+    right: Right = Right.WRITE
+    namespaces: frozenset[str] | None = None
+    home: str | None = None
+    owner: str | None = None
+    zone: Zone | None = Zone.WORKING
+    source: str | None = "agent"
+    record: bool | None = None
+
+    @property
+    def local(self) -> bool:
+        return self.owner is None and self.namespaces is None
+
+    @property
+    def writes(self) -> bool:
+        return self.right is not Right.READ
+
+    @property
+    def records(self) -> bool | None:
+        """Whether a search may be written down: None leaves it to the settings; who only reads writes nothing."""
+        return self.record if self.writes else False
+
+    def sees(self, namespace: str) -> bool:
+        return self.namespaces is None or namespace in self.namespaces
+
+
+def owner(home: str, *, record: bool | None = None) -> Caller:
+    """The person at the command. What they write is theirs, as its own attributes say."""
+    return Caller(Right.OWNER, home=home, zone=None, source=None, record=record)
+
+
+class Progress(Protocol):
+    """Whoever watches something long: each method gives a function that is told how far it is."""
+
+    def bar(self, label: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
+        """The function is told how many more are done."""
+
+    def growing(self, label: str) -> AbstractContextManager[Callable[[int, int], None]]:
+        """The function is told how many are done, and of how many."""
+
+
+class Unwatched:
+    @contextmanager
+    def bar(self, label: str, total: int) -> Iterator[Callable[[int], None]]:
+        yield lambda done: None
+
+    @contextmanager
+    def growing(self, label: str) -> Iterator[Callable[[int, int], None]]:
+        yield lambda done, total: None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call that was found to be allowed, in the namespace that it may use."""
+
+    caller: Caller
+    namespace: str
+    trace_id: str | None = None
+    # Whether the session that it names is the caller's own; an operation that explains answers as if there were none.
+    owns_session: bool = True
+    progress: Progress = field(default_factory=Unwatched)
+
+    def who(self) -> dict[str, Any]:
+        """Who asks, as a recorded recall keeps it."""
+        return {"namespace": self.namespace, "record": self.caller.records, "owner": self.caller.owner}
+
+
+def allowed(caller: Caller, needs: Right, asked: str | None, *, trace_id: str | None = None) -> Call:
+    if needs is not Right.READ and not caller.writes:
+        raise NotAllowed(
+            "this token may read and not write",
+            hint="`recallens token create --right write` makes one that may.",
+        )
+    if (needs is Right.LOCAL and not caller.local) or (needs is Right.OWNER and caller.right is not Right.OWNER):
+        raise NotAllowed(
+            "a token does not open this: it is for the person at the machine",
+            hint="Use the `recallens` command there.",
+        )
+    return Call(caller, chosen_namespace(caller, asked), trace_id)
+
+
+def local_only(call: Call, what: str) -> None:
+    if not call.caller.local:
+        raise NotAllowed(f"{what} is for the person at the machine", hint="Use the `recallens` command there.")
+
+
+def chosen_namespace(caller: Caller, asked: str | None) -> str:
+    """One that the caller does not hold answers exactly as one that does not exist."""
+    if asked is not None:
+        if caller.namespaces is None:
+            return namespace_name(asked)
+        if asked in caller.namespaces:
+            return asked
+        raise NotFound(f"no namespace {asked!r}")
+    if caller.home is not None and caller.sees(caller.home):
+        return caller.home
+    held = sorted(caller.namespaces or ())
+    if len(held) == 1:
+        return held[0]
+    raise InvalidInput(f"several namespaces are granted; name one of: {', '.join(held)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +155,17 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`tiers` (results by the tier that served them) and `degraded` (views that failed) are for whoever counts."""
+    """`tiers` (results by the tier that served them) and `degraded` (views that failed) are for whoever counts.
+
+    `value` is what the record was made of, for a printer at the machine. `failure` is what went wrong after the rest
+    was done: the record holds, and whoever prints it raises this afterwards.
+    """
 
     record: Record
     tiers: Mapping[str, int] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
+    value: Any = None
+    failure: RecallensError | None = None
 
     @property
     def text(self) -> str:
@@ -58,15 +190,21 @@ class Operation:
 
 def perform(
     operation: Operation, engine: Engine, caller: Caller, given: Mapping[str, Any], *, trace_id: str | None = None,
-    strict: bool = False,
+    strict: bool = False, progress: Progress | None = None,
 ) -> Answer | Written:  # fmt: skip
     """First whether it may be done, then whether it is asked rightly, then the thing itself.
 
-    `strict` refuses a number given as text, and the like: what a schema says is then all that is taken.
+    `strict` refuses a number given as text, and the like: what a schema says is then all that is taken. What the owner
+    gives has been read by the command's own flags, and is judged by the engine, whose errors speak of those flags.
     """
     namespace = given.get("namespace")
     call = allowed(caller, operation.needs, namespace if isinstance(namespace, str) else None, trace_id=trace_id)
-    asked = checked(operation.arguments, given, strict=strict)
+    if progress is not None:
+        call = replace(call, progress=progress)
+    if caller.right is Right.OWNER:
+        asked = taken(operation.arguments, given)
+    else:
+        asked = checked(operation.arguments, given, strict=strict)
     session = getattr(asked, "session", None)
     if session is not None and not owns(engine, call, session):
         if not operation.explains:

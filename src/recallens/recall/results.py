@@ -15,13 +15,13 @@ from recallens.model.citation import CitationCheck
 from recallens.model.ledger import Ledger
 from recallens.model.memory import Kind, Memory, Relation, RelationType, Status
 from recallens.model.pool import Pool
-from recallens.model.query import Query
+from recallens.model.query import WATCH, Query
 from recallens.model.recall import MatchType, SearchResult
 from recallens.model.verdict import IntArray, Note, all_but, anywhere
 from recallens.recall.gates import ONLY_HERE
 from recallens.recall.scene import Bodies, Scene
 from recallens.recall.sources import LAYERS, layers
-from recallens.recall.views import DIRECT, GRAPH, HYBRID_VIEWS, PROCEDURAL, RECENT, REVIEW, WATCH
+from recallens.recall.views import DIRECT, GRAPH, HYBRID_VIEWS, PROCEDURAL, RECENT, REVIEW
 from recallens.recall.views.direct_answer import OVERLAP_FLOOR
 from recallens.store.protocols import Reader
 from recallens.text.sentences import cut_at_word

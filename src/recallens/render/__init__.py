@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from recallens.errors import UnknownOption
 
@@ -12,9 +12,13 @@ if TYPE_CHECKING:
     from recallens.model.snapshot import Snapshot
     from recallens.render.tree import XrayDocument
 
-# The formats of an X-ray, JSON first, which programs get where they ask for none; and as people are offered them.
-Format = Literal["json", "text", "markdown", "html"]
-FORMATS: Final[tuple[Format, ...]] = ("text", "markdown", "json", "html")
+# The formats of the X-ray, each with the ending of its file and its media type; the first is the one for people.
+FORMATS: Final[Mapping[str, tuple[str, str]]] = {
+    "text": ("txt", "text/plain; charset=utf-8"),
+    "markdown": ("md", "text/markdown; charset=utf-8"),
+    "json": ("json", "application/json"),
+    "html": ("html", "text/html; charset=utf-8"),
+}
 DEFAULT_FORMAT: Final = "text"
 
 

@@ -11,11 +11,10 @@ from recallens.model.snapshot import Snapshot
 from recallens.model.terms import WEIGHABLE
 from recallens.operations.arguments import Question
 from recallens.recall.presets import PRESETS
-from recallens.web.answering import Page
-from recallens.web.drawing import ordered
-from recallens.web.results import Explained, Legend, explained, legend
-from recallens.web.searching import choices
-from recallens.web.visits import WEIGHT, Visit
+from recallens.web.page import ShownPage
+from recallens.web.pictures import ordered
+from recallens.web.search import Explained, Legend, choices, explained, legend
+from recallens.web.visit import WEIGHT, Visit
 from recallens.xray.explain import explain
 from recallens.xray.ladder import Walk
 
@@ -26,7 +25,7 @@ ABOUT = "Move the weights of a score, the budget and the filters, and watch the 
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedResult:
     """A row against the unchanged ranking: `before` is its rank there, None where it was not."""
 
     row: Explained
@@ -44,7 +43,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class GoneResult:
     id: str
     title: str
     before: int
@@ -57,8 +56,8 @@ class Trial:
     before: Ledger
     query: Query
     snapshot: Snapshot
-    moved: tuple[Moved, ...]
-    gone: tuple[Gone, ...]
+    moved: tuple[MovedResult, ...]
+    gone: tuple[GoneResult, ...]
     legend: Legend
 
     @property
@@ -69,13 +68,14 @@ class Trial:
         return [f"{count} {word}" for count, word in counts if count]
 
 
-def sandbox(visit: Visit) -> Page:
+def sandbox(visit: Visit) -> ShownPage:
     if not visit.query:
-        return Page("ask.html", {"title": "Sandbox", "about": ABOUT, "action": "/sandbox", **choices(visit)})
+        return ShownPage("ask.html", {"title": "Sandbox", "about": ABOUT, "action": "/sandbox", **choices(visit)})
     asked, trial = visit.question(), tried(visit)
-    dials = {name: asked.weights.get(name, 1.0) for name in ordered(_weighable(trial.before))}
+    weights = asked.options(visit.engine.core.clock())["weights"]
+    dials = {name: weights.get(name, 1.0) for name in ordered(_weighable(trial.before))}
     budget = trial.query.budget or DEFAULT_BUDGET
-    return Page(
+    return ShownPage(
         "sandbox.html",
         {
             "trial": trial,
@@ -93,9 +93,9 @@ def sandbox(visit: Visit) -> Page:
     )
 
 
-def ranking(visit: Visit) -> Page:
+def ranking(visit: Visit) -> ShownPage:
     """The ranking alone, for the script that follows the sliders."""
-    return Page("ranking.html", {"trial": tried(visit)})
+    return ShownPage("ranking.html", {"trial": tried(visit)})
 
 
 def tried(visit: Visit) -> Trial:
@@ -113,8 +113,8 @@ def tried(visit: Visit) -> Trial:
         before,
         query,
         new,
-        tuple(Moved(row, places.get(row.xray.memoryId)) for row in rows),
-        tuple(Gone(one.memoryId, one.title, one.rank) for one in old.results if one.memoryId not in kept),
+        tuple(MovedResult(row, places.get(row.xray.memoryId)) for row in rows),
+        tuple(GoneResult(one.memoryId, one.title, one.rank) for one in old.results if one.memoryId not in kept),
         legend(rows),
     )
 

@@ -13,8 +13,7 @@ from msgspec import Struct, structs
 from recallens.errors import RecallensError
 from recallens.model.ledger import Ledger
 from recallens.model.memory import Memory, Status, as_json
-from recallens.model.plan import Scope
-from recallens.model.query import MAX_LIMIT, Documents, Mode, Query
+from recallens.model.query import MAX_LIMIT, NEUTRAL, OPTIONS, Mode, Query, place_of
 from recallens.model.terms import ordinal
 from recallens.model.times import instant
 from recallens.model.verdict import FloatArray
@@ -33,29 +32,9 @@ FACTOR_STEPS = 4
 _OFF = 2.0 * math.log(MAX_FACTOR)
 _BY_TIME = frozenset(("status-active", "validity"))
 
-# The setting of the query behind each of the caller's own gates, and the value that turns the gate off.
+# The setting of the query behind each of the caller's own gates and picks, and the value that turns it off.
 FILTER_SETTINGS: Mapping[str, tuple[str, Any]] = {
-    "project": ("filters.project", None),
-    "sector": ("filters.sector", None),
-    "tier": ("filters.tier", None),
-    "kind": ("filters.kind", None),
-    "tags": ("filters.tags", ()),
-    "min-salience": ("filters.min_salience", 0.0),
-    "in-session": ("filters.in_session", None),
-    "documents": ("filters.documents", Documents.INCLUDE),
-    "requires-citations": ("filters.requires_citations", False),
-    "scope": ("filters.scope", Scope.ORG),
-    "affected-files": ("filters.affected", ()),
-    "folders": ("filters.folders", ()),
-    "raw-conversations": ("filters.include_raw", True),
-    "knowledge-mix": ("filters.brain_file_limit", None),
-    "medium-term": ("filters.medium_term_limit", None),
-}
-
-# The same for the caller's own picks.
-PICK_SETTINGS: Mapping[str, tuple[str, Any]] = {
-    "brain-file-limit": ("filters.brain_file_limit", None),
-    "medium-term-limit": ("filters.medium_term_limit", None),
+    gate: (place_of(name), NEUTRAL[name]) for name, option in OPTIONS.items() for gate in option.gates
 }
 
 
@@ -184,8 +163,8 @@ def changes(reruns: Reruns, walk: Walk, fate: Fate, memory: Memory | None) -> It
         return
     if not fate.proposed or (fate.cut is not None and fate.cut.name in LIMIT_PICKS):
         yield from _present([_limit(reruns, _first_limit(walk, fate))])
-    if fate.cut is not None and fate.cut.name in PICK_SETTINGS:
-        yield from _present([reruns.change(*PICK_SETTINGS[fate.cut.name])])
+    if fate.cut is not None and fate.cut.name in FILTER_SETTINGS:
+        yield from _present([reruns.change(*FILTER_SETTINGS[fate.cut.name])])
     yield from _present(_budget(reruns, short) for short in shortages(walk, fate))
     if fate.proposed:
         yield from _present(_weights(reruns, walk, fate))

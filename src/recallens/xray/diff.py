@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from recallens.model.ledger import Ledger
 from recallens.model.memory import Status, as_json, minted_at
-from recallens.model.query import Query
+from recallens.model.query import WATCH, Query
 from recallens.model.terms import in_words, ordinal
 from recallens.xray.counterfactual import FILTER_SETTINGS
-from recallens.xray.ladder import LIMIT_PICKS, NOT_PROPOSED, WATCH, Fate, Rejection, Walk
+from recallens.xray.ladder import LIMIT_PICKS, NOT_PROPOSED, Fate, Rejection, Walk
 
 # Two sums of the same numbers may differ by this much and mean the same.
 _SAME = 1e-12

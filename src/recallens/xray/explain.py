@@ -11,6 +11,7 @@ from msgspec import convert
 
 from recallens.errors import InvalidInput
 from recallens.model.ledger import Ledger
+from recallens.model.query import WATCH
 from recallens.model.snapshot import (
     Budget,
     Conflicts,
@@ -24,7 +25,7 @@ from recallens.model.snapshot import (
     snapshot_id_of,
 )
 from recallens.model.verdict import all_but, anywhere
-from recallens.xray.ladder import DIRECT_ANSWER, WATCH, Walk
+from recallens.xray.ladder import DIRECT_ANSWER, Walk
 
 NEAR_MISSES: Final = 5
 

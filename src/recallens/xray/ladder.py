@@ -6,16 +6,17 @@ The ladder of a search's answer, of the page and of the X-ray all come from here
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
-from msgspec import Struct, convert, field
+from msgspec import Struct, field
 
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.pool import Pool
-from recallens.model.query import Filters, Query, Situation
+from recallens.model.query import WATCH, Query
 from recallens.model.snapshot import FilterTrace
 from recallens.model.verdict import (
     BoolArray,
@@ -32,8 +33,7 @@ from recallens.model.verdict import (
 )
 from recallens.renamed import preset_of_record
 
-# The view that names rows which are followed without taking part, and the gate that keeps them out of the race.
-WATCH: Final = "watch"
+# The gate that keeps rows which are only watched out of the race.
 NOT_PROPOSED: Final = "not-proposed"
 # The picks that keep the first `limit` rows: by score alone, or by score less likeness to what is kept already.
 MMR: Final = "mmr-diversify"
@@ -52,13 +52,9 @@ def of_a_tier(gate: str) -> bool:
 
 
 def query_from_record(record: Mapping[str, Any]) -> Query:
-    """The query that a ledger was made for. A field this version does not know is an error: it might have mattered."""
-    for kind, held in ((Query, record), (Filters, record.get("filters", {})), (Situation, record.get("situation", {}))):
-        unknown = held.keys() - set(kind.__match_args__)
-        if unknown:
-            raise ValueError(f"the recorded query has {sorted(unknown)[0]!r}, which this version does not know")
-    renamed = {"preset": preset_of_record(record["preset"])} if "preset" in record else {}
-    return convert({**record, **renamed}, Query)
+    """The query that a ledger was made for, with its preset by the name that it has now."""
+    query = Query.from_json(record)
+    return query if "preset" not in record else replace(query, preset=preset_of_record(query.preset))
 
 
 class Step(Struct, frozen=True, eq=False):

@@ -13,8 +13,8 @@ from recallens.cli.options import TEXT, shared
 from recallens.errors import InvalidInput, UnknownOption
 
 if TYPE_CHECKING:
-    from recallens.mcp.calling import Offer
-    from recallens.mcp.opening import Opening
+    from recallens.mcp.calls import Offer
+    from recallens.mcp.stdio import LazyEngine
     from recallens.mcp.tools import Tool
 
 TOOLSETS = ("default", "full")
@@ -51,10 +51,10 @@ def mcp(
     if sys.stdin is not None and sys.stdin.isatty():
         given.note("waiting for an MCP client on standard input; `recallens install` tells a client of it")
     from recallens.mcp import stdio
-    from recallens.mcp.opening import Opening
+    from recallens.mcp.stdio import LazyEngine
 
     wire = stdio.claim_wire()  # before anything is imported that could print
-    opening = Opening(given.settings())
+    opening = LazyEngine(given.settings())
 
     def make() -> object:
         from recallens.mcp.server import build
@@ -69,14 +69,13 @@ def chosen(toolset: str, compat: str | None) -> tuple[Tool, ...]:
 
     if toolset == "default":
         return aliased(TOOLS, compat)
-    from recallens.mcp.full import full_tools
+    from recallens.mcp.tools import full_tools
 
     return aliased(full_tools(), compat)
 
 
-def offered(opening: Opening, tools: tuple[Tool, ...], token: str | None) -> Offer:
-    from recallens.mcp.callers import local_caller, token_caller
-    from recallens.mcp.calling import Offer
+def offered(opening: LazyEngine, tools: tuple[Tool, ...], token: str | None) -> Offer:
+    from recallens.mcp.calls import Offer, local_caller, token_caller
 
     settings = opening.settings
     if token:
@@ -86,7 +85,7 @@ def offered(opening: Opening, tools: tuple[Tool, ...], token: str | None) -> Off
 
 def _serve_http(given: Given, tools: tuple[Tool, ...], host: str, port: int) -> None:
     from recallens.mcp.http import PATH, alone
-    from recallens.serving.running import address_of, listening, refuse_open_doors, run
+    from recallens.server import address_of, listening, refuse_open_doors, run
 
     with given.engine(create=True) as engine:
         refuse_open_doors(engine, host)

@@ -4,17 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recallens.cli.asking import Question, asks, question
 from recallens.cli.given import Given, pass_given
-from recallens.cli.options import TEXT, Format, shared
+from recallens.cli.options import TEXT, FormatType, shared
+from recallens.cli.question import TypedQuestion, asks, question
 from recallens.cli.screen import screen
 from recallens.errors import InvalidInput
-from recallens.render import FORMATS
+from recallens.render import DEFAULT_FORMAT, FORMATS
 
 if TYPE_CHECKING:
     from recallens.model.recall import Recall
 
-_HERE = Format("--xray takes the word after it as its format: put it last, or write --xray=text.")
+_HERE = FormatType("--xray takes the word after it as its format: put it last, or write --xray=text.")
 
 
 @click.command()
@@ -29,7 +29,7 @@ _HERE = Format("--xray takes the word after it as its format: put it last, or wr
 )
 @click.option("--max-tokens", type=int, metavar="N", help="With --brief: at most this many tokens of results in all.")
 @click.option(
-    "--xray", "xray", metavar="[FORMAT]", type=_HERE, is_flag=False, flag_value=FORMATS[0],
+    "--xray", "xray", metavar="[FORMAT]", type=_HERE, is_flag=False, flag_value=DEFAULT_FORMAT,
     help=f"Print the X-ray of this very search instead: {', '.join(FORMATS)}.",
 )  # fmt: skip
 @shared
@@ -57,7 +57,7 @@ def search(
     if xray is not None:
         from recallens.cli.xrays import chosen_format
 
-        format = chosen_format(given, None if xray == FORMATS[0] else xray)
+        format = chosen_format(given, None if xray == DEFAULT_FORMAT else xray)
     asked = question(query, options)
     if brief:
         _brief(given, asked, max_tokens=max_tokens, record=False if no_record else None)
@@ -102,7 +102,7 @@ def documents(
     _answer(given, recall, why=why)
 
 
-def _brief(given: Given, asked: Question, *, max_tokens: int | None, record: bool | None) -> None:
+def _brief(given: Given, asked: TypedQuestion, *, max_tokens: int | None, record: bool | None) -> None:
     with given.engine() as engine:
         found = engine.layers.search(
             asked.text, max_tokens=max_tokens, **asked.for_engine(engine.core.settings), record=record

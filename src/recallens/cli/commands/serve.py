@@ -44,8 +44,7 @@ def serve(
     if missing:
         raise InvalidInput(f"serving needs {', '.join(missing)}:", hint='pip install "recallens[serve]"')
     from recallens.http.limits import Limits
-    from recallens.serving.running import address_of, listening, refuse_open_doors, run
-    from recallens.serving.whole import whole
+    from recallens.server import address_of, listening, refuse_open_doors, run, whole
 
     logging.basicConfig(level=logging.INFO if access_log else logging.WARNING, format="%(levelname)s %(message)s")
     limits = Limits(deadline=deadline) if threads is None else Limits(deadline=deadline, threads=threads)

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recallens.cli.asking import asks, command, needed, question
 from recallens.cli.given import Given, pass_given
 from recallens.cli.options import TEXT, shared
+from recallens.cli.question import asks, command, needed, question
 from recallens.cli.screen import visible
 
 if TYPE_CHECKING:

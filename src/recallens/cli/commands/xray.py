@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from recallens.cli.asking import asks, needed, question
 from recallens.cli.given import Given, pass_given
 from recallens.cli.options import FORMAT, TEXT, shared
+from recallens.cli.question import asks, needed, question
 from recallens.errors import InvalidInput, NotFound
 from recallens.render import FORMATS
 

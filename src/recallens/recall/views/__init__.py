@@ -13,7 +13,7 @@ import numpy as np
 
 from recallens.index.views import Proposals
 from recallens.model.pool import Pool
-from recallens.model.query import Query
+from recallens.model.query import WATCH, Query
 from recallens.model.verdict import BoolArray, FloatArray, Found, IntArray, Note, anywhere, everywhere, places
 from recallens.recall.scene import Scene
 
@@ -23,7 +23,6 @@ RECENT, SESSIONS = "recent-scan", "sessions"
 # The candidates of the direct-answer tier, of which at most one becomes its answer.
 ANSWER_CANDIDATES: Final = "direct-answer:candidates"
 # Rows that are followed through the recall without taking part in it.
-WATCH: Final = "watch"
 
 # A filter that leaves less than this of the namespace is pushed in at once: asking without it would be asking twice.
 PUSH_SHARE: Final = 0.05

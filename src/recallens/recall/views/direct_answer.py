@@ -14,10 +14,10 @@ from recallens.index.top import best
 from recallens.model.citation import FileCitation
 from recallens.model.memory import Kind, Status, Zone
 from recallens.model.pool import Pool
-from recallens.model.query import Query
+from recallens.model.query import WATCH, Query
 from recallens.model.verdict import BoolArray, Found, Gate, IntArray, Note, Verdict, all_true, anywhere, places
 from recallens.recall.scene import Scene
-from recallens.recall.views import ANSWER_CANDIDATES, DIRECT, FIRST_BATCH, WATCH, found, proposed_by_others
+from recallens.recall.views import ANSWER_CANDIDATES, DIRECT, FIRST_BATCH, found, proposed_by_others
 from recallens.text.tokenizer import tokenize
 
 CANDIDATES: Final = 8

@@ -15,7 +15,7 @@ from recallens.index.lexical import BoundLexical
 from recallens.index.top import best
 from recallens.model.memory import Kind, Sector
 from recallens.model.pool import Pool
-from recallens.model.query import Query
+from recallens.model.query import WATCH, Query
 from recallens.model.salience import DAY_MS
 from recallens.model.verdict import Found, Gate, IntArray, Note, Verdict, anywhere
 from recallens.recall.scene import Scene
@@ -27,7 +27,6 @@ from recallens.recall.views import (
     RECENT_BATCH,
     REVIEW,
     SESSIONS,
-    WATCH,
     WATCH_BATCH,
     Admitted,
     found,

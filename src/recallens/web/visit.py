@@ -12,16 +12,14 @@ from recallens.engine import Engine
 from recallens.errors import NotAllowed, NotFound
 from recallens.http.requests import caller_of, engine_of
 from recallens.model.ledger import Ledger
+from recallens.model.query import ASKED, json_name
 from recallens.operations import Call, Caller, Right
-from recallens.operations.access import allowed
 from recallens.operations.arguments import Question, checked
-from recallens.operations.asking import seen
+from recallens.operations.operation import allowed
+from recallens.operations.search import seen
 
 # What of a question an address can say, by the operations' own names; `q` is the question and `w.NAME` a weight.
-ASKED = (
-    "project", "sector", "kind", "tier", "limit", "budget", "tokens", "mode", "preset", "intent", "minSalience",
-    "includeSuperseded", "requiresCitations", "documents", "asOf", "now",
-)  # fmt: skip
+SAID = tuple(json_name(name) for name, option in ASKED.items() if option.on_page)
 WEIGHT = "w."
 NEUTRAL = 1.0
 _DIGITS = 7
@@ -88,13 +86,13 @@ class Visit:
 
     def params(self) -> dict[str, str]:
         """The question with all that is said beside it, for links that lead on with the same."""
-        said = {name: value for name in ASKED if (value := self.given.get(name, "").strip())}
+        said = {name: value for name in SAID if (value := self.given.get(name, "").strip())}
         weights = {WEIGHT + name: f"{weight:g}" for name, weight in self._weights()}
         return ({"q": self.query} if self.query else {}) | said | weights
 
     def question(self, **instead: object) -> Question:
         """Checked as on every surface; a wrong value is an error that lists the right ones."""
-        said: dict[str, object] = {name: self.params()[name] for name in ASKED if name in self.params()}
+        said: dict[str, object] = {name: self.params()[name] for name in SAID if name in self.params()}
         weights = dict(self._weights())
         given = {"query": self.query, **said, "namespace": self.namespace} | ({"weights": weights} if weights else {})
         return checked(Question, given | instead)

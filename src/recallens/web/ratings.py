@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from recallens.errors import InvalidInput
 from recallens.evaluate.golden import GRADES
 from recallens.evaluate.rating import rate, rated_path, rated_questions, rated_sets, standing
 from recallens.model.query import MAX_LIMIT
 from recallens.operations import Right
-from recallens.web.answering import Elsewhere, Page
-from recallens.web.searching import choices
-from recallens.web.visits import Visit
+from recallens.web.page import Elsewhere, ShownPage
+from recallens.web.search import choices
+from recallens.web.visit import Visit
 
 DEFAULT_SET = "rated"
 RATED = 10
@@ -19,11 +20,11 @@ GRADE = "grade."
 WORDS = {0: "not relevant", 1: "somewhat", 2: "relevant", 3: "exactly it"}
 
 
-def rating(visit: Visit) -> Page:
+def rating(visit: Visit) -> ShownPage:
     return _page(visit, visit.given.get("set", "").strip() or DEFAULT_SET)
 
 
-def rated(visit: Visit) -> Page | Elsewhere:
+def rated(visit: Visit) -> ShownPage | Elsewhere:
     """What cannot be kept is shown again with what was said, so that nothing is lost."""
     call = visit.may(Right.WRITE)
     name = visit.form.get("set", "").strip() or DEFAULT_SET
@@ -43,7 +44,7 @@ def rated(visit: Visit) -> Page | Elsewhere:
     return Elsewhere(visit.link("/rate", q=visit.query, set=name, saved="yes", namespace=visit.form.get("namespace")))
 
 
-def _page(visit: Visit, name: str, *, said: Mapping[str, int] | None = None, problem: str | None = None) -> Page:
+def _page(visit: Visit, name: str, *, said: Mapping[str, int] | None = None, problem: str | None = None) -> ShownPage:
     engine, namespace = visit.engine, visit.namespace
     shown: dict[str, object] = {
         "set": name,
@@ -61,9 +62,9 @@ def _page(visit: Visit, name: str, *, said: Mapping[str, int] | None = None, pro
     }
     if visit.query:
         asked = visit.question()
-        options = asked.options(engine.core.clock()) | {"limit": asked.limit or RATED}
+        options: dict[str, Any] = {"limit": RATED, **asked.options(engine.core.clock())}
         recall = engine.recall(engine.recalls.query(asked.query, **options, namespace=namespace))
         before = rated_questions(engine, name, namespace=namespace)
         kept = next((one for one in before if one.query == visit.query), None)
         shown |= {"rows": recall.results, "given": {**(kept.grades if kept else {}), **(said or {})}}
-    return Page("rate.html", shown, 200 if problem is None else 400, sends=True)
+    return ShownPage("rate.html", shown, 200 if problem is None else 400, sends=True)

@@ -1,4 +1,4 @@
-"""Operations that answer a question, or explain how one was answered."""
+"""Operations that answer a question or explain how one was answered, and those of the documents that are searched."""
 
 from __future__ import annotations
 
@@ -6,14 +6,26 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from recallens.errors import NotFound, RecallensError
+from recallens.errors import NotAllowed, NotFound, RecallensError
 from recallens.model.query import DEFAULT_TOKENS
-from recallens.operations.access import Call, Right
-from recallens.operations.arguments import Arguments, Limit, Name, Names, Question, Size, Words
-from recallens.operations.operation import Answer, Operation, Written
-from recallens.render import Format, render
+from recallens.model.recall import build_context_string, build_lesson_string
+from recallens.operations.arguments import (
+    Arguments,
+    Content,
+    Count,
+    Limit,
+    Name,
+    Names,
+    Question,
+    Size,
+    Text,
+    Words,
+    XrayFormat,
+)
+from recallens.operations.operation import Answer, Call, Operation, Right, Written
+from recallens.render import render
 from recallens.render.context import context_record
 from recallens.render.document import document
 from recallens.render.json import record
@@ -22,6 +34,7 @@ from recallens.render.records import Record, details_record, recall_record, time
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
+    from recallens.model.ledger import Ledger
     from recallens.model.recall import Recall
     from recallens.model.snapshot import Snapshot
 
@@ -31,17 +44,17 @@ class SearchMemory(Question):
 
 
 class Xray(Question):
-    format: Format = "json"
+    format: XrayFormat = "json"
 
 
 class Explain(Arguments):
     session: Annotated[Name | None, Field(description="The session that asked; else those without one.")] = None
-    format: Format = "json"
+    format: XrayFormat = "json"
 
 
 class OneSnapshot(Arguments):
     id: Name
-    format: Format = "json"
+    format: XrayFormat = "json"
 
 
 class WhyNot(Question):
@@ -63,7 +76,7 @@ class TimelineAround(Arguments):
     limit: Annotated[Limit, Field(description="Entries to each side.")] = 10
 
 
-class Timeline(Arguments):
+class TimelineOf(Arguments):
     id: Name
     before: Annotated[int, Field(ge=0, le=1_000)] = 5
     after: Annotated[int, Field(ge=0, le=1_000)] = 5
@@ -88,19 +101,19 @@ class ContextFor(Arguments):
 def search(engine: Engine, call: Call, asked: Question) -> Answer:
     options = asked.options(engine.core.clock())
     recall = engine.search(asked.query, **options, certify=True, **call.who())
-    return counted(recall, recall_record(recall))
+    return counted(recall, recall_record(recall), recall)
 
 
 def search_memory(engine: Engine, call: Call, asked: SearchMemory) -> Answer:
     options = asked.options(engine.core.clock())
     found = engine.layers.search(asked.query, max_tokens=asked.max_tokens, **options, **call.who())
-    return counted(found.recall, found.to_json())
+    return counted(found.recall, found.to_json(), found)
 
 
-def counted(recall: Recall, record: Record) -> Answer:
+def counted(recall: Recall, record: Record, value: object) -> Answer:
     served = recall.ledger.notes("served")
     tiers = Counter(row["servedBy"] for row in served[-1]["rows"].values()) if served else Counter[str]()
-    return Answer(record, tiers, tuple(recall.degraded))
+    return Answer(record, tiers, tuple(recall.degraded), value)
 
 
 def recall_xray(engine: Engine, call: Call, asked: Xray) -> Answer | Written:
@@ -122,7 +135,7 @@ def recall_explain(engine: Engine, call: Call, asked: Explain) -> Answer | Writt
     return unseen(asked.format) if snapshot is None else written(snapshot, asked.format)
 
 
-def unseen(format: Format) -> Answer:
+def unseen(format: XrayFormat) -> Answer:
     """No snapshot: none was made, capture is off, or the session is another's. All three answer alike."""
     if format != "json":
         raise NotFound("no snapshot", hint="A search by someone who may write records one, if `capture` is on.")
@@ -134,7 +147,7 @@ def snapshot(engine: Engine, call: Call, asked: OneSnapshot) -> Answer | Written
     return written(engine.recalls.snapshot(asked.id, namespace=call.namespace), asked.format)
 
 
-def written(snapshot: Snapshot | None, format: Format) -> Answer | Written:
+def written(snapshot: Snapshot | None, format: XrayFormat) -> Answer | Written:
     """The one renderer's words, whatever the surface."""
     if format == "json":
         return Answer(record(document(snapshot)))
@@ -154,20 +167,25 @@ def seen(engine: Engine, call: Call, *ids: str) -> None:
 def why_not(engine: Engine, call: Call, asked: WhyNot) -> Answer:
     options = asked.options(engine.core.clock())
     found = engine.why_not(asked.memory, asked.query, **options, namespace=call.namespace)
-    return Answer(found.to_json())
+    return Answer(found.to_json(), value=found)
 
 
 def replay(engine: Engine, call: Call, asked: Recorded) -> Answer:
+    seen(engine, call, asked.id)
+    return _replayed(engine, engine.recalls.recorded(asked.id, namespace=call.namespace)[0])
+
+
+def _replayed(engine: Engine, ledger: Ledger) -> Answer:
     from recallens.xray.replay import compare_live
     from recallens.xray.replay import replay as replayed
 
-    seen(engine, call, asked.id)
-    ledger, _ = engine.recalls.recorded(asked.id, namespace=call.namespace)
-    again = {"reproduced": True, **replayed(ledger).to_json()}
+    again = replayed(ledger)
+    record = {"reproduced": True, **again.to_json()}
     try:
-        return Answer(again | {"live": [one.to_json() for one in compare_live(ledger, engine.recalls.ledger)]})
+        live = compare_live(ledger, engine.recalls.ledger)
     except RecallensError as error:  # the record stands by itself, whatever has become of the store
-        return Answer(again | {"liveError": error.message})
+        return Answer(record | {"liveError": error.message}, value=(again, None))
+    return Answer(record | {"live": [difference.to_json() for difference in live]}, value=(again, live))
 
 
 def diff(engine: Engine, call: Call, asked: TwoSnapshots) -> Answer:
@@ -184,20 +202,22 @@ def get_timeline(engine: Engine, call: Call, asked: TimelineAround) -> Answer:
     found = engine.layers.around(anchor.id, window=asked.window, limit=asked.limit, namespace=call.namespace)
     spent = sum(entry.tokens for entry in found)
     entries = [timeline_entry_record(entry) for entry in found]
-    return Answer({"observation_id": anchor.id, "window": asked.window, "tokens": spent, "entries": entries})
+    return Answer(
+        {"observation_id": anchor.id, "window": asked.window, "tokens": spent, "entries": entries}, value=found
+    )
 
 
-def timeline(engine: Engine, call: Call, asked: Timeline) -> Answer:
+def timeline(engine: Engine, call: Call, asked: TimelineOf) -> Answer:
     found = engine.layers.timeline(asked.id, asked.before, asked.after, namespace=call.namespace)
     saliences = engine.memories.salience([*found.before, found.anchor, *found.after])
-    return Answer(timeline_record(found, saliences))
+    return Answer(timeline_record(found, saliences), value=found)
 
 
 def get_details(engine: Engine, call: Call, asked: DetailsOf) -> Answer:
     found = engine.layers.details(
         asked.id, tokens=asked.tokens, full=asked.full, limit=asked.limit, namespace=call.namespace
     )
-    return Answer(details_record(found))
+    return Answer(details_record(found), value=found)
 
 
 def context(engine: Engine, call: Call, asked: ContextFor) -> Answer:
@@ -206,7 +226,41 @@ def context(engine: Engine, call: Call, asked: ContextFor) -> Answer:
     return Answer(context_record(found))
 
 
-ASKING = (
+class NamedRecord(Arguments):
+    name: str  # the id of a recorded recall, or a file that holds one
+
+
+class TwoRecords(Arguments):
+    before: str
+    after: str
+
+
+class ComposeContext(Arguments):
+    task: str
+    tokens: int = DEFAULT_TOKENS
+    constitution: str | None = None
+    files: tuple[str, ...] = ()
+    project: str | None = None
+    session: str | None = None
+    scopes: tuple[str, ...] = ()
+
+
+def replay_record(engine: Engine, call: Call, asked: NamedRecord) -> Answer:
+    return _replayed(engine, engine.recalls.stored(asked.name, namespace=call.namespace))
+
+
+def diff_records(engine: Engine, call: Call, asked: TwoRecords) -> Answer:
+    difference = engine.diff(asked.before, asked.after, namespace=call.namespace)
+    return Answer({"before": asked.before, "after": asked.after, **difference.to_json()}, value=difference)
+
+
+def compose_context(engine: Engine, call: Call, asked: ComposeContext) -> Answer:
+    options = asked.model_dump(exclude={"namespace", "task", "tokens"})
+    composed = engine.context(asked.task, asked.tokens, **options, **call.who())
+    return Answer(context_record(composed), value=composed)
+
+
+SEARCH = (
     Operation("search", "Memories by words and by meaning, each with why it came.", Right.READ, Question, search),
     Operation(
         "search_memory",
@@ -225,9 +279,103 @@ ASKING = (
     Operation("diff", "What changed between two recorded searches, and why.", Right.READ, TwoSnapshots, diff),
     Operation("get_timeline", "Layer 2: what came within some days before and after a memory.", Right.READ,
               TimelineAround, get_timeline),
-    Operation("timeline", "So many memories before and after one, with their sessions.", Right.READ, Timeline,
+    Operation("timeline", "So many memories before and after one, with their sessions.", Right.READ, TimelineOf,
               timeline),
     Operation("get_details", "Layer 3: full logs of a task, or a memory in full.", Right.READ, DetailsOf, get_details),
     Operation("get_context", "What an agent should know for a task, within a token budget.", Right.READ, ContextFor,
               context),
+    Operation("replay_record", "A recorded search again, by its id or from a file.", Right.OWNER, NamedRecord,
+              replay_record),
+    Operation("diff_records", "What changed between two recorded searches, by id or from files.", Right.OWNER,
+              TwoRecords, diff_records),
+    Operation("compose_context", "What an agent should know for a task, beginning with a file of yours.", Right.OWNER,
+              ComposeContext, compose_context),
+)  # fmt: skip
+
+
+# ── every source at once, and documents ──
+
+
+class Retrieve(Question):
+    context_budget: Annotated[Size | None, Field(description="At most this many tokens in all (8000).")] = None
+    brain_file_limit: Annotated[Count | None, Field(description="Sections of files at most (8); 0 for none.")] = None
+    medium_term_limit: Annotated[Count | None, Field(description="Summaries of sessions at most (3).")] = None
+    include_raw: Annotated[bool, Field(description="Also raw conversations and transcripts.")] = False
+
+
+class AddDocument(Arguments):
+    path: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=1_000, pattern=r"\S"),
+        Field(description="What it is called; no file is opened."),
+    ]
+    text: Content
+    title: Annotated[str, StringConstraints(max_length=500)] | None = None
+    project: Name | None = None
+
+
+class Evidence(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    id: Name
+    content_hash: Annotated[Name, Field(alias="contentHash")]
+
+
+class Certified(BaseModel):
+    """As a search gave it; it says more, and rests on this."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    query: Text
+    evidence: Annotated[tuple[Evidence, ...], Field(max_length=1_000)]
+    digest: Name
+
+
+class Certificate(Arguments):
+    certificate: Certified
+
+
+def retrieve(engine: Engine, call: Call, asked: Retrieve) -> Answer:
+    """As `recallens retrieve --json` prints it."""
+    options = asked.options(engine.core.clock())
+    limits = asked.model_dump(include={"brain_file_limit", "medium_term_limit", "include_raw"}, exclude_none=True)
+    budgets = [size for size in (asked.context_budget, options.pop("tokens", None)) if size is not None]
+    if budgets:  # two names of one budget: the tighter holds
+        limits["context_budget"] = min(budgets)
+    found = engine.retrieve(asked.query, **limits, **options, **call.who())
+    context, lessons = build_context_string(found), build_lesson_string(found)
+    return Answer(found.to_json() | {"context": context, "lessons": lessons}, value=found)
+
+
+def search_documents(engine: Engine, call: Call, asked: Question) -> Answer:
+    options = asked.options(engine.core.clock()) | {"documents": "only"}
+    options.setdefault("limit", 10)
+    recall = engine.search(asked.query, **options, certify=True, **call.who())
+    return counted(recall, recall_record(recall), recall)
+
+
+def add_document(engine: Engine, call: Call, given: AddDocument) -> Answer:
+    if engine.vaults.holds_document(given.path, namespace=call.namespace):
+        raise NotAllowed(
+            f"{given.path!r} is a file of a vault, which only its folder changes", hint="Use another path."
+        )
+    said = given.model_dump(include={"title", "project"})
+    zone = call.caller.zone
+    added = engine.memories.add_document(given.text, path=given.path, **said, zone=zone, namespace=call.namespace)
+    return Answer({"document": added.document.id, "path": given.path, "memories": list(added.memories)})
+
+
+def verify_certificate(engine: Engine, call: Call, given: Certificate) -> Answer:
+    certificate = given.certificate.model_dump(by_alias=True)
+    return Answer(engine.recalls.verify_certificate(certificate, namespace=call.namespace).to_json())
+
+
+DOCUMENTS = (
+    Operation("retrieve", "One context string from every source within a budget, each part with where it is from.",
+              Right.READ, Retrieve, retrieve),
+    Operation("search_documents", "Only what was cut from documents.", Right.READ, Question, search_documents),
+    Operation("add_document", "A document as text; its sections become memories. Adding it again replaces them.",
+              Right.WRITE, AddDocument, add_document),
+    Operation("verify_certificate", "Whether what a certificate rests on still stands.", Right.READ, Certificate,
+              verify_certificate),
 )  # fmt: skip

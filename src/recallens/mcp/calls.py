@@ -1,4 +1,4 @@
-"""One call of a tool or a resource, from its arguments to its answer; the same for every transport.
+"""One call of a tool or a resource, from its arguments to its answer, and who makes it; the same for every transport.
 
 It runs in a thread of its own, and loads the operations and the engine behind them when it is the first to need them.
 """
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult, TextContent
 
-from recallens.errors import InvalidInput, RecallensError
-from recallens.mcp.callers import source_of
+from recallens.errors import InvalidInput, RecallensError, TokenRefused
 from recallens.mcp.tools import Tool
+from recallens.text.normalize import clean
 
 if TYPE_CHECKING:
+    from recallens.config import Settings
     from recallens.engine import Engine
     from recallens.operations import Answer, Caller, Written
 
@@ -45,7 +46,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CallContext:
     """Beside the arguments: the HTTP request, what the client calls itself, and the trace that the call belongs to."""
 
     request: Any = None
@@ -62,7 +63,7 @@ def trace_of(meta: Mapping[str, Any] | None, request: Any) -> str | None:
     return getattr(request.state, "given_trace_id", None) if request is not None else None
 
 
-def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: Asked) -> CallToolResult:
+def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: CallContext) -> CallToolResult:
     """What goes wrong is told to the agent, which can mend it: no call ends in a protocol error."""
     try:
         answer = performed(offer, tool.operation, tool.given(arguments), asked)
@@ -77,7 +78,7 @@ def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: Asked)
     return CallToolResult(content=[TextContent(type="text", text=answer.text)], structured_content=structured(answer))
 
 
-def performed(offer: Offer, operation: str, given: Mapping[str, Any], asked: Asked) -> Answer | Written:
+def performed(offer: Offer, operation: str, given: Mapping[str, Any], asked: CallContext) -> Answer | Written:
     from recallens.operations import OPERATIONS, perform
 
     engine = offer.engine()
@@ -109,3 +110,32 @@ def _in_its_words(tool: Tool, message: str) -> str:
     for own, inner in tool.renamed.items():
         message = re.sub(rf"(^|; |unknown ){re.escape(inner)}\b", rf"\g<1>{own}", message)
     return message
+
+
+SOURCE = "mcp"
+# A client names itself; the name is kept as what a memory came from.
+LONGEST_CLIENT = 60
+
+
+def local_caller(settings: Settings) -> Caller:
+    """The user's own process: every namespace is theirs, and what an agent writes is not yet trusted."""
+    from recallens.model.memory import Zone
+    from recallens.operations import Caller
+
+    return Caller(home=settings.namespace, zone=Zone.WORKING, source=SOURCE)
+
+
+def token_caller(engine: Engine, token: str) -> Caller:
+    """What the token grants now: one that is revoked ends with the next call."""
+    from recallens.http.guard import caller_with
+
+    found = engine.tokens.find(token)
+    if found is None:
+        raise TokenRefused("this token is not known, or holds no longer", hint="`recallens token create` makes one.")
+    return caller_with(found)
+
+
+def source_of(client: str | None) -> str:
+    """Behind a prefix of ours, so that no client can pass for another source."""
+    named = " ".join(clean(client or "").split())[:LONGEST_CLIENT]
+    return f"{SOURCE}:{named}" if named else SOURCE

@@ -74,7 +74,7 @@ def ordered(names: Iterable[str]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class FunnelSlice:
     trace: FilterTrace
     points: str
 
@@ -83,7 +83,7 @@ class Rung:
         return self.trace.considered - self.trace.admitted
 
 
-def funnel(filters: Sequence[FilterTrace]) -> tuple[Rung, ...]:
+def funnel(filters: Sequence[FilterTrace]) -> tuple[FunnelSlice, ...]:
     """Each filter as a slice that narrows from what it considered to what it let through."""
     widest = max((trace.considered for trace in filters), default=1) or 1
 
@@ -94,7 +94,7 @@ def funnel(filters: Sequence[FilterTrace]) -> tuple[Rung, ...]:
     for trace in filters:
         top, bottom, middle = half(trace.considered), half(trace.admitted), WIDTH / 2
         corners = ((middle - top, 0), (middle + top, 0), (middle + bottom, 100), (middle - bottom, 100))
-        rungs.append(Rung(trace, " ".join(f"{x:.1f},{y}" for x, y in corners)))
+        rungs.append(FunnelSlice(trace, " ".join(f"{x:.1f},{y}" for x, y in corners)))
     return tuple(rungs)
 
 
@@ -152,7 +152,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class DrawnEdge:
     relation: str
     confidence: float | None
     y: int
@@ -161,7 +161,7 @@ class Edge:
 @dataclass(frozen=True, slots=True)
 class Path:
     nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[DrawnEdge, ...]
 
     @property
     def height(self) -> int:
@@ -177,5 +177,5 @@ def path(record: Mapping[str, Sequence[str]] | None) -> Path | None:
     edges = []
     for place, relation in enumerate(record.get("relations", ())):
         sure = confidences[place] if place < len(confidences) else None
-        edges.append(Edge(relation, sure if isinstance(sure, float) else None, NODE_TOP + STEP * place))
+        edges.append(DrawnEdge(relation, sure if isinstance(sure, float) else None, NODE_TOP + STEP * place))
     return Path(nodes, tuple(edges))

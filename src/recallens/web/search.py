@@ -1,4 +1,4 @@
-"""A result with all that is shown of it: its memory, its X-ray, its bar, and what decided its place."""
+"""The page that answers a question, or says where to begin; and a result with all that is shown of it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,72 @@ from typing import Any
 
 from recallens.engine import Engine
 from recallens.model.ledger import Ledger
-from recallens.model.memory import Memory
+from recallens.model.memory import Kind, Memory, Sector, Status
 from recallens.model.recall import Recall, SearchResult
-from recallens.model.snapshot import Snapshot, XrayResult
+from recallens.model.snapshot import Snapshot, XrayResult, snapshot_id
 from recallens.model.terms import shown_parts
-from recallens.web.drawing import Bar, Path, bar, ordered, path, scale_of
+from recallens.render.records import certificate_of, filters_record
+from recallens.store.protocols import Listing
+from recallens.web.page import ShownPage
+from recallens.web.pictures import Bar, Path, bar, ordered, path, scale_of
+from recallens.web.visit import Visit
 from recallens.xray.sensitivity import Sensitivity, sensitivity
+
+LATEST = 6
+ASKED_BEFORE = 6
+KINDS = tuple(str(kind) for kind in Kind)
+SECTORS = tuple(str(sector) for sector in Sector)
+
+
+def search(visit: Visit) -> ShownPage:
+    if not visit.query:
+        return _start(visit)
+    recall = _searched(visit)
+    snapshot, rows = of_recall(visit.engine, recall)
+    lessons = {one.memory.id for one in recall.lessons}
+    return ShownPage(
+        "results.html",
+        {
+            "recall": recall,
+            "snapshot": snapshot,
+            "recorded": snapshot_id(recall.ledger) if recall.recorded else None,
+            "rows": [row for row in rows if row.xray.memoryId not in lessons],
+            "lessons": [row for row in rows if row.xray.memoryId in lessons],
+            "legend": legend(rows),
+            "certificate": certificate_of(recall.ledger),
+            "filters": [row for row in filters_record(recall.ledger) if row["admitted"] < row["considered"]],
+            **choices(visit),
+        },
+    )
+
+
+def _searched(visit: Visit) -> Recall:
+    """As the operation `search` does it; the page needs the recall itself, for its decisions."""
+    engine, asked = visit.engine, visit.question()
+    options = asked.options(engine.core.clock())
+    who: dict[str, Any] = {"namespace": visit.namespace, "record": visit.records, "owner": visit.caller.owner}
+    return engine.search(asked.query, **options, certify=True, **who)
+
+
+def _start(visit: Visit) -> ShownPage:
+    engine, namespace = visit.engine, visit.namespace
+    latest = engine.memories.browse(Listing(statuses=(Status.ACTIVE,), limit=LATEST), namespace=namespace)
+    asked = {one.query: one for one in reversed(engine.recalls.recent(namespace=namespace, owner=visit.caller.owner))}
+    return ShownPage(
+        "start.html",
+        {
+            "latest": latest.memories,
+            "total": latest.total,
+            "asked": list(asked)[::-1][:ASKED_BEFORE],
+            "vaults": engine.vaults.counts(namespace=namespace),
+            **choices(visit),
+        },
+    )
+
+
+def choices(visit: Visit) -> dict[str, object]:
+    return {"namespaces": visit.namespaces(), "kinds": KINDS, "sectors": SECTORS}
+
 
 # The exact table of an X-ray shows ten-thousandths that add up.
 EXACT = 10_000

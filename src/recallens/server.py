@@ -1,4 +1,4 @@
-"""From an engine to a listening server, and back down without losing what was begun."""
+"""What `recallens serve` runs: HTTP, MCP and the page as one application, and the server that listens."""
 
 from __future__ import annotations
 
@@ -7,20 +7,109 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from importlib.util import find_spec
 from types import FrameType
 from typing import TYPE_CHECKING
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute
 
 from recallens.errors import InvalidInput, NotAllowed
-from recallens.http.guard import is_loopback
+from recallens.http.endpoints import on_http_error
+from recallens.http.endpoints import routes as own_routes
+from recallens.http.guard import Guard, doors, is_loopback
+from recallens.http.limits import Bounded, Limits, WorkQueue
+from recallens.http.telemetry import Metrics, Observed
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from recallens.engine import Engine
+
+Lifespan = Callable[[Starlette], AbstractAsyncContextManager[object]]
+
+
+def build(
+    engine: Engine,
+    *,
+    host: str = "127.0.0.1",
+    allow_hosts: Collection[str] = (),
+    limits: Limits | None = None,
+    routes: Sequence[BaseRoute] = (),
+    public: Collection[str] = (),
+    sign_in: str | None = None,
+    lifespans: Sequence[Lifespan] = (),
+    spans: bool = False,
+    access_log: bool = False,
+) -> Starlette:
+    """`routes` are those of the page and of MCP; they stand behind the same guard and find their caller set.
+
+    `public` are paths of theirs that need no token, `sign_in` the page to which a browser without one is sent.
+    """
+    limits = limits or Limits()
+    work, metrics = WorkQueue(limits), Metrics()
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            stack.callback(work.close)
+            for one in lifespans:
+                await stack.enter_async_context(one(app))
+            yield
+
+    app = Starlette(
+        routes=[*own_routes(), *routes],
+        middleware=[
+            Middleware(Observed, metrics=metrics, spans=spans, access_log=access_log),
+            Middleware(Guard, engine=engine, doors=doors(host, allow_hosts, public=public, sign_in=sign_in)),
+            Middleware(Bounded, limits=limits),
+        ],
+        exception_handlers={HTTPException: on_http_error},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    app.state.engine, app.state.limits, app.state.work, app.state.metrics = engine, limits, work, metrics
+    return app
+
+
+def whole(
+    engine: Engine,
+    *,
+    host: str = "127.0.0.1",
+    allow_hosts: Collection[str] = (),
+    limits: Limits | None = None,
+    spans: bool = False,
+    access_log: bool = False,
+) -> Starlette:
+    """The API with what is served beside it: the page, and MCP where its package is installed."""
+    from recallens.web import site
+
+    limits = limits or Limits()
+    routes, lifespans = site.routes(), list[Lifespan]()
+    if find_spec("mcp") is not None:
+        from recallens.mcp.http import endpoint
+
+        agents = endpoint(engine, limits=limits)
+        routes.append(agents.route)
+        lifespans.append(agents.running)
+    return build(
+        engine,
+        host=host,
+        allow_hosts=allow_hosts,
+        limits=limits,
+        routes=routes,
+        public=site.public(),
+        sign_in=site.SIGN_IN,
+        lifespans=lifespans,
+        spans=spans,
+        access_log=access_log,
+    )
+
 
 # What is being answered at Ctrl-C has this long; what still waits then is dropped.
 GRACE_SECONDS = 10

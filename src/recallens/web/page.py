@@ -1,7 +1,8 @@
-"""From a visit to a page: the templates, the headers that hold every page to its word, and errors people can read."""
+"""From a visit to a page: templates, assets, the headers that hold a page to its word, errors for people."""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from urllib.parse import parse_qsl
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -23,8 +25,7 @@ from recallens.render.formats import cited, counted, first_line, headline
 from recallens.render.formats import printable as visible
 from recallens.render.records import marked
 from recallens.text.scripts import LANGUAGE_OF, script_of
-from recallens.web.assets import asset
-from recallens.web.visits import Visit, from_here, visit_of
+from recallens.web.visit import Visit, from_here, visit_of
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ _READ: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ShownPage:
     """`sends` is a page whose form changes something: under `no-referrer` a browser would not say where it is from."""
 
     template: str
@@ -73,7 +74,7 @@ class Elsewhere:
     address: str
 
 
-Shown = Page | Download | Elsewhere
+Shown = ShownPage | Download | Elsewhere
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -122,7 +123,7 @@ def _answered(visit: Visit, work: Callable[[Visit], Shown]) -> Response:
 
 def _response(visit: Visit, shown: Shown) -> Response:
     match shown:
-        case Page():
+        case ShownPage():
             own = {**HEADERS, "Referrer-Policy": "same-origin"} if shown.sends else dict(HEADERS)
             return HTMLResponse(rendered(visit, shown), shown.status, headers=own)
         case Elsewhere():
@@ -156,10 +157,10 @@ def _failed(visit: Visit, message: str, hint: str | None, status: int) -> Respon
         namespace = None
     shown = {"message": message, "hint": hint, "status": status, "known": namespace}
     fallback = Visit(visit.engine, visit.caller, visit.where, {} if namespace is None else visit.given)
-    return _response(fallback, Page("error.html", shown, status))
+    return _response(fallback, ShownPage("error.html", shown, status))
 
 
-def rendered(visit: Visit, shown: Page) -> str:
+def rendered(visit: Visit, shown: ShownPage) -> str:
     now = visit.engine.core.clock()
     return (
         templates()
@@ -200,3 +201,41 @@ def _spaced(name: str) -> str:
 
 def _signed(value: float) -> str:
     return f"{value:+.4f}".replace("-", "−")
+
+
+FOLDER: Final = Path(__file__).parent / "static"
+TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+ICON: Final = "/favicon.ico"
+_KEPT: Final = "public, max-age=31536000, immutable"
+
+
+@cache
+def _held(name: str) -> tuple[bytes, str]:
+    data = (FOLDER / name).read_bytes()
+    return data, hashlib.sha256(data).hexdigest()[:16]
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(path.name for path in FOLDER.iterdir() if path.suffix in TYPES)
+
+
+def asset(name: str) -> str:
+    return f"/static/{_held(name)[1]}/{name}"
+
+
+def addresses() -> list[str]:
+    return [asset(name) for name in sorted(_names())] + [ICON]
+
+
+async def serve_icon(request: Request) -> Response:
+    """Where browsers look by themselves."""
+    return Response(_held("icon.svg")[0], media_type=TYPES[".svg"], headers={"X-Content-Type-Options": "nosniff"})
+
+
+async def serve_asset(request: Request) -> Response:
+    name, digest = request.path_params["name"], request.path_params["digest"]
+    if name not in _names() or _held(name)[1] != digest:
+        raise HTTPException(404)
+    headers = {"Cache-Control": _KEPT, "X-Content-Type-Options": "nosniff"}
+    return Response(_held(name)[0], media_type=TYPES[Path(name).suffix], headers=headers)

@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from recallens.errors import NotFound
-from recallens.operations.access import Call, Right
-from recallens.operations.arguments import Arguments, Limit, Name, Share, Words
-from recallens.operations.cursors import PAGE, Cursor, cursor_of, offset_of
-from recallens.operations.keeping import Content
-from recallens.operations.operation import Answer, Operation, owns
+from recallens.operations.arguments import (
+    PAGE,
+    Arguments,
+    Content,
+    Cursor,
+    Limit,
+    Name,
+    Share,
+    Words,
+    cursor_of,
+    offset_of,
+)
+from recallens.operations.operation import Answer, Call, Operation, Right, owns
 from recallens.render.records import Record, artifact_record, memory_record, outcome_record, session_record, task_record
 
 if TYPE_CHECKING:
@@ -37,6 +45,36 @@ class EndSession(OneSession):
 class Pages(Arguments):
     limit: Limit = PAGE
     cursor: Cursor = None
+
+
+class NumberedPage(Arguments):
+    page: int = 1
+    limit: int = PAGE
+
+
+class BeginSession(Arguments):
+    id: str | None = None
+    project: str | None = None
+    title: str | None = None
+    started: int | None = None
+
+
+class FinishSession(Arguments):
+    id: str
+    summary: str | None = None
+    ended: int | None = None
+
+
+class NumberedTasks(NumberedPage):
+    running: bool | None = None
+    project: str | None = None
+    of_session: str | None = None
+
+
+class UseMemories(Arguments):
+    ids: tuple[str, ...]
+    task: str | None = None
+    session: str | None = None
 
 
 class StartTask(Arguments):
@@ -130,6 +168,42 @@ def get_task(engine: Engine, call: Call, asked: OneTask) -> Answer:
     return Answer(task_record(engine.tasks.get(asked.id, namespace=call.namespace)))
 
 
+# ── by the owner ──
+
+
+def begin_session(engine: Engine, call: Call, asked: BeginSession) -> Answer:
+    begun = engine.sessions.start(
+        asked.id, project=asked.project, title=asked.title, started=asked.started, namespace=call.namespace
+    )
+    return Answer(session_record(begun))
+
+
+def finish_session(engine: Engine, call: Call, asked: FinishSession) -> Answer:
+    ended = engine.sessions.end(asked.id, summary=asked.summary, ended=asked.ended, namespace=call.namespace)
+    return Answer(session_record(ended))
+
+
+def page_of_sessions(engine: Engine, call: Call, asked: NumberedPage) -> Answer:
+    start = (asked.page - 1) * asked.limit
+    sessions = engine.sessions.recent(limit=asked.limit, offset=start, namespace=call.namespace)
+    records = [{**session_record(session), "memoriesInSession": count} for session, count in sessions]
+    return Answer({"page": asked.page, "limit": asked.limit, "sessions": records}, value=sessions)
+
+
+def page_of_tasks(engine: Engine, call: Call, asked: NumberedTasks) -> Answer:
+    tasks = engine.tasks.recent(
+        running=asked.running, project=asked.project, session=asked.of_session, limit=asked.limit,
+        offset=(asked.page - 1) * asked.limit, namespace=call.namespace,
+    )  # fmt: skip
+    records = [task_record(task) for task in tasks]
+    return Answer({"page": asked.page, "limit": asked.limit, "tasks": records}, value=tasks)
+
+
+def use_memories(engine: Engine, call: Call, asked: UseMemories) -> Answer:
+    ids = engine.tasks.used(asked.ids, task=asked.task, session=asked.session, namespace=call.namespace)
+    return Answer({"used": ids} | ({"task": asked.task} if asked.task is not None else {}))
+
+
 def _page(name: str, records: list[Record], limit: int, following: str) -> Answer:
     record: Record = {name: records}
     return Answer(record | ({"next": following} if len(records) == limit else {}))
@@ -141,7 +215,7 @@ def _own(engine: Engine, call: Call, session: str, *, claim: bool = True) -> Non
         raise NotFound(f"no session {session!r}", hint="`recallens session list` shows those that exist.")
 
 
-WORKING = (
+SESSIONS = (
     Operation("start_session", "Start a session; without an id it gets one.", Right.WRITE, StartSession, start_session),
     Operation("end_session", "End a session; its recap is kept as a memory.", Right.WRITE, EndSession, end_session),
     Operation("list_sessions", "Sessions, the latest first.", Right.READ, Pages, list_sessions),
@@ -152,4 +226,10 @@ WORKING = (
               end_task),
     Operation("list_tasks", "Tasks, the latest first.", Right.READ, Tasks, list_tasks),
     Operation("get_task", "One task.", Right.READ, OneTask, get_task),
+    Operation("begin_session", "Start a session, at a time of yours.", Right.OWNER, BeginSession, begin_session),
+    Operation("finish_session", "End a session, at a time of yours.", Right.OWNER, FinishSession, finish_session),
+    Operation("page_of_sessions", "Sessions by pages, the latest first.", Right.OWNER, NumberedPage, page_of_sessions),
+    Operation("page_of_tasks", "Tasks by pages, the latest first.", Right.OWNER, NumberedTasks, page_of_tasks),
+    Operation("use_memories", "Say which memories were of use, and in which task.", Right.OWNER, UseMemories,
+              use_memories),
 )  # fmt: skip

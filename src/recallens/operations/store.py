@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, StringConstraints
 
 from recallens.errors import EncoderError, InvalidInput
-from recallens.operations.access import Call, Right
-from recallens.operations.arguments import Arguments, Limit, Name, Names, PresetName
-from recallens.operations.cursors import PAGE, Cursor, cursor_of, offset_of
-from recallens.operations.operation import Answer, Operation
+from recallens.operations.arguments import PAGE, Arguments, Cursor, Limit, Name, Names, PresetName, cursor_of, offset_of
+from recallens.operations.machine import backlog, encode
+from recallens.operations.operation import Answer, Call, Operation, Right
 from recallens.render.records import Record, report_record, vault_record
 
 if TYPE_CHECKING:
@@ -39,6 +38,27 @@ class AddVault(Arguments):
     include: Names = ()
     exclude: Names = ()
     project: Name | None = None
+
+
+class KeepVault(Arguments):
+    """`sync` reads the folder at once, `embed` encodes what it holds."""
+
+    folder: str
+    name: str | None = None
+    scopes: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    include_raw: bool = False
+    include_operational: bool = False
+    project: str | None = None
+    sync: bool = True
+    embed: bool = True
+
+
+class SyncVaults(Arguments):
+    name: str | None = None
+    paths: tuple[str, ...] = ()
+    embed: bool = True
 
 
 class OneRun(Arguments):
@@ -96,6 +116,29 @@ def add_vault(engine: Engine, call: Call, asked: AddVault) -> Answer:
     return Answer(vault_record(made, engine.vaults.counts(namespace=call.namespace)[made.name]))
 
 
+def keep_vault(engine: Engine, call: Call, asked: KeepVault) -> Answer:
+    options = asked.model_dump(exclude={"namespace", "folder", "name", "sync", "embed"})
+    made = engine.vaults.add(asked.folder, asked.name, **options, namespace=call.namespace)
+    if asked.sync:
+        return sync_vaults(engine, call, SyncVaults(name=made.name, embed=asked.embed))
+    counts = engine.vaults.counts(namespace=call.namespace)[made.name]
+    return Answer(vault_record(made, counts), value=(made, counts))
+
+
+def sync_vaults(engine: Engine, call: Call, asked: SyncVaults) -> Answer:
+    """One vault, some of its paths, or every vault; and the texts that wait for their vectors."""
+    with call.progress.growing("reading") as told:
+        report = engine.vaults.sync(asked.name, list(asked.paths) or None, told, namespace=call.namespace)
+    failure = encode(engine, call)[2] if asked.embed else None
+    waiting = backlog(engine)
+    engine.maintenance.publish(call.namespace)
+    return Answer({**report_record(report), "backlog": waiting}, value=report, failure=failure)
+
+
+def remove_vault(engine: Engine, call: Call, asked: OneVault) -> Answer:
+    return Answer({"removed": asked.name, "sections": engine.vaults.remove(asked.name, namespace=call.namespace)})
+
+
 # Measuring is loaded when it is asked for: a surface that starts should not wait for it.
 
 
@@ -131,7 +174,7 @@ def _told(record: dict[str, Any], call: Call) -> Record:
     return record if call.caller.local else {k: v for k, v in record.items() if k not in _OF_THE_MACHINE}
 
 
-TENDING = (
+STORE = (
     Operation("stats", "What the namespace holds, and how it is encoded.", Right.READ, Arguments, stats),
     Operation("namespaces", "The namespaces that the caller holds.", Right.READ, Arguments, namespaces),
     Operation("list_vaults", "The vaults of the namespace and their sizes.", Right.READ, Arguments, list_vaults),
@@ -142,4 +185,9 @@ TENDING = (
               list_runs),
     Operation("get_run", "One recorded run of a golden set.", Right.READ, OneRun, get_run),
     Operation("run_set", "Ask a golden set and record how it went.", Right.LOCAL, RunSet, run_set),
+    Operation("keep_vault", "Make a folder a vault, and read it.", Right.OWNER, KeepVault, keep_vault),
+    Operation("sync_vaults", "Bring a vault, or every one, up to date with its folder.", Right.OWNER, SyncVaults,
+              sync_vaults),
+    Operation("remove_vault", "Delete the memories of a vault for good. Its folder stays as it is.", Right.OWNER,
+              OneVault, remove_vault),
 )  # fmt: skip

@@ -1,0 +1,188 @@
+"""A checked query from loose options: every wrong one is an error that lists what would be right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+from recallens.config import Settings
+from recallens.errors import InvalidInput, UnknownOption
+from recallens.ingest.validate import epoch_ms, label, namespace_name, option, tags, unit_interval
+from recallens.model.memory import Clock
+from recallens.model.plan import INTENT_ALIASES, Intent, Scope
+from recallens.model.query import (
+    MAX_LIMIT,
+    MAX_QUERY_CHARACTERS,
+    NEUTRAL,
+    OPTIONS,
+    Check,
+    Filters,
+    Option,
+    Query,
+    Situation,
+    place_of,
+)
+from recallens.recall.plan import PLANNED_CHARACTERS, measure, windows_of
+from recallens.recall.presets import Preset, preset_named
+from recallens.recall.question import dynamic_k
+from recallens.text.normalize import clean
+
+
+def question(text: str, options: Mapping[str, Any], settings: Settings, clock: Clock) -> Query:
+    """`options` are those of `SearchOptions`. What they leave open, the settings and the question itself decide."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"a query is text, not {type(text).__name__}")
+    if len(text) > MAX_QUERY_CHARACTERS:
+        raise InvalidInput(
+            f"the query has {len(text):,} characters; at most {MAX_QUERY_CHARACTERS:,} are allowed",
+            hint="Ask with the part that matters, or add the text as a document.",
+        )
+    unknown = options.keys() - OPTIONS.keys()
+    if unknown:
+        raise InvalidInput(
+            f"unknown search option {sorted(unknown)[0]!r}; the options are: {', '.join(sorted(OPTIONS))}"
+        )
+    text, values = clean(text), _values(options)
+    if "now" not in values:
+        values["now"] = clock()
+    preset = preset_named(values.get("preset") or settings.preset)
+    at, most = values.get("as_of", values["now"]), values.get("max_results", MAX_LIMIT)
+    values["preset"] = preset.name
+    values["limit"] = min(_limit(text, values.get("limit"), preset, settings, at), most)
+    values.setdefault("namespace", namespace_name(settings.namespace))
+    values["certify"] = values.get("certify", False) or values.get("widen", False)
+    return _with_its_scope(_query(text, values))
+
+
+def _values(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said, checked, by its place in the query."""
+    values: dict[str, Any] = {}
+    for name, known in OPTIONS.items():
+        value = options.get(name)
+        if value is None or (value == "" and known.check is Check.CHOICE and NEUTRAL[name] is not None):
+            continue
+        if known.parts:
+            values |= {known.parts[part]: share for part, share in _shares(name, value, known)}
+        elif place := place_of(name):
+            values[place] = _CHECKS[known.check](name.replace("_", " "), value, known)
+    return values
+
+
+def _query(text: str, values: Mapping[str, Any]) -> Query:
+    own: dict[str, Any] = {}
+    inner: dict[str, dict[str, Any]] = {"filters": {}, "situation": {}}
+    for place, value in values.items():
+        record, _, field = place.rpartition(".")
+        (inner[record] if record else own)[field] = value
+    return Query(text, filters=Filters(**inner["filters"]), situation=Situation(**inner["situation"]), **own)
+
+
+def _limit(text: str, asked: int | None, preset: Preset, settings: Settings, now: int) -> int:
+    """What the caller or the settings say; else, under a preset that plans, what the question calls for."""
+    if asked is None and preset.planned and "limit" not in settings.sources:
+        head = text[:PLANNED_CHARACTERS]
+        return dynamic_k(measure(head, dated=bool(windows_of(head, now))).score)
+    return _within("limit", settings.limit) if asked is None else asked
+
+
+def _with_its_scope(query: Query) -> Query:
+    """A scope narrower than all needs to know whose it is."""
+    scope = query.filters.scope
+    own = {Scope.TASK: query.task, Scope.WORKTREE: query.worktree, Scope.PROJECT: query.filters.project}
+    if scope in own and own[scope] is None:
+        raise InvalidInput(
+            f"scope {scope} needs the {scope} that is meant", hint=f"Give it as --{scope}, or use --scope org."
+        )
+    return query
+
+
+# ── the check of each kind of option; `name` is the option's, in words ──
+
+
+def _within(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_LIMIT:
+        raise InvalidInput(f"{name} must be a whole number from 1 to {MAX_LIMIT:,}, not {value!r}")
+    return value
+
+
+def _size(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InvalidInput(f"{name} must be a positive whole number, not {value!r}")
+    return value
+
+
+def _count(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidInput(f"{name} must be a whole number from 0, not {value!r}")
+    return value
+
+
+def _choice(name: str, value: Any, known: Option) -> StrEnum:
+    assert known.choices is not None
+    return option(known.choices, value, name)
+
+
+def _intent(name: str, value: Any) -> Intent:
+    if isinstance(value, str) and value in INTENT_ALIASES:
+        return INTENT_ALIASES[value]
+    return option(Intent, value, name)
+
+
+def _factors(value: Mapping[str, float]) -> dict[str, float]:
+    factors = dict(value)
+    for name, factor in factors.items():
+        if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 <= factor < math.inf:
+            raise InvalidInput(f"the weight of {name!r} must be a number from 0, not {factor!r}")
+    return factors
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{name} must be a list of texts, not {value!r}")
+    texts = tuple(value)
+    for text in texts:
+        if not isinstance(text, str):
+            raise InvalidInput(f"{name} must be a list of texts, and {text!r} is none")
+    return texts
+
+
+def _commands(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not all(isinstance(command, str) for command in value):
+        raise InvalidInput(f"commands must be a list of texts, not {value!r}")
+    return tuple(clean(command) for command in value)
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    if not isinstance(value, Iterable):
+        raise InvalidInput(f"tags must be a list of texts, not {value!r}")
+    return tags(value)
+
+
+def _shares(name: str, value: Any, known: Option) -> Iterable[tuple[str, float]]:
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{name} must give a share for each of {', '.join(known.parts)}, not {value!r}")
+    for part, share in value.items():
+        if part not in known.parts:
+            raise UnknownOption(name.replace("_", " "), part, known.parts)
+        yield part, unit_interval(part, share)
+
+
+_CHECKS: Final[Mapping[Check, Callable[[str, Any, Option], Any]]] = {
+    Check.LABEL: lambda name, value, _: label(name, value),
+    Check.NAMESPACE: lambda _, value, __: namespace_name(value),
+    Check.TEXTS: lambda name, value, _: _texts(name, value),
+    Check.TAGS: lambda _, value, __: _tags(value),
+    Check.COMMANDS: lambda _, value, __: _commands(value),
+    Check.CHOICE: lambda name, value, known: _choice(name, value, known),
+    Check.INTENT: lambda name, value, _: _intent(name, value),
+    Check.PRESET: lambda _, value, __: value and preset_named(value).name,
+    Check.LIMIT: lambda name, value, _: _within(name, value),
+    Check.SIZE: lambda name, value, _: _size(name, value),
+    Check.COUNT: lambda name, value, _: _count(name, value),
+    Check.SHARE: lambda name, value, _: unit_interval(name, value),
+    Check.FLAG: lambda _, value, __: bool(value),
+    Check.MOMENT: lambda name, value, _: epoch_ms(name, value),
+    Check.FACTORS: lambda _, value, __: _factors(value),
+}

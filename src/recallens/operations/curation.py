@@ -1,0 +1,196 @@
+"""What the owner keeps, lists and decides on at the machine: several memories at once, as the command prints it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from recallens.ingest.draft import Draft
+from recallens.ingest.validate import option, text_content
+from recallens.model.citation import Standing
+from recallens.model.memory import Kind, Sector, Status, Tier
+from recallens.operations.arguments import PAGE, Arguments
+from recallens.operations.memories import Edit, Relate, known_ids
+from recallens.operations.operation import Answer, Call, Operation, Right
+from recallens.render.records import check_record, memory_record
+from recallens.store.protocols import Listing
+from recallens.text.normalize import normalize
+
+if TYPE_CHECKING:
+    from recallens.engine import Engine
+
+
+class KeepMemory(Arguments):
+    """`attributes` are those of a `Draft`; without `embed` its vector waits."""
+
+    content: str
+    attributes: Mapping[str, Any]
+    dedupe: bool | None = None
+    embed: bool = True
+
+
+class KeepDocument(Arguments):
+    text: str
+    path: str
+    title: str | None = None
+    project: str | None = None
+
+
+class NumberedMemories(Arguments):
+    """No status is any of them."""
+
+    project: str | None = None
+    sector: str | None = None
+    kind: str | None = None
+    tier: str | None = None
+    statuses: tuple[str, ...] = (Status.ACTIVE,)
+    tag: str | None = None
+    of_session: str | None = None
+    page: int = 1
+    limit: int = PAGE
+
+
+class SeveralMemories(Arguments):
+    ids: tuple[str, ...]
+
+
+class ForgetSeveral(SeveralMemories):
+    hard: bool = False
+
+
+class ConfirmSeveral(SeveralMemories):
+    session: str | None = None
+
+
+class ReviewSeveral(SeveralMemories):
+    approve: bool
+
+
+class CheckCitations(Arguments):
+    """No ids are every memory that cites anything."""
+
+    ids: tuple[str, ...] = ()
+    root: str | None = None
+    project: str | None = None
+    mark: bool = False
+
+
+def keep_memory(engine: Engine, call: Call, given: KeepMemory) -> Answer:
+    draft = Draft(given.content, **given.attributes)
+    dedupe = False if draft.supersedes is not None and given.dedupe is None else given.dedupe
+    if given.embed:
+        remembered = engine.remember(draft, dedupe=dedupe, namespace=call.namespace)
+    else:
+        ((remembered,),) = engine.memories.remember_many([draft], dedupe=dedupe, namespace=call.namespace)
+    return Answer(remembered.to_json(), value=remembered)
+
+
+def keep_document(engine: Engine, call: Call, given: KeepDocument) -> Answer:
+    added = engine.memories.add_document(
+        given.text, path=given.path, title=given.title, project=given.project, namespace=call.namespace
+    )
+    engine.maintenance.publish(call.namespace)
+    return Answer({"document": added.document.id, "path": given.path, "memories": list(added.memories)})
+
+
+def page_of_memories(engine: Engine, call: Call, asked: NumberedMemories) -> Answer:
+    listing = Listing(
+        project=asked.project, session=asked.of_session, limit=asked.limit,
+        sector=None if asked.sector is None else option(Sector, asked.sector, "sector"),
+        kind=None if asked.kind is None else option(Kind, asked.kind, "kind"),
+        tier=None if asked.tier is None else option(Tier, asked.tier, "tier"),
+        statuses=tuple(option(Status, status, "status") for status in asked.statuses),
+        tag=None if asked.tag is None else normalize(asked.tag.lstrip("#")),
+        offset=(asked.page - 1) * max(asked.limit, 0),
+    )  # fmt: skip
+    page = engine.memories.browse(listing, namespace=call.namespace)
+    saliences = engine.memories.salience(page.memories)
+    records = [memory_record(memory, saliences[memory.id]) for memory in page.memories]
+    return Answer({"total": page.total, "page": asked.page, "limit": asked.limit, "memories": records}, value=page)
+
+
+def rewrite_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
+    """The same text changes nothing."""
+    old = engine.get(asked.id, namespace=call.namespace)
+    if text_content(asked.content) == old.content:
+        return Answer({"id": old.id, "supersedes": None, "changed": False})
+    new = engine.edit(old.id, asked.content, namespace=call.namespace)
+    return Answer({"id": new.id, "supersedes": old.id, "changed": True})
+
+
+def forget_memories(engine: Engine, call: Call, asked: ForgetSeveral) -> Answer:
+    ids = list(dict.fromkeys(known_ids(engine, call, *asked.ids)))
+    for id in ids:
+        engine.forget(id, hard=asked.hard, namespace=call.namespace)
+    return Answer({"forgotten": ids, "hard": asked.hard})
+
+
+def restore_memories(engine: Engine, call: Call, asked: SeveralMemories) -> Answer:
+    statuses = {id: engine.restore(id, namespace=call.namespace) for id in known_ids(engine, call, *asked.ids)}
+    return Answer({"restored": [{"id": id, "status": status} for id, status in statuses.items()]})
+
+
+def deemphasise_memories(engine: Engine, call: Call, asked: SeveralMemories) -> Answer:
+    weights = {
+        id: engine.memories.deemphasise(id, namespace=call.namespace) for id in known_ids(engine, call, *asked.ids)
+    }
+    return Answer({"deemphasised": [{"id": id, "baseSalience": weight} for id, weight in weights.items()]})
+
+
+def confirm_memories(engine: Engine, call: Call, asked: ConfirmSeveral) -> Answer:
+    ids = known_ids(engine, call, *asked.ids)
+    for id in ids:
+        engine.confirm(id, session=asked.session, namespace=call.namespace)
+    return Answer({"confirmed": ids})
+
+
+def review_memories(engine: Engine, call: Call, asked: ReviewSeveral) -> Answer:
+    ids = known_ids(engine, call, *asked.ids)
+    for id in ids:
+        engine.memories.review(id, approve=asked.approve, namespace=call.namespace)
+    return Answer({"approved" if asked.approve else "rejected": ids})
+
+
+def link_memories(engine: Engine, call: Call, asked: Relate) -> Answer:
+    source, target = (engine.get(id, namespace=call.namespace).id for id in (asked.source, asked.target))
+    engine.relate(source, target, asked.relation, confidence=asked.confidence, namespace=call.namespace)
+    return Answer({"source": source, "target": target, "relation": asked.relation, "confidence": asked.confidence})
+
+
+def check_citations(engine: Engine, call: Call, asked: CheckCitations) -> Answer:
+    root = engine.maintenance.citations.workspace(asked.root)
+    checks = engine.maintenance.citations.check(
+        asked.ids or None, root=root, project=asked.project, mark=asked.mark, namespace=call.namespace
+    )
+    counts = Counter(each.standing for check in checks for each in check.checked)
+    record = {
+        "root": None if root is None else str(root),
+        "marked": asked.mark,
+        "memories": len(checks),
+        **{standing.value: counts[standing] for standing in Standing},
+        "checks": [check_record(check) for check in checks],
+    }
+    return Answer(record, value=checks)
+
+
+CURATION = (
+    Operation("keep_memory", "Keep a memory with every attribute that it can have.", Right.OWNER, KeepMemory,
+              keep_memory),
+    Operation("keep_document", "Keep a document; its sections become memories.", Right.OWNER, KeepDocument,
+              keep_document),
+    Operation("page_of_memories", "Memories by pages, newest first.", Right.OWNER, NumberedMemories,
+              page_of_memories),
+    Operation("rewrite_memory", "Give a memory a new text, unless it is the old one.", Right.OWNER, Edit,
+              rewrite_memory),
+    Operation("forget_memories", "Hide memories, or delete them for good.", Right.OWNER, ForgetSeveral,
+              forget_memories),
+    Operation("restore_memories", "Bring back what was forgotten.", Right.OWNER, SeveralMemories, restore_memories),
+    Operation("deemphasise_memories", "Halve the weight of memories, and keep them.", Right.OWNER, SeveralMemories,
+              deemphasise_memories),
+    Operation("confirm_memories", "Say that memories proved right.", Right.OWNER, ConfirmSeveral, confirm_memories),
+    Operation("review_memories", "Approve or reject memories that wait.", Right.OWNER, ReviewSeveral, review_memories),
+    Operation("link_memories", "Link two memories.", Right.OWNER, Relate, link_memories),
+    Operation("check_citations", "Whether what memories cite is there.", Right.OWNER, CheckCitations,
+              check_citations),
+)  # fmt: skip

@@ -1,0 +1,295 @@
+"""What the owner does at the machine: look after the store, its encoder, its tokens and its log of what was injected.
+
+No other surface offers these. Each answers what its command prints with `--json`. Their arguments are judged by the
+engine, whose errors are the command's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from recallens.errors import EncoderError, StoreDamaged
+from recallens.ingest.validate import parse_when
+from recallens.operations.arguments import Arguments
+from recallens.operations.operation import Answer, Call, Operation, Right
+
+if TYPE_CHECKING:
+    from recallens.config import Settings
+    from recallens.engine import Engine
+    from recallens.model.audit import AuditEntry, Token
+
+# What to do about each kind of problem that a check of the store finds.
+REINDEX: Final = "Run `recallens reindex`: it builds everything derived anew from the memories."
+RESTORE: Final = "Copy the file aside and put a copy made by `recallens backup` in its place."
+_NEXT: Final = {
+    "file:": RESTORE,
+    "encoder:": "Make the encoder available again, or run `recallens reindex --encoder minilm`.",
+}
+# Whatever a URL carries beside its place may be a secret.
+_CREDENTIALS: Final = re.compile(r"(?<=:/)(/?)[^/@\s]+@")
+_PARAMETERS: Final = re.compile(r"\?.*")
+
+
+class Backup(Arguments):
+    target: str
+
+
+class Reindex(Arguments):
+    encoder: str | None = None
+    vectors: bool = False
+
+
+class Prune(Arguments):
+    older_than: int
+    superseded: bool = False
+    delete: bool = False
+
+
+class NamedNamespace(Arguments):
+    name: str
+
+
+class UseEncoder(Arguments):
+    spec: str
+
+
+class CreateToken(Arguments):
+    namespaces: tuple[str, ...]
+    right: str = "read"
+    name: str | None = None
+    expires: str | None = None
+
+
+class NamedToken(Arguments):
+    token: str
+
+
+class AuditPage(Arguments):
+    page: int = 1
+    limit: int = 20
+
+
+# ── the store ──
+
+
+def init_store(engine: Engine, call: Call, asked: Arguments) -> Answer:
+    """The encoder that is set is taken as it is; else one that is found on this machine is suggested, or taken."""
+    detection = None if engine.core.settings.sources.get("encoder") == "flag" else engine.encoder.bootstrap()
+    with engine.core.store.write() as tx:
+        engine.core.settle_encoding(tx)
+        tx.ensure_namespace(call.namespace, engine.core.clock())
+    record = {
+        "store": engine.core.store.location,
+        "namespace": call.namespace,
+        "encoderSpec": engine.core.encoding.spec,
+        "encoder": engine.core.encoding.key,
+    }
+    if detection is not None and detection.suggestion not in (None, record["encoderSpec"]):
+        record["suggestedEncoder"] = detection.suggestion
+    return Answer(record, value=detection)
+
+
+def backup(engine: Engine, call: Call, asked: Backup) -> Answer:
+    engine.maintenance.backup(asked.target)
+    return Answer({"target": asked.target, "bytes": Path(asked.target).expanduser().stat().st_size})
+
+
+def doctor(engine: Engine, call: Call, asked: Arguments) -> Answer:
+    try:
+        health = engine.maintenance.doctor()
+    except StoreDamaged as error:
+        raise StoreDamaged(error.message, hint=f"Nothing was changed. {RESTORE}") from error
+    problems = [{"problem": problem, "next": next_step(problem)} for problem in health.problems]
+    return Answer({"ok": not problems, "problems": problems, "facts": dict(health.facts)}, value=health)
+
+
+def next_step(problem: str) -> str:
+    return next((step for start, step in _NEXT.items() if problem.startswith(start)), REINDEX)
+
+
+def reindex(engine: Engine, call: Call, asked: Reindex) -> Answer:
+    names = engine.maintenance.namespaces()
+    with call.progress.bar("indexing", sum(count for _, count in names)) as advance:
+        done = engine.maintenance.reindex(encoder=asked.encoder, vectors=asked.vectors, progress=advance)
+    encoded, waiting, failure = encode(engine, call)
+    for name, _ in names:
+        engine.maintenance.publish(name)
+    record = {"entries": done["entries"], "encoded": encoded, "backlog": waiting, "encoder": engine.core.encoding.key}
+    return Answer(record, failure=failure)
+
+
+def prune(engine: Engine, call: Call, asked: Prune) -> Answer:
+    due = engine.maintenance.prune(
+        older_than_days=asked.older_than,
+        superseded=asked.superseded,
+        dry_run=not asked.delete,
+        namespace=call.namespace,
+    )
+    return Answer({"deleted": asked.delete, "memories": [memory.id for memory in due]}, value=due)
+
+
+def remove_namespace(engine: Engine, call: Call, asked: NamedNamespace) -> Answer:
+    return Answer({"removed": asked.name, "memories": engine.maintenance.remove_namespace(asked.name)})
+
+
+def show_config(engine: Engine, call: Call, asked: Arguments) -> Answer:
+    return Answer(config_record(engine.core.settings))
+
+
+def config_record(settings: Settings) -> dict[str, Any]:
+    """Each setting, where it came from and what it means. A store need not be open for this; keys are never shown."""
+    from recallens.config import ABOUT, DEFAULT_SOURCE
+
+    return {
+        name: {"value": _shown(settings, name), "from": settings.sources.get(name, DEFAULT_SOURCE), "about": about}
+        for name, about in ABOUT.items()
+    }
+
+
+def _shown(settings: Settings, name: str) -> object:
+    value = getattr(settings, name)
+    if name == "encoder_key_env":
+        return f"{value} ({'set' if os.environ.get(value) else 'not set'})"
+    if isinstance(value, str) and ":/" in value:
+        return _PARAMETERS.sub("?…", _CREDENTIALS.sub(r"\1…@", value))
+    return value
+
+
+# ── the encoder ──
+
+
+def backlog(engine: Engine) -> int:
+    """How many texts wait for their vector."""
+    if engine.core.encoding.key is None:
+        return 0
+    with engine.core.store.read() as reader:
+        return reader.backlog_size(engine.core.encoding.key)
+
+
+def encode(engine: Engine, call: Call) -> tuple[int, int, EncoderError | None]:
+    """How many texts were encoded, how many still wait, and the failure of the encoder; what is stored stays stored."""
+    before, failure = backlog(engine), None
+    try:
+        with call.progress.bar("encoding", before) as advance:
+            engine.encoder.drain(advance)
+    except EncoderError as error:
+        failure = type(error)(
+            error.message, hint="The memories are kept, and words find them. `recallens reindex` encodes them."
+        )
+    waiting = backlog(engine)
+    return before - waiting, waiting, failure
+
+
+def detect_encoders(engine: Engine, call: Call, asked: Arguments) -> Answer:
+    detection = engine.encoder.detect()
+    return Answer(detection.to_json(), value=detection)
+
+
+def use_encoder(engine: Engine, call: Call, asked: UseEncoder) -> Answer:
+    with call.progress.bar("indexing", sum(count for _, count in engine.maintenance.namespaces())) as advance:
+        engine.encoder.use(asked.spec, progress=advance)
+    encoded, waiting, failure = encode(engine, call)
+    record = {"encoderSpec": asked.spec, "encoder": engine.core.encoding.key, "encoded": encoded, "backlog": waiting}
+    return Answer(record, failure=failure)
+
+
+def clear_encoder(engine: Engine, call: Call, asked: Arguments) -> Answer:
+    return Answer({"cleared": engine.encoder.clear()})
+
+
+# ── tokens ──
+
+
+def create_token(engine: Engine, call: Call, asked: CreateToken) -> Answer:
+    """The record has the token's text, which nobody can tell again."""
+    expires = None if asked.expires is None else _later(asked.expires, engine.core.clock())
+    made, text = engine.tokens.create(asked.namespaces, right=asked.right, name=asked.name, expires=expires)
+    return Answer({"token": text, **token_record(made)}, value=made)
+
+
+def list_tokens(engine: Engine, call: Call, asked: Arguments) -> Answer:
+    tokens = engine.tokens.all()
+    return Answer({"tokens": [token_record(token) for token in tokens]}, value=tokens)
+
+
+def revoke_token(engine: Engine, call: Call, asked: NamedToken) -> Answer:
+    return Answer(token_record(engine.tokens.revoke(asked.token)))
+
+
+def token_record(token: Token) -> dict[str, Any]:
+    record = {
+        "id": token.id, "name": token.name, "namespaces": list(token.namespaces), "right": token.right,
+        "createdAt": token.created, "expiresAt": token.expires, "revokedAt": token.revoked,
+    }  # fmt: skip
+    return {name: value for name, value in record.items() if value is not None}
+
+
+def _later(text: str, now: int) -> int:
+    """A time to come: 30d is thirty days ago everywhere else, and ahead here."""
+    when = parse_when(text, now_ms=now)
+    moves_with_now = parse_when(text, now_ms=now + 1) != when
+    return 2 * now - when if moves_with_now else when
+
+
+# ── the log of what was injected ──
+
+
+def verify_audit(engine: Engine, call: Call, asked: Arguments) -> Answer:
+    entries, problems = engine.audit.verify(namespace=call.namespace)
+    return Answer({"ok": not problems, "namespace": call.namespace, "entries": entries, "problems": problems})
+
+
+def list_audit(engine: Engine, call: Call, asked: AuditPage) -> Answer:
+    total, entries = engine.audit.entries(limit=asked.limit, page=asked.page, namespace=call.namespace)
+    records = [_audit_record(entry) for entry in entries]
+    return Answer({"total": total, "page": asked.page, "limit": asked.limit, "entries": records}, value=entries)
+
+
+def _audit_record(entry: AuditEntry) -> dict[str, Any]:
+    record = {
+        "id": entry.id, "number": entry.number, "at": entry.at, "session": entry.session,
+        "queryDigest": entry.query_digest, "memoryId": entry.memories[0], "contentHash": entry.memories[1],
+        "previous": entry.previous, "digest": entry.digest,
+    }  # fmt: skip
+    return {name: value for name, value in record.items() if value is not None}
+
+
+def list_anomalies(engine: Engine, call: Call, asked: Arguments) -> Answer:
+    anomalies = engine.audit.anomalies(namespace=call.namespace)
+    records = [
+        {"kind": anomaly.kind, "session": anomaly.session, "count": anomaly.count, "about": anomaly.about}
+        for anomaly in anomalies
+    ]
+    return Answer({"anomalies": records}, value=anomalies)
+
+
+MACHINE = (
+    Operation("init_store", "Make a store, or say what the one that is there uses.", Right.OWNER, Arguments,
+              init_store),
+    Operation("backup", "Copy the store to a new file while others go on using it.", Right.OWNER, Backup, backup),
+    Operation("doctor", "Check the file, the indexes and the encoder. Changes nothing.", Right.OWNER, Arguments,
+              doctor),
+    Operation("reindex", "Build everything derived anew from the memories, and encode what waits.", Right.OWNER,
+              Reindex, reindex),
+    Operation("prune", "Delete for good what was forgotten or rejected long ago.", Right.OWNER, Prune, prune),
+    Operation("remove_namespace", "Delete a namespace and everything in it for good.", Right.OWNER, NamedNamespace,
+              remove_namespace),
+    Operation("show_config", "Each setting, where it came from and what it means.", Right.OWNER, Arguments,
+              show_config),
+    Operation("detect_encoders", "Look for encoders on this machine. Nothing is downloaded or changed.", Right.OWNER,
+              Arguments, detect_encoders),
+    Operation("use_encoder", "Encode everything with another encoder from now on.", Right.OWNER, UseEncoder,
+              use_encoder),
+    Operation("clear_encoder", "Search by words alone.", Right.OWNER, Arguments, clear_encoder),
+    Operation("create_token", "Make a token for HTTP and MCP.", Right.OWNER, CreateToken, create_token),
+    Operation("list_tokens", "Every token and what it opens; never its text.", Right.OWNER, Arguments, list_tokens),
+    Operation("revoke_token", "End a token at once.", Right.OWNER, NamedToken, revoke_token),
+    Operation("verify_audit", "Whether any entry of the log was altered, deleted, reordered or cut off.", Right.OWNER,
+              Arguments, verify_audit),
+    Operation("list_audit", "What was injected, the latest first.", Right.OWNER, AuditPage, list_audit),
+    Operation("list_anomalies", "Patterns in the log that an honest agent seldom shows.", Right.OWNER, Arguments,
+              list_anomalies),
+)  # fmt: skip

@@ -1,1 +1,0 @@
-"""What `recallens serve` runs: HTTP, MCP and the page as one application."""
