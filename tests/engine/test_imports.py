@@ -16,9 +16,9 @@ NEVER_FOR_A_SEARCH = (
     "recallens.cli", "recallens.engine.vault_sync", "recallens.evaluate", "recallens.index.encoders.detect",
     "recallens.index.encoders.endpoint", "recallens.ingest.classify", "recallens.ingest.importers",
     "recallens.ingest.redact", "recallens.ingest.repository", "recallens.ingest.vault.notes",
-    "recallens.ingest.verify", "recallens.model.snapshot", "recallens.model.vault", "recallens.render.html",
-    "recallens.render.tree", "recallens.xray.diff", "recallens.xray.explain", "recallens.xray.replay",
-    "recallens.xray.sensitivity", "recallens.xray.why_not",
+    "recallens.ingest.verify", "recallens.model.vault", "recallens.render.html",
+    "recallens.render.tree", "recallens.xray.diff", "recallens.xray.explain", "recallens.xray.ladder",
+    "recallens.xray.replay", "recallens.xray.sensitivity", "recallens.xray.why_not",
 )  # fmt: skip
 # Needed by the first text that is read, and not to be ready for one.
 NOT_TO_BE_READY = ("numpy.ma", "Stemmer")
