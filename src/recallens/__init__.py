@@ -40,17 +40,17 @@ __version__ = "0.1.0"
 # Loaded when first used: `recallens --help` must not pay for numpy.
 _HOMES = {
     "AccessError": "recallens.errors",
-    "CommitCitation": "recallens.model.memory",
+    "CommitCitation": "recallens.model.citation",
     "Draft": "recallens.ingest.draft",
     "Encoder": "recallens.index.encoders.protocol",
     "EncoderError": "recallens.errors",
     "EncoderKey": "recallens.index.encoders.protocol",
     "Engine": "recallens.engine",
-    "FileCitation": "recallens.model.memory",
+    "FileCitation": "recallens.model.citation",
     "InvalidInput": "recallens.errors",
     "Kind": "recallens.model.memory",
     "Ledger": "recallens.model.ledger",
-    "LogCitation": "recallens.model.memory",
+    "LogCitation": "recallens.model.citation",
     "Memory": "recallens.model.memory",
     "Mode": "recallens.model.query",
     "NotFound": "recallens.errors",
@@ -63,8 +63,8 @@ _HOMES = {
     "Settings": "recallens.config",
     "Snapshot": "recallens.model.snapshot",
     "StoreError": "recallens.errors",
-    "SymbolCitation": "recallens.model.memory",
-    "TerminalCitation": "recallens.model.memory",
+    "SymbolCitation": "recallens.model.citation",
+    "TerminalCitation": "recallens.model.citation",
     "Tier": "recallens.model.memory",
 }
 

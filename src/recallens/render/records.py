@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct
-
-from recallens.model.citation import CitationCheck
-from recallens.model.craft import Craft
-from recallens.model.ledger import Ledger
-from recallens.model.memory import Artifact, Memory, Relation, Session, as_json
-from recallens.model.recall import Recall, SearchResult, SessionContext, Timeline
-from recallens.model.salience import Uplift
-from recallens.model.task import DetailEntry, Details, Task, TaskOutcome
-from recallens.model.vault import SyncReport, Vault, VaultSync
+from recallens.model.memory import as_json
 from recallens.text.snippet import END_MARK, MARK
-from recallens.xray.ladder import ladder_of
+
+if TYPE_CHECKING:
+    from msgspec import Struct
+
+    from recallens.model.citation import CitationCheck
+    from recallens.model.craft import Craft
+    from recallens.model.ledger import Ledger
+    from recallens.model.memory import Artifact, Memory, Relation, Session
+    from recallens.model.recall import Recall, SearchResult, SessionContext, Timeline
+    from recallens.model.salience import Uplift
+    from recallens.model.task import DetailEntry, Details, Task, TaskOutcome
+    from recallens.model.vault import SyncReport, Vault, VaultSync
 
 Record = dict[str, Any]
 
@@ -101,6 +103,8 @@ def result_record(result: SearchResult) -> Record:
 
 def filters_record(ledger: Ledger) -> list[Record]:
     """The ladder as the X-ray shows it: what each filter considered and admitted."""
+    from recallens.xray.ladder import ladder_of  # late: the engine writes records, and walks no ledger to search
+
     rows: list[Record] = as_json(ladder_of(ledger))
     return rows
 
