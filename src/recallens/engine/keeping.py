@@ -103,6 +103,16 @@ class Keeping(Core):
                 Remembered(ids[num], outcome, row.redacted) for (num, outcome), row in zip(written, rows, strict=True)
             ]
 
+    def remember_prepared(self, rows: Iterable[Prepared]) -> Iterator[int]:
+        """Store rows that `ingest.prepare` made, in batches, whatever they repeat. Yields how many more are on disk."""
+        remaining = iter(rows)
+        while batch := list(islice(remaining, BATCH_ROWS)):
+            with self.store.write() as tx:
+                self.settle_encoding(tx)
+                state = tx.ensure_namespace(batch[0].memory.namespace, self.clock())
+                self._write(tx, state, batch, [None] * len(batch), [False] * len(batch))
+            yield len(batch)
+
     def _prepared(self, drafts: Sequence[Draft], namespace: str | None) -> list[Prepared]:
         name, now, settings = self.namespace(namespace), self.clock(), self.settings
         return [

@@ -42,7 +42,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class JudgedQuestion:
     id: str
     text: str
     type: str | None
@@ -76,7 +76,7 @@ class Dataset:
     name: str
     scoring: Scoring
     units: tuple[Unit, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[JudgedQuestion, ...]
     gold: Mapping[str, Gold]
     haystacks: tuple[Haystack, ...]
 
@@ -97,8 +97,11 @@ class Dataset:
         """The sessions that the haystack itself dates."""
         return dict(zip(haystack.groups, haystack.at, strict=True)) if haystack.at is not None else {}
 
-    def questions_of(self, haystack: Haystack) -> list[Question]:
-        return [one for one in self.questions if haystack.id is None or one.haystack == haystack.id]
+    def questions_of(self, haystack: Haystack) -> list[JudgedQuestion]:
+        return [question for question in self.questions if haystack.id is None or question.haystack == haystack.id]
+
+    def is_judged(self, question: JudgedQuestion) -> bool:
+        return question.answerable and question.id in self.gold
 
 
 def read_dataset(folder: Path) -> Dataset:
@@ -110,8 +113,8 @@ def read_dataset(folder: Path) -> Dataset:
     info = _object(folder / INFO, (folder / INFO).read_text(encoding="utf-8"))
     questions = tuple(_read(folder / QUERIES, _question))
     haystacks = tuple(_read(folder / HAYSTACKS, _haystack)) if (folder / HAYSTACKS).exists() else (Haystack(None),)
-    known = {haystack.id for haystack in haystacks}
-    lost = next((one for one in questions if None not in known and one.haystack not in known), None)
+    ids = {haystack.id for haystack in haystacks}
+    lost = next((question for question in questions if None not in ids and question.haystack not in ids), None)
     if lost is not None:
         raise InvalidInput(f"{folder / QUERIES}: question {lost.id} asks an unknown haystack, {lost.haystack!r}")
     return Dataset(
@@ -166,12 +169,12 @@ def _read(path: Path, record: Callable[[Mapping[str, Any]], Record]) -> Iterator
 
 def _object(path: Path, text: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(text)
+        record = json.loads(text)
     except json.JSONDecodeError as error:
         raise InvalidInput(f"{path.name} is no JSON: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         raise InvalidInput(f"{path.name} must hold JSON objects, not {text.strip()[:40]!r}")
-    return found
+    return record
 
 
 def _when(value: str | None) -> int | None:
@@ -185,8 +188,8 @@ def _unit(record: Mapping[str, Any]) -> Unit:
     )  # fmt: skip
 
 
-def _question(record: Mapping[str, Any]) -> Question:
-    return Question(
+def _question(record: Mapping[str, Any]) -> JudgedQuestion:
+    return JudgedQuestion(
         id=record["id"], text=record["text"], type=record.get("type"), at=_when(record.get("at")),
         haystack=record.get("haystack"), answerable=record.get("answerable", True),
     )  # fmt: skip

@@ -49,7 +49,7 @@ class GoldenSet:
 def read_golden_sets(paths: Sequence[Path]) -> list[GoldenSet]:
     """Sets are told apart by their names, here and in stored runs, so two may not share one."""
     sets = [read_golden(path) for path in dict.fromkeys(paths)]
-    names = [one.name for one in sets]
+    names = [golden.name for golden in sets]
     for name in names:
         if names.count(name) > 1:
             raise InvalidInput(f"two sets are called {name!r}", hint="Rename one: a set is called as its file.")
@@ -60,12 +60,12 @@ def read_golden(path: Path) -> GoldenSet:
     questions: dict[str, GoldenQuestion] = {}
     for where, record in _records(path):
         try:
-            found = _question(record)
+            question = _question(record)
         except InvalidInput as error:
             raise InvalidInput(f"{where}: {error.message}", hint=error.hint) from error
-        if found.id in questions:
-            raise InvalidInput(f"{where}: a second question {found.id!r}", hint="Give each an `id` of its own.")
-        questions[found.id] = found
+        if question.id in questions:
+            raise InvalidInput(f"{where}: a second question {question.id!r}", hint="Give each an `id` of its own.")
+        questions[question.id] = question
     if not questions:
         raise InvalidInput(f"{path} holds no questions", hint=_EXAMPLE)
     return GoldenSet(path.stem, tuple(questions.values()))
@@ -86,12 +86,12 @@ def _records(path: Path) -> Iterator[tuple[str, object]]:
         yield from _lines(path, text)
         return
     try:
-        held = yaml.safe_load(text)
+        records = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{path} is no YAML: {error}") from error
-    if held is not None and not isinstance(held, list):
+    if records is not None and not isinstance(records, list):
         raise InvalidInput(f"{path} must be a list of questions", hint=_EXAMPLE)
-    yield from ((f"{path}, question {number}", record) for number, record in enumerate(held or (), start=1))
+    yield from ((f"{path}, question {number}", record) for number, record in enumerate(records or (), start=1))
 
 
 def _lines(path: Path, text: str) -> Iterator[tuple[str, object]]:
@@ -113,8 +113,8 @@ def _question(record: object) -> GoldenQuestion:
     if query is None:
         raise InvalidInput("it has no `query`", hint=_EXAMPLE)
     grades = _grades(record.get("grades"))
-    said = _texts("expect", record.get("expect"))
-    expect = tuple(dict.fromkeys((*said, *(name for name, grade in grades.items() if grade > 0))))
+    named = _texts("expect", record.get("expect"))
+    expect = tuple(dict.fromkeys((*named, *(name for name, grade in grades.items() if grade > 0))))
     if not expect:
         raise InvalidInput("it expects nothing; `expect` names files or memories", hint=_EXAMPLE)
     return GoldenQuestion(
@@ -135,15 +135,15 @@ def _text(name: str, value: object) -> str | None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise InvalidInput(f"`{name}` must be text, not {value!r}", hint="Put it in quotes.")
-    found = clean(str(value)).strip()
-    if not found:
+    text = clean(str(value)).strip()
+    if not text:
         raise InvalidInput(f"`{name}` is empty")
-    return found
+    return text
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:
-    given = value if isinstance(value, list) else [] if value is None else [value]
-    return tuple(dict.fromkeys(found for one in given if (found := _text(name, one)) is not None))
+    values = value if isinstance(value, list) else [] if value is None else [value]
+    return tuple(dict.fromkeys(text for item in values if (text := _text(name, item)) is not None))
 
 
 def _grades(value: object) -> dict[str, int]:
@@ -151,14 +151,14 @@ def _grades(value: object) -> dict[str, int]:
         return {}
     if not isinstance(value, Mapping):
         raise InvalidInput("`grades` must be a mapping of names to grades, for example {architecture/cache.md: 3}")
-    found: dict[str, int] = {}
+    grades: dict[str, int] = {}
     for name, grade in value.items():
         if isinstance(grade, bool) or grade not in GRADES:
             raise InvalidInput(f"the grade of {name!r} must be one of 0, 1, 2, 3, not {grade!r}")
-        known = _text("grades", name)
-        assert known is not None  # a mapping's key
-        found[known] = grade
-    return found
+        expected = _text("grades", name)
+        assert expected is not None  # a mapping's key
+        grades[expected] = grade
+    return grades
 
 
 def _when(value: Any) -> int | None:
