@@ -114,10 +114,8 @@ def main() -> int:
                 print(f"    {line:>4}  {name}")
     names = [name for functions in trace.functions.values() for _, name in functions]
     defined = sum(not name.endswith(_EXPRESSIONS) for name in names)
-    print(
-        f"one search enters {len(trace.functions)} files and {len(names)} functions ({defined} of them defined by name), "
-        f"{trace.depth} deep"
-    )
+    print(f"one search enters {len(trace.functions)} files and {len(names)} functions, {trace.depth} deep")
+    print(f"{defined} of the functions are defined by name")
     if len(trace.functions) > options.files or len(names) > options.functions:
         print(f"at most {options.files} files and {options.functions} functions are allowed")
         return 1
