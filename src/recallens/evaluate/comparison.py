@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field, to_builtins
 
 from recallens.errors import InvalidInput, NotFound, RecallensError, UnknownOption
-from recallens.evaluate.runs import DECIMALS, QuestionScore, Run
+from recallens.evaluate.runs import DECIMALS, Run
 
 RESAMPLES = 10_000
 LEVEL = 0.95
@@ -60,7 +60,7 @@ def paired_bootstrap(ours: Sequence[float], theirs: Sequence[float]) -> MetricDi
 class RankChange(Struct, frozen=True):
     """Where one expected thing stood; None where it was not found."""
 
-    question: str
+    question: str = field(name="id")
     query: str
     expected: str
     before: int | None
@@ -70,12 +70,6 @@ class RankChange(Struct, frozen=True):
     def gain(self) -> float:
         """By reciprocal rank: from second to first matters, from 40th to 30th hardly."""
         return (1 / self.after if self.after else 0.0) - (1 / self.before if self.before else 0.0)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "id": self.question, "query": self.query, "expected": self.expected, "before": self.before,
-            "after": self.after,
-        }  # fmt: skip
 
 
 class RunComparison(Struct, frozen=True):
@@ -93,7 +87,7 @@ class RunComparison(Struct, frozen=True):
             "set": self.after.set, "ranking": self.after.label, "against": self.before.label,
             "queries": self.questions, "leftOut": self.left_out,
             "metrics": {name: difference.to_json() for name, difference in self.metrics.items()},
-            "moved": [change.to_json() for change in self.changes],
+            "moved": to_builtins(self.changes),
         }  # fmt: skip
 
 
@@ -104,16 +98,20 @@ def compare_runs(after: Run, before: Run) -> RunComparison:
         for now in after.scored
         if now.id in known and now.ranks.keys() == known[now.id].ranks.keys()
     ]
-    names = [name for name in after.metrics if name in before.metrics]
-    metrics = {
-        name: paired_bootstrap(*zip(*values, strict=True))
-        for name in names
-        if (values := [_values(name, *pair) for pair in pairs if all(name in side.metrics for side in pair)])
-    }
-    changes = sorted(
-        (change for now, then in pairs for change in _changes(now, then)),
-        key=lambda change: (change.gain, change.question, change.expected),
-    )
+    metrics: dict[str, MetricDifference] = {}
+    for name in (name for name in after.metrics if name in before.metrics):
+        both = [pair for pair in pairs if all(name in question.metrics for question in pair)]
+        # As a file keeps them, so that a run equals itself when it is read again.
+        values = [[round(question.metrics[name], DECIMALS) for question in pair] for pair in both]
+        if values:
+            metrics[name] = paired_bootstrap(*zip(*values, strict=True))
+    changes = [
+        RankChange(now.id, now.query, name, then.ranks[name], rank)
+        for now, then in pairs
+        for name, rank in now.ranks.items()
+        if then.ranks[name] != rank
+    ]
+    changes.sort(key=lambda change: (change.gain, change.question, change.expected))
     ids = {question.id for question in after.scored} | known.keys()
     return RunComparison(before, after, metrics, tuple(changes), len(pairs), len(ids) - len(pairs))
 
@@ -140,45 +138,20 @@ def counterpart(run: Run, stored: Sequence[Run], path: Path) -> Run:
     raise NotFound(f"{path} holds no run of {run.set!r}; it holds: {sets}")
 
 
-def _values(name: str, now: QuestionScore, then: QuestionScore) -> tuple[float, float]:
-    """As a file keeps them, so that a run equals itself when it is read again."""
-    return round(now.metrics[name], DECIMALS), round(then.metrics[name], DECIMALS)
-
-
-def _changes(now: QuestionScore, then: QuestionScore) -> list[RankChange]:
-    return [
-        RankChange(now.id, now.query, name, then.ranks[name], rank)
-        for name, rank in now.ranks.items()
-        if then.ranks[name] != rank
-    ]
-
-
 # ── least values, for a build to go on ──
-
-
-class MetricFloor(Struct, frozen=True):
-    metric: str
-    value: float
 
 
 class FloorCheck(Struct, frozen=True):
     set: str
-    label: str
-    floor: MetricFloor
+    ranking: str
+    metric: str
+    least: float
     value: float
-
-    @property
-    def passed(self) -> bool:
-        return self.value >= self.floor.value
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "set": self.set, "ranking": self.label, "metric": self.floor.metric, "least": self.floor.value,
-            "value": self.value, "passed": self.passed,
-        }  # fmt: skip
+    passed: bool
 
 
-def parse_floor(text: str, metrics: Sequence[str]) -> MetricFloor:
+def parse_floor(text: str, metrics: Sequence[str]) -> tuple[str, float]:
+    """A metric and the least value that it must reach."""
     name, sign, number = text.rpartition("=")
     if not sign:
         raise InvalidInput(f"{text!r} is no least value; use METRIC=VALUE, such as recall@5=0.85")
@@ -190,26 +163,25 @@ def parse_floor(text: str, metrics: Sequence[str]) -> MetricFloor:
         value = -1.0
     if not 0 <= value <= 1:
         raise InvalidInput(f"the least {name} must be from 0 to 1, not {number!r}; for example {name}=0.85")
-    return MetricFloor(name, value)
+    return name, value
 
 
-def check_floors(runs: Iterable[Run], floors: Sequence[MetricFloor]) -> list[FloorCheck]:
+def check_floors(runs: Iterable[Run], floors: Sequence[tuple[str, float]]) -> list[FloorCheck]:
     """Every run by every least value that its set has the metric for."""
     return [
-        FloorCheck(run.set, run.label, floor, run.metrics[floor.metric])
+        FloorCheck(run.set, run.label, metric, least, value, passed=value >= least)
         for run in runs
-        for floor in floors
-        if floor.metric in run.metrics
+        for metric, least in floors
+        if (value := run.metrics.get(metric)) is not None
     ]
 
 
 def failure(checks: Iterable[FloorCheck]) -> RecallensError | None:
     """The error of runs that are not good enough, with their figures."""
-    figures = [
-        f"{check.set}, {check.label}: {check.floor.metric} is {check.value:.4f}, "
-        f"at least {check.floor.value:g} was asked"
+    figures = "; ".join(
+        f"{check.set}, {check.ranking}: {check.metric} is {check.value:.4f}, at least {check.least:g} was asked"
         for check in checks
         if not check.passed
-    ]
+    )
     hint = "`--misses` says of a golden set what was not found, and why."
-    return RecallensError("; ".join(figures), hint=hint) if figures else None
+    return RecallensError(figures, hint=hint) if figures else None

@@ -7,10 +7,11 @@ import gzip
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from recallens.errors import InvalidInput, NotFound
 from recallens.ingest.validate import option, parse_when
@@ -19,7 +20,6 @@ INFO, UNITS, QUERIES, JUDGEMENTS, HAYSTACKS = (
     "dataset.json", "units.jsonl.gz", "queries.jsonl.gz", "qrels.tsv", "haystacks.jsonl.gz",
 )  # fmt: skip
 JUDGEMENT_FIELDS = ("query-id", "unit-id", "group-id", "grade")
-_NO_NOW = 0  # a set's times are absolute: what is relative to now would mean another thing tomorrow
 
 
 class Scoring(StrEnum):
@@ -29,8 +29,7 @@ class Scoring(StrEnum):
     DOCUMENTS = "documents"
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     id: str
     text: str
     group: str | None
@@ -41,8 +40,7 @@ class Unit:
     path: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedQuestion:
+class JudgedQuestion(Struct, frozen=True):
     id: str
     text: str
     type: str | None
@@ -51,28 +49,22 @@ class JudgedQuestion:
     answerable: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Gold:
+class Gold(Struct, frozen=True):
     """What is right for one question: the grade of each unit, and of each session by its best unit."""
 
     units: Mapping[str, float]
     groups: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Haystack:
-    """What some questions see: sessions in the order in which they happened, with their dates where these are its own.
+class Haystack(Struct, frozen=True):
+    """What some questions see: sessions in the order in which they happened."""
 
-    `id` is None for the one haystack of a set that has no others: everything.
-    """
-
-    id: str | None
+    id: str | None  # None for the one haystack of a set that has no others: everything
     groups: tuple[str, ...] = ()
-    at: tuple[int, ...] | None = None
+    at: tuple[int, ...] | None = None  # the dates of the sessions, where these are its own
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Dataset:
+class Dataset(Struct, frozen=True, eq=False):
     name: str
     scoring: Scoring
     units: tuple[Unit, ...]
@@ -102,6 +94,11 @@ class Dataset:
 
     def is_judged(self, question: JudgedQuestion) -> bool:
         return question.answerable and question.id in self.gold
+
+
+def absolute_time(text: str) -> int:
+    """In milliseconds. A time relative to now would make another question of it tomorrow."""
+    return parse_when(text, now_ms=0)
 
 
 def read_dataset(folder: Path) -> Dataset:
@@ -178,7 +175,7 @@ def _object(path: Path, text: str) -> Mapping[str, Any]:
 
 
 def _when(value: str | None) -> int | None:
-    return None if value is None else parse_when(value, now_ms=_NO_NOW)
+    return None if value is None else absolute_time(value)
 
 
 def _unit(record: Mapping[str, Any]) -> Unit:
@@ -199,6 +196,4 @@ def _haystack(record: Mapping[str, Any]) -> Haystack:
     groups, dates = tuple(record["groups"]), record.get("at")
     if dates is not None and len(dates) != len(groups):
         raise InvalidInput(f"haystack {record['id']} has {len(groups)} groups and {len(dates)} dates")
-    return Haystack(
-        record["id"], groups, None if dates is None else tuple(parse_when(d, now_ms=_NO_NOW) for d in dates)
-    )
+    return Haystack(record["id"], groups, None if dates is None else tuple(map(absolute_time, dates)))

@@ -9,7 +9,8 @@ import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound
@@ -21,23 +22,16 @@ from recallens.text.stopwords import FULL_WEIGHT, token_weight
 from recallens.text.tokenizer import tokenize
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One thing that should be found. `key` is what it is ranked by: a document's id or a memory's.
-
-    `memories` are the ids that it can be found as: a file's sections, or the one memory.
-    """
+class Target(Struct, frozen=True):
+    """One thing that should be found."""
 
     name: str
-    key: str
-    memories: tuple[str, ...]
+    key: str  # what it is ranked by: a document's id or a memory's
+    memories: tuple[str, ...]  # the ids that it can be found as: a file's sections, or the one memory
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """`by_file`: what was cut from one document counts once, where its best section stands."""
-
-    by_file: bool = False
+class Expected(Struct, frozen=True):
+    by_file: bool = False  # sections of one document count once, where the best of them stands
     targets: tuple[Target, ...] = ()
     unknown: tuple[str, ...] = ()
 
@@ -45,12 +39,11 @@ class Expected:
         return _key(memory, by_file=self.by_file)
 
 
-@dataclass(slots=True)
-class Files:
+class Files(Struct):
     """The files of a namespace by every name that they go by: path as stored, path in the vault, path on the disk."""
 
-    documents: dict[str, str] = field(default_factory=dict)
-    inside: dict[str, str] = field(default_factory=dict)
+    documents: dict[str, str] = {}
+    inside: dict[str, str] = {}
     by_name: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def document(self, name: str) -> str | None:
@@ -171,8 +164,7 @@ _HEAD = """\
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ProposedQuestion:
+class ProposedQuestion(Struct, frozen=True):
     query: str
     path: str
     heading: bool

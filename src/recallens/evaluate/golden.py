@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct
 
 from recallens.errors import InvalidInput, NotFound
-from recallens.ingest.validate import parse_when
+from recallens.evaluate.dataset import absolute_time
 from recallens.text.normalize import clean
 
 FIELDS = ("query", "expect", "grades", "id", "tags", "now", "project", "namespace")
@@ -20,28 +20,23 @@ FIELDS = ("query", "expect", "grades", "id", "tags", "now", "project", "namespac
 GRADES = (0, 1, 2, 3)
 YAML_SUFFIXES = (".yaml", ".yml")
 LINES_SUFFIXES = (".jsonl", ".ndjson")
-_NO_NOW = 0  # a time relative to now would make another question of it tomorrow
 _EXAMPLE = "For example: - query: how long are lookups cached, then expect: [architecture/cache.md] under it."
 
 
-@dataclass(frozen=True, slots=True)
-class GoldenQuestion:
-    """`expect` names files or memories, all of them right; `grades` says how right, 1 where it says nothing. What is
-    None, the settings decide.
-    """
+class GoldenQuestion(Struct, frozen=True):
+    """Where a time, a project or a namespace is None, the settings decide."""
 
     id: str
     query: str
-    expect: tuple[str, ...]
+    expect: tuple[str, ...]  # names of files or memories, all of them right
     tags: tuple[str, ...] = ()
     now: int | None = None
     project: str | None = None
     namespace: str | None = None
-    grades: Mapping[str, int] = field(default_factory=dict)
+    grades: Mapping[str, int] = {}  # how right each name is; 1 where nothing stands here
 
 
-@dataclass(frozen=True, slots=True)
-class GoldenSet:
+class GoldenSet(Struct, frozen=True):
     name: str
     questions: tuple[GoldenQuestion, ...]
 
@@ -164,4 +159,4 @@ def _grades(value: object) -> dict[str, int]:
 def _when(value: Any) -> int | None:
     if value is None:
         return None
-    return parse_when(value.isoformat() if isinstance(value, date) else value, now_ms=_NO_NOW)
+    return absolute_time(value.isoformat() if isinstance(value, date) else value)

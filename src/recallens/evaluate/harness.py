@@ -19,10 +19,10 @@ from msgspec import Struct
 
 from recallens.config import Settings
 from recallens.engine import Engine
-from recallens.evaluate.dataset import Dataset, JudgedQuestion, Scoring, Unit
+from recallens.evaluate.dataset import Dataset, Haystack, JudgedQuestion, Scoring, Unit
 from recallens.evaluate.expectations import Expected, Target
 from recallens.evaluate.golden import GoldenQuestion, GoldenSet
-from recallens.evaluate.metrics import GOLDEN, confidences, score
+from recallens.evaluate.metrics import GOLDEN, confidences, measured, score
 from recallens.evaluate.runs import Place, QuestionScore, Run
 from recallens.index.encoders.protocol import Encoder
 from recallens.ingest.draft import Draft
@@ -93,13 +93,9 @@ def steps(dataset: Dataset, questions: Sequence[JudgedQuestion], presets: Sequen
 
 
 def run_judged(
-    dataset: Dataset,
-    questions: Sequence[JudgedQuestion],
-    presets: Sequence[str],
-    *,
-    encoder: Encoder | None,
+    dataset: Dataset, questions: Sequence[JudgedQuestion], presets: Sequence[str], *, encoder: Encoder | None,
     advance: Advance = lambda done: None,
-) -> list[Run]:
+) -> list[Run]:  # fmt: skip
     """One run a preset. Every haystack is ingested once and asked all of its questions under every preset."""
     key = str(encoder.key) if encoder is not None else "none"
     wanted = {question.id for question in questions}
@@ -110,8 +106,7 @@ def run_judged(
         own = [question for question in dataset.questions_of(haystack) if question.id in wanted]
         if not own:
             continue
-        units, dates = dataset.seen_in(haystack), dataset.dates_in(haystack)
-        with _filled(units, dates, prepared, encoder, advance) as (engine, latest):
+        with _filled(dataset, haystack, prepared, encoder, advance) as (engine, latest):
             for preset in presets:
                 more, took = _timed_scores(own, partial(_judged_score, engine, dataset, preset, latest), advance)
                 scores[preset] += more
@@ -121,13 +116,10 @@ def run_judged(
 
 @contextmanager
 def _filled(
-    units: Sequence[Unit],
-    dates: Mapping[str, int],
-    prepared: dict[str, Prepared],
-    encoder: Encoder | None,
-    advance: Advance,
+    dataset: Dataset, haystack: Haystack, prepared: dict[str, Prepared], encoder: Encoder | None, advance: Advance
 ) -> Iterator[tuple[Engine, int]]:
-    """A store that holds these units and nothing else, each as a memory of its own, and the time of the latest."""
+    """A store that holds one haystack, each unit as a memory of its own, and the time of the latest."""
+    units, dates = dataset.seen_in(haystack), dataset.dates_in(haystack)
     created = {unit.id: _created(unit, dates) for unit in units}
     latest = max(created.values(), default=UNDATED)
     folder = SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
@@ -152,15 +144,11 @@ def _created(unit: Unit, dates: Mapping[str, int]) -> int:
 def _prepared(unit: Unit, prepared: dict[str, Prepared], namespace: str) -> Prepared:
     """Prepared once, however many haystacks hold the unit: they differ only in its date."""
     if unit.id not in prepared:
+        cited = (FileCitation(unit.path),) if unit.path else ()
         draft = Draft(
-            unit.text,
-            title=unit.title,
-            source_id=unit.id,
-            session=unit.group,
-            position=unit.position,
-            author=unit.speaker,
-            citations=(FileCitation(unit.path),) if unit.path else (),
-        )
+            unit.text, title=unit.title, source_id=unit.id, session=unit.group, position=unit.position,
+            author=unit.speaker, citations=cited,
+        )  # fmt: skip
         prepared[unit.id] = prepare(draft, id="", namespace=namespace, now=UNDATED)
     return prepared[unit.id]
 
@@ -175,13 +163,10 @@ def _judged_score(
     now = latest if question.at is None else question.at
     limit = ROWS[dataset.scoring]
     recall = engine.recall(engine.query(question.text, preset=preset, limit=limit, now=now, certify=True))
+    sessions = [result.source_session for result in recall.results]
     places = tuple(
-        Place(
-            result.memory.source_id or "",
-            result.source_session.id if result.source_session is not None else None,
-            result.score,
-        )
-        for result in recall.results
+        Place(result.memory.source_id or "", None if session is None else session.id, result.score)
+        for result, session in zip(recall.results, sessions, strict=True)
     )
     units = [place.unit for place in places]
     # A session stands where its best turn stands.
@@ -261,8 +246,7 @@ def _golden_score(
     names = {target.key: target.name for target in own.targets} | {name: name for name in own.unknown}
     gold = {key: float(question.grades.get(name, 1)) for key, name in names.items()}
     ranks = _ranks(keys, {target.name: target.key for target in own.targets}) | dict.fromkeys(own.unknown)
-    metrics = {name: metric(keys, gold) for name, metric in GOLDEN.items()}
-    return QuestionScore(question.id, question.query, ranks, metrics, question.tags)
+    return QuestionScore(question.id, question.query, ranks, measured(GOLDEN, keys, gold), question.tags)
 
 
 # ── what a golden set expects and its first ten lack ──

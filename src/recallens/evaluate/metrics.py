@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -18,7 +17,6 @@ from recallens.text.tokenizer import tokenize
 # ── ranking, one formula a function: `ranked` is best first, `gold` gives each right id its grade ──
 
 Grades = Mapping[str, float]
-Metric = Callable[[Sequence[str], Grades], float]
 
 
 def recall(ranked: Sequence[str], gold: Grades, k: int) -> float:
@@ -60,42 +58,28 @@ def _right(gold: Grades) -> set[str]:
     return {id for id, grade in gold.items() if grade > 0}
 
 
-# Of judged conversations by session and by turn, of judged documents, and of golden sets.
-BY_GROUP: Mapping[str, Metric] = {
-    "recall_any@5": partial(recall_any, k=5),
-    "recall_all@5": partial(recall_all, k=5),
-    "recall_all@10": partial(recall_all, k=10),
-    "ndcg@10": partial(ndcg, k=10),
-    "mrr@10": partial(reciprocal_rank, k=10),
-}
-BY_TURN: Mapping[str, Metric] = {"unit ndcg@10": partial(ndcg, k=10)}
-BY_DOCUMENT: Mapping[str, Metric] = {
-    "ndcg@10": partial(ndcg, k=10),
-    "recall@10": partial(recall, k=10),
-    "recall_all@5": partial(recall_all, k=5),
-    "mrr@10": partial(reciprocal_rank, k=10),
-}
-GOLDEN: Mapping[str, Metric] = {
-    "recall@1": partial(recall, k=1),
-    "recall@3": partial(recall, k=3),
-    "recall@5": partial(recall, k=5),
-    "recall@10": partial(recall, k=10),
-    "recall_any@5": partial(recall_any, k=5),
-    "mrr@10": partial(reciprocal_rank, k=10),
-    "ndcg@10": partial(ndcg, k=10),
-}
-JUDGED: Mapping[Scoring, tuple[str, ...]] = {
-    Scoring.CONVERSATION: (*BY_GROUP, *BY_TURN),
-    Scoring.DOCUMENTS: tuple(BY_DOCUMENT),
-}
+FORMULAS: Mapping[str, Callable[[Sequence[str], Grades, int], float]] = {
+    "recall": recall, "recall_any": recall_any, "recall_all": recall_all, "mrr": reciprocal_rank, "ndcg": ndcg,
+}  # fmt: skip
+GOLDEN = ("recall@1", "recall@3", "recall@5", "recall@10", "recall_any@5", "mrr@10", "ndcg@10")
+BY_SESSION = ("recall_any@5", "recall_all@5", "recall_all@10", "ndcg@10", "mrr@10")
+BY_DOCUMENT = ("ndcg@10", "recall@10", "recall_all@5", "mrr@10")
+BY_TURN = "unit ndcg@10"
+JUDGED = {Scoring.CONVERSATION: (*BY_SESSION, BY_TURN), Scoring.DOCUMENTS: BY_DOCUMENT}
+
+
+def measured(metrics: Iterable[str], ranked: Sequence[str], gold: Grades) -> dict[str, float]:
+    """A metric is named by its formula and how many results it looks at."""
+    named = ((metric, *metric.split("@")) for metric in metrics)
+    return {metric: FORMULAS[formula](ranked, gold, int(k)) for metric, formula, k in named}
 
 
 def score(scoring: Scoring, units: Sequence[str], groups: Sequence[str], gold: Gold) -> dict[str, float]:
-    """Every metric of one question; by turn only where turns were judged."""
+    """Every metric of one judged question; by turn only where turns were judged."""
     if scoring is Scoring.DOCUMENTS:
-        return {name: metric(units, gold.units) for name, metric in BY_DOCUMENT.items()}
-    by_group = {name: metric(groups, gold.groups) for name, metric in BY_GROUP.items()}
-    return by_group | {name: metric(units, gold.units) for name, metric in BY_TURN.items() if gold.units}
+        return measured(BY_DOCUMENT, units, gold.units)
+    by_turn = {BY_TURN: ndcg(units, gold.units, 10)} if gold.units else {}
+    return measured(BY_SESSION, groups, gold.groups) | by_turn
 
 
 # ── confidence: a function of the recall alone, the higher the surer ──

@@ -30,33 +30,43 @@ MAIN_METRIC = "ndcg@10"
 # ── for scripts ──
 
 
+def judged_records(runs: Sequence[Run], *, abstention: bool) -> list[dict[str, Any]]:
+    """Means from 0 to 1 over the questions that have an answer; after each, what abstaining is worth."""
+    summaries = [judged_summary, *((abstention_summary,) if abstention else ())]
+    return [summary(run) for run in runs for summary in summaries]
+
+
 def judged_summary(run: Run) -> dict[str, Any]:
-    """Means from 0 to 1 over the questions that have an answer."""
     return {
         "dataset": run.set, "preset": run.preset, "encoder": run.encoder, "metrics": run.metrics,
         "byType": run.metrics_by_tag, "queries": len(run.scored), "seconds": round(run.seconds, 3),
     }  # fmt: skip
 
 
-def golden_summary(run: Run) -> dict[str, Any]:
-    return {
-        "golden": run.set, "preset": run.preset, "options": dict(run.options), "encoder": run.encoder,
-        "metrics": run.metrics, "byTag": run.metrics_by_tag, "queries": len(run.questions),
-        "seconds": round(run.seconds, 3),
-    }  # fmt: skip
-
-
 def abstention_summary(run: Run) -> dict[str, Any]:
     curves = risk_curves(run)
     return {
-        "dataset": run.set,
-        "preset": run.preset,
-        "queries": len(run.questions),
+        "dataset": run.set, "preset": run.preset, "queries": len(run.questions),
         "unanswerable": sum(not question.answerable for question in run.questions),
         "coverage": list(COVERAGES),
         "aurc": {name: round(curve.area, DECIMALS) for name, curve in curves.items()},
         "risk": {name: [round(risk, DECIMALS) for risk in curve.risks] for name, curve in curves.items()},
-    }
+    }  # fmt: skip
+
+
+def golden_records(runs: Sequence[Run], misses: Sequence[Sequence[Miss]]) -> list[dict[str, Any]]:
+    """`misses` are those of each run, or none at all where nobody asked for them."""
+    records: list[dict[str, Any]] = [
+        {
+            "golden": run.set, "preset": run.preset, "options": dict(run.options), "encoder": run.encoder,
+            "metrics": run.metrics, "byTag": run.metrics_by_tag, "queries": len(run.questions),
+            "seconds": round(run.seconds, 3),
+        }
+        for run in runs
+    ]  # fmt: skip
+    for record, own in zip(records, misses, strict=False):
+        record["misses"] = [miss.to_json() for miss in own]
+    return records
 
 
 def risk_curves(run: Run) -> dict[str, RiskCurve]:
@@ -77,7 +87,7 @@ def risk_curves(run: Run) -> dict[str, RiskCurve]:
 def judged_tables(runs: Sequence[Run], *, abstention: bool) -> list[Table | None]:
     return [
         *_figures(runs),
-        *(_type_table(run) for run in runs),
+        *(_tag_table(f"{run.set}, {run.preset}", run, list(run.metrics), wrap=True) for run in runs),
         _preset_table(runs),
         *(_abstention_table(run) for run in runs if abstention),
     ]
@@ -98,17 +108,6 @@ def _figures(runs: Sequence[Run]) -> list[Table]:
             )
         tables.append(table)
     return tables
-
-
-def _type_table(run: Run) -> Table | None:
-    """By the set's own types of questions."""
-    if not run.metrics_by_tag:
-        return None
-    names = list(run.metrics)
-    table = _table(f"{run.set}, {run.preset}", *names, numbers=names, wrap=True)
-    for tag, values in run.metrics_by_tag.items():
-        table.add_row(tag, *(f"{100 * values[name]:.1f}" if name in values else "" for name in names))
-    return table
 
 
 def _preset_table(runs: Sequence[Run]) -> Table | None:
@@ -133,15 +132,17 @@ def _abstention_table(run: Run) -> Table:
 
 
 def golden_tables(runs: Sequence[Run], misses: Sequence[Sequence[Miss]]) -> list[Table | None]:
-    """`misses` are those of each run."""
     sets: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         sets[run.set].append(run)
     return [
         *(_ranking_table(own) for own in sets.values()),
-        *(_tag_table(run) for run in runs),
+        *(
+            _tag_table("tag", run, [_folded(name) for name in run.metrics], title=f"{run.set}, {run.label}, by tag")
+            for run in runs
+        ),
         _first_table(runs),
-        *(_miss_table(own, run) for own, run in zip(misses, runs, strict=True)),
+        *(_miss_table(own, run) for own, run in zip(misses, runs, strict=False)),
     ]
 
 
@@ -152,16 +153,6 @@ def _ranking_table(runs: Sequence[Run]) -> Table:
     table = _table("ranking", *numbers, numbers=numbers, title=f"{first.set}: {len(first.questions):,} questions")
     for run in runs:
         table.add_row(run.label, *_percent(run.metrics.values()))
-    return table
-
-
-def _tag_table(run: Run) -> Table | None:
-    if not run.metrics_by_tag:
-        return None
-    numbers = [_folded(name) for name in run.metrics]
-    table = _table("tag", *numbers, numbers=numbers, title=f"{run.set}, {run.label}, by tag")
-    for tag, values in run.metrics_by_tag.items():
-        table.add_row(tag, *_percent(values.values()))
     return table
 
 
@@ -191,6 +182,17 @@ def _miss_table(misses: Sequence[Miss], run: Run) -> Table | None:
 # ── tables of either ──
 
 
+def _tag_table(
+    first: str, run: Run, names: Sequence[str], *, title: str | None = None, wrap: bool = False
+) -> Table | None:
+    """By the tags of a golden set's questions, or the types of a judged set's; not all types have all metrics."""
+    by_tag = run.metrics_by_tag
+    table = _table(first, *names, numbers=names, title=title, wrap=wrap)
+    for tag, values in by_tag.items():
+        table.add_row(tag, *(f"{100 * values[name]:.1f}" if name in values else "" for name in run.metrics))
+    return table if by_tag else None
+
+
 def comparison_table(pair: RunComparison) -> Table:
     """In points, with the 95% interval."""
     title = f"{pair.after.set}: {pair.after.label} now, {pair.before.label} then, in points"
@@ -218,8 +220,7 @@ def floor_table(checks: Sequence[FloorCheck]) -> Table | None:
     table = _table("set", "ranking", "metric", "found", "at least", "", numbers=("found", "at least"))
     for check in checks:
         word = "passed" if check.passed else "missed"
-        floor = check.floor
-        table.add_row(check.set, check.label, floor.metric, f"{check.value:.4f}", f"{floor.value:g}", word)
+        table.add_row(check.set, check.ranking, check.metric, f"{check.value:.4f}", f"{check.least:g}", word)
     return table
 
 

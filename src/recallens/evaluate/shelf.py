@@ -10,13 +10,13 @@ import os
 import re
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import yaml
 from msgspec import Struct
+from msgspec.structs import replace
 
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound, StoreReadOnly

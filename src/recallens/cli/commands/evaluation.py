@@ -22,7 +22,7 @@ from recallens.model.terms import WEIGHABLE
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from recallens.evaluate.comparison import MetricFloor, RunComparison
+    from recallens.evaluate.comparison import RunComparison
     from recallens.evaluate.harness import Miss, Variant
     from recallens.evaluate.runs import Run
 
@@ -34,35 +34,21 @@ MOST_VARIANTS = 200
 @click.command("eval")
 @click.argument("files", nargs=-1, type=TEXT, metavar="[FILE]...")
 @click.option(
-    "--dataset",
-    "datasets",
-    metavar="DIR",
-    type=TEXT,
-    multiple=True,
+    "--dataset", "datasets", metavar="DIR", type=TEXT, multiple=True,
     help="The folder of a judged set; can be repeated.",
-)
+)  # fmt: skip
 @click.option(
-    "--preset",
-    "presets",
-    metavar="NAME",
-    type=TEXT,
-    multiple=True,
+    "--preset", "presets", metavar="NAME", type=TEXT, multiple=True,
     help="The ranking to measure; can be repeated: the first is compared to the others.",
-)
+)  # fmt: skip
 @click.option(
-    "--sweep",
-    "sweeps",
-    metavar="NAME=V,V",
-    type=TEXT,
-    multiple=True,
+    "--sweep", "sweeps", metavar="NAME=V,V", type=TEXT, multiple=True,
     help="A row for each value of alpha, beta, weight:bm25 …; repeat it for combinations.",
-)
+)  # fmt: skip
 @click.option(
-    "--limit-queries",
-    metavar="N",
-    type=Size("limit-queries", "questions", 100),
+    "--limit-queries", metavar="N", type=Size("limit-queries", "questions", 100),
     help="Ask only the first N questions of each set; with --init, propose at most N.",
-)
+)  # fmt: skip
 @click.option("--misses", is_flag=True, help="What a golden set expects and the first 10 lack, and why.")
 @click.option(
     "--min", "least", metavar="METRIC=VALUE", type=TEXT, multiple=True,
@@ -102,15 +88,11 @@ def evaluation(
     elif datasets and not files:
         if sweeps or misses:
             raise InvalidInput("--sweep and --misses are for golden sets", hint="Compare presets with --preset.")
-        _measure_datasets(
-            given, datasets, presets, limit_queries, least, out=out, compare=compare, abstention=abstention
-        )
+        _measure_datasets(given, datasets, presets, limit_queries, least, out, compare, abstention=abstention)
     elif files and not datasets:
         if abstention:
             raise InvalidInput("--abstention is for --dataset: a golden set has an answer to every question")
-        _measure_golden(
-            given, files, presets, sweeps, limit_queries, least, out=out, compare=compare, with_misses=misses
-        )
+        _measure_golden(given, files, presets, sweeps, limit_queries, least, out, compare, with_misses=misses)
     else:
         raise InvalidInput(
             "give golden sets or datasets, " + ("not both" if files else "one at least"),
@@ -119,58 +101,44 @@ def evaluation(
 
 
 def _measure_datasets(
-    given: Given, folders: Sequence[str], presets: Sequence[str], most: int | None, least: Sequence[str], *,
-    out: str | None, compare: str | None, abstention: bool,
+    given: Given, folders: Sequence[str], presets: Sequence[str], most: int | None, least: Sequence[str],
+    out: str | None, compare: str | None, *, abstention: bool,
 ) -> None:  # fmt: skip
-    from recallens.evaluate import report
-    from recallens.evaluate.comparison import parse_floor
-    from recallens.evaluate.dataset import read_dataset
-    from recallens.evaluate.encoder_cache import cached_encoder
-    from recallens.evaluate.harness import asked, run_judged, steps
-    from recallens.evaluate.metrics import JUDGED
-    from recallens.evaluate.runs import SUFFIX, write_lists
+    from recallens.evaluate import comparison, dataset, encoder_cache, harness, metrics, report, runs
     from recallens.recall.presets import preset_named
 
     settings = given.settings()
     names = list(dict.fromkeys(preset_named(name).name for name in presets or (settings.preset,)))
-    datasets = [read_dataset(Path(folder).expanduser()) for folder in dict.fromkeys(folders)]
+    sets = [dataset.read_dataset(Path(folder).expanduser()) for folder in dict.fromkeys(folders)]
     # Known before anything is asked: a set's kind says which metrics it has.
-    metrics = list(dict.fromkeys(name for dataset in datasets for name in JUDGED[dataset.scoring]))
-    floors = [parse_floor(text, metrics) for text in least]
-    lists = None if out is None or out.endswith(SUFFIX) else Path(out).expanduser()
-    encoder = cached_encoder(settings)
-    runs: list[Run] = []
-    for dataset in datasets:
-        questions = asked(dataset, unanswerable=abstention, most=most)
-        with bar(given, dataset.name, steps(dataset, questions, names)) as advance:
-            of_set = run_judged(dataset, questions, names, encoder=encoder, advance=advance)
-        for path in write_lists(lists, of_set) if lists is not None else ():
+    known = list(dict.fromkeys(name for judged in sets for name in metrics.JUDGED[judged.scoring]))
+    floors = [comparison.parse_floor(text, known) for text in least]
+    lists = None if out is None or out.endswith(runs.SUFFIX) else Path(out).expanduser()
+    encoder = encoder_cache.cached_encoder(settings)
+    measured: list[Run] = []
+    for judged in sets:
+        questions = harness.asked(judged, unanswerable=abstention, most=most)
+        with bar(given, judged.name, harness.steps(judged, questions, names)) as advance:
+            of_set = harness.run_judged(judged, questions, names, encoder=encoder, advance=advance)
+        for path in runs.write_lists(lists, of_set) if lists is not None else ():
             given.note(f"wrote {path}")
-        runs += of_set
-
-    shown: Sequence[Mapping[str, Any] | Table | None]
-    if given.json:
-        summaries = [report.judged_summary, *((report.abstention_summary,) if abstention else ())]
-        shown = [summary(run) for run in runs for summary in summaries]
-    else:
-        shown = report.judged_tables(runs, abstention=abstention)
-    _finish(given, runs, shown, floors, out=out if lists is None else None, compare=compare)
+        measured += of_set
+    told = report.judged_records if given.json else report.judged_tables
+    shown = told(measured, abstention=abstention)
+    _finish(given, measured, shown, floors, out=out if lists is None else None, compare=compare)
 
 
 def _measure_golden(
     given: Given, files: Sequence[str], presets: Sequence[str], sweeps: Sequence[str], most: int | None,
-    least: Sequence[str], *, out: str | None, compare: str | None, with_misses: bool,
+    least: Sequence[str], out: str | None, compare: str | None, *, with_misses: bool,
 ) -> None:  # fmt: skip
-    from recallens.evaluate import report
-    from recallens.evaluate.comparison import parse_floor
+    from recallens.evaluate import comparison, harness, metrics, report
     from recallens.evaluate.expectations import expectations
     from recallens.evaluate.golden import GoldenSet, read_golden_sets
-    from recallens.evaluate.harness import misses, run_golden
-    from recallens.evaluate.metrics import GOLDEN
 
-    floors = [parse_floor(text, list(GOLDEN)) for text in least]
+    floors = [comparison.parse_floor(text, list(metrics.GOLDEN)) for text in least]
     swept = any(sweep.startswith("preset=") for sweep in sweeps)
-    measured = variants(presets or (() if swept else (given.settings().preset,)), sweeps)
+    rankings = variants(presets or (() if swept else (given.settings().preset,)), sweeps)
     sets = read_golden_sets([Path(file).expanduser() for file in files])
     runs: list[Run] = []
     missed: list[list[Miss]] = []
@@ -179,26 +147,23 @@ def _measure_golden(
         for whole in sets:
             golden = GoldenSet(whole.name, whole.questions[:most])
             expected = expectations(engine, golden)
-            with bar(given, golden.name, len(golden.questions) * len(measured)) as advance:
-                for variant in measured:
-                    run = run_golden(engine, golden, expected, variant, now=now, advance=advance)
+            with bar(given, golden.name, len(golden.questions) * len(rankings)) as advance:
+                for variant in rankings:
+                    run = harness.run_golden(engine, golden, expected, variant, now=now, advance=advance)
                     runs.append(run)
-                    missed.append(misses(engine, golden, expected, variant, run, now=now) if with_misses else [])
-
-    shown: Sequence[Mapping[str, Any] | Table | None]
-    if given.json:
-        more = [{"misses": [miss.to_json() for miss in own]} if with_misses else {} for own in missed]
-        shown = [report.golden_summary(run) | own for run, own in zip(runs, more, strict=True)]
-    else:
-        shown = report.golden_tables(runs, missed)
+                    if with_misses:
+                        missed.append(harness.misses(engine, golden, expected, variant, run, now=now))
+    shown = report.golden_records(runs, missed) if given.json else report.golden_tables(runs, missed)
     _finish(given, runs, shown, floors, out=out, compare=compare)
 
 
 def _finish(
     given: Given, runs: Sequence[Run], shown: Sequence[Mapping[str, Any] | Table | None],
-    floors: Sequence[MetricFloor], *, out: str | None, compare: str | None,
+    floors: Sequence[tuple[str, float]], *, out: str | None, compare: str | None,
 ) -> None:  # fmt: skip
     """Keep, show, compare and check the runs. Raises where a least value was missed, after all has been shown."""
+    from msgspec import to_builtins
+
     from recallens.evaluate import report
     from recallens.evaluate.comparison import check_floors, compare_runs, counterpart, failure
     from recallens.evaluate.runs import read_runs, write_runs
@@ -222,7 +187,7 @@ def _finish(
     if floors:
         checks = check_floors(runs, floors)
         error = failure(checks)
-        gates = {"passed": error is None, "gates": [check.to_json() for check in checks]}
+        gates = {"passed": error is None, "gates": [to_builtins(check) for check in checks]}
         _print(given, gates if given.json else report.floor_table(checks))
         if error is not None:
             raise error
@@ -258,6 +223,8 @@ def variants(presets: Sequence[str], sweeps: Sequence[str]) -> list[Variant]:
 
 
 def _options(written: Mapping[str, str]) -> dict[str, Any]:
+    from recallens.ingest.validate import option, unit_interval
+
     options: dict[str, Any] = {}
     weights: dict[str, float] = {}
     for name, value in written.items():
@@ -265,25 +232,13 @@ def _options(written: Mapping[str, str]) -> dict[str, Any]:
             term, factor = Weight().convert(f"{name.removeprefix('weight:')}={value}", None, None)
             weights[term] = factor
         elif name == "mode":
-            options[name] = _mode(value)
+            options[name] = option(Mode, value, "mode")
         else:
-            options[name] = _share(name, value)
+            try:
+                options[name] = unit_interval(name, float(value))
+            except ValueError as error:
+                raise InvalidInput(f"{name} must be a number from 0 to 1, not {value!r}") from error
     return options | ({"weights": weights} if weights else {})
-
-
-def _mode(value: str) -> Mode:
-    from recallens.ingest.validate import option
-
-    return option(Mode, value, "mode")
-
-
-def _share(name: str, value: str) -> float:
-    from recallens.ingest.validate import unit_interval
-
-    try:
-        return unit_interval(name, float(value))
-    except ValueError as error:
-        raise InvalidInput(f"{name} must be a number from 0 to 1, not {value!r}") from error
 
 
 # ── a set to begin with ──
