@@ -49,7 +49,8 @@ def fill(package: str, store: Path, encoder: str, texts: Path) -> None:
     with search.Engine.open(settings=settings, encoder=cached) as engine:
         search.ingest(engine, json.loads(texts.read_text(encoding="utf-8")))
         reach(engine, "encoder.drain", "drain")()
-        cached.save()
+        if encoder == "minilm":  # the others are made as fast as they are read
+            cached.save()
         reach(engine, "publish", "maintenance.publish", "encoder.publish")()
 
 
