@@ -17,12 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from recallens.config import load
-from recallens.evaluate.abstention import risk_curve
-from recallens.evaluate.caching import cached_encoder
-from recallens.evaluate.confidence import CONFIDENCES
 from recallens.evaluate.dataset import read_dataset
-from recallens.evaluate.report import is_mistake
-from recallens.evaluate.running import asked, evaluate
+from recallens.evaluate.encoder_cache import cached_encoder
+from recallens.evaluate.harness import asked, run_judged
+from recallens.evaluate.metrics import CONFIDENCES, risk_curve
 from recallens.model.recall import Recall
 from recallens.recall.certificate import COEFFICIENTS
 
@@ -43,15 +41,15 @@ def gathered(name: str) -> tuple[np.ndarray, np.ndarray, Mapping[str, np.ndarray
     raw = dict(CONFIDENCES)
     CONFIDENCES.clear()  # type: ignore[attr-defined]
     CONFIDENCES.update(raw | {f"feature {f}": lambda recall, f=f: feature(f, recall) for f in FEATURES})  # type: ignore[attr-defined]
-    (run,) = evaluate(
+    (run,) = run_judged(
         dataset, asked(dataset, unanswerable=True, most=None), ["default"], encoder=cached_encoder(load({}))
     )
     CONFIDENCES.clear()  # type: ignore[attr-defined]
     CONFIDENCES.update(raw)  # type: ignore[attr-defined]
-    answers = run.answers
-    right = np.array([not is_mistake(answer, run) for answer in answers], dtype=np.float64)
-    table = np.array([[a.confidences[f"feature {f}"] for f in FEATURES] for a in answers])
-    single = {name: np.array([a.confidences.get(name, 0.0) for a in answers]) for name in raw if name != "certificate"}
+    right = np.array([question.hit for question in run.questions], dtype=np.float64)
+    told = [question.confidences for question in run.questions]
+    table = np.array([[own[f"feature {f}"] for f in FEATURES] for own in told])
+    single = {name: np.array([own.get(name, 0.0) for own in told]) for name in raw if name != "certificate"}
     return table, right, single
 
 

@@ -104,7 +104,7 @@ def loaded(store: Path) -> Path:
 
 def lived_in(engine: Engine) -> None:
     """A few recalls and ratings, so that no page is bare."""
-    from recallens.evaluate.rating import rate
+    from recallens.evaluate.shelf import rate
 
     questions = (CACHE, KOREAN, "E-AUTH-4012", "How many times is a failed webhook attempted?", "배포 요일")
     for back in range(24, 0, -1):

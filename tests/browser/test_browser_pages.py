@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from recallens.engine import Engine
 from recallens.evaluate.golden import read_golden
-from recallens.evaluate.rating import rated_path
+from recallens.evaluate.shelf import rated_path
 from sites import written
 
 CACHE = "Is the tracking cache invalidated by events?"

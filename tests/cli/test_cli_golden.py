@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from cli_scene import Run
 
-from recallens.cli.evals import variants
-from recallens.evaluate.golden_running import Variant
+from recallens.cli.commands.evaluation import variants
+from recallens.evaluate.harness import Variant
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "evaluate"))
 from judged_sets import documents

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from recallens.evaluate.abstention import COVERAGES, best_possible, risk_curve
-from recallens.evaluate.confidence import CERTIFICATE, confidences
+from recallens.evaluate.comparison import compare_runs, paired_bootstrap
 from recallens.evaluate.dataset import read_dataset
-from recallens.evaluate.report import abstention_summary, compare, summary, write_lists
-from recallens.evaluate.running import asked, evaluate
-from recallens.evaluate.significance import paired_bootstrap
+from recallens.evaluate.harness import asked, run_judged
+from recallens.evaluate.metrics import CERTIFICATE, COVERAGES, best_possible, confidences, risk_curve
+from recallens.evaluate.report import abstention_summary, judged_summary
+from recallens.evaluate.runs import write_lists
 from recallens.index.encoders.hashing import HashingEncoder
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.query import Query
@@ -60,8 +60,8 @@ def test_the_certificate_speaks_where_there_is_one() -> None:
 def test_a_run_told_in_full(talks: Path, tmp_path: Path) -> None:
     dataset = read_dataset(talks)
     questions = asked(dataset, unanswerable=True, most=None)
-    bm25, dense = evaluate(dataset, questions, ("bm25", "dense"), encoder=HashingEncoder())
-    told = summary(bm25)
+    bm25, dense = run_judged(dataset, questions, ("bm25", "dense"), encoder=HashingEncoder())
+    told = judged_summary(bm25)
     assert list(told) == ["dataset", "preset", "encoder", "metrics", "byType", "queries", "seconds"]
     assert told["dataset"] == "talks"
     assert told["queries"] == 3
@@ -77,7 +77,7 @@ def test_a_run_told_in_full(talks: Path, tmp_path: Path) -> None:
     assert "top cosine" not in abstention["aurc"]
     assert "top cosine" in abstention_summary(dense)["aurc"]
 
-    assert compare(bm25, bm25)["ndcg@10"].difference == 0
+    assert compare_runs(bm25, bm25).metrics["ndcg@10"].difference == 0
     (path,) = write_lists(tmp_path / "out", [bm25])
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert path.name == "talks.bm25.jsonl"

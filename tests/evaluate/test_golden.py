@@ -12,23 +12,12 @@ import pytest
 
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound, RecallensError, UnknownOption
-from recallens.evaluate.comparing import compare_records, counterpart
-from recallens.evaluate.expected import resolve
-from recallens.evaluate.gates import judge, missed, parse_least
+from recallens.evaluate.comparison import check_floors, compare_runs, counterpart, failure, parse_floor
+from recallens.evaluate.expectations import as_yaml, expectations, propose, resolve
 from recallens.evaluate.golden import GoldenQuestion, GoldenSet, read_golden, read_golden_sets
-from recallens.evaluate.golden_running import (
-    METRICS,
-    RANKED,
-    GoldenRun,
-    Variant,
-    asking,
-    expectations,
-    ranked,
-    run_golden,
-)
-from recallens.evaluate.missing import misses
-from recallens.evaluate.proposing import as_yaml, propose
-from recallens.evaluate.records import Record, Scored, read_records, write_records
+from recallens.evaluate.harness import RANKED, Miss, Variant, asking, misses, ranked, run_golden
+from recallens.evaluate.metrics import GOLDEN
+from recallens.evaluate.runs import QuestionScore, Run, read_runs, write_runs
 from recallens.model.query import DEFAULT_BUDGET
 from recallens.model.salience import DAY_MS
 from standing import FixedClock, Open
@@ -64,9 +53,17 @@ def golden(*questions: tuple[str, tuple[str, ...]]) -> GoldenSet:
     return GoldenSet("mine", tuple(GoldenQuestion(query, query, expect) for query, expect in questions))
 
 
-def run(engine: Engine, asked: GoldenSet, variant: Variant | None = None) -> GoldenRun:
-    chosen = variant or Variant("default")
-    return run_golden(engine, asked, expectations(engine, asked), chosen, now=engine.core.clock())
+DEFAULT = Variant("default")
+
+
+def run(engine: Engine, asked: GoldenSet, variant: Variant = DEFAULT) -> Run:
+    return run_golden(engine, asked, expectations(engine, asked), variant, now=engine.core.clock())
+
+
+def missed(engine: Engine, asked: GoldenSet) -> list[Miss]:
+    expected, now = expectations(engine, asked), engine.core.clock()
+    measured = run_golden(engine, asked, expected, DEFAULT, now=now)
+    return misses(engine, asked, expected, DEFAULT, measured, now=now)
 
 
 # ── reading ──
@@ -209,14 +206,14 @@ def test_metrics_by_hand(filled: Engine) -> None:
         ("staging database heron", ("old-17",)),
     )
     found = run(filled, asked)
-    first, second, third = found.record.questions
+    first, second, third = found.questions
     assert first.ranks == {"ops/cache.md": 1, "gone.md": None}
     assert first.metrics["recall@5"] == 0.5
     assert first.metrics["recall_any@5"] == 1.0
     assert first.metrics["ndcg@10"] == pytest.approx(1 / (1 + 1 / math.log2(3)))
     assert second.metrics["recall@1"] == third.metrics["recall@1"] == 1.0
-    assert found.record.metrics["recall@1"] == pytest.approx(2.5 / 3, abs=1e-6)
-    assert list(found.record.metrics) == list(METRICS)
+    assert found.metrics["recall@1"] == pytest.approx(2.5 / 3, abs=1e-6)
+    assert list(found.metrics) == list(GOLDEN)
 
 
 def test_a_question_has_its_own_project_and_time(filled: Engine, clock: FixedClock) -> None:
@@ -224,11 +221,11 @@ def test_a_question_has_its_own_project_and_time(filled: Engine, clock: FixedClo
         "The heron release train leaves on Friday", project="web", source_id="web-1", valid_until=clock() + DAY_MS
     )
     own = GoldenQuestion("q", "heron release train", ("web-1",), project="api")
-    (scored,) = run(filled, GoldenSet("mine", (own,))).record.questions
+    (scored,) = run(filled, GoldenSet("mine", (own,))).questions
     assert scored.ranks == {"web-1": None}
     late = GoldenQuestion("late", "heron release train", ("web-1",), now=clock() + 3 * DAY_MS)
     early = GoldenQuestion("early", "heron release train", ("web-1",))
-    first, second = run(filled, GoldenSet("mine", (late, early))).record.questions
+    first, second = run(filled, GoldenSet("mine", (late, early))).questions
     assert (first.ranks, second.ranks) == ({"web-1": None}, {"web-1": 1})  # it holds for a day
 
 
@@ -236,7 +233,7 @@ def test_nothing_is_recorded(filled: Engine) -> None:
     with filled.core.store.read() as reader:
         before = reader.namespace("default")
     asked = golden(("lookups cached", ("ops/cache.md",)), ("deploy", ("운영/한도.md",)))
-    misses(filled, run(filled, asked))
+    missed(filled, asked)
     with filled.core.store.read() as reader:
         assert reader.namespace("default") == before
         assert before is not None
@@ -260,7 +257,7 @@ def test_a_miss_has_the_engines_why_not(filled: Engine) -> None:
     for number in range(30):
         filled.remember(f"Lookups cached in Redis, measurement {number}: {number * 13} seconds of cache lookups")
     asked = golden(("cache lookups Redis measurement seconds", ("ops/deploy.md", "gone.md")))
-    deploy, gone = misses(filled, run(filled, GoldenSet("mine", asked.questions)))
+    deploy, gone = missed(filled, asked)
     assert (deploy.expected, deploy.rank is None or deploy.rank > 10) == ("ops/deploy.md", True)
     told = deploy.to_json()["whyNot"]
     assert told["outcome"] == "kept-out"
@@ -272,7 +269,7 @@ def test_a_miss_has_the_engines_why_not(filled: Engine) -> None:
 def test_the_section_that_came_nearest_speaks_for_its_file(filled: Engine) -> None:
     for number in range(30):
         filled.remember(f"Eviction order of queue {number}: oldest eviction order first, {number * 13}")
-    (miss,) = misses(filled, run(filled, golden(("eviction order oldest queue", ("ops/cache.md",)))))
+    (miss,) = missed(filled, golden(("eviction order oldest queue", ("ops/cache.md",))))
     assert miss.why is not None
     assert "Oldest lookups leave" in filled.get(miss.why.memory_id).content
 
@@ -280,31 +277,32 @@ def test_the_section_that_came_nearest_speaks_for_its_file(filled: Engine) -> No
 # ── runs, kept and compared ──
 
 
-def record(ranks: dict[str, int | None], *, preset: str = "default", set: str = "mine") -> Record:
+def record(ranks: dict[str, int | None], *, preset: str = "default", set: str = "mine") -> Run:
     questions = tuple(
-        Scored(id, id, {f"{id}.md": rank}, {"mrr@10": 0.0 if rank is None else 1 / rank}) for id, rank in ranks.items()
+        QuestionScore(id, id, {f"{id}.md": rank}, {"mrr@10": 0.0 if rank is None else 1 / rank})
+        for id, rank in ranks.items()
     )
-    return Record(set, preset, "none", questions, 1.0)
+    return Run(set, preset, "none", questions, 1.0)
 
 
 def test_a_run_that_is_written_is_the_run_that_is_read(filled: Engine, tmp_path: Path) -> None:
     asked = golden(("lookups cached", ("ops/cache.md",)), ("deploy days", ("ops/deploy.md", "gone.md")))
-    first = run(filled, asked, Variant("default", {"alpha": 0.3}, {"alpha": "0.3"})).record
-    write_records(tmp_path / "run.json", [first])
-    (again,) = read_records(tmp_path / "run.json")
+    first = run(filled, asked, Variant("default", {"alpha": 0.3}, {"alpha": "0.3"}))
+    write_runs(tmp_path / "run.json", [first])
+    (again,) = read_runs(tmp_path / "run.json")
     assert again.to_json() == first.to_json()
-    same = compare_records(first, again)
-    assert (same.moved, same.left_out, same.questions) == ((), 0, 2)
+    same = compare_runs(first, again)
+    assert (same.changes, same.left_out, same.questions) == ((), 0, 2)
     assert {one.verdict for one in same.metrics.values()} == {"no difference shown"}
     with pytest.raises(InvalidInput, match=r"ends in \.json"):
-        write_records(tmp_path / "golden.yaml", [first])
+        write_runs(tmp_path / "golden.yaml", [first])
 
 
 def test_what_moved_is_told_with_both_ranks_the_worst_first() -> None:
     before = record({"a": 1, "b": 2, "c": None, "d": 4, "old": 1})
     after = record({"a": 3, "b": 1, "c": 5, "d": 4, "new": 1})
-    found = compare_records(after, before)
-    assert [(one.question, one.expected, one.before, one.after) for one in found.moved] == [
+    found = compare_runs(after, before)
+    assert [(one.question, one.expected, one.before, one.after) for one in found.changes] == [
         ("a", "a.md", 1, 3), ("c", "c.md", None, 5), ("b", "b.md", 2, 1),
     ]  # fmt: skip
     assert found.metrics["mrr@10"].difference == pytest.approx((1 / 3 - 1 + 1 / 5 + 1 / 2) / 4, abs=1e-6)
@@ -326,7 +324,7 @@ def test_the_counterpart_is_the_same_ranking_or_the_only_one() -> None:
 def test_a_file_that_holds_no_run(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(InvalidInput, match="--out"):
-        read_records(tmp_path / "run.json")
+        read_runs(tmp_path / "run.json")
 
 
 # ── the gate ──
@@ -334,19 +332,19 @@ def test_a_file_that_holds_no_run(tmp_path: Path, text: str) -> None:
 
 def test_a_gate_passes_at_its_value_and_fails_under_it() -> None:
     half = record({"a": 1, "b": None})
-    assert missed(judge([half], [parse_least("mrr@10=0.5", ["mrr@10"])])) is None
-    failure = missed(judge([half], [parse_least("mrr@10=0.51", ["mrr@10"])]))
-    assert isinstance(failure, RecallensError)
-    assert failure.exit_code == 1
-    assert "mrr@10 is 0.5000, at least 0.51" in failure.message
+    assert failure(check_floors([half], [parse_floor("mrr@10=0.5", ["mrr@10"])])) is None
+    error = failure(check_floors([half], [parse_floor("mrr@10=0.51", ["mrr@10"])]))
+    assert isinstance(error, RecallensError)
+    assert error.exit_code == 1
+    assert "mrr@10 is 0.5000, at least 0.51" in error.message
 
 
 def test_a_wrong_gate_lists_what_there_is() -> None:
     with pytest.raises(UnknownOption, match="use one of: recall@1, recall@3"):
-        parse_least("recall@7=0.5", list(METRICS))
+        parse_floor("recall@7=0.5", list(GOLDEN))
     for text in ("recall@5", "recall@5=85", "recall@5=high", "recall@5=nan"):
         with pytest.raises(InvalidInput):
-            parse_least(text, list(METRICS))
+            parse_floor(text, list(GOLDEN))
 
 
 # ── a set to begin with ──
@@ -367,7 +365,7 @@ def test_proposals_are_distinctive_repeatable_and_can_be_asked(filled: Engine, t
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
     read = read_golden(tmp_path / "mine.yaml")
     assert [one.expect for one in read.questions] == [(one.path,) for one in found]
-    assert run(filled, read).record.metrics["recall@5"] == 1.0
+    assert run(filled, read).metrics["recall@5"] == 1.0
 
 
 def test_what_several_notes_are_called_is_not_proposed(engine: Engine, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from payloads import PAYLOADS
 from recallens.engine import Engine
-from recallens.evaluate.rating import rated_questions
+from recallens.evaluate.shelf import rated_questions
 from recallens.operations import Caller, Right
 from recallens.web.page import POLICY
 from recallens.web.site import routes

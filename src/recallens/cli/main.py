@@ -82,7 +82,7 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
         "backup": Entry("backup", "backup", "Copy the store while others go on using it."),
         "prune": Entry("prune", "prune", "Delete for good what was forgotten long ago."),
         "namespace": Entry("namespace", "namespace", "List or remove namespaces."),
-        "eval": Entry("evaluating", "evaluating", "Measure recall on sets of judged questions."),
+        "eval": Entry("evaluation", "evaluation", "Measure recall on sets of judged questions."),
         "token": Entry("token", "token", "Make, list and revoke the tokens that `serve` asks for."),
         "config": Entry("configuration", "config", "The settings in force and where each came from."),
         "completion": Entry("completion", "completion", "Print the completion script of a shell."),

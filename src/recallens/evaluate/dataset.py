@@ -7,10 +7,11 @@ import gzip
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from recallens.errors import InvalidInput, NotFound
 from recallens.ingest.validate import option, parse_when
@@ -19,7 +20,6 @@ INFO, UNITS, QUERIES, JUDGEMENTS, HAYSTACKS = (
     "dataset.json", "units.jsonl.gz", "queries.jsonl.gz", "qrels.tsv", "haystacks.jsonl.gz",
 )  # fmt: skip
 JUDGEMENT_FIELDS = ("query-id", "unit-id", "group-id", "grade")
-_NO_NOW = 0  # a set's times are absolute: what is relative to now would mean another thing tomorrow
 
 
 class Scoring(StrEnum):
@@ -29,8 +29,7 @@ class Scoring(StrEnum):
     DOCUMENTS = "documents"
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     id: str
     text: str
     group: str | None
@@ -41,8 +40,7 @@ class Unit:
     path: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class JudgedQuestion(Struct, frozen=True):
     id: str
     text: str
     type: str | None
@@ -51,32 +49,26 @@ class Question:
     answerable: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Gold:
+class Gold(Struct, frozen=True):
     """What is right for one question: the grade of each unit, and of each session by its best unit."""
 
     units: Mapping[str, float]
     groups: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Haystack:
-    """What some questions see: sessions in the order in which they happened, with their dates where these are its own.
+class Haystack(Struct, frozen=True):
+    """What some questions see: sessions in the order in which they happened."""
 
-    `id` is None for the one haystack of a set that has no others: everything.
-    """
-
-    id: str | None
+    id: str | None  # None for the one haystack of a set that has no others: everything
     groups: tuple[str, ...] = ()
-    at: tuple[int, ...] | None = None
+    at: tuple[int, ...] | None = None  # the dates of the sessions, where these are its own
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Dataset:
+class Dataset(Struct, frozen=True, eq=False):
     name: str
     scoring: Scoring
     units: tuple[Unit, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[JudgedQuestion, ...]
     gold: Mapping[str, Gold]
     haystacks: tuple[Haystack, ...]
 
@@ -97,8 +89,16 @@ class Dataset:
         """The sessions that the haystack itself dates."""
         return dict(zip(haystack.groups, haystack.at, strict=True)) if haystack.at is not None else {}
 
-    def questions_of(self, haystack: Haystack) -> list[Question]:
-        return [one for one in self.questions if haystack.id is None or one.haystack == haystack.id]
+    def questions_of(self, haystack: Haystack) -> list[JudgedQuestion]:
+        return [question for question in self.questions if haystack.id is None or question.haystack == haystack.id]
+
+    def is_judged(self, question: JudgedQuestion) -> bool:
+        return question.answerable and question.id in self.gold
+
+
+def absolute_time(text: str) -> int:
+    """In milliseconds. A time relative to now would make another question of it tomorrow."""
+    return parse_when(text, now_ms=0)
 
 
 def read_dataset(folder: Path) -> Dataset:
@@ -110,8 +110,8 @@ def read_dataset(folder: Path) -> Dataset:
     info = _object(folder / INFO, (folder / INFO).read_text(encoding="utf-8"))
     questions = tuple(_read(folder / QUERIES, _question))
     haystacks = tuple(_read(folder / HAYSTACKS, _haystack)) if (folder / HAYSTACKS).exists() else (Haystack(None),)
-    known = {haystack.id for haystack in haystacks}
-    lost = next((one for one in questions if None not in known and one.haystack not in known), None)
+    ids = {haystack.id for haystack in haystacks}
+    lost = next((question for question in questions if None not in ids and question.haystack not in ids), None)
     if lost is not None:
         raise InvalidInput(f"{folder / QUERIES}: question {lost.id} asks an unknown haystack, {lost.haystack!r}")
     return Dataset(
@@ -166,16 +166,16 @@ def _read(path: Path, record: Callable[[Mapping[str, Any]], Record]) -> Iterator
 
 def _object(path: Path, text: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(text)
+        record = json.loads(text)
     except json.JSONDecodeError as error:
         raise InvalidInput(f"{path.name} is no JSON: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         raise InvalidInput(f"{path.name} must hold JSON objects, not {text.strip()[:40]!r}")
-    return found
+    return record
 
 
 def _when(value: str | None) -> int | None:
-    return None if value is None else parse_when(value, now_ms=_NO_NOW)
+    return None if value is None else absolute_time(value)
 
 
 def _unit(record: Mapping[str, Any]) -> Unit:
@@ -185,8 +185,8 @@ def _unit(record: Mapping[str, Any]) -> Unit:
     )  # fmt: skip
 
 
-def _question(record: Mapping[str, Any]) -> Question:
-    return Question(
+def _question(record: Mapping[str, Any]) -> JudgedQuestion:
+    return JudgedQuestion(
         id=record["id"], text=record["text"], type=record.get("type"), at=_when(record.get("at")),
         haystack=record.get("haystack"), answerable=record.get("answerable", True),
     )  # fmt: skip
@@ -196,6 +196,4 @@ def _haystack(record: Mapping[str, Any]) -> Haystack:
     groups, dates = tuple(record["groups"]), record.get("at")
     if dates is not None and len(dates) != len(groups):
         raise InvalidInput(f"haystack {record['id']} has {len(groups)} groups and {len(dates)} dates")
-    return Haystack(
-        record["id"], groups, None if dates is None else tuple(parse_when(d, now_ms=_NO_NOW) for d in dates)
-    )
+    return Haystack(record["id"], groups, None if dates is None else tuple(map(absolute_time, dates)))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct
 
 from recallens.errors import InvalidInput, NotFound
-from recallens.ingest.validate import parse_when
+from recallens.evaluate.dataset import absolute_time
 from recallens.text.normalize import clean
 
 FIELDS = ("query", "expect", "grades", "id", "tags", "now", "project", "namespace")
@@ -20,28 +20,23 @@ FIELDS = ("query", "expect", "grades", "id", "tags", "now", "project", "namespac
 GRADES = (0, 1, 2, 3)
 YAML_SUFFIXES = (".yaml", ".yml")
 LINES_SUFFIXES = (".jsonl", ".ndjson")
-_NO_NOW = 0  # a time relative to now would make another question of it tomorrow
 _EXAMPLE = "For example: - query: how long are lookups cached, then expect: [architecture/cache.md] under it."
 
 
-@dataclass(frozen=True, slots=True)
-class GoldenQuestion:
-    """`expect` names files or memories, all of them right; `grades` says how right, 1 where it says nothing. What is
-    None, the settings decide.
-    """
+class GoldenQuestion(Struct, frozen=True):
+    """Where a time, a project or a namespace is None, the settings decide."""
 
     id: str
     query: str
-    expect: tuple[str, ...]
+    expect: tuple[str, ...]  # names of files or memories, all of them right
     tags: tuple[str, ...] = ()
     now: int | None = None
     project: str | None = None
     namespace: str | None = None
-    grades: Mapping[str, int] = field(default_factory=dict)
+    grades: Mapping[str, int] = {}  # how right each name is; 1 where nothing stands here
 
 
-@dataclass(frozen=True, slots=True)
-class GoldenSet:
+class GoldenSet(Struct, frozen=True):
     name: str
     questions: tuple[GoldenQuestion, ...]
 
@@ -49,7 +44,7 @@ class GoldenSet:
 def read_golden_sets(paths: Sequence[Path]) -> list[GoldenSet]:
     """Sets are told apart by their names, here and in stored runs, so two may not share one."""
     sets = [read_golden(path) for path in dict.fromkeys(paths)]
-    names = [one.name for one in sets]
+    names = [golden.name for golden in sets]
     for name in names:
         if names.count(name) > 1:
             raise InvalidInput(f"two sets are called {name!r}", hint="Rename one: a set is called as its file.")
@@ -60,12 +55,12 @@ def read_golden(path: Path) -> GoldenSet:
     questions: dict[str, GoldenQuestion] = {}
     for where, record in _records(path):
         try:
-            found = _question(record)
+            question = _question(record)
         except InvalidInput as error:
             raise InvalidInput(f"{where}: {error.message}", hint=error.hint) from error
-        if found.id in questions:
-            raise InvalidInput(f"{where}: a second question {found.id!r}", hint="Give each an `id` of its own.")
-        questions[found.id] = found
+        if question.id in questions:
+            raise InvalidInput(f"{where}: a second question {question.id!r}", hint="Give each an `id` of its own.")
+        questions[question.id] = question
     if not questions:
         raise InvalidInput(f"{path} holds no questions", hint=_EXAMPLE)
     return GoldenSet(path.stem, tuple(questions.values()))
@@ -86,12 +81,12 @@ def _records(path: Path) -> Iterator[tuple[str, object]]:
         yield from _lines(path, text)
         return
     try:
-        held = yaml.safe_load(text)
+        records = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{path} is no YAML: {error}") from error
-    if held is not None and not isinstance(held, list):
+    if records is not None and not isinstance(records, list):
         raise InvalidInput(f"{path} must be a list of questions", hint=_EXAMPLE)
-    yield from ((f"{path}, question {number}", record) for number, record in enumerate(held or (), start=1))
+    yield from ((f"{path}, question {number}", record) for number, record in enumerate(records or (), start=1))
 
 
 def _lines(path: Path, text: str) -> Iterator[tuple[str, object]]:
@@ -113,8 +108,8 @@ def _question(record: object) -> GoldenQuestion:
     if query is None:
         raise InvalidInput("it has no `query`", hint=_EXAMPLE)
     grades = _grades(record.get("grades"))
-    said = _texts("expect", record.get("expect"))
-    expect = tuple(dict.fromkeys((*said, *(name for name, grade in grades.items() if grade > 0))))
+    named = _texts("expect", record.get("expect"))
+    expect = tuple(dict.fromkeys((*named, *(name for name, grade in grades.items() if grade > 0))))
     if not expect:
         raise InvalidInput("it expects nothing; `expect` names files or memories", hint=_EXAMPLE)
     return GoldenQuestion(
@@ -135,15 +130,15 @@ def _text(name: str, value: object) -> str | None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise InvalidInput(f"`{name}` must be text, not {value!r}", hint="Put it in quotes.")
-    found = clean(str(value)).strip()
-    if not found:
+    text = clean(str(value)).strip()
+    if not text:
         raise InvalidInput(f"`{name}` is empty")
-    return found
+    return text
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:
-    given = value if isinstance(value, list) else [] if value is None else [value]
-    return tuple(dict.fromkeys(found for one in given if (found := _text(name, one)) is not None))
+    values = value if isinstance(value, list) else [] if value is None else [value]
+    return tuple(dict.fromkeys(text for item in values if (text := _text(name, item)) is not None))
 
 
 def _grades(value: object) -> dict[str, int]:
@@ -151,17 +146,17 @@ def _grades(value: object) -> dict[str, int]:
         return {}
     if not isinstance(value, Mapping):
         raise InvalidInput("`grades` must be a mapping of names to grades, for example {architecture/cache.md: 3}")
-    found: dict[str, int] = {}
+    grades: dict[str, int] = {}
     for name, grade in value.items():
         if isinstance(grade, bool) or grade not in GRADES:
             raise InvalidInput(f"the grade of {name!r} must be one of 0, 1, 2, 3, not {grade!r}")
-        known = _text("grades", name)
-        assert known is not None  # a mapping's key
-        found[known] = grade
-    return found
+        expected = _text("grades", name)
+        assert expected is not None  # a mapping's key
+        grades[expected] = grade
+    return grades
 
 
 def _when(value: Any) -> int | None:
     if value is None:
         return None
-    return parse_when(value.isoformat() if isinstance(value, date) else value, now_ms=_NO_NOW)
+    return absolute_time(value.isoformat() if isinstance(value, date) else value)

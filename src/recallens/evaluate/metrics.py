@@ -1,15 +1,22 @@
-"""How good a ranked list is, one formula a function. `ranked` is best first; `gold` gives each right id its grade."""
+"""How good a ranked list is, how sure a recall may be of it, and what answering only when sure is worth."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from msgspec import Struct
 
 from recallens.evaluate.dataset import Gold, Scoring
+from recallens.model.recall import Recall
+from recallens.model.verdict import FloatArray, Found
+from recallens.text.stopwords import query_weights
+from recallens.text.tokenizer import tokenize
+
+# ── ranking, one formula a function: `ranked` is best first, `gold` gives each right id its grade ──
 
 Grades = Mapping[str, float]
-Metric = Callable[[Sequence[str], Grades], float]
 
 
 def recall(ranked: Sequence[str], gold: Grades, k: int) -> float:
@@ -51,25 +58,125 @@ def _right(gold: Grades) -> set[str]:
     return {id for id, grade in gold.items() if grade > 0}
 
 
-BY_GROUP: Mapping[str, Metric] = {
-    "recall_any@5": partial(recall_any, k=5),
-    "recall_all@5": partial(recall_all, k=5),
-    "recall_all@10": partial(recall_all, k=10),
-    "ndcg@10": partial(ndcg, k=10),
-    "mrr@10": partial(reciprocal_rank, k=10),
-}
-BY_TURN: Mapping[str, Metric] = {"unit ndcg@10": partial(ndcg, k=10)}
-BY_DOCUMENT: Mapping[str, Metric] = {
-    "ndcg@10": partial(ndcg, k=10),
-    "recall@10": partial(recall, k=10),
-    "recall_all@5": partial(recall_all, k=5),
-    "mrr@10": partial(reciprocal_rank, k=10),
-}
+FORMULAS: Mapping[str, Callable[[Sequence[str], Grades, int], float]] = {
+    "recall": recall, "recall_any": recall_any, "recall_all": recall_all, "mrr": reciprocal_rank, "ndcg": ndcg,
+}  # fmt: skip
+GOLDEN = ("recall@1", "recall@3", "recall@5", "recall@10", "recall_any@5", "mrr@10", "ndcg@10")
+BY_SESSION = ("recall_any@5", "recall_all@5", "recall_all@10", "ndcg@10", "mrr@10")
+BY_DOCUMENT = ("ndcg@10", "recall@10", "recall_all@5", "mrr@10")
+BY_TURN = "unit ndcg@10"
+JUDGED = {Scoring.CONVERSATION: (*BY_SESSION, BY_TURN), Scoring.DOCUMENTS: BY_DOCUMENT}
+
+
+def measured(metrics: Iterable[str], ranked: Sequence[str], gold: Grades) -> dict[str, float]:
+    """A metric is named by its formula and how many results it looks at."""
+    named = ((metric, *metric.split("@")) for metric in metrics)
+    return {metric: FORMULAS[formula](ranked, gold, int(k)) for metric, formula, k in named}
 
 
 def score(scoring: Scoring, units: Sequence[str], groups: Sequence[str], gold: Gold) -> dict[str, float]:
-    """Every metric of one question; by turn only where turns were judged."""
+    """Every metric of one judged question; by turn only where turns were judged."""
     if scoring is Scoring.DOCUMENTS:
-        return {name: metric(units, gold.units) for name, metric in BY_DOCUMENT.items()}
-    found = {name: metric(groups, gold.groups) for name, metric in BY_GROUP.items()}
-    return found | {name: metric(units, gold.units) for name, metric in BY_TURN.items() if gold.units}
+        return measured(BY_DOCUMENT, units, gold.units)
+    by_turn = {BY_TURN: ndcg(units, gold.units, 10)} if gold.units else {}
+    return measured(BY_SESSION, groups, gold.groups) | by_turn
+
+
+# ── confidence: a function of the recall alone, the higher the surer ──
+
+# None where this recall has nothing of the kind to say: the view was not asked, or the field is not there.
+Confidence = Callable[[Recall], float | None]
+
+CERTIFICATE, ABSTENTION = "certificate", "abstention"
+
+
+def top_raw(view: str) -> Confidence:
+    """The raw score of the view's best row."""
+
+    def confidence(recall: Recall) -> float | None:
+        verdicts = [entry.verdict for entry in recall.ledger.entries]
+        of_view = [verdict for verdict in verdicts if isinstance(verdict, Found) and verdict.view == view]
+        if not of_view:
+            return None
+        return max((float(verdict.raw.max()) for verdict in of_view if len(verdict.raw)), default=0.0)
+
+    return confidence
+
+
+def top_score(recall: Recall) -> float | None:
+    return recall.results[0].score if recall.results else 0.0
+
+
+def gap(recall: Recall) -> float | None:
+    """How far the first result stands above the second."""
+    scores = [result.score for result in recall.results[:2]]
+    return scores[0] - scores[1] if len(scores) == 2 else 0.0
+
+
+def words_covered(recall: Recall) -> float | None:
+    """The share of the question's words, by weight, that the first result holds."""
+    if not recall.results:
+        return 0.0
+    memory = recall.results[0].memory
+    held = set(tokenize(" \n".join(filter(None, (memory.title, memory.author, memory.content)))))
+    weights = query_weights(tokenize(recall.query.text))
+    total = sum(weights.values())
+    return sum(weight for word, weight in weights.items() if word in held) / total if total else 0.0
+
+
+def not_abstaining(recall: Recall) -> float | None:
+    """1 − the abstention score of the product's own certificate."""
+    notes = recall.ledger.notes(CERTIFICATE)
+    return 1.0 - float(notes[-1][ABSTENTION]["score"]) if notes else None
+
+
+CONFIDENCES: Mapping[str, Confidence] = {
+    "top cosine": top_raw("semantic"),
+    "top BM25": top_raw("lexical"),
+    "top score": top_score,
+    "words covered": words_covered,
+    "gap": gap,
+    "certificate": not_abstaining,
+}
+
+
+def confidences(recall: Recall) -> dict[str, float]:
+    values = {name: confidence(recall) for name, confidence in CONFIDENCES.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+# ── abstention: risk against coverage, by confidence ──
+#
+# A question is a mistake if it is unanswerable, or if nothing right is in the first five results. Answering the
+# surest share c of the questions has the risk r(c): the share of mistakes among those answered. AURC is the mean of r
+# over all c.
+# El-Yaniv and Wiener, "On the Foundations of Noise-free Selective Classification", JMLR 2010.
+
+COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+class RiskCurve(Struct, frozen=True):
+    area: float
+    risks: tuple[float, ...]  # at COVERAGES
+
+
+def risk_curve(confidence: Sequence[float], mistakes: Sequence[bool]) -> RiskCurve:
+    risks = _risks(np.asarray(confidence, dtype=np.float64), np.asarray(mistakes, dtype=np.float64))
+    if not len(risks):
+        return RiskCurve(0.0, tuple(0.0 for _ in COVERAGES))
+    at = [max(1, round(coverage * len(risks))) - 1 for coverage in COVERAGES]
+    return RiskCurve(float(risks.mean()), tuple(float(risk) for risk in risks[at]))
+
+
+def best_possible(mistakes: Sequence[bool]) -> RiskCurve:
+    """Of one who knows which answers are right."""
+    return risk_curve([0.0 if mistake else 1.0 for mistake in mistakes], mistakes)
+
+
+def _risks(confidence: FloatArray, mistakes: FloatArray) -> FloatArray:
+    """The risk after each question, the surest first. Equal confidence tells nothing apart: it shares its mistakes."""
+    _, level, counts = np.unique(-confidence, return_inverse=True, return_counts=True)
+    shared = np.bincount(level, weights=mistakes, minlength=len(counts)) / np.maximum(counts, 1)
+    expected = np.repeat(shared, counts)
+    risks: FloatArray = np.cumsum(expected) / np.arange(1, len(expected) + 1)
+    return risks

@@ -1,183 +1,258 @@
-"""What a run found, for scripts and for people, and its ranked lists for whoever wants to look at them."""
+"""What runs measured, for scripts and for people."""
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from recallens.errors import InvalidInput
-from recallens.evaluate.abstention import COVERAGES, RiskCurve, best_possible, risk_curve
-from recallens.evaluate.running import Answer, Run
-from recallens.evaluate.significance import Comparison, paired_bootstrap
+from recallens.evaluate.comparison import (
+    FloorCheck,
+    MetricDifference,
+    RankChange,
+    RunComparison,
+    against_first,
+    compare_runs,
+)
+from recallens.evaluate.harness import READ, Miss
+from recallens.evaluate.metrics import COVERAGES, RiskCurve, best_possible, risk_curve
+from recallens.evaluate.runs import DECIMALS, Run
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-DECIMALS = 6
 BEST_POSSIBLE = "best possible"
-# A question counts as answered if something right is among so many results.
-READ = 5
+# Movements that fit a screen; the JSON has all.
+MOST_MOVED = 20
+MAIN_METRIC = "ndcg@10"
 
 
-def summary(run: Run) -> dict[str, Any]:
-    """One set under one preset: means from 0 to 1 over the questions that have an answer."""
-    types: dict[str, list[Answer]] = defaultdict(list)
-    for answer in run.scored:
-        if answer.question.type is not None:
-            types[answer.question.type].append(answer)
+# ── for scripts ──
+
+
+def judged_records(runs: Sequence[Run], *, abstention: bool) -> list[dict[str, Any]]:
+    """Means from 0 to 1 over the questions that have an answer; after each, what abstaining is worth."""
+    summaries = [judged_summary, *((abstention_summary,) if abstention else ())]
+    return [summary(run) for run in runs for summary in summaries]
+
+
+def judged_summary(run: Run) -> dict[str, Any]:
     return {
-        "dataset": run.dataset.name,
-        "preset": run.preset,
-        "encoder": run.encoder,
-        "metrics": means(run.scored),
-        "byType": {name: means(answers) for name, answers in sorted(types.items())},
-        "queries": len(run.scored),
-        "seconds": round(run.seconds, 3),
-    }
-
-
-def means(answers: Iterable[Answer]) -> dict[str, float]:
-    values: dict[str, list[float]] = defaultdict(list)
-    for answer in answers:
-        for name, value in answer.metrics.items():
-            values[name].append(value)
-    return {name: round(sum(found) / len(found), DECIMALS) for name, found in values.items()}
-
-
-def compare(ours: Run, theirs: Run) -> dict[str, Comparison]:
-    """Metric by metric over the same questions."""
-    known = {answer.question.id: answer.metrics for answer in theirs.scored}
-    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for answer in ours.scored:
-        for name, value in answer.metrics.items():
-            pairs[name].append((value, known[answer.question.id][name]))
-    return {
-        name: paired_bootstrap([our for our, _ in found], [their for _, their in found])
-        for name, found in pairs.items()
-    }
-
-
-def is_mistake(answer: Answer, run: Run) -> bool:
-    """No answer to find, or none among the first results: by session in conversations, as recall is, else by unit."""
-    if not answer.metrics:
-        return True
-    gold = run.dataset.gold[answer.question.id]
-    if gold.groups:
-        return not gold.groups.keys() & set(answer.groups[:READ])
-    return not gold.units.keys() & {place.unit for place in answer.places[:READ]}
-
-
-def risk_curves(run: Run) -> dict[str, RiskCurve]:
-    """By confidence; one that some question lacks cannot order them and is left out."""
-    mistakes = [is_mistake(answer, run) for answer in run.answers]
-    names = dict.fromkeys(name for answer in run.answers for name in answer.confidences)
-    told = {
-        name: risk_curve([answer.confidences[name] for answer in run.answers], mistakes)
-        for name in names
-        if all(name in answer.confidences for answer in run.answers)
-    }
-    return told | {BEST_POSSIBLE: best_possible(mistakes)}
+        "dataset": run.set, "preset": run.preset, "encoder": run.encoder, "metrics": run.metrics,
+        "byType": run.metrics_by_tag, "queries": len(run.scored), "seconds": round(run.seconds, 3),
+    }  # fmt: skip
 
 
 def abstention_summary(run: Run) -> dict[str, Any]:
     curves = risk_curves(run)
     return {
-        "dataset": run.dataset.name,
-        "preset": run.preset,
-        "queries": len(run.answers),
-        "unanswerable": sum(not answer.question.answerable for answer in run.answers),
+        "dataset": run.set, "preset": run.preset, "queries": len(run.questions),
+        "unanswerable": sum(not question.answerable for question in run.questions),
         "coverage": list(COVERAGES),
         "aurc": {name: round(curve.area, DECIMALS) for name, curve in curves.items()},
         "risk": {name: [round(risk, DECIMALS) for risk in curve.risks] for name, curve in curves.items()},
+    }  # fmt: skip
+
+
+def golden_records(runs: Sequence[Run], misses: Sequence[Sequence[Miss]]) -> list[dict[str, Any]]:
+    """`misses` are those of each run, or none at all where nobody asked for them."""
+    records: list[dict[str, Any]] = [
+        {
+            "golden": run.set, "preset": run.preset, "options": dict(run.options), "encoder": run.encoder,
+            "metrics": run.metrics, "byTag": run.metrics_by_tag, "queries": len(run.questions),
+            "seconds": round(run.seconds, 3),
+        }
+        for run in runs
+    ]  # fmt: skip
+    for record, own in zip(records, misses, strict=False):
+        record["misses"] = [miss.to_json() for miss in own]
+    return records
+
+
+def risk_curves(run: Run) -> dict[str, RiskCurve]:
+    """By confidence; one that some question lacks cannot order them and is left out."""
+    mistakes = [not question.hit for question in run.questions]
+    names = dict.fromkeys(name for question in run.questions for name in question.confidences)
+    curves = {
+        name: risk_curve([question.confidences[name] for question in run.questions], mistakes)
+        for name in names
+        if all(name in question.confidences for question in run.questions)
     }
+    return curves | {BEST_POSSIBLE: best_possible(mistakes)}
 
 
-def write_lists(folder: Path, runs: Iterable[Run]) -> list[Path]:
-    """One file a set and preset, one question a line."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return [_write_list(folder / f"{run.dataset.name}.{run.preset}.jsonl", run) for run in runs]
-    except OSError as error:
-        raise InvalidInput(f"{folder} cannot be written to ({error.strerror})", hint="Use another --out.") from error
+# ── tables of judged sets, in percent ──
 
 
-def _write_list(path: Path, run: Run) -> Path:
-    with path.open("w", encoding="utf-8") as file:
-        for answer in run.answers:
-            question = answer.question
-            record = {
-                "query": question.id, "type": question.type, "answerable": question.answerable,
-                "ranked": [{"unit": place.unit, "group": place.group, "score": place.score} for place in answer.places],
-                "metrics": dict(answer.metrics), "confidence": dict(answer.confidences),
-            }  # fmt: skip
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
-    return path
+def judged_tables(runs: Sequence[Run], *, abstention: bool) -> list[Table | None]:
+    return [
+        *_figures(runs),
+        *(_tag_table(f"{run.set}, {run.preset}", run, list(run.metrics), wrap=True) for run in runs),
+        _preset_table(runs),
+        *(_abstention_table(run) for run in runs if abstention),
+    ]
 
 
-# ── for people ──
-
-
-def tables(runs: Sequence[Run]) -> list[Table]:
-    """One table for the sets that have the same metrics, in percent."""
-    by_metrics: dict[tuple[str, ...], list[tuple[Run, dict[str, float]]]] = defaultdict(list)
+def _figures(runs: Sequence[Run]) -> list[Table]:
+    """One table for the sets that have the same metrics."""
+    by_metrics: dict[tuple[str, ...], list[Run]] = defaultdict(list)
     for run in runs:
-        found = means(run.scored)
-        by_metrics[tuple(found)].append((run, found))
-    told = []
-    for names, rows in by_metrics.items():
-        table = _table("set", "questions", "preset", *names, "seconds")
-        for run, found in rows:
-            values = [f"{100 * found[name]:.1f}" for name in names]
-            table.add_row(run.dataset.name, f"{len(run.scored):,}", run.preset, *values, f"{run.seconds:.1f}")
-        told.append(table)
-    return told
+        by_metrics[tuple(run.metrics)].append(run)
+    tables = []
+    for names, own in by_metrics.items():
+        numbers = ("questions", *names, "seconds")
+        table = _table("set", "questions", "preset", *names, "seconds", numbers=numbers, wrap=True)
+        for run in own:
+            table.add_row(
+                run.set, f"{len(run.scored):,}", run.preset, *_percent(run.metrics.values()), f"{run.seconds:.1f}"
+            )
+        tables.append(table)
+    return tables
 
 
-def type_table(run: Run) -> Table | None:
-    """By the set's own types, in percent; None where it has none."""
-    types = summary(run)["byType"]
-    if not types:
-        return None
-    names = list(means(run.scored))
-    table = _table(f"{run.dataset.name}, {run.preset}", *names)
-    for type, found in types.items():
-        table.add_row(type, *(f"{100 * found[name]:.1f}" if name in found else "" for name in names))
-    return table
-
-
-def comparison_table(runs: Sequence[Run]) -> Table | None:
+def _preset_table(runs: Sequence[Run]) -> Table | None:
     """The first preset of each set against the others, in points, with the 95% interval."""
-    firsts: dict[str, Run] = {}
-    table = _table("set", "preset", "against", "metric", "difference", "95% interval", "verdict")
-    for run in runs:
-        first = firsts.setdefault(run.dataset.name, run)
-        if first is not run:
-            for name, found in compare(first, run).items():
-                interval = f"{100 * found.low:+.1f} to {100 * found.high:+.1f}"
-                table.add_row(
-                    run.dataset.name, first.preset, run.preset, name, f"{100 * found.difference:+.1f}", interval,
-                    found.verdict,
-                )  # fmt: skip
+    names = ("set", "preset", "against", "metric", "difference", "95% interval", "verdict")
+    table = _table(*names, numbers=("difference",), wrap=True)
+    for first, run in against_first(runs):
+        for name, difference in compare_runs(first, run).metrics.items():
+            table.add_row(run.set, first.preset, run.preset, name, *_points(difference))
     return table if table.row_count else None
 
 
-def abstention_table(run: Run) -> Table:
-    curves = risk_curves(run)
-    table = _table(f"{run.dataset.name}, {run.preset}: risk at", *(f"{share:.0%}" for share in COVERAGES), "AURC")
-    for name, curve in curves.items():
-        table.add_row(name, *(f"{100 * risk:.1f}" for risk in curve.risks), f"{100 * curve.area:.1f}")
+def _abstention_table(run: Run) -> Table:
+    numbers = (*(f"{share:.0%}" for share in COVERAGES), "AURC")
+    table = _table(f"{run.set}, {run.preset}: risk at", *numbers, numbers=numbers, wrap=True)
+    for name, curve in risk_curves(run).items():
+        table.add_row(name, *_percent((*curve.risks, curve.area)))
     return table
 
 
-def _table(first: str, *others: str) -> Table:
-    from rich.table import Table
+# ── tables of golden sets, in percent ──
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first, overflow="fold")
-    for name in others:
-        words = name in ("preset", "against", "metric", "verdict", "95% interval")
-        table.add_column(name, justify="left" if words else "right", overflow="fold")
+
+def golden_tables(runs: Sequence[Run], misses: Sequence[Sequence[Miss]]) -> list[Table | None]:
+    sets: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        sets[run.set].append(run)
+    return [
+        *(_ranking_table(own) for own in sets.values()),
+        *(
+            _tag_table("tag", run, [_folded(name) for name in run.metrics], title=f"{run.set}, {run.label}, by tag")
+            for run in runs
+        ),
+        _first_table(runs),
+        *(_miss_table(own, run) for own, run in zip(misses, runs, strict=False)),
+    ]
+
+
+def _ranking_table(runs: Sequence[Run]) -> Table:
+    """A row a ranking."""
+    first = runs[0]
+    numbers = [_folded(name) for name in first.metrics]
+    table = _table("ranking", *numbers, numbers=numbers, title=f"{first.set}: {len(first.questions):,} questions")
+    for run in runs:
+        table.add_row(run.label, *_percent(run.metrics.values()))
+    return table
+
+
+def _first_table(runs: Sequence[Run]) -> Table | None:
+    """Each other ranking of a set against its first, by one metric: a sweep has many rows."""
+    pairs = [compare_runs(run, first) for first, run in against_first(runs)]
+    shown = [pair for pair in pairs if MAIN_METRIC in pair.metrics]
+    if not shown:
+        return None
+    title = f"{MAIN_METRIC} against {shown[0].before.label}, in points"
+    table = _table("set", "ranking", "difference", "95% interval", "verdict", numbers=("difference",), title=title)
+    for pair in shown:
+        table.add_row(pair.after.set, pair.after.label, *_points(pair.metrics[MAIN_METRIC]))
+    return table
+
+
+def _miss_table(misses: Sequence[Miss], run: Run) -> Table | None:
+    if not misses:
+        return None
+    title = f"{run.set}, {run.label}: not in the first {READ}"
+    table = _table("question", "expected", "rank", "why not", numbers=("rank",), title=title)
+    for miss in misses:
+        table.add_row(miss.query, miss.expected, _rank(miss.rank), miss.sentence)
+    return table
+
+
+# ── tables of either ──
+
+
+def _tag_table(
+    first: str, run: Run, names: Sequence[str], *, title: str | None = None, wrap: bool = False
+) -> Table | None:
+    """By the tags of a golden set's questions, or the types of a judged set's; not all types have all metrics."""
+    by_tag = run.metrics_by_tag
+    table = _table(first, *names, numbers=names, title=title, wrap=wrap)
+    for tag, values in by_tag.items():
+        table.add_row(tag, *(f"{100 * values[name]:.1f}" if name in values else "" for name in run.metrics))
+    return table if by_tag else None
+
+
+def comparison_table(pair: RunComparison) -> Table:
+    """In points, with the 95% interval."""
+    title = f"{pair.after.set}: {pair.after.label} now, {pair.before.label} then, in points"
+    table = _table("metric", "difference", "95% interval", "verdict", numbers=("difference",), title=title)
+    for name, difference in pair.metrics.items():
+        table.add_row(name, *_points(difference))
+    return table
+
+
+def moved_table(changes: Sequence[RankChange]) -> Table | None:
+    """The largest movements, what fell first."""
+    if not changes:
+        return None
+    title = f"what is expected and moved: {len(changes):,}"
+    table = _table("question", "expected", "before", "after", numbers=("before", "after"), title=title)
+    largest = sorted(changes, key=lambda change: -abs(change.gain))[:MOST_MOVED]
+    for change in sorted(largest, key=lambda change: change.gain):
+        table.add_row(change.query, change.expected, _rank(change.before), _rank(change.after))
+    return table
+
+
+def floor_table(checks: Sequence[FloorCheck]) -> Table | None:
+    if not checks:
+        return None
+    table = _table("set", "ranking", "metric", "found", "at least", "", numbers=("found", "at least"))
+    for check in checks:
+        word = "passed" if check.passed else "missed"
+        table.add_row(check.set, check.ranking, check.metric, f"{check.value:.4f}", f"{check.least:g}", word)
+    return table
+
+
+def _points(difference: MetricDifference) -> tuple[str, str, str]:
+    interval = f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f}"
+    return f"{100 * difference.difference:+.1f}", interval, difference.verdict
+
+
+def _percent(values: Collection[float]) -> list[str]:
+    return [f"{100 * value:.1f}" for value in values]
+
+
+def _rank(rank: int | None) -> str:
+    return "–" if rank is None else str(rank)
+
+
+def _folded(metric: str) -> str:
+    """Two lines, so that a row of metrics fits a narrow screen."""
+    return metric.replace("_", "_\n") if "_" in metric else metric.replace("@", "\n@")
+
+
+def _table(*columns: str, numbers: Collection[str], title: str | None = None, wrap: bool = False) -> Table:
+    """`wrap`: the names of number columns may break where the screen is narrow."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold", title_style="bold", title_justify="left")
+    table.title = None if title is None else Text(title)
+    for name in columns:
+        if name in numbers:
+            folds = wrap or "\n" in name
+            table.add_column(name, justify="right", no_wrap=not folds, overflow="fold" if wrap else "ellipsis")
+        else:
+            table.add_column(name, overflow="fold")
     return table

@@ -152,12 +152,13 @@ def list_runs(engine: Engine, call: Call, asked: Arguments) -> Answer:
 def get_run(engine: Engine, call: Call, asked: OneRun) -> Answer:
     from recallens.evaluate import shelf
 
-    return Answer(shelf.run(shelf.folder_of(engine.core.store.location, call.namespace), asked.id))
+    return Answer(shelf.kept_run(shelf.folder_of(engine.core.store.location, call.namespace), asked.id))
 
 
 def run_set(engine: Engine, call: Call, asked: RunSet) -> Answer:
     from recallens.evaluate import shelf
-    from recallens.evaluate.golden_running import Variant, expectations, run_golden
+    from recallens.evaluate.expectations import expectations
+    from recallens.evaluate.harness import Variant, run_golden
 
     folder = shelf.folder_of(engine.core.store.location, call.namespace)
     golden = shelf.golden_set(folder, asked.set)
@@ -167,7 +168,7 @@ def run_set(engine: Engine, call: Call, asked: RunSet) -> Answer:
     here = shelf.within(golden, call.namespace)
     variant = Variant(asked.preset or engine.core.settings.preset)
     ran = run_golden(engine, here, expectations(engine, here), variant, now=engine.core.clock())
-    return Answer(shelf.keep(folder, ran.record, engine.core.new_id().lower()))
+    return Answer(shelf.keep(folder, ran, engine.core.new_id().lower()))
 
 
 def _told(record: dict[str, Any], call: Call) -> Record:

@@ -7,7 +7,7 @@ from typing import Any
 
 from recallens.errors import InvalidInput
 from recallens.evaluate.golden import GRADES
-from recallens.evaluate.rating import rate, rated_path, rated_questions, rated_sets, standing
+from recallens.evaluate.shelf import rate, rated_path, rated_questions, rated_score, rated_sets
 from recallens.model.query import MAX_LIMIT
 from recallens.operations import Right
 from recallens.web.page import Elsewhere, ShownPage
@@ -50,7 +50,7 @@ def _page(visit: Visit, name: str, *, said: Mapping[str, int] | None = None, pro
         "set": name,
         "sets": rated_sets(engine, namespace=visit.namespace),
         "path": rated_path(engine, name, namespace=visit.namespace),
-        "standing": standing(engine, name, namespace=namespace, now=engine.core.clock()),
+        "standing": rated_score(engine, name, namespace=namespace, now=engine.core.clock()),
         "words": {grade: WORDS[grade] for grade in GRADES},
         "grade": GRADE,
         "may_write": visit.caller.right is Right.WRITE and not engine.core.store.read_only,

@@ -74,23 +74,20 @@ class CachedEncoder:
 
     def _remembered(self, texts: Sequence[str], role: str, encode: Encode) -> Vectors:
         names = [hashlib.sha256(f"{role}\0{text}".encode("utf-8", "replace")).digest() for text in texts]
-        found = {name: blob for name in names if (blob := self._look_up(name)) is not None}
-        missing = list({name: text for name, text in zip(names, texts, strict=True) if name not in found}.items())
+        kept = (self._kept.execute("SELECT text, vector FROM vectors WHERE text = ?", (name,)).get for name in names)
+        blobs: dict[bytes, bytes] = dict(row for row in kept if row is not None)
+        missing = list({name: text for name, text in zip(names, texts, strict=True) if name not in blobs}.items())
         for start in range(0, len(missing), STEP):
             step = missing[start : start + STEP]
             vectors = encode([text for _, text in step]).astype("<f4")
             fresh = {name: vector.tobytes() for (name, _), vector in zip(step, vectors, strict=True)}
             with self._kept:
                 self._kept.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", fresh.items())
-            found |= fresh
+            blobs |= fresh
             self.encoded += len(step)
         if not names:
             return np.empty((0, self.key.dimension), dtype=np.float32)
-        return np.stack([np.frombuffer(found[name], dtype="<f4") for name in names])
-
-    def _look_up(self, name: bytes) -> bytes | None:
-        kept: bytes | None = self._kept.execute("SELECT vector FROM vectors WHERE text = ?", (name,)).get
-        return kept
+        return np.stack([np.frombuffer(blobs[name], dtype="<f4") for name in names])
 
 
 def cached_encoder(settings: Settings) -> CachedEncoder | None:

@@ -9,9 +9,10 @@ import pytest
 
 from recallens.engine import Engine
 from recallens.errors import InvalidInput
+from recallens.evaluate.expectations import expectations
 from recallens.evaluate.golden import read_golden
-from recallens.evaluate.golden_running import Variant, expectations, run_golden
-from recallens.evaluate.rating import rate, rated_path, rated_questions, rated_sets, standing
+from recallens.evaluate.harness import Variant, run_golden
+from recallens.evaluate.shelf import rate, rated_path, rated_questions, rated_score, rated_sets
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def test_a_rating_is_kept_as_a_golden_question_with_grades(store: Engine) -> Non
 def test_ndcg_is_the_formula_over_the_grades(store: Engine) -> None:
     first, second, *_ = ids(store, "cache lookups")
     rate(store, "mine", "cache lookups", {first: 1, second: 3}, namespace="default")
-    found = standing(store, "mine", namespace="default", now=store.core.clock())
+    found = rated_score(store, "mine", namespace="default", now=store.core.clock())
     best = 3 + 1 / math.log2(3)
     assert found.ndcg == {"cache lookups": pytest.approx((1 + 3 / math.log2(3)) / best)}
     assert found.mean == pytest.approx(found.ndcg["cache lookups"])
@@ -47,7 +48,7 @@ def test_ndcg_is_the_formula_over_the_grades(store: Engine) -> None:
 def test_only_the_latest_questions_of_a_long_set_are_asked(store: Engine) -> None:
     for query in ("cache lookups", "배포 요일", "Redis"):
         rate(store, "mine", query, {ids(store, query)[0]: 2}, namespace="default")
-    found = standing(store, "mine", namespace="default", now=store.core.clock(), latest=2)
+    found = rated_score(store, "mine", namespace="default", now=store.core.clock(), latest=2)
     assert (list(found.ndcg), found.total) == (["배포 요일", "Redis"], 3)
 
 
@@ -56,8 +57,8 @@ def test_eval_measures_the_same_set_alike(store: Engine) -> None:
         rate(store, "mine", query, {ids(store, query)[0]: 2}, namespace="default")
     golden = read_golden(rated_path(store, "mine", namespace="default"))
     run = run_golden(store, golden, expectations(store, golden), Variant("default"), now=store.core.clock())
-    found = standing(store, "mine", namespace="default", now=store.core.clock())
-    assert found.ndcg == {one.id: one.metrics["ndcg@10"] for one in run.record.questions}
+    found = rated_score(store, "mine", namespace="default", now=store.core.clock())
+    assert found.ndcg == {one.id: one.metrics["ndcg@10"] for one in run.questions}
 
 
 def test_rating_again_changes_what_is_said_and_keeps_the_rest(store: Engine) -> None:

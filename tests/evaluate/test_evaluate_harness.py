@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recallens.evaluate.caching import CachedEncoder
 from recallens.evaluate.dataset import read_dataset
-from recallens.evaluate.running import Run, asked, evaluate, steps
+from recallens.evaluate.encoder_cache import CachedEncoder
+from recallens.evaluate.harness import asked, run_judged, steps
+from recallens.evaluate.runs import Run
 from recallens.index.encoders.hashing import HashingEncoder
 from recallens.index.encoders.protocol import EncoderKey, Vectors
 from recallens.recall.terms.relevance import RRF_K
@@ -19,11 +20,11 @@ BASELINES = ("bm25", "dense", "rrf")
 def run_all(folder: Path, *presets: str, unanswerable: bool = False) -> list[Run]:
     dataset = read_dataset(folder)
     questions = asked(dataset, unanswerable=unanswerable, most=None)
-    return evaluate(dataset, questions, presets, encoder=HashingEncoder())
+    return run_judged(dataset, questions, presets, encoder=HashingEncoder())
 
 
 def by_question(run: Run) -> dict[str, list[str]]:
-    return {answer.question.id: [place.unit for place in answer.places] for answer in run.answers}
+    return {question.id: [place.unit for place in question.places] for question in run.questions}
 
 
 def test_a_query_sees_its_own_haystack_and_nothing_else(talks: Path) -> None:
@@ -40,10 +41,10 @@ def test_two_units_that_say_the_same_are_both_found(talks: Path) -> None:
 
 def test_a_session_stands_where_its_best_turn_stands(talks: Path) -> None:
     (run,) = run_all(talks, "bm25")
-    answer = next(answer for answer in run.answers if answer.question.id == "q2")
-    assert answer.groups[0] == "cat"
-    assert answer.metrics["recall_all@5"] == 1.0
-    assert answer.metrics["ndcg@10"] == 1.0
+    question = next(question for question in run.questions if question.id == "q2")
+    assert question.ranks == {"cat": 1}
+    assert question.metrics["recall_all@5"] == 1.0
+    assert question.metrics["ndcg@10"] == 1.0
 
 
 def test_korean_questions_are_answered(talks: Path, pages: Path) -> None:
@@ -55,8 +56,8 @@ def test_korean_questions_are_answered(talks: Path, pages: Path) -> None:
 def test_only_judged_questions_are_scored_and_the_others_are_asked_for_abstention(talks: Path) -> None:
     (plain,) = run_all(talks, "bm25")
     (more,) = run_all(talks, "bm25", unanswerable=True)
-    assert [answer.question.id for answer in plain.answers] == ["q1", "q2", "q3"]
-    assert [answer.question.id for answer in more.answers] == ["q1", "q2", "q3", "q4"]
+    assert [question.id for question in plain.questions] == ["q1", "q2", "q3"]
+    assert [question.id for question in more.questions] == ["q1", "q2", "q3", "q4"]
     assert len(more.scored) == 3
 
 
@@ -64,25 +65,25 @@ def test_progress_goes_as_far_as_was_said(talks: Path) -> None:
     dataset = read_dataset(talks)
     questions = asked(dataset, unanswerable=True, most=None)
     done: list[int] = []
-    evaluate(dataset, questions, BASELINES, encoder=HashingEncoder(), advance=done.append)
+    run_judged(dataset, questions, BASELINES, encoder=HashingEncoder(), advance=done.append)
     assert sum(done) == steps(dataset, questions, BASELINES) == 7 + 4 * 3
 
 
 def test_two_runs_give_the_same_lists(talks: Path) -> None:
     first, second = run_all(talks, "default")[0], run_all(talks, "default")[0]
-    assert [answer.places for answer in first.answers] == [answer.places for answer in second.answers]
+    assert [question.places for question in first.questions] == [question.places for question in second.questions]
 
 
 def test_words_alone_without_an_encoder(pages: Path) -> None:
     dataset = read_dataset(pages)
     questions = asked(dataset, unanswerable=False, most=1)
-    runs = evaluate(dataset, questions, ("bm25", "dense", "default"), encoder=None)
-    assert [len(run.answers[0].places) for run in runs] == [1, 0, 1]
+    runs = run_judged(dataset, questions, ("bm25", "dense", "default"), encoder=None)
+    assert [len(run.questions[0].places) for run in runs] == [1, 0, 1]
     assert runs[0].encoder == "none"
 
 
 def test_rrf_adds_up_what_the_two_rankings_say(pages: Path) -> None:
-    bm25, dense, rrf = (run.answers[0].places for run in run_all(pages, *BASELINES))
+    bm25, dense, rrf = (run.questions[0].places for run in run_all(pages, *BASELINES))
     ranks = [{place.unit: rank for rank, place in enumerate(places, start=1)} for places in (bm25, dense)]
     for place in rrf:
         expected = sum(1 / (RRF_K + rank[place.unit]) for rank in ranks if place.unit in rank)
@@ -91,7 +92,7 @@ def test_rrf_adds_up_what_the_two_rankings_say(pages: Path) -> None:
 
 def test_plain_bm25_is_the_formula_over_words_as_written(pages: Path) -> None:
     (run,) = run_all(pages, "bm25")
-    (place,) = run.answers[0].places
+    (place,) = run.questions[0].places
     # "ingress traffic": each in one document of three, once. Lengths by our tokens: 7, 7 and 19 syllable bigrams.
     dataset = read_dataset(pages)
     from recallens.text.tokenizer import tokenize
@@ -132,8 +133,8 @@ def test_a_text_is_encoded_once_in_its_life(tmp_path: Path, talks: Path) -> None
     for again in (False, True):
         counting = Counting()
         encoder = CachedEncoder(counting, tmp_path / "cache")
-        (run,) = evaluate(dataset, questions, ["dense"], encoder=encoder)
-        lists.append([answer.places for answer in run.answers])
+        (run,) = run_judged(dataset, questions, ["dense"], encoder=encoder)
+        lists.append([question.places for question in run.questions])
         assert bool(counting.seen) is not again
         assert len(set(counting.seen)) == len(counting.seen)
         encoder.close()

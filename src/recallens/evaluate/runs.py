@@ -1,0 +1,147 @@
+"""A run: what each question of a set gave under one ranking. Judged and golden sets share it, here and in files."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from recallens import __version__
+from recallens.errors import InvalidInput, NotFound
+
+DECIMALS = 6
+SUFFIX = ".json"
+
+
+class Place(Struct, frozen=True):
+    """One result, by the judged set's own ids."""
+
+    unit: str
+    group: str | None
+    score: float
+
+
+class QuestionScore(Struct, frozen=True):
+    """`metrics` is empty for a question without an answer."""
+
+    id: str
+    query: str
+    ranks: Mapping[str, int | None]  # where each expected thing stood, from 1; None where it was not found
+    metrics: Mapping[str, float]
+    tags: tuple[str, ...] = ()
+    # Only a judged set measures these, and no file of runs keeps them.
+    answerable: bool = True
+    hit: bool = False  # something right is among the results that are read
+    places: tuple[Place, ...] = ()
+    confidences: Mapping[str, float] = {}
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id, "query": self.query, "tags": list(self.tags), "ranks": dict(self.ranks),
+            "metrics": {name: round(value, DECIMALS) for name, value in self.metrics.items()},
+        }  # fmt: skip
+
+
+class Run(Struct, frozen=True):
+    """One set under one preset, and the time that its recalls took."""
+
+    set: str
+    preset: str
+    encoder: str
+    questions: tuple[QuestionScore, ...]
+    seconds: float
+    options: Mapping[str, str] = {}  # those of the query that differ from the preset's own, as a sweep sets them
+
+    @property
+    def label(self) -> str:
+        return " ".join((self.preset, *(f"{name}={value}" for name, value in self.options.items())))
+
+    @property
+    def scored(self) -> list[QuestionScore]:
+        return [question for question in self.questions if question.metrics]
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        return means(self.questions)
+
+    @property
+    def metrics_by_tag(self) -> dict[str, dict[str, float]]:
+        tagged: dict[str, list[QuestionScore]] = defaultdict(list)
+        for question in self.scored:
+            for tag in question.tags:
+                tagged[tag].append(question)
+        return {tag: means(questions) for tag, questions in sorted(tagged.items())}
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "set": self.set, "preset": self.preset, "options": dict(self.options), "encoder": self.encoder,
+            "metrics": self.metrics, "seconds": round(self.seconds, 3),
+            "questions": [question.to_json() for question in self.scored],
+        }  # fmt: skip
+
+
+def means(questions: Iterable[QuestionScore]) -> dict[str, float]:
+    values: dict[str, list[float]] = defaultdict(list)
+    for question in questions:
+        for name, value in question.metrics.items():
+            values[name].append(value)
+    return {name: round(sum(numbers) / len(numbers), DECIMALS) for name, numbers in values.items()}
+
+
+# ── in files ──
+
+
+class _RunFile(Struct):
+    runs: list[Run]
+
+
+def write_runs(path: Path, runs: Sequence[Run]) -> None:
+    if path.suffix != SUFFIX:  # so that a slip cannot write over somebody's questions
+        raise InvalidInput(f"a run is written to a file whose name ends in {SUFFIX}, not to {path.name}")
+    content = {"recallens": __version__, "runs": [run.to_json() for run in runs]}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise _not_writable(path, error) from error
+
+
+def read_runs(path: Path) -> list[Run]:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_RunFile).runs
+    except FileNotFoundError as error:
+        raise NotFound(f"no run in {path}", hint="`recallens eval … --out FILE.json` writes one.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidInput(
+            f"{path} holds no run that was written by --out", hint="`recallens eval … --out FILE.json` writes one."
+        ) from error
+
+
+def write_lists(folder: Path, runs: Iterable[Run]) -> list[Path]:
+    """The ranked lists of judged sets: one file a set and preset, one question a line."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return [_write_list(folder / f"{run.set}.{run.preset}.jsonl", run) for run in runs]
+    except OSError as error:
+        raise _not_writable(folder, error) from error
+
+
+def _write_list(path: Path, run: Run) -> Path:
+    with path.open("w", encoding="utf-8") as file:
+        for question in run.questions:
+            record = {
+                "query": question.id, "type": next(iter(question.tags), None), "answerable": question.answerable,
+                "ranked": [msgspec.to_builtins(place) for place in question.places],
+                "metrics": dict(question.metrics), "confidence": dict(question.confidences),
+            }  # fmt: skip
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    return path
+
+
+def _not_writable(path: Path, error: OSError) -> InvalidInput:
+    return InvalidInput(f"{path} cannot be written to ({error.strerror})", hint="Use another --out.")
