@@ -56,14 +56,14 @@ def test_patterns_come_back_with_the_specified_fields_and_keep_to_the_limit(engi
         "Outbox table", description="Write the event with the row.", example_code="INSERT …"
     )
     engine.crafts.record_pattern("Outbox worker", description="Polls for what is to be sent.")
-    found = engine.crafts.patterns("outbox table", 1)
+    found = engine.crafts.patterns("outbox table", limit=1)
     assert [craft_record(one) for one in found] == [
         {"id": first.id, "title": "Outbox table", "description": "Write the event with the row.",
          "example_code": "INSERT …", "success_count": 1, "citations": []}
     ]  # fmt: skip
     again = engine.crafts.record_pattern("outbox  table", description="Write the event with the row.", success_count=2)
     assert (again.id, again.success_count) != (first.id, 1)
-    assert engine.crafts.patterns("outbox table", 1)[0].success_count == 3
+    assert engine.crafts.patterns("outbox table", limit=1)[0].success_count == 3
     assert "example_code" not in craft_record(engine.crafts.patterns("polls")[0])
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from operator import attrgetter
 
 import click
 import pytest
+from msgspec.structs import fields
 
 from recallens.cli.commands.search import search
 from recallens.cli.commands.why_not import why_not
@@ -102,10 +103,11 @@ def test_the_page_says_options_of_the_table() -> None:
 
 @pytest.mark.parametrize(
     "method",
-    ["query", "search", "search_documents", "search_memory", "retrieve", "question", "xray", "why_not", "sensitivity"],
-)
-def test_the_engine_names_every_option_in_its_signature(method: str) -> None:
-    assert "SearchOptions" in str(getattr(Engine, method).__annotations__["options"])
+    ["search", "retrieve", "xray", "why_not", "recalls.query", "recalls.question", "recalls.search_documents",
+     "recalls.sensitivity", "layers.search"],
+)  # fmt: skip
+def test_the_engine_names_every_option_in_its_signature(engine: Engine, method: str) -> None:
+    assert "SearchOptions" in str(attrgetter(method)(engine).__annotations__["options"])
 
 
 def test_an_unknown_option_is_answered_with_all_of_them(engine: Engine) -> None:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import structs
+
 from recallens.cli.given import Given
 from recallens.cli.options import now_ms
 from recallens.cli.progress import bar
@@ -48,7 +50,7 @@ def read(path: str, defaults: Mapping[str, Any]) -> Import:
 
 def _filled(draft: Draft, defaults: Mapping[str, Any]) -> Draft:
     missing = {name: value for name, value in defaults.items() if getattr(draft, name) in (None, ())}
-    return replace(draft, **missing) if missing else draft
+    return structs.replace(draft, **missing) if missing else draft
 
 
 def refuse(path: str, errors: list[str]) -> None:

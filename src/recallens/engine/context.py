@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +195,7 @@ _OPTIONS = frozenset(("namespace", "project", "session", "files", "scopes", "now
 
 
 def _narrowed(query: Query, filters: Mapping[str, Any]) -> Query:
-    return replace(query, limit=SPECIAL, filters=replace(query.filters, **filters))
+    return structs.replace(query, limit=SPECIAL, filters=structs.replace(query.filters, **filters))
 
 
 def _named(query: Query) -> str:

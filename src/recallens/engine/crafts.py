@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from recallens.engine.core import Core
 from recallens.engine.encoder import StoreEncoder
@@ -18,6 +18,7 @@ from recallens.ingest.validate import label, unit_interval
 from recallens.model.citation import Citation
 from recallens.model.craft import Craft, Gotcha, Pattern, Skill, attributes_of, compose, kind_of
 from recallens.model.memory import Kind, Memory
+from recallens.model.query import SearchOptions
 from recallens.model.recall import Recall, SearchResult
 from recallens.model.verdict import Found
 from recallens.store.protocols import NamespaceState, Writer
@@ -123,30 +124,38 @@ class Crafts:
 
     # ── finding ──
 
-    def skill(self, topic: str, **options: Any) -> Skill | None:
+    def skill(self, topic: str, *, owner: str | None = None, **options: Unpack[SearchOptions]) -> Skill | None:
         """The skill about a topic: the one that has it as its name, else the best that the recall finds."""
-        recall = self._search.search(topic, **_only(Kind.SKILL, options), limit=SKILLS_CONSIDERED)
+        asked = _only(Kind.SKILL, options) | {"limit": SKILLS_CONSIDERED}
+        recall = self._search.search(topic, owner=owner, **asked)
         wanted, near = normalize(topic), _cosines(recall)
         about = [one for one in _answers(recall) if _is_about(one.memory, topic, near.get(one.memory.id, 0.0))]
         skills = [craft_of(one.memory) for one in about]
         skills.sort(key=lambda skill: not (isinstance(skill, Skill) and normalize(skill.topic) == wanted))
         return next((skill for skill in skills if isinstance(skill, Skill)), None)
 
-    def patterns(self, query: str, limit: int = DEFAULT_FOUND, **options: Any) -> list[Pattern]:
-        recall = self._search.search(query, **_only(Kind.PATTERN, options), limit=limit)
+    def patterns(self, query: str, *, owner: str | None = None, **options: Unpack[SearchOptions]) -> list[Pattern]:
+        """What has worked before; ten at most, where no limit is given."""
+        recall = self._search.search(query, owner=owner, **_only(Kind.PATTERN, options))
         crafts = [craft_of(one.memory) for one in _answers(recall)]
         return [craft for craft in crafts if isinstance(craft, Pattern)]
 
     def gotchas(
-        self, query: str = "", files: Sequence[str] = (), limit: int = DEFAULT_FOUND, **options: Any
+        self,
+        query: str = "",
+        files: Sequence[str] = (),
+        *,
+        owner: str | None = None,
+        **options: Unpack[SearchOptions],
     ) -> list[Gotcha]:
         """Known issues; with files, only those that affect one of them. Files alone are a question too."""
         wanted = _items("files", files)
         text = query if query.strip() else " ".join(wanted)
-        recall = self._search.search(text, **_only(Kind.GOTCHA, options), limit=limit, affected=wanted)
+        asked = _only(Kind.GOTCHA, options) | {"affected": wanted}
+        recall = self._search.search(text, owner=owner, **asked)
         # Where the files are the question, every gotcha about them answers it, whatever its words.
-        found = recall.results if wanted else _answers(recall)
-        crafts = [craft_of(one.memory) for one in found]
+        results = recall.results if wanted else _answers(recall)
+        crafts = [craft_of(result.memory) for result in results]
         return [craft for craft in crafts if isinstance(craft, Gotcha)]
 
 
@@ -160,11 +169,12 @@ def _items(name: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _only(kind: Kind, options: dict[str, Any]) -> dict[str, Any]:
-    given = options.keys() & {"kind", "limit", "affected"}
-    if given:
-        raise InvalidInput(f"{sorted(given)[0]!r} is decided by what is asked for; leave it out")
-    return {**options, "kind": kind}
+def _only(kind: Kind, options: SearchOptions) -> SearchOptions:
+    """The caller's options, for one kind of memory alone."""
+    decided = sorted(options.keys() & {"kind", "affected"})
+    if decided:
+        raise InvalidInput(f"{decided[0]!r} is decided by what is asked for; leave it out")
+    return {"limit": DEFAULT_FOUND, **options, "kind": kind}
 
 
 def _answers(recall: Recall) -> list[SearchResult]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
+
+from msgspec import structs
 
 from recallens.engine.core import Core
 from recallens.engine.encoder import StoreEncoder
@@ -138,7 +140,7 @@ class Ingest:
         name, now, settings = self._core.namespace(namespace), self._core.clock(), self._core.settings
         return [
             self._core.prepare(
-                replace(
+                structs.replace(
                     draft,
                     project=draft.project or settings.project,
                     session=draft.session or settings.session,
@@ -195,11 +197,11 @@ class Ingest:
 
 
 def _draft(given: Draft | str, attributes: Mapping[str, Any]) -> Draft:
-    known = [each.name for each in fields(Draft) if each.name != "content"]
+    known = [name for name in Draft.__struct_fields__ if name != "content"]
     unknown = sorted(attributes.keys() - set(known))
     if unknown:
         raise InvalidInput(f"unknown attribute {unknown[0]!r}; the attributes are: {', '.join(known)}")
-    return replace(Draft(given) if isinstance(given, str) else given, **attributes)
+    return structs.replace(Draft(given) if isinstance(given, str) else given, **attributes)
 
 
 def _still_known(one: Repeat, present: Mapping[int, Memory]) -> bool:

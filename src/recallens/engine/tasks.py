@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 from msgspec import structs
@@ -128,7 +127,7 @@ class Tasks:
             if at < running.started:
                 raise InvalidInput("a task cannot end before it started", hint="Give a later time, or none.")
             done = structs.replace(running, ended=at, reward=worth, summary=said)
-            draft = replace(_episode(done, tx.artifact_kinds(state.key, done.id)), zone=zone)
+            draft = structs.replace(_episode(done, tx.artifact_kinds(state.key, done.id)), zone=zone)
             row = prepare(draft, id=self._core.new_id(), namespace=name, now=at)
             ((num, _),) = self._ingest.write(tx, state, [row], [None], [False])
             tx.end_task(state.key, done, num)

@@ -301,7 +301,7 @@ def _nearest(engine: Engine, query: Query, target: Target) -> str | None:
     """The section that came nearest, by a recall that follows all of them without their taking part."""
     if len(target.memories) < 2:
         return next(iter(target.memories), None)
-    walk = Walk(engine.recalls.ledger(replace(query, watch=target.memories)))
+    walk = Walk(engine.recalls.ledger(structs.replace(query, watch=target.memories)))
 
     def distance(fate: Fate) -> tuple[bool, bool, float, str]:
         return bool(fate.gates), not fate.proposed, -fate.score, fate.id

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar, assert_never
 
 from msgspec import structs
@@ -59,7 +58,7 @@ def draft_of(craft: Craft, **attributes: Any) -> Draft:
         confidence=craft.confidence if isinstance(craft, Skill) else None,
         attributes=attributes_of(craft),
     )
-    return replace(draft, **attributes)
+    return structs.replace(draft, **attributes)
 
 
 def craft_of(memory: Memory, *, whole: bool = False) -> Craft:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from recallens.model.citation import Citation
 from recallens.model.memory import Kind, Memory, Sector, Session
@@ -25,8 +27,7 @@ _ANSWERERS: Final = frozenset(("assistant", "agent", "model", "bot"))
 _PARAGRAPH: Final = re.compile(r"(?:[^\n]*\S[^\n]*\n?)+")
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A memory to be. What is None is decided by rule; times are epoch milliseconds."""
 
     content: str

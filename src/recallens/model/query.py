@@ -6,10 +6,11 @@ table in docs/python.md are all read from it. Annotations here are values, so th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from operator import attrgetter
-from typing import Annotated, Any, Final, TypedDict, get_args, get_origin
+from typing import Annotated, Any, Final, TypedDict
+
+from msgspec import Struct, ValidationError, convert, field, structs
 
 from recallens.model.memory import Kind, Sector, Tier
 from recallens.model.plan import Intent, Scope
@@ -79,8 +80,7 @@ class Check(StrEnum):
     SHARES = "shares"  # a share for each name of `parts`
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """What every surface needs to know about one option. Its neutral value is the default of the field it goes to."""
 
     help: str
@@ -257,8 +257,7 @@ class SearchOptions(TypedDict, total=False):
 # fmt: on
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True, forbid_unknown_fields=True):
     """The caller's own gates. None means the gate is not asked for.
 
     `folders`, `include_raw` and `brain_file_limit` are about what was cut from files: only from these folders, whether
@@ -284,8 +283,7 @@ class Filters:
     medium_term_limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
+class Situation(Struct, frozen=True, forbid_unknown_fields=True):
     """What the asker is at: the file that is open, the latest commands first. `levels` asks for answers as abstract as
     the question. The four numbers are shares of a score.
     """
@@ -303,8 +301,7 @@ class Situation:
         return self.open_file is not None or bool(self.commands)
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True, forbid_unknown_fields=True):
     """One question, asked at `now`, about what was known at `as_of` (default: now).
 
     `budget` is in characters, beside `tokens`; without them nothing is left out for its length. `files` are those of a
@@ -353,41 +350,20 @@ class Query:
         return self.now if self.as_of is None else self.as_of
 
     def to_json(self) -> dict[str, Any]:
-        inner = {"filters": _fields_of(self.filters), "situation": _fields_of(self.situation)}
-        return _fields_of(self) | inner | {"weights": dict(self.weights)}
+        inner = {"filters": structs.asdict(self.filters), "situation": structs.asdict(self.situation)}
+        return structs.asdict(self) | inner | {"weights": dict(self.weights)}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Query":
         """The query that `to_json` wrote. A field this version does not know is an error: it might have mattered."""
-        given = _read(cls, record)
-        inner = {"filters": Filters(**_read(Filters, record.get("filters", {})))}
-        return cls(**given | inner | {"situation": Situation(**_read(Situation, record.get("situation", {})))})
-
-
-def _fields_of(record: Query | Filters | Situation) -> dict[str, Any]:
-    """One level of `asdict`, which copies every value as if it could change."""
-    names, values = _FIELDS[type(record)]
-    return dict(zip(names, values(record), strict=True))
-
-
-_FIELDS: Final = {kind: (kind.__match_args__, attrgetter(*kind.__match_args__)) for kind in (Query, Filters, Situation)}
-
-
-def _read(kind: type[Query | Filters | Situation], record: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a record as their fields hold them: members of closed sets, and tuples instead of lists."""
-    unknown = record.keys() - set(kind.__match_args__)
-    if unknown:
-        raise ValueError(f"the recorded query has {sorted(unknown)[0]!r}, which this version does not know")
-    return {each.name: _as(each.type, record[each.name]) for each in fields(kind) if each.name in record}
-
-
-def _as(annotation: Any, value: Any) -> Any:
-    if get_origin(annotation) is tuple:
-        return tuple(value)
-    for member in (annotation, *get_args(annotation)):
-        if isinstance(member, type) and issubclass(member, StrEnum) and value is not None:
-            return member(value)
-    return value
+        inner: Mapping[type[Struct], str] = {Filters: "filters", Situation: "situation"}
+        for kind, held in ((cls, record), *((kind, record.get(name, {})) for kind, name in inner.items())):
+            if unknown := sorted(held.keys() - set(kind.__struct_fields__)):
+                raise ValueError(f"the recorded query has {unknown[0]!r}, which this version does not know")
+        try:
+            return convert(record, cls)
+        except ValidationError as error:
+            raise ValueError(f"the recorded query cannot be read: {error}") from error
 
 
 # ── the table, read ──

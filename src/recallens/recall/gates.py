@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Final
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from recallens.index.columns import Columns, code_of
 from recallens.ingest.vault.lessons import is_raw_conversation
@@ -92,7 +91,7 @@ def usable(scene: Scene, query: Query, nums: Sequence[int]) -> list[int]:
     rows = rows[known]
     passes = scene.columns["alive"][rows]
     plain = scene.columns.all_plain(rows)
-    for rule in _standing_rules(scene, replace(query, filters=Filters(include_superseded=True))):
+    for rule in _standing_rules(scene, structs.replace(query, filters=Filters(include_superseded=True))):
         if not (plain and rule.skips_plain_rows):
             passes = passes & ~rule.rejects(rows)
     allowed: list[int] = np.asarray(nums, dtype=np.int64)[known][passes].tolist()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from datetime import date
 from functools import lru_cache
 from typing import Final
+
+from msgspec import structs
 
 from recallens.model.memory import Annotations
 from recallens.model.plan import Complexity, Plan, Strategy, Window
@@ -42,7 +43,7 @@ def make_plan(query: Query, *, widened: bool = False) -> Plan:
 def widened_query(query: Query) -> Query:
     limit = max(WIDE_LIMIT, query.limit)
     most = limit if query.max_results is None else min(limit, query.max_results)
-    return dataclasses.replace(query, alpha=WIDE_ALPHA, beta=WIDE_BETA, limit=most)
+    return structs.replace(query, alpha=WIDE_ALPHA, beta=WIDE_BETA, limit=most)
 
 
 @lru_cache(maxsize=REMEMBERED)

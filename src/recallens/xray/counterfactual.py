@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -76,10 +75,10 @@ def changed(query: Query, setting: str, value: Any) -> Query:
     """The query with one setting changed; `filters.project` and `weights.bm25` name what lies inside."""
     group, _, name = setting.partition(".")
     if group == "filters":
-        return replace(query, filters=replace(query.filters, **{name: value}))
+        return structs.replace(query, filters=structs.replace(query.filters, **{name: value}))
     if group == "weights":
-        return replace(query, weights={**query.weights, name: value})
-    return replace(query, **{setting: value})
+        return structs.replace(query, weights={**query.weights, name: value})
+    return structs.replace(query, **{setting: value})
 
 
 def current(query: Query, setting: str) -> Any:

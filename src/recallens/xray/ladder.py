@@ -6,13 +6,12 @@ The ladder of a search's answer, of the page and of the X-ray all come from here
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.pool import Pool
@@ -54,7 +53,7 @@ def of_a_tier(gate: str) -> bool:
 def query_from_record(record: Mapping[str, Any]) -> Query:
     """The query that a ledger was made for, with its preset by the name that it has now."""
     query = Query.from_json(record)
-    return query if "preset" not in record else replace(query, preset=preset_of_record(query.preset))
+    return query if "preset" not in record else structs.replace(query, preset=preset_of_record(query.preset))
 
 
 class Step(Struct, frozen=True, eq=False):

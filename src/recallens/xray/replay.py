@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.pool import Pool
@@ -67,7 +66,7 @@ def compare_live(stored: Ledger, rerun: Rerun) -> list[Difference]:
     """
     query = query_from_record(stored.query)
     results = replay(stored).ids
-    live = rerun(replace(query, watch=tuple(dict.fromkeys((*query.watch, *results)))))
+    live = rerun(structs.replace(query, watch=tuple(dict.fromkeys((*query.watch, *results)))))
     return list(diff(stored, live).changes)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from msgspec import Struct, structs
@@ -130,7 +129,7 @@ def why_not(memory_id: str, query: Query, rerun: Rerun, *, memory: Memory | None
     if not query.text.strip():
         raise InvalidInput("the query is empty: there is nothing to be missing from")
     reruns = Reruns(memory_id, query, rerun)
-    walk = Walk(reruns.run(replace(query, watch=(*query.watch, memory_id))))
+    walk = Walk(reruns.run(structs.replace(query, watch=(*query.watch, memory_id))))
     fate = walk.fate(memory_id)
     if fate.rank is not None:
         return Returned(memory_id, fate.rank)

@@ -113,7 +113,7 @@ def patterns() -> None:
 def search_patterns(given: Given, /, query: tuple[str, ...], limit: int, **options: Any) -> None:
     """Patterns about QUERY, the best first."""
     with given.engine() as engine:
-        found = engine.crafts.patterns(" ".join(query), limit, **_asked(engine, options))
+        found = engine.crafts.patterns(" ".join(query), limit=limit, **_asked(engine, options))
     _show(given, found)
 
 
@@ -152,7 +152,7 @@ def search_gotchas(given: Given, /, query: tuple[str, ...], files: tuple[str, ..
     if not query and not files:
         raise click.UsageError("give a QUERY, --files, or both")
     with given.engine() as engine:
-        found = engine.crafts.gotchas(" ".join(query), files, limit, **_asked(engine, options))
+        found = engine.crafts.gotchas(" ".join(query), files, limit=limit, **_asked(engine, options))
     _show(given, found)
 
 
