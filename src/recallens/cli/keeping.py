@@ -90,7 +90,7 @@ def backlog(engine: Engine) -> int:
     """How many texts wait for their vector."""
     if engine.encoding.key is None:
         return 0
-    with engine.store.read() as reader:
+    with engine.store.read_all() as reader:
         return reader.backlog_size(engine.encoding.key)
 
 

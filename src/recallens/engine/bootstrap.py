@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from recallens.engine.core import GIVEN_ENCODER
 from recallens.engine.tending import Progress, Tending
 from recallens.errors import StoreReadOnly
-from recallens.store.protocols import META_ENCODER_SPEC
+from recallens.store.records import META_ENCODER_SPEC
 from recallens.text.language import hangul_share
 
 if TYPE_CHECKING:
@@ -99,11 +99,12 @@ class Bootstrapping(Tending):
     def korean_share(self) -> float:
         """Hangul over all letters, of texts sampled evenly over the whole store."""
         texts: list[str] = []
-        with self.store.read() as reader:
-            for state, _ in reader.namespaces():
-                nums = reader.numbers(state.key)
+        with self.store.read_all() as whole:
+            for state, _ in whole.namespaces():
+                memories = whole.at(state.name).memories
+                nums = memories.numbers()
                 chosen = nums[:: max(1, len(nums) // SAMPLED)][:SAMPLED]
-                texts += [memory.content[:SAMPLED_CHARACTERS] for memory in reader.memories(chosen).values()]
+                texts += [memory.content[:SAMPLED_CHARACTERS] for memory in memories.get(chosen).values()]
         return hangul_share("\n".join(texts))
 
     def _look(self) -> Iterator[Looked]:
@@ -117,7 +118,7 @@ class Bootstrapping(Tending):
             yield openai(url, key)
 
     def _put_cleared(self, specs: list[str]) -> None:
-        with self.store.write() as tx:
+        with self.store.write_all() as tx:
             tx.set_meta(META_CLEARED, json.dumps(list(dict.fromkeys(specs)), ensure_ascii=False))
 
 

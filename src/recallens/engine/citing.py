@@ -43,13 +43,13 @@ class Citing(Core):
         from recallens.ingest.verify import verify
 
         place = self.workspace(root)
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
             if state is None:
                 return []
-            nums = None if ids is None else [self._num(reader, state.key, id) for id in ids]
-            cited = reader.citing(state.key, nums, project)
-            artifacts = reader.kept_artifacts(state.key, _pointers(cited.values()))
+            nums = None if ids is None else [self._num(reader, id) for id in ids]
+            cited = reader.citations.of(nums, project)
+            artifacts = reader.citations.artifacts(_pointers(cited.values()))
         verdicts = verify((each for _, all in cited.values() for each in all), root=place, artifacts=artifacts)
         at = self.clock()
         checks = {
@@ -57,22 +57,22 @@ class Citing(Core):
             for num, (id, citations) in cited.items()
         }
         if mark and checks:
-            self._mark(checks)
+            self._mark(self.namespace(namespace), checks)
         return list(checks.values())
 
-    def _mark(self, checks: dict[int, CitationCheck]) -> None:
-        with self.store.write() as tx:
-            present = tx.ids(list(checks))  # since they were read, some may have been deleted
-            before = tx.citation_checks(list(present))
+    def _mark(self, namespace: str, checks: dict[int, CitationCheck]) -> None:
+        with self.store.write(namespace) as tx:
+            present = tx.memories.ids(list(checks))  # since they were read, some may have been deleted
+            before = tx.citations.checks(list(present))
             marks = {num: updated(before[num], checks[num]) if num in before else checks[num] for num in present}
-            tx.put_citation_checks(marks)
+            tx.citations.put_checks(marks)
 
     def citation_check(self, id: str, *, namespace: str | None = None) -> CitationCheck | None:
         """The verdict that was kept, if any."""
-        with self.store.read() as reader:
-            state = self._state(reader, self.namespace(namespace))
-            num = self._num(reader, state.key, id)
-            return reader.citation_checks([num]).get(num)
+        with self.store.read(self.namespace(namespace)) as reader:
+            self._state(reader)
+            num = self._num(reader, id)
+            return reader.citations.checks([num]).get(num)
 
 
 def _pointers(cited: Iterable[tuple[str, list[Citation]]]) -> list[str]:

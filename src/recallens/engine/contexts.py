@@ -30,7 +30,7 @@ from recallens.render.context import (
     quoted,
     shortened,
 )
-from recallens.store.protocols import Listing
+from recallens.store.records import Listing
 from recallens.text.counting import count_tokens
 
 # Candidates of the general part and of each special one: more than any usual budget has room for.
@@ -150,14 +150,14 @@ class Contexts(Recalling):
 
     def _principles(self, query: Query) -> list[Memory]:
         """Those in force, the most important first: what holds always does not depend on the task."""
-        with self.store.read() as reader:
-            state = reader.namespace(query.namespace)
+        with self.store.read(query.namespace) as reader:
+            state = reader.state
             if state is None:
                 return []
             listing = Listing(
                 project=query.filters.project, kind=Kind.PRINCIPLE, statuses=(Status.ACTIVE,), limit=MOST_PRINCIPLES
             )
-            found = reader.listing(state.key, listing).memories
+            found = reader.memories.page(listing).memories
         held = [memory for memory in found if _holds(memory, query)]
         return sorted(held, key=lambda memory: (-memory.importance, memory.created, memory.id))
 
@@ -169,7 +169,7 @@ class Contexts(Recalling):
         audit: dict[str, str] = {}
         snapshots: dict[str, str] = {}
         general, *special = recalls
-        with self.store.write() as tx:
+        with self.store.write(general.query.namespace) as tx:
             for recall in (*special, general):
                 returned = {result.memory.id for result in recall.results}
                 due = [id for id in injected if id in returned and id not in audit]

@@ -18,7 +18,8 @@ from recallens.model.crafts import Craft, Gotcha, Pattern, Skill, attributes_of,
 from recallens.model.memory import Citation, Kind, Memory
 from recallens.model.recall import Recall, SearchResult
 from recallens.model.verdict import Found
-from recallens.store.protocols import NamespaceState, Writer
+from recallens.store.protocols import Writer
+from recallens.store.records import NamespaceState
 from recallens.text.normalize import normalize
 from recallens.text.stopwords import token_weight
 from recallens.text.tokenizer import tokenize
@@ -80,14 +81,14 @@ class Crafting(Recalling, Keeping):
         project = label("project", where.pop("project", None)) or self.settings.project
         where["session"] = where.get("session") or self.settings.session
         craft = kept(given)
-        with self.store.write() as tx:
+        with self.store.write(name) as tx:
             self.settle_encoding(tx)
-            state = tx.ensure_namespace(name, self.clock())
-            old = named(tx, state.key, craft, project)
+            state = tx.ensure(self.clock())
+            old = named(tx, craft, project)
             if old is not None:
-                craft = merged(craft_of(tx.memories([old])[old], whole=True), craft)
+                craft = merged(craft_of(tx.memories.get([old])[old], whole=True), craft)
             num, _ = self._put_craft(tx, state, craft, old, {**where, "project": project})
-            recorded = craft_of(tx.memories([num])[num])
+            recorded = craft_of(tx.memories.get([num])[num])
         self._encode_soon()
         return recorded
 
@@ -99,16 +100,16 @@ class Crafting(Recalling, Keeping):
         now = self.clock()
         row = prepare(draft_of(craft, **attributes), id=self.new_id(), namespace=state.name, now=now)
         if old is not None:
-            before = tx.memories([old])[old]
+            before = tx.memories.get([old])[old]
             same = before.content == row.memory.content
             if before.kind is kind_of(craft) and (same or (by_rule and _edited(before))):
-                tx.put_attributes(state.key, old, {**before.attributes, **attributes_of(craft)}, now)
+                tx.memories.put_attributes(old, {**before.attributes, **attributes_of(craft)}, now)
                 if same:
-                    tx.merge_into(state.key, old, row)
+                    tx.memories.merge(old, row)
                 return old, False
         ((num, _),) = self._write(tx, state, [row], [None], [False])
         if old is not None:
-            curate.supersede(tx, state.key, old=old, new=num, at=now, session=row.session)
+            curate.supersede(tx, old=old, new=num, at=now, session=row.session)
         return num, True
 
     def _encode_soon(self) -> None:

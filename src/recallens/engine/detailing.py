@@ -48,43 +48,43 @@ class Detailing(Tasking):
         room = None if full else _room(tokens)
         if not 1 <= limit <= MAX_LIMIT:
             raise InvalidInput(f"limit must be from 1 to {MAX_LIMIT:,}, not {limit}")
-        with self.store.read() as reader:
-            ns = self._state(reader, self.namespace(namespace)).key
-            task = reader.task(ns, clean(id).strip())
+        with self.store.read(self.namespace(namespace)) as reader:
+            self._state(reader)
+            task = reader.tasks.get(clean(id).strip())
             memory = None
             if task is None:
-                num, memory = self._known(reader, ns, id)
-                task = reader.task(ns, memory.task) if memory.task is not None else None
-            kinds = reader.artifact_kinds(ns, task.id) if task is not None else []
+                num, memory = self._known(reader, id)
+                task = reader.tasks.get(memory.task) if memory.task is not None else None
+            kinds = reader.tasks.artifact_kinds(task.id) if task is not None else []
             if task is not None and kinds:
-                related = _related(reader, ns, task)
-                found = reader.artifacts(ns, [task.id], chars=-1, limit=limit)
+                related = _related(reader, task)
+                found = reader.tasks.artifacts([task.id], chars=-1, limit=limit)
                 entries = [_of_artifact(artifact, task, related, room) for artifact in found]
                 return Details(task.id if memory is None else memory.id, tuple(entries), len(kinds), task, related)
             if memory is None and task is not None and task.episode is None:
-                related = _related(reader, ns, task)
-                own = reader.memories(reader.task_memories(ns, [task.id])[:limit])
+                related = _related(reader, task)
+                own = reader.memories.get(reader.tasks.memories([task.id])[:limit])
                 entries = [
                     _of_memory(each, tuple(id for id in related if id != each.id), room) for each in own.values()
                 ]
                 return Details(task.id, tuple(entries), len(related), task, related)
             if memory is None and task is not None and task.episode is not None:
-                num, memory = self._memory(reader, ns, task.episode)
+                num, memory = self._memory(reader, task.episode)
             assert memory is not None
             others = tuple(_others(reader, num, memory))
-            nums = reader.course(ns, num, TURNS_AROUND, ONLY_HERE)
-            ties = reader.relations(num)
-            ends = reader.find(ns, others)
-            known = reader.memories([*nums, *ends.values()])
+            nums = reader.sessions.course(num, TURNS_AROUND, ONLY_HERE)
+            ties = reader.relations.of(num)
+            ends = reader.memories.find(others)
+            known = reader.memories.get([*nums, *ends.values()])
             course = [known[each] for each in nums]
             linked = [(tie.type, known[ends[end]]) for tie in ties if (end := _far_end(tie, memory)) in ends]
         shown = [(relation, other) for relation, other in linked if _may_show(other)]
         entry = _of_turn(memory, course or [memory], shown, others, room)
         return Details(memory.id, (entry,), 1, task, others)
 
-    def _known(self, reader: Reader, ns: int, id: str) -> tuple[int, Memory]:
+    def _known(self, reader: Reader, id: str) -> tuple[int, Memory]:
         try:
-            return self._memory(reader, ns, id)
+            return self._memory(reader, id)
         except NotFound as error:
             raise NotFound(
                 f"no task and no memory {id!r} in this namespace",
@@ -98,12 +98,12 @@ def _room(tokens: int | None) -> int:
     return CONTENT_TOKENS if tokens is None else tokens
 
 
-def _related(reader: Reader, ns: int, task: Task) -> tuple[str, ...]:
+def _related(reader: Reader, task: Task) -> tuple[str, ...]:
     """The task's own memories, then what it used; its episode first, for it sums up the rest."""
-    own = reader.task_memories(ns, [task.id])
-    ids = reader.ids([*own, *reader.task_uses(ns, task.id)])
+    own = reader.tasks.memories([task.id])
+    ids = reader.memories.ids([*own, *reader.tasks.uses(task.id)])
     first = [task.episode] if task.episode in ids.values() and task.episode is not None else []
-    ordered = [ids[num] for num in dict.fromkeys([*own, *reader.task_uses(ns, task.id)])]
+    ordered = [ids[num] for num in dict.fromkeys([*own, *reader.tasks.uses(task.id)])]
     return tuple(dict.fromkeys([*first, *ordered]))
 
 
@@ -117,7 +117,7 @@ def _may_show(memory: Memory) -> bool:
 
 
 def _others(reader: Reader, num: int, memory: Memory) -> Iterator[str]:
-    ends = [end for relation in reader.relations(num) for end in (relation.source, relation.target)]
+    ends = [end for relation in reader.relations.of(num) for end in (relation.source, relation.target)]
     yield from (id for id in dict.fromkeys(ends) if id != memory.id)
 
 

@@ -77,10 +77,10 @@ class Disclosing(Xraying):
     def verify_certificate(self, certificate: Mapping[str, Any], *, namespace: str | None = None) -> Verification:
         """Whether what a certificate rests on still stands as it stood."""
         ids = [one["id"] for one in evidence_of(certificate)[1]]
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            numbers = reader.find(state.key, ids) if state is not None else {}
-            memories = reader.memories(list(numbers.values()))
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
+            numbers = reader.memories.find(ids) if state is not None else {}
+            memories = reader.memories.get(list(numbers.values()))
         return verified(certificate, {memory.id: memory for memory in memories.values()})
 
 

@@ -18,7 +18,7 @@ from recallens.text.normalize import nfc
 
 def all_paths(reader: Reader, columns: Columns) -> Mapping[str, str]:
     """The path of every document of the namespace: one statement, and only where a limit on files is asked for."""
-    return reader.document_paths(columns.names["document"].texts)
+    return reader.documents.paths(columns.names["document"].texts)
 
 
 def not_raw(columns: Columns, paths: Mapping[str, str]) -> BoolArray:

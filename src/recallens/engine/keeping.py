@@ -32,7 +32,8 @@ from recallens.model.memory import (
     Status,
     Usage,
 )
-from recallens.store.protocols import NamespaceState, Prepared, Writer
+from recallens.store.protocols import Writer
+from recallens.store.records import NamespaceState, Prepared
 from recallens.text.normalize import clean
 
 # Rows a transaction on bulk ingest: large enough that the commit is a small part, small enough to lose little.
@@ -69,17 +70,17 @@ class Keeping(Core):
                 blob = to_blob(self.encoding.documents([text])[0])
             except EncoderError:
                 blob = None  # the memory is kept all the same; its vector waits in the backlog
-        with self.store.write() as tx:
+        with self.store.write(row.memory.namespace) as tx:
             self.settle_encoding(tx)
-            state = tx.ensure_namespace(row.memory.namespace, self.clock())
+            state = tx.ensure(self.clock())
             ((num, outcome),) = self._write(tx, state, [row], known, self._deduping([draft], dedupe))
             embedded = outcome is Outcome.CREATED and blob is not None and key == self.encoding.key
             if embedded and blob is not None and key is not None:
-                tx.put_vectors(state.key, key, [(num, blob)])
+                tx.vectors.put(key, [(num, 0, blob)])
             if draft.supersedes is not None:
-                old = self._num(tx, state.key, draft.supersedes)
-                curate.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
-            id = tx.memories([num])[num].id
+                old = self._num(tx, draft.supersedes)
+                curate.supersede(tx, old=old, new=num, at=row.memory.created, session=row.session)
+            id = tx.memories.get([num])[num].id
         return Remembered(id, outcome, row.redacted, embedded=embedded)
 
     def remember_many(
@@ -90,15 +91,15 @@ class Keeping(Core):
         while batch := list(islice(remaining, BATCH_ROWS)):
             rows = self._prepared(batch, namespace)
             known = self._recognised(rows, batch, dedupe)
-            with self.store.write() as tx:
+            with self.store.write(rows[0].memory.namespace) as tx:
                 self.settle_encoding(tx)
-                state = tx.ensure_namespace(rows[0].memory.namespace, self.clock())
+                state = tx.ensure(self.clock())
                 written = self._write(tx, state, rows, known, self._deduping(batch, dedupe))
-                ids = tx.ids([num for num, _ in written])
+                ids = tx.memories.ids([num for num, _ in written])
                 for draft, row, (num, _) in zip(batch, rows, written, strict=True):
                     if draft.supersedes is not None:
-                        old = self._num(tx, state.key, draft.supersedes)
-                        curate.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
+                        old = self._num(tx, draft.supersedes)
+                        curate.supersede(tx, old=old, new=num, at=row.memory.created, session=row.session)
             yield [
                 Remembered(ids[num], outcome, row.redacted) for (num, outcome), row in zip(written, rows, strict=True)
             ]
@@ -134,10 +135,10 @@ class Keeping(Core):
     def _repeated(self, rows: Sequence[Prepared]) -> list[Known | None]:
         with self.snapshot(rows[0].memory.namespace) as snapshot:
             if snapshot is not None:
-                reader, state, version = snapshot
-                return recognise(reader, state.key, version.columns, rows)
-        with self.store.read() as reader:  # a new namespace: a batch can only repeat itself
-            return recognise(reader, -1, Columns.empty(), rows)
+                reader, _, version = snapshot
+                return recognise(reader, version.columns, rows)
+        with self.store.read(rows[0].memory.namespace) as reader:  # a new namespace: a batch can only repeat itself
+            return recognise(reader, Columns.empty(), rows)
 
     def _write(
         self,
@@ -148,14 +149,14 @@ class Keeping(Core):
         deduping: Sequence[bool],
     ) -> list[tuple[int, Outcome]]:
         # Another process may have deleted or forgotten what this repeats since it was recognised.
-        present = tx.memories([one.num for one in known if one is not None and one.num is not None])
+        present = tx.memories.get([one.num for one in known if one is not None and one.num is not None])
         known = [one if one is not None and _still_known(one, present) else None for one in known]
         if any(deduping):
-            late = raced(tx, state.key, rows, known)
+            late = raced(tx, rows, known)
             known = [new if deduped else old for new, old, deduped in zip(late, known, deduping, strict=True)]
         written = write_batch(tx, state, rows, known, now=self.clock())
         if self.encoding.key is not None:
-            tx.enqueue(state.key, self.encoding.key, [num for num, outcome in written if outcome is Outcome.CREATED])
+            tx.vectors.enqueue(self.encoding.key, [num for num, outcome in written if outcome is Outcome.CREATED])
         return written
 
     def drain(self, progress: Progress = lambda done: None, *, limit: int | None = None) -> int:
@@ -163,7 +164,7 @@ class Keeping(Core):
         key = self.encoding.key
         if key is None:
             return 0
-        with self.store.read() as reader:
+        with self.store.read_all() as reader:
             if not reader.backlog_size(key):
                 return 0
         holder, done = f"{os.getpid()}-{uuid.uuid4().hex}", 0
@@ -171,15 +172,18 @@ class Keeping(Core):
             while limit is None or done < limit:
                 if not self.store.lease(BACKLOG_LEASE, holder, LEASE_SECONDS):
                     break
-                with self.store.read() as reader:
+                with self.store.read_all() as reader:
                     waiting = reader.backlog(key, BACKLOG_ROWS)
                 if not waiting:
                     break
                 texts = [encoded_text(one.title, one.author, one.content) for one in waiting]
                 found = list(zip(waiting, self.encoding.documents(texts), strict=True))
-                with self.store.write() as tx:
-                    for ns in sorted({one.ns for one in waiting}):
-                        tx.put_vectors(ns, key, [(one.num, to_blob(vector)) for one, vector in found if one.ns == ns])
+                with self.store.write_all() as whole:
+                    for name in sorted({one.namespace for one in waiting}):
+                        own = [(one.num, 0, to_blob(vector)) for one, vector in found if one.namespace == name]
+                        tx = whole.at(name)
+                        if tx.state is not None:  # it may have been removed while its texts were being encoded
+                            tx.vectors.put(key, own)
                 done += len(waiting)
                 progress(len(waiting))
         finally:
@@ -216,13 +220,13 @@ class Keeping(Core):
             for at, section in enumerate(sections(content))
         ]
         rows = self._prepared(drafts, name)
-        with self.store.write() as tx:
+        with self.store.write(name) as tx:
             self.settle_encoding(tx)
-            state = tx.ensure_namespace(name, self.clock())
-            old = tx.document_memories(state.key, path)
+            state = tx.ensure(self.clock())
+            old = tx.documents.memories(path)
             if old:
-                tx.delete(state.key, old)
-            tx.put_document(state.key, document)
+                tx.memories.delete(old)
+            tx.documents.put(document)
             self._write(tx, state, rows, [None] * len(rows), [False] * len(rows))
         with suppress(EncoderError):  # the document is kept all the same; its vectors wait in the backlog
             self.drain()
@@ -231,21 +235,22 @@ class Keeping(Core):
     # ── curation ──
 
     def get(self, id: str, *, namespace: str | None = None) -> Memory:
-        with self.store.read() as reader:
-            return self._memory(reader, self._state(reader, self.namespace(namespace)).key, id)[1]
+        with self.store.read(self.namespace(namespace)) as reader:
+            self._state(reader)
+            return self._memory(reader, id)[1]
 
     def resolve(self, names: Iterable[str], *, namespace: str | None = None) -> dict[str, str]:
         """Memory ids by id, by the beginning of one, or by `source_id`; what fits nothing is left out."""
         wanted = list(dict.fromkeys(names))
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
             if state is None or not wanted:
                 return {}
-            numbers = reader.by_source_id(state.key, wanted)
+            numbers = reader.memories.by_source_id(wanted)
             for name in wanted:
                 with suppress(NotFound, InvalidInput):
-                    numbers[name] = self._num(reader, state.key, name)
-            ids = reader.ids(list(numbers.values()))
+                    numbers[name] = self._num(reader, name)
+            ids = reader.memories.ids(list(numbers.values()))
         return {name: ids[num] for name, num in numbers.items()}
 
     def edit(self, id: str, content: str, *, zone: str | None = None, namespace: str | None = None) -> Remembered:
@@ -261,11 +266,11 @@ class Keeping(Core):
 
     def supersede(self, old: str, new: str, *, namespace: str | None = None, at: int | None = None) -> None:
         asking = self.settings.session
-        with self._changing(namespace) as (tx, ns):
+        with self._changing(namespace) as tx:
             if asking is not None:
-                self._ensure_session(tx, ns, Session(asking, self.namespace(namespace), self.clock()))
+                self._ensure_session(tx, Session(asking, self.namespace(namespace), self.clock()))
             curate.supersede(
-                tx, ns, old=self._num(tx, ns, old), new=self._num(tx, ns, new), at=self.clock() if at is None else at,
+                tx, old=self._num(tx, old), new=self._num(tx, new), at=self.clock() if at is None else at,
                 session=asking,
             )  # fmt: skip
 
@@ -285,44 +290,44 @@ class Keeping(Core):
             option(Origin, origin, "origin"),
             self.clock(),
         )
-        with self._changing(namespace) as (tx, ns):
-            curate.relate(tx, ns, source=self._num(tx, ns, source), target=self._num(tx, ns, target), relation=relation)
+        with self._changing(namespace) as tx:
+            curate.relate(tx, source=self._num(tx, source), target=self._num(tx, target), relation=relation)
         return relation
 
     def forget(self, id: str, *, hard: bool = False, namespace: str | None = None) -> Memory:
-        with self._changing(namespace) as (tx, ns):
-            num, memory = self._memory(tx, ns, id)
+        with self._changing(namespace) as tx:
+            num, memory = self._memory(tx, id)
             if not hard:
-                curate.forget(tx, ns, memory, num, at=self.clock())
+                curate.forget(tx, memory, num, at=self.clock())
                 return memory
-            derived = self.resident(ns)
-            tx.delete(ns, [num])
+            derived = self.resident(self._state(tx).key)
+            tx.memories.delete([num])
         derived.discard()
         self.store.compact()
         return memory
 
     def restore(self, id: str, *, namespace: str | None = None) -> Status:
-        with self._changing(namespace) as (tx, ns):
-            num, memory = self._memory(tx, ns, id)
-            return curate.restore(tx, ns, memory, num, at=self.clock())
+        with self._changing(namespace) as tx:
+            num, memory = self._memory(tx, id)
+            return curate.restore(tx, memory, num, at=self.clock())
 
     def confirm(self, id: str, *, session: str | None = None, namespace: str | None = None) -> None:
-        with self._changing(namespace) as (tx, ns):
-            num = self._num(tx, ns, id)
+        with self._changing(namespace) as tx:
+            num = self._num(tx, id)
             asking = session or self.settings.session
             if asking is not None:
-                self._ensure_session(tx, ns, Session(asking, self.namespace(namespace), self.clock()))
-            curate.confirm(tx, ns, num, at=self.clock(), session=asking)
+                self._ensure_session(tx, Session(asking, self.namespace(namespace), self.clock()))
+            curate.confirm(tx, num, at=self.clock(), session=asking)
 
     def deemphasise(self, id: str, *, namespace: str | None = None) -> float:
-        with self._changing(namespace) as (tx, ns):
-            num, memory = self._memory(tx, ns, id)
-            return curate.deemphasise(tx, ns, memory, num, at=self.clock())
+        with self._changing(namespace) as tx:
+            num, memory = self._memory(tx, id)
+            return curate.deemphasise(tx, memory, num, at=self.clock())
 
     def review(self, id: str, *, approve: bool, namespace: str | None = None) -> None:
-        with self._changing(namespace) as (tx, ns):
-            num, memory = self._memory(tx, ns, id)
-            (curate.approve if approve else curate.reject)(tx, ns, memory, num, at=self.clock())
+        with self._changing(namespace) as tx:
+            num, memory = self._memory(tx, id)
+            (curate.approve if approve else curate.reject)(tx, memory, num, at=self.clock())
 
     # ── sessions ──
 
@@ -336,41 +341,43 @@ class Keeping(Core):
             project=project or self.settings.project, title=title,
         )  # fmt: skip
         session = _kept(session)
-        with self.store.write() as tx:
-            tx.put_session(tx.ensure_namespace(name, self.clock()).key, session)
+        with self.store.write(name) as tx:
+            tx.ensure(self.clock())
+            tx.sessions.put(session)
         return session
 
     def end_session(
         self, id: str, *, summary: str | None = None, ended: int | None = None, namespace: str | None = None
     ) -> Session:
-        with self._changing(namespace) as (tx, ns):
-            session = tx.session(ns, clean(id))
+        with self._changing(namespace) as tx:
+            session = tx.sessions.get(clean(id))
             if session is None:
                 raise NotFound(f"no session {id!r}", hint="`recallens session list` shows those that exist.")
             finished = replace(
                 session, ended=self.clock() if ended is None else ended, summary=summary or session.summary
             )
             finished = _kept(finished)
-            tx.put_session(ns, finished)
+            tx.sessions.put(finished)
         return finished
 
     def put_sessions(self, sessions: Iterable[Session], *, namespace: str | None = None) -> None:
         """Sessions as they were elsewhere; one that is known takes what it did not have."""
-        with self.store.write() as tx:
-            state = tx.ensure_namespace(self.namespace(namespace), self.clock())
+        with self.store.write(self.namespace(namespace)) as tx:
+            tx.ensure(self.clock())
             for session in sessions:
-                tx.put_session(state.key, _kept(session))
+                tx.sessions.put(_kept(session))
 
     def link(self, session: str, memory: str, usage: str, *, namespace: str | None = None) -> None:
         session = clean(session)
-        with self._changing(namespace) as (tx, ns):
-            self._ensure_session(tx, ns, Session(session, self.namespace(namespace), self.clock()))
-            tx.link(ns, session, [self._num(tx, ns, memory)], option(Usage, usage, "usage"), self.clock())
+        with self._changing(namespace) as tx:
+            self._ensure_session(tx, Session(session, self.namespace(namespace), self.clock()))
+            tx.sessions.link(session, [self._num(tx, memory)], option(Usage, usage, "usage"), self.clock())
 
     @contextmanager
-    def _changing(self, namespace: str | None) -> Iterator[tuple[Writer, int]]:
-        with self.store.write() as tx:
-            yield tx, self._state(tx, self.namespace(namespace)).key
+    def _changing(self, namespace: str | None) -> Iterator[Writer]:
+        with self.store.write(self.namespace(namespace)) as tx:
+            self._state(tx)
+            yield tx
 
 
 def _kept(session: Session) -> Session:

@@ -29,17 +29,17 @@ class Layering(Core):
             raise InvalidInput(f"window must be a number of days from 0 to {MOST_DAYS:,}, not {window!r}")
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
             raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LIMIT:,}, not {limit!r}")
-        with self.store.read() as reader:
-            state = self._state(reader, self.namespace(namespace))
-            num = self._num(reader, state.key, observation_id)
-            before, after = reader.window(state.key, num, round(window * DAY_MS), limit, ONLY_HERE)
+        with self.store.read(self.namespace(namespace)) as reader:
+            self._state(reader)
+            num = self._num(reader, observation_id)
+            before, after = reader.memories.window(num, round(window * DAY_MS), limit, ONLY_HERE)
             nums = [*before, *after]
-            turns = reader.session_turns(state.key, nums, ONLY_HERE)
+            turns = reader.sessions.turns(nums, ONLY_HERE)
             beside = {turn for _, *both in turns.values() for turn in both if turn is not None}
-            memories = reader.memories(sorted({num, *nums, *beside}))
-            sessions = reader.source_sessions(nums)
+            memories = reader.memories.get(sorted({num, *nums, *beside}))
+            sessions = reader.sessions.sources(nums)
             tasks = sorted({task for n in nums if (task := memories[n].task) is not None})
-            outcomes = reader.outcomes(state.key, tasks)
+            outcomes = reader.tasks.outcomes(tasks)
         entries = []
         for n in nums:
             memory = memories[n]

@@ -28,11 +28,11 @@ class Recapping(Keeping):
 
     def _told(self, session: Session) -> tuple[list[Memory], Memory | None]:
         """What the session created, in order, and the recap that it has."""
-        with self.store.read() as reader:
-            ns = self._state(reader, session.namespace).key
-            links = [num for num, usage, _ in reader.session_links(ns, session.id) if usage is Usage.CREATED]
-            found = reader.by_source_id(ns, [recap_id(session.id)])
-            memories = reader.memories([*links, *found.values()])
+        with self.store.read(session.namespace) as reader:
+            self._state(reader)
+            links = [num for num, usage, _ in reader.sessions.links(session.id) if usage is Usage.CREATED]
+            found = reader.memories.by_source_id([recap_id(session.id)])
+            memories = reader.memories.get([*links, *found.values()])
         ordered = sorted((memories[num] for num in links if num in memories), key=lambda one: (one.created, one.id))
         return ordered, next((memories[num] for num in found.values()), None)
 

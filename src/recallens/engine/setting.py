@@ -33,7 +33,8 @@ from recallens.recall.provenance import ONLY_HERE
 from recallens.recall.scene import Edge, Known, Likeness, Scene, Work, usage_at, usage_now
 from recallens.recall.situation import LATEST_COMMANDS
 from recallens.recall.uplift import trials_at, trials_now
-from recallens.store.protocols import NamespaceState, Reader
+from recallens.store.protocols import Reader
+from recallens.store.records import NamespaceState
 from recallens.text.language import known_share
 from recallens.text.names import names_in, without_names
 from recallens.text.normalize import normalize
@@ -55,10 +56,10 @@ def set_scene(
     query: Query,
     notes: Mapping[str, object],
 ) -> Scene:
-    ns, columns, filters = state.key, version.columns, query.filters
-    if filters.in_session is not None and reader.session(ns, filters.in_session) is None:
+    _ns, columns, filters = state.key, version.columns, query.filters
+    if filters.in_session is not None and reader.sessions.get(filters.in_session) is None:
         raise NotFound(f"no session {filters.in_session!r}", hint="`recallens session list` shows those that exist.")
-    if query.task is not None and reader.task(ns, query.task) is None:
+    if query.task is not None and reader.tasks.get(query.task) is None:
         raise NotFound(f"no task {query.task!r}", hint="`recallens task start` starts one; `task list` shows them.")
     past = query.as_of is not None
     fluency = known_share(query.text, encoding.languages)
@@ -67,7 +68,6 @@ def set_scene(
     speakers = names_in(query.text, columns.names["author"].codes, ROLES) if preset.speakers else []
     views = bind_views(
         reader,
-        ns,
         version,
         encoding=encoding,
         preset=preset,
@@ -79,7 +79,7 @@ def set_scene(
     )
     words = views.get("lexical")
     lexical = words if isinstance(words, BoundLexical) else None
-    watched, unknown = _watched(reader, ns, columns, query.watch)
+    watched, unknown = _watched(reader, columns, query.watch)
     documents = all_paths(reader, columns) if filters.folders or not filters.include_raw else {}
     in_folders, told = within_folders(columns, documents, filters.folders)
     notes = {**notes, **told}
@@ -87,20 +87,20 @@ def set_scene(
         columns=columns,
         views=views,
         at=query.at,
-        usage=usage_at(columns, reader.usage_until(ns, query.at), query.at) if past else usage_now(columns),
+        usage=usage_at(columns, reader.trail.usage_until(query.at), query.at) if past else usage_now(columns),
         trials=_trials(reader, state, columns, query.as_of),
-        linked=columns.mask_of(reader.in_session(ns, filters.in_session)) if filters.in_session is not None else None,
-        tagged=_tagged(reader, ns, columns, filters.tags) if filters.tags else None,
-        affected=_affected(reader, ns, columns, filters.affected) if filters.affected else None,
+        linked=columns.mask_of(reader.sessions.numbers(filters.in_session)) if filters.in_session is not None else None,
+        tagged=_tagged(reader, columns, filters.tags) if filters.tags else None,
+        affected=_affected(reader, columns, filters.affected) if filters.affected else None,
         fluency=fluency,
         words=lexical,
-        names=_names(reader, ns, noticed) if lexical is not None and preset.tiers else (),
-        touched=_touched(reader, ns, columns, query.files) if query.files else None,
+        names=_names(reader, noticed) if lexical is not None and preset.tiers else (),
+        touched=_touched(reader, columns, query.files) if query.files else None,
         held=None if ONLY_HERE in query.scopes else version.outside(reader, ONLY_HERE),
         speakers=sorted({name.code for name in speakers}),
         watched=watched,
         unknown=unknown,
-        neighbours=_neighbours(reader, ns, query.at) if preset.tiers or preset.by_strategy else None,
+        neighbours=_neighbours(reader, query.at) if preset.tiers or preset.by_strategy else None,
         likeness=_likeness(version.vectors if fluency > 0 else None, views.get("semantic"), version.lexical),
         known=_known(reader),
         notes=_notes(notes, encoding.key, fluency, plan),
@@ -109,12 +109,12 @@ def set_scene(
         paths=_paths(reader),
         in_folders=in_folders,
         not_raw=None if filters.include_raw else not_raw(columns, documents),
-        work=_work(reader, ns, columns, query.situation) if query.situation.working else None,
+        work=_work(reader, columns, query.situation) if query.situation.working else None,
     )
     if plan is None or not query.widen:
         return scene
     wide = widened(plan, query)
-    words = _bind_words(reader, ns, version, preset=preset, query=query, plan=wide)
+    words = _bind_words(reader, version, preset=preset, query=query, plan=wide)
     again = {name: words if name == "lexical" else view for name, view in views.items()}
     words = words if lexical is not None else None
     return replace(scene, wider=replace(scene, plan=wide, views=again, words=words, told={}))
@@ -127,11 +127,10 @@ def _notes(notes: Mapping[str, object], encoder: str | None, fluency: float, pla
 
 
 def _bind_words(
-    reader: Reader, ns: int, version: Version, *, preset: Preset, query: Query, plan: Plan | None
+    reader: Reader, version: Version, *, preset: Preset, query: Query, plan: Plan | None
 ) -> BoundLexical:
     return bind_lexical(
         reader,
-        ns,
         version.lexical,
         query.text,
         formula=preset.formula,
@@ -142,7 +141,6 @@ def _bind_words(
 
 def bind_views(
     reader: Reader,
-    ns: int,
     version: Version,
     *,
     encoding: Encoding,
@@ -160,9 +158,9 @@ def bind_views(
     views: dict[str, BoundView] = {}
     for name in views_for(preset, query.mode, None if plan is None else plan.strategy):
         if name == "lexical":
-            views[name] = _bind_words(reader, ns, version, preset=preset, query=query, plan=plan)
+            views[name] = _bind_words(reader, version, preset=preset, query=query, plan=plan)
         elif name == "symbolic":
-            views[name] = bind_symbolic(reader, ns, version.columns, _exact_names(noticed))
+            views[name] = bind_symbolic(reader, version.columns, _exact_names(noticed))
         elif version.vectors is not None and (readable or query.mode is Mode.SEMANTIC or not preset.fluent):
             views[name] = LazySemantic(encoding, version.vectors, version.columns, meant)
     return views
@@ -176,20 +174,20 @@ def _paths(reader: Reader) -> Callable[[Sequence[str]], Mapping[str, str]]:
         missing = [one for one in documents if one not in known]
         if missing:
             known.update(dict.fromkeys(missing, ""))
-            known.update(reader.document_paths(missing))
+            known.update(reader.documents.paths(missing))
         return known
 
     return fetch
 
 
-def _work(reader: Reader, ns: int, columns: Columns, situation: Situation) -> Work:
+def _work(reader: Reader, columns: Columns, situation: Situation) -> Work:
     file = normalize(situation.open_file or "").replace("\\", "/")
     name = file.rsplit("/", 1)[-1]
     stem = tokenize(name.rpartition(".")[0] or name)
     commands = [tokenize(command) for command in situation.commands[:LATEST_COMMANDS]]
     words = sorted({word for one in (stem, *commands) for word in one})
-    numbers = reader.terms(ns, words) if words else {}
-    hits = reader.labelled(ns, [(value, "path") for value in sorted({file, name})]) if file else []
+    numbers = reader.terms.numbers(words) if words else {}
+    hits = reader.terms.labelled([(value, "path") for value in sorted({file, name})]) if file else []
     return Work(
         named=columns.mask_of([num for value, _, num in hits if value == file]),
         alike=columns.mask_of([num for _, _, num in hits]),
@@ -203,34 +201,34 @@ def _exact_names(noticed: Annotations) -> list[tuple[str, str]]:
     return list(dict.fromkeys(label for label in labels(noticed) if label[1] != "entity"))
 
 
-def _names(reader: Reader, ns: int, noticed: Annotations) -> list[list[int]]:
+def _names(reader: Reader, noticed: Annotations) -> list[list[int]]:
     """The names in the query, each as the numbers of its words; a word that nobody wrote has a number that none has."""
     names = [tokenize(name) for name in noticed.entities]
-    known = reader.terms(ns, sorted({word for name in names for word in name})) if names else {}
+    known = reader.terms.numbers(sorted({word for name in names for word in name})) if names else {}
     return [[known.get(word, -1) for word in name] for name in names]
 
 
-def _tagged(reader: Reader, ns: int, columns: Columns, wanted: Sequence[str]) -> BoolArray:
+def _tagged(reader: Reader, columns: Columns, wanted: Sequence[str]) -> BoolArray:
     """Rows that carry every one of the tags."""
-    hits = reader.labelled(ns, [(normalize(tag), "tag") for tag in wanted])
+    hits = reader.terms.labelled([(normalize(tag), "tag") for tag in wanted])
     mask = np.ones(columns.size, dtype=np.bool_)
     for tag in wanted:
         mask &= columns.mask_of([num for value, _, num in hits if value == normalize(tag)])
     return mask
 
 
-def _touched(reader: Reader, ns: int, columns: Columns, files: Sequence[str]) -> BoolArray:
+def _touched(reader: Reader, columns: Columns, files: Sequence[str]) -> BoolArray:
     """Rows that name one of the files, in full or by its last part."""
     values = {normalize(file) for file in files} | {normalize(file).rsplit("/", 1)[-1] for file in files}
-    return columns.mask_of([num for _, _, num in reader.labelled(ns, [(value, "path") for value in sorted(values)])])
+    return columns.mask_of([num for _, _, num in reader.terms.labelled([(value, "path") for value in sorted(values)])])
 
 
-def _affected(reader: Reader, ns: int, columns: Columns, files: Sequence[str]) -> BoolArray:
+def _affected(reader: Reader, columns: Columns, files: Sequence[str]) -> BoolArray:
     """Rows about one of the files. Two that share only their last part are two files, so the folders must agree too."""
     wanted = sorted({normalize(file).removeprefix("./") for file in files})
-    hits = reader.labelled(ns, [(value.rsplit("/", 1)[-1], "path") for value in wanted])
+    hits = reader.terms.labelled([(value.rsplit("/", 1)[-1], "path") for value in wanted])
     named: dict[int, set[str]] = {}
-    for num, path in reader.paths_of(ns, sorted({num for _, _, num in hits})):
+    for num, path in reader.terms.paths(sorted({num for _, _, num in hits})):
         named.setdefault(num, set()).add(path)
     return columns.mask_of([num for num, paths in named.items() if any(about(paths, file) for file in wanted)])
 
@@ -244,22 +242,22 @@ def about(paths: Set[str], file: str) -> bool:
 def _trials(reader: Reader, state: NamespaceState, columns: Columns, as_of: int | None) -> Trials:
     if as_of is None:
         return trials_now(columns, state.tasks_ended, state.reward_total)
-    return trials_at(columns, *reader.trials_until(state.key, as_of))
+    return trials_at(columns, *reader.tasks.trials_until(as_of))
 
 
-def _watched(reader: Reader, ns: int, columns: Columns, ids: Sequence[str]) -> tuple[IntArray | None, list[str]]:
+def _watched(reader: Reader, columns: Columns, ids: Sequence[str]) -> tuple[IntArray | None, list[str]]:
     if not ids:
         return None, []
-    found = reader.find(ns, ids)
+    found = reader.memories.find(ids)
     places = columns.locate([found[id] for id in ids if id in found])
     return places[places >= 0], [id for id in ids if id not in found]
 
 
-def _neighbours(reader: Reader, ns: int, at: int) -> Callable[[Sequence[int]], Iterable[Edge]]:
+def _neighbours(reader: Reader, at: int) -> Callable[[Sequence[int]], Iterable[Edge]]:
     def around(nums: Sequence[int]) -> Iterable[Edge]:
-        for source, target, relation, confidence in reader.neighbours(nums, at):
+        for source, target, relation, confidence in reader.relations.neighbours(nums, at):
             yield Edge(source, target, relation, confidence)
-        for source, target in reader.sharing_names(ns, nums, MOST_SHARED_TIES):
+        for source, target in reader.terms.sharing_names(nums, MOST_SHARED_TIES):
             yield Edge(source, target, SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE)
 
     return around
@@ -334,14 +332,14 @@ def _known(reader: Reader) -> Callable[[Sequence[int]], Known]:
     def fetch(nums: Sequence[int]) -> Known:
         missing = [num for num in nums if num not in memories]
         if missing:
-            found = reader.memories(missing)
+            found = reader.memories.get(missing)
             memories.update(found)
-            relations.update(reader.relations_of(missing))
+            relations.update(reader.relations.find(missing))
             if cited := [num for num, memory in found.items() if memory.citations]:
-                checks.update(reader.citation_checks(cited))
+                checks.update(reader.citations.checks(cited))
             documents = sorted({memory.document for memory in found.values() if memory.document is not None})
             if documents:
-                paths.update(reader.document_paths(documents))
+                paths.update(reader.documents.paths(documents))
         return Known(memories, relations, paths, checks)
 
     return fetch

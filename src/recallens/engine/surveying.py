@@ -36,9 +36,9 @@ class Surveying(Core):
         """The recalls that can still be explained, replayed and compared, the latest first; no other owner's."""
         from recallens.model.survey import RecordedRecall
 
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            kept = reader.kept_ledgers(state.key, limit, owner) if state is not None else []
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
+            kept = reader.trail.ledgers(limit, owner) if state is not None else []
         found = []
         for id, at, session, packed in kept:
             found.append(RecordedRecall(id, at, Ledger.unpacked(packed).query["text"], session or None))
@@ -51,8 +51,8 @@ class Surveying(Core):
         with self.snapshot(self.namespace(namespace)) as snapshot:
             if snapshot is None:
                 return Survey(0, 0, 0, {}, (0,) * 10, dict.fromkeys(_LENGTHS, 0), {})
-            reader, state, version = snapshot
-            days = reader.recalls_by_day(state.key, now - RECALL_DAYS * DAY_MS)
+            reader, _, version = snapshot
+            days = reader.trail.recalls_by_day(now - RECALL_DAYS * DAY_MS)
         columns = version.columns
         alive, active = columns["alive"], columns.active
         return Survey(
@@ -67,29 +67,29 @@ class Surveying(Core):
 
     def memories_of(self, ids: Iterable[str], *, namespace: str | None = None) -> dict[str, Memory]:
         """Many at once, by id; what is not there is left out."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            numbers = reader.find(state.key, list(dict.fromkeys(ids))) if state is not None else {}
-            found = reader.memories(list(numbers.values()))
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
+            numbers = reader.memories.find(list(dict.fromkeys(ids))) if state is not None else {}
+            found = reader.memories.get(list(numbers.values()))
         return {id: found[num] for id, num in numbers.items() if num in found}
 
     def lineage(self, id: str, *, namespace: str | None = None) -> tuple[Memory, ...]:
         """What a memory replaced, itself, and what replaced it, the oldest first."""
-        with self.store.read() as reader:
-            state = self._state(reader, self.namespace(namespace))
-            known = {self._num(reader, state.key, id)}
+        with self.store.read(self.namespace(namespace)) as reader:
+            self._state(reader)
+            known = {self._num(reader, id)}
             edge = list(known)
             while edge and len(known) < LONGEST_LINEAGE:
                 ends = {
                     end
-                    for relations in reader.relations_of(edge).values()
+                    for relations in reader.relations.find(edge).values()
                     for relation in relations
                     if relation.type is RelationType.SUPERSEDES
                     for end in (relation.source, relation.target)
                 }
-                edge = [num for num in reader.find(state.key, sorted(ends)).values() if num not in known]
+                edge = [num for num in reader.memories.find(sorted(ends)).values() if num not in known]
                 known |= set(edge)
-            found = reader.memories(sorted(known))
+            found = reader.memories.get(sorted(known))
         return tuple(sorted(found.values(), key=lambda memory: (memory.created, memory.id)))
 
     def vault_files_page(
@@ -100,15 +100,15 @@ class Surveying(Core):
 
         if offset < 0 or not 1 <= limit <= FILES_A_PAGE:
             raise InvalidInput(f"a page has 1 to {FILES_A_PAGE} files and starts at 0 or later")
-        with self.store.read() as reader:
-            ns = self._state(reader, self.namespace(namespace)).key
-            vault = next((one for one in reader.vaults(ns) if one.name == clean(name).strip()), None)
+        with self.store.read(self.namespace(namespace)) as reader:
+            self._state(reader)
+            vault = next((one for one in reader.vaults.all() if one.name == clean(name).strip()), None)
             if vault is None:
                 raise NotFound(f"no vault {name!r}", hint="`recallens vault add FOLDER` makes one.")
             wanted = nfc(like).casefold().strip()
-            files = [file for file in reader.vault_files(vault.id) if wanted in nfc(file.path).casefold()]
+            files = [file for file in reader.vaults.files(vault.id) if wanted in nfc(file.path).casefold()]
             shown = files[offset : offset + limit]
-            sections = reader.vault_sections(vault.id, [file.document for file in shown if file.document])
+            sections = reader.vaults.sections(vault.id, [file.document for file in shown if file.document])
         filed = tuple(FiledSections(file, tuple(sections.get(file.document, ()))) for file in shown)
         return VaultPage(vault, filed, len(files))
 

@@ -16,7 +16,8 @@ from recallens.ingest import curate
 from recallens.ingest.prepare import reannotated
 from recallens.model.memory import Memory, Relation, Session, Status, Usage
 from recallens.model.salience import SECTOR_ORDER, salience
-from recallens.store.protocols import META_ENCODER_KEY, META_ENCODER_SPEC, Health, Listing, Page, Reader
+from recallens.store.protocols import Reader
+from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, Health, Listing, MemoryPage
 
 # Memories read at a time while the lexical view is written anew.
 REBUILD_ROWS = 1_000
@@ -34,26 +35,26 @@ class SessionReport:
 class Tending(Core):
     # ── what is in it ──
 
-    def browse(self, listing: Listing, *, namespace: str | None = None) -> Page:
+    def browse(self, listing: Listing, *, namespace: str | None = None) -> MemoryPage:
         if not 1 <= listing.limit <= LARGEST_PAGE or listing.offset < 0:
             raise InvalidInput(f"a page has 1 to {LARGEST_PAGE:,} memories and starts at 0 or later")
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            return reader.listing(state.key, listing) if state else Page([], 0)
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
+            return reader.memories.page(listing) if state else MemoryPage([], 0)
 
     def review_list(self, *, namespace: str | None = None) -> list[Memory]:
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
             if state is None:
                 return []
-            nums = reader.awaiting_review(state.key)
-            found = reader.memories(nums)
+            nums = reader.memories.awaiting_review()
+            found = reader.memories.get(nums)
         return [found[num] for num in nums]
 
     def relations(self, id: str, *, namespace: str | None = None) -> list[Relation]:
-        with self.store.read() as reader:
-            state = self._state(reader, self.namespace(namespace))
-            return reader.relations(self._num(reader, state.key, id))
+        with self.store.read(self.namespace(namespace)) as reader:
+            self._state(reader)
+            return reader.relations.of(self._num(reader, id))
 
     def salience(self, memories: Iterable[Memory]) -> dict[str, float]:
         """Each memory's salience now."""
@@ -73,28 +74,28 @@ class Tending(Core):
         return {memory.id: value for memory, value in zip(rows, values.tolist(), strict=True)}
 
     def sessions(self, *, limit: int = 20, offset: int = 0, namespace: str | None = None) -> list[tuple[Session, int]]:
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            return reader.sessions(state.key, limit, offset) if state else []
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
+            return reader.sessions.latest(limit, offset) if state else []
 
     def session_report(self, id: str, *, namespace: str | None = None) -> SessionReport:
-        with self.store.read() as reader:
-            state = self._state(reader, self.namespace(namespace))
-            session = reader.session(state.key, id)
+        with self.store.read(self.namespace(namespace)) as reader:
+            self._state(reader)
+            session = reader.sessions.get(id)
             if session is None:
                 raise NotFound(f"no session {id!r}", hint="`recallens session list` shows those that exist.")
-            links = reader.session_links(state.key, id)
-            memories = reader.memories([num for num, _, _ in links])
+            links = reader.sessions.links(id)
+            memories = reader.memories.get([num for num, _, _ in links])
         return SessionReport(session, tuple((memories[num], usage, at) for num, usage, at in links))
 
     def namespaces(self) -> list[tuple[str, int]]:
-        with self.store.read() as reader:
+        with self.store.read_all() as reader:
             return [(state.name, count) for state, count in reader.namespaces()]
 
     def stats(self, *, namespace: str | None = None) -> dict[str, Any]:
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            counts = reader.statistics(state.key) if state else {"totals": {}, "by": {}}
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
+            counts = reader.statistics() if state else {"totals": {}, "by": {}}
         return {
             "store": self.store.location, "storeId": self.store.id, "namespace": self.namespace(namespace),
             "encoder": self.encoding.key, "encoderSpec": self.encoding.spec, "readOnly": self.store.read_only, **counts,
@@ -118,7 +119,7 @@ class Tending(Core):
             problems.append(f"encoder: {error}")
         waiting = 0
         if self.encoding.key is not None and not any(problem.startswith("file:") for problem in problems):
-            with self.store.read() as reader:
+            with self.store.read_all() as reader:
                 waiting = reader.backlog_size(self.encoding.key)
         return Health(problems, {**health.facts, "encoder": self.encoding.key, "backlog": waiting})
 
@@ -131,32 +132,33 @@ class Tending(Core):
         if encoder is not None:
             self._change_encoder(encoder)
         entries = 0
-        with self.store.write() as tx:
-            for state, _ in tx.namespaces():
-                tx.clear_entries(state.key)
-                nums = tx.numbers(state.key)
+        with self.store.write_all() as whole:
+            namespaces = [state for state, _ in whole.namespaces()]
+            for state in namespaces:
+                tx = whole.at(state.name)
+                tx.terms.clear()
+                nums = tx.memories.numbers()
                 for start in range(0, len(nums), REBUILD_ROWS):
                     part = nums[start : start + REBUILD_ROWS]
-                    memories = tx.memories(part)
-                    tx.rederive(state.key, part, [reannotated(memories[num], None) for num in part])
+                    memories = tx.memories.get(part)
+                    tx.memories.rederive(part, [reannotated(memories[num], None) for num in part])
                     entries += len(part)
                     progress(len(part))
-                tx.recount_trials(state.key)
+                tx.tasks.recount()
             queued = 0
             if self.encoding.key is not None:
                 if vectors:
-                    tx.drop_vectors(self.encoding.key)
-                queued = tx.enqueue_missing(self.encoding.key)
-            keys = [state.key for state, _ in tx.namespaces()]
-        for key in keys:
-            self.resident(key).discard()
+                    whole.drop_vectors(self.encoding.key)
+                queued = whole.enqueue_missing(self.encoding.key)
+        for state in namespaces:
+            self.resident(state.key).discard()
         return {"entries": entries, "queued": queued}
 
     def _change_encoder(self, spec: str) -> None:
         """Vectors of the old one stay until the new one's are there: two models are never mixed, and none is lost."""
         found = self.open_encoder(spec)
         key = str(found.key) if found is not None else None
-        with self.store.write() as tx:
+        with self.store.write_all() as tx:
             tx.set_meta(META_ENCODER_SPEC, spec)
             if key is not None:
                 tx.set_meta(META_ENCODER_KEY, key)
@@ -192,8 +194,8 @@ class Tending(Core):
             raise InvalidInput("the retention is a number of days from 0")
         statuses = (Status.FORGOTTEN, Status.REJECTED, *((Status.SUPERSEDED,) if superseded else ()))
 
-        def due(reader: Reader, ns: int) -> dict[int, Memory]:
-            memories = reader.memories(reader.with_status(ns, statuses))
+        def due(reader: Reader) -> dict[int, Memory]:
+            memories = reader.memories.get(reader.memories.with_status(statuses))
             going = curate.prunable(
                 list(memories.values()), older_than_days=older_than_days, now=self.clock(), superseded=superseded
             )
@@ -202,25 +204,25 @@ class Tending(Core):
 
         name = self.namespace(namespace)
         if dry_run:
-            with self.store.read() as reader:
-                state = reader.namespace(name)
-                return list(due(reader, state.key).values()) if state else []
-        with self.store.write() as tx:  # judged where it is deleted: what has just been restored stays
-            state = tx.namespace(name)
-            gone = due(tx, state.key) if state else {}
+            with self.store.read(name) as reader:
+                state = reader.state
+                return list(due(reader).values()) if state else []
+        with self.store.write(name) as tx:  # judged where it is deleted: what has just been restored stays
+            state = tx.state
+            gone = due(tx) if state else {}
             if state is None or not gone:
                 return []
             derived = self.resident(state.key)
-            tx.delete(state.key, list(gone))
+            tx.memories.delete(list(gone))
         derived.discard()
         self.store.compact()
         return list(gone.values())
 
     def remove_namespace(self, name: str) -> int:
-        with self.store.write() as tx:
-            state = self._state(tx, name)
-            derived, count = self.resident(state.key), len(tx.numbers(state.key))
-            tx.remove_namespace(state.key)
+        with self.store.write(name) as tx:
+            state = self._state(tx)
+            derived, count = self.resident(state.key), len(tx.memories.numbers())
+            tx.remove()
         derived.discard()
         self.store.compact()
         return count

@@ -36,18 +36,18 @@ class Tokens(Core):
         text = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
         called = (label("name", name) or "").strip()[:MOST_NAME] or f"{right} {', '.join(granted)}"[:MOST_NAME]
         token = Token(secrets.token_hex(6), called, digest(text), granted, right, now, expires)
-        with self.store.write() as tx:
-            tx.put_token(token)
+        with self.store.write_all() as tx:
+            tx.tokens.put(token)
         return token, text
 
     def tokens(self) -> list[Token]:
-        with self.store.read() as reader:
-            return reader.tokens()
+        with self.store.read_all() as reader:
+            return reader.tokens.all()
 
     def token_revoke(self, name: str) -> Token:
         """By its id, a beginning of it that fits only one, or its name."""
-        with self.store.write() as tx:
-            known = tx.tokens()
+        with self.store.write_all() as tx:
+            known = tx.tokens.all()
             like = [one for one in known if one.id == name] or [
                 one for one in known if one.name == name or (len(name) >= MIN_ID and one.id.startswith(name))
             ]
@@ -55,8 +55,8 @@ class Tokens(Core):
                 raise InvalidInput(f"{name!r} fits several tokens", hint="Give the id: `recallens token list`.")
             if not like:
                 raise NotFound(f"no token {name!r}", hint="`recallens token list` shows those that exist.")
-            tx.revoke_token(like[0].id, self.clock())
-            return next(one for one in tx.tokens() if one.id == like[0].id)
+            tx.tokens.revoke(like[0].id, self.clock())
+            return next(one for one in tx.tokens.all() if one.id == like[0].id)
 
     def token_of(self, text: str) -> Token | None:
         """The live token with this text. Every token's digest is compared, so that the time tells nothing."""
@@ -78,22 +78,22 @@ class Tokens(Core):
         A session of the local person is no token's.
         """
         name = self.namespace(namespace)
-        with self.store.read() as reader:
-            state = reader.namespace(name)
-            used, held = reader.session_owner(state.key, session) if state is not None else (False, None)
+        with self.store.read(name) as reader:
+            state = reader.state
+            used, held = reader.sessions.owner(session) if state is not None else (False, None)
         if used or not claim or self.store.read_only:
             return not used or held == owner
-        with self.store.write() as tx:
-            ns = tx.ensure_namespace(name, self.clock()).key
-            if not tx.session_owner(ns, session)[0]:
-                tx.own_session(ns, session, owner)
-            return tx.session_owner(ns, session)[1] == owner
+        with self.store.write(name) as tx:
+            tx.ensure(self.clock())
+            if not tx.sessions.owner(session)[0]:
+                tx.sessions.own(session, owner)
+            return tx.sessions.owner(session)[1] == owner
 
     def recall_is_of(self, snapshot: str, owner: str, *, namespace: str | None = None) -> bool:
         """Whether a token's caller may look at a recorded recall: not one that another token's caller made."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            held = reader.ledger_owner(state.key, snapshot) if state is not None else None
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
+            held = reader.trail.ledger_owner(snapshot) if state is not None else None
         return held is None or held == owner
 
 

@@ -48,26 +48,26 @@ class Vaults(Keeping):
         )  # fmt: skip
         choose(str(root), options)  # a vault whose scopes all lead out of it is refused before it is stored
         space = self.namespace(namespace)
-        with self.store.write() as tx:
-            ns = tx.ensure_namespace(space, self.clock()).key
-            for vault in tx.vaults(ns):
+        with self.store.write(space) as tx:
+            tx.ensure(self.clock())
+            for vault in tx.vaults.all():
                 _compatible(vault, wanted, str(root), options)
-            tx.put_vault(ns, wanted, str(root), options, self.clock())
-            return next(vault for vault in tx.vaults(ns) if vault.name == wanted)
+            tx.vaults.put(wanted, str(root), options, self.clock())
+            return next(vault for vault in tx.vaults.all() if vault.name == wanted)
 
     def vaults(self, *, namespace: str | None = None) -> list[Vault]:
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            return reader.vaults(state.key) if state else []
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
+            return reader.vaults.all() if state else []
 
     def vault_counts(self, *, namespace: str | None = None) -> dict[str, tuple[int, int]]:
         """How many files and sections each vault has, by its name."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
             if state is None:
                 return {}
-            counts = reader.vault_counts(state.key)
-            return {vault.name: counts[vault.id] for vault in reader.vaults(state.key)}
+            counts = reader.vaults.counts()
+            return {vault.name: counts[vault.id] for vault in reader.vaults.all()}
 
     def vault(self, name: str, *, namespace: str | None = None) -> Vault:
         found = self.vaults(namespace=namespace)
@@ -85,14 +85,14 @@ class Vaults(Keeping):
     ) -> list[tuple[str, str, int, tuple[str, ...], str | None, int]]:
         """The sections of a vault by file and place: id, path, position, headings, title, characters."""
         vault = self.vault(name, namespace=namespace)
-        with self.store.read() as reader:
-            return reader.vault_page(vault.id, limit, offset)
+        with self.store.read(vault.namespace) as reader:
+            return reader.vaults.page(vault.id, limit, offset)
 
     def vault_document(self, path: str, *, namespace: str | None = None) -> bool:
         """Whether a document of this path was cut from a vault's file."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            return state is not None and reader.is_vault_document(state.key, clean(path))
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
+            return state is not None and reader.vaults.holds(clean(path))
 
     def vault_sync(
         self,
@@ -121,12 +121,12 @@ class Vaults(Keeping):
     def vault_remove(self, name: str, *, namespace: str | None = None) -> int:
         """Forget a vault and delete its sections for good; the folder stays as it is. Gives how many there were."""
         vault = self.vault(name, namespace=namespace)
-        with self.store.write() as tx:
-            ns = self._state(tx, vault.namespace).key
-            nums = tx.drop_vault(ns, vault.id)
+        with self.store.write(vault.namespace) as tx:
+            ns = self._state(tx).key
+            nums = tx.vaults.drop(vault.id)
             derived = self.resident(ns)
             if nums:
-                tx.delete(ns, nums)
+                tx.memories.delete(nums)
         if nums:
             derived.discard()
             self.store.compact()

@@ -64,14 +64,14 @@ class Xraying(Recalling):
 
         if not self.settings.capture:
             return None
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
             if state is None:
                 return None
             if owner is None:
-                stored = reader.last_ledger(state.key, session or "")
+                stored = reader.trail.last_ledger(session or "")
             else:
-                stored = reader.own_last_ledger(state.key, session or "", owner)
+                stored = reader.trail.last_ledger(session or "", owner)
         return explain(Ledger.unpacked(stored[0]), audit=stored[1]) if stored else None
 
     def sensitivity(self, text: str, **options: Any) -> tuple[Sensitivity, ...]:
@@ -83,9 +83,9 @@ class Xraying(Recalling):
         from recallens.xray.why_not import why_not
 
         query = self.question(text, **options)
-        with self.store.read() as reader:
-            state = self._state(reader, query.namespace)
-            wanted = self._memory(reader, state.key, memory)[1]
+        with self.store.read(query.namespace) as reader:
+            self._state(reader)
+            wanted = self._memory(reader, memory)[1]
         return why_not(wanted.id, query, self.ledger, memory=wanted)
 
     def stored(self, name: str, *, namespace: str | None = None) -> Ledger:
@@ -105,9 +105,9 @@ class Xraying(Recalling):
 
     def recorded(self, id: str, *, namespace: str | None = None) -> tuple[Ledger, Mapping[str, str]]:
         """A recorded recall by its snapshot's id, with the audit entry of each memory that it injected."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
-            stored = reader.stored_ledger(state.key, id) if state is not None else None
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
+            stored = reader.trail.ledger(id) if state is not None else None
         if stored is None:
             raise no_recall(id)
         return _unaltered(id, lambda: Ledger.unpacked(stored[0]), snapshot_id, id), stored[1]
@@ -134,34 +134,34 @@ class Xraying(Recalling):
 
     def audit_verify(self, *, namespace: str | None = None) -> tuple[int, list[str]]:
         """How many entries the chain has, and what is wrong with it."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
             if state is None:
                 return 0, []
-            head = reader.audit_head(state.key)
+            head = reader.trail.audit_head()
             try:
-                entries = reader.audit_entries(state.key)
+                entries = reader.trail.audit()
                 return len(entries), verify_chain(entries, head)
             except (ValueError, TypeError) as error:
                 return head[0], [f"an entry was altered so that it cannot be read ({error})"]
 
     def audit_entries(self, *, limit: int, page: int = 1, namespace: str | None = None) -> tuple[int, list[AuditEntry]]:
         """How many entries were written, and one page of them, the latest first."""
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
             if state is None:
                 return 0, []
-            written = reader.audit_head(state.key)[0]
+            written = reader.trail.audit_head()[0]
             after = written - page * limit
-            found = reader.audit_entries(state.key, max(after, 0), limit + min(after, 0)) if after > -limit else []
+            found = reader.trail.audit(max(after, 0), limit + min(after, 0)) if after > -limit else []
             return written, found[::-1]
 
     def audit_anomalies(self, *, namespace: str | None = None) -> list[Anomaly]:
-        with self.store.read() as reader:
-            state = reader.namespace(self.namespace(namespace))
+        with self.store.read(self.namespace(namespace)) as reader:
+            state = reader.state
             if state is None:
                 return []
-            return anomalies(reader.audit_entries(state.key), len(reader.numbers(state.key)))
+            return anomalies(reader.trail.audit(), len(reader.memories.numbers()))
 
 
 def no_recall(id: str) -> NotFound:

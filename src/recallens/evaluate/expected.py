@@ -63,13 +63,13 @@ class Files:
         }
 
 
-def files_of(reader: Reader, ns: int) -> Files:
+def files_of(reader: Reader) -> Files:
     files = Files()
-    for document in reader.documents(ns):
+    for document in reader.documents.all():
         files.documents[document.id] = document.path
         files.by_name[_path(document.path)].add(document.id)
-    for vault in reader.vaults(ns):
-        for file in reader.vault_files(vault.id):
+    for vault in reader.vaults.all():
+        for file in reader.vaults.files(vault.id):
             if file.document:
                 files.inside[file.document] = file.path
                 for name in (file.path, os.path.join(vault.root, file.path)):
@@ -80,27 +80,27 @@ def files_of(reader: Reader, ns: int) -> Files:
 def resolve(engine: Engine, names: Mapping[str, Iterable[str]], namespace: str) -> dict[str, Expected]:
     """By question, what it expects. One look at the store for all of them."""
     wanted = list(dict.fromkeys(name for own in names.values() for name in own))
-    with engine.store.read() as reader:
-        state = reader.namespace(namespace)
+    with engine.store.read(namespace) as reader:
+        state = reader.state
         if state is None:
             return {question: Expected(unknown=tuple(own)) for question, own in names.items()}
-        files = files_of(reader, state.key)
+        files = files_of(reader)
         documents = {name: id for name in wanted if (id := files.document(name)) is not None}
         sections = {
-            id: tuple(reader.ids(reader.document_memories(state.key, files.documents[id])).values())
+            id: tuple(reader.memories.ids(reader.documents.memories(files.documents[id])).values())
             for id in dict.fromkeys(documents.values())
         }
         others = [name for name in wanted if name not in documents]
-        memories = _memories(reader, state.key, others)
+        memories = _memories(reader, others)
     return {question: _expected(own, documents, sections, memories) for question, own in names.items()}
 
 
-def _memories(reader: Reader, ns: int, names: list[str]) -> dict[str, Memory]:
+def _memories(reader: Reader, names: list[str]) -> dict[str, Memory]:
     """By our id, or by the one that a memory had where it came from."""
-    ours = reader.find(ns, [name.upper() for name in names])
-    theirs = reader.by_source_id(ns, names)
+    ours = reader.memories.find([name.upper() for name in names])
+    theirs = reader.memories.by_source_id(names)
     numbers = {name: num for name in names if (num := ours.get(name.upper(), theirs.get(name))) is not None}
-    found = reader.memories(list(numbers.values()))
+    found = reader.memories.get(list(numbers.values()))
     return {name: found[num] for name, num in numbers.items() if num in found}
 
 

@@ -39,9 +39,9 @@ class Proposal:
 def propose(engine: Engine, vault: str | None, *, most: int = MOST) -> list[Proposal]:
     """Of one vault, or of all that was cut from files. The same store gives the same list."""
     only = None if vault is None else engine.vault(vault).id
-    with engine.store.read() as reader:
-        state = reader.namespace(engine.namespace(None))
-        named = list(_named(reader, state.key, only)) if state is not None else []
+    with engine.store.read(engine.namespace(None)) as reader:
+        state = reader.state
+        named = list(_named(reader, only)) if state is not None else []
     if not named:
         raise NotFound("no file to ask about is in the store", hint="`recallens vault add FOLDER` takes notes in.")
     found = sorted(_distinct(named), key=lambda one: (one.heading, -one.distinct, one.path, one.query))
@@ -59,20 +59,20 @@ def as_yaml(proposals: Sequence[Proposal], *, vault: str | None, file: str) -> s
     return "".join(parts)
 
 
-def _named(reader: Reader, ns: int, only: int | None) -> Iterator[tuple[str, str, bool]]:
+def _named(reader: Reader, only: int | None) -> Iterator[tuple[str, str, bool]]:
     """Each file's path, with its title or one of its headings."""
-    paths = files_of(reader, ns).shortest_names()
+    paths = files_of(reader).shortest_names()
     of_vaults: set[str] = set()
     chosen: set[str] = set()
-    for vault in reader.vaults(ns):
-        documents = [file.document for file in reader.vault_files(vault.id) if file.document in paths]
+    for vault in reader.vaults.all():
+        documents = [file.document for file in reader.vaults.files(vault.id) if file.document in paths]
         of_vaults.update(documents)
         if only in (None, vault.id):
             chosen.update(documents)
-            for document, sections in sorted(reader.vault_sections(vault.id, documents).items()):
+            for document, sections in sorted(reader.vaults.sections(vault.id, documents).items()):
                 headings = dict.fromkeys(heading for section in sections for heading in section.placed.headings)
                 yield from ((paths[document], heading, True) for heading in headings)
-    for kept in reader.documents(ns):
+    for kept in reader.documents.all():
         wanted = kept.id in chosen or (only is None and kept.id not in of_vaults)
         if wanted and kept.title:
             yield paths[kept.id], kept.title, False

@@ -18,7 +18,7 @@ from recallens.index.encoders.protocol import Encoder
 from recallens.ingest.draft import Draft
 from recallens.model.ids import IdSource
 from recallens.model.memory import FileCitation
-from recallens.store.protocols import Prepared
+from recallens.store.records import Prepared
 
 # Documents are asked as a user asks, ten at a time. A session stands where its best turn stands, so ten sessions take
 # more turns: with 50 and with 200 locomo-dev has 79.6 and 80.4 recall_all@5, 51.5 and 51.3 nDCG@10 by turn.

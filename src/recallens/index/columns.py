@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recallens.model.masks import everywhere
 from recallens.model.memory import Kind, Sector, Status, Tier, Zone
 from recallens.model.verdict import BoolArray, IntArray
-from recallens.store.protocols import COLUMN_FIELDS, ColumnRow
+from recallens.store.records import COLUMN_FIELDS, ColumnRow
 
 Array = NDArray[Any]
 

@@ -76,10 +76,10 @@ class LexicalIndex:
             self._norms[formula] = length_norm(formula, self.columns["length"], self.mean_length)
         return self._norms[formula]
 
-    def code_words(self, reader: Reader, ns: int) -> Sequence[int]:
+    def code_words(self, reader: Reader) -> Sequence[int]:
         """The numbers of the words that programs hold, which every query asks about: looked up once a version."""
         if self._code is None:
-            self._code = list(reader.terms(ns, CODE_WORDS).values())
+            self._code = list(reader.terms.numbers(CODE_WORDS).values())
         return self._code
 
     def code_rows(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
@@ -307,7 +307,6 @@ def _any_of(flat: NDArray[np.uint32], numbers: Sequence[int]) -> BoolArray:
 
 def bind_lexical(
     reader: Reader,
-    ns: int,
     index: LexicalIndex,
     text: str,
     *,
@@ -320,38 +319,38 @@ def bind_lexical(
 
     def look_up() -> tuple[Sequence[QueryTerm], Sequence[int]]:
         if prefixes == "every":
-            return every_prefix(reader, ns, words), ()
+            return every_prefix(reader, words), ()
         if prefixes == "none":
-            return plain_terms(reader, ns, weights), ()
-        return weighted_terms(reader, ns, weights, expansions or {}), index.code_words(reader, ns)
+            return plain_terms(reader, weights), ()
+        return weighted_terms(reader, weights, expansions or {}), index.code_words(reader)
 
     return BoundLexical(index, look_up, formula, weights, words)
 
 
 def weighted_terms(
-    reader: Reader, ns: int, weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]]
+    reader: Reader, weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]]
 ) -> list[QueryTerm]:
     """Words weighted by what they say; a prefix helps a short query, and a word that no memory holds."""
     others = {(word, other): tokenize(other) for word, found in expansions.items() for other in found}
     wanted = dict.fromkeys([*weights, *(token for tokens in others.values() for token in tokens)])
-    numbers = reader.terms(ns, list(wanted))
+    numbers = reader.terms.numbers(list(wanted))
     terms = [QueryTerm(word, (numbers[word],), weights[word], word) for word in weights if word in numbers]
     terms += _expanded_terms(others, numbers, weights)
     short = len(weights) <= PREFIX_QUERY_WORDS
     open_ended = [word for word in weights if (short or word not in numbers) and _may_be_prefix(word)]
-    found = reader.terms_with_prefix(ns, open_ended, PREFIX_CAP) if open_ended else {}
+    found = reader.terms.with_prefix(open_ended, PREFIX_CAP) if open_ended else {}
     return terms + _prefix_terms(open_ended, found, weights, without=numbers)
 
 
-def plain_terms(reader: Reader, ns: int, words: Iterable[str]) -> list[QueryTerm]:
-    numbers = reader.terms(ns, list(words))
+def plain_terms(reader: Reader, words: Iterable[str]) -> list[QueryTerm]:
+    numbers = reader.terms.numbers(list(words))
     return [QueryTerm(word, (number,), 1.0, word) for word, number in numbers.items()]
 
 
-def every_prefix(reader: Reader, ns: int, tokens: Sequence[str]) -> list[QueryTerm]:
+def every_prefix(reader: Reader, tokens: Sequence[str]) -> list[QueryTerm]:
     """The specification: each word of more than one character, as a prefix, all equal."""
     words = [word for word in dict.fromkeys(tokens) if len(word) > 1 or not word.isascii()]
-    found = reader.terms_with_prefix(ns, words, EVERY_PREFIX_CAP) if words else {}
+    found = reader.terms.with_prefix(words, EVERY_PREFIX_CAP) if words else {}
     return [QueryTerm(word, tuple(found[word]), 1.0, word) for word in words if found.get(word)]
 
 

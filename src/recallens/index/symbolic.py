@@ -48,5 +48,5 @@ def _shares(columns: Columns, labels: Sequence[tuple[str, str]], hits: Sequence[
     return scores
 
 
-def bind_symbolic(reader: Reader, ns: int, columns: Columns, labels: Sequence[tuple[str, str]]) -> BoundSymbolic:
-    return BoundSymbolic(columns, labels, reader.labelled(ns, labels) if labels else ())
+def bind_symbolic(reader: Reader, columns: Columns, labels: Sequence[tuple[str, str]]) -> BoundSymbolic:
+    return BoundSymbolic(columns, labels, reader.terms.labelled(labels) if labels else ())

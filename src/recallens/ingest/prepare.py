@@ -24,7 +24,7 @@ from recallens.model.memory import (
     Tier,
     Zone,
 )
-from recallens.store.protocols import Prepared
+from recallens.store.records import Prepared
 from recallens.text.counting import estimate_tokens
 from recallens.text.normalize import clean, normalize
 from recallens.text.tokenizer import tokenize

@@ -9,7 +9,6 @@ from recallens.store.protocols import Writer
 
 def strengthen(
     tx: Writer,
-    ns: int,
     num: int,
     kind: EventKind,
     *,
@@ -18,7 +17,7 @@ def strengthen(
     session: str | None = None,
     task: str | None = None,
 ) -> None:
-    memory = tx.memories([num])[num]
+    memory = tx.memories.get([num])[num]
     step = reinforced(
         reinforcement=memory.reinforcement,
         reinforced_at=memory.reinforced_at or 0,
@@ -27,9 +26,9 @@ def strengthen(
         by=by,
         at=now,
     )
-    tx.reinforce(ns, [(num, step)], now)
+    tx.memories.reinforce([(num, step)], now)
     confirmed = memory.confirmed or kind is EventKind.CONFIRMED
-    tx.update(ns, num, {"uses": memory.uses + 1, "last_used": now, "confirmed": int(confirmed)})
-    tx.record(ns, [Event(memory.namespace, kind, now, session=session, task=task, amount=by)], [num])
+    tx.memories.update(num, {"uses": memory.uses + 1, "last_used": now, "confirmed": int(confirmed)})
+    tx.trail.record([Event(memory.namespace, kind, now, session=session, task=task, amount=by)], [num])
     if session is not None:
-        tx.link(ns, session, [num], Usage.REINFORCED, now)
+        tx.sessions.link(session, [num], Usage.REINFORCED, now)

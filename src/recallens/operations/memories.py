@@ -14,7 +14,7 @@ from recallens.operations.keeping import Content
 from recallens.operations.operation import Answer, Operation
 from recallens.render.records import Record, memory_record, relation_record
 from recallens.render.showing import shown_record
-from recallens.store.protocols import Listing
+from recallens.store.records import Listing
 from recallens.text.normalize import normalize
 
 if TYPE_CHECKING:

@@ -26,13 +26,13 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     nums = scene.columns["num"][rows].tolist()
     assert scene.known is not None
     known = scene.known(nums)
-    sessions = reader.source_sessions(nums) if scene.columns.names["session"].texts else {}
+    sessions = reader.sessions.sources(nums) if scene.columns.names["session"].texts else {}
     replaced = [
         num
         for num in nums
         if num in known.relations and any(_replaces(one, known.memories[num]) for one in known.relations[num])
     ]
-    successors = reader.successors(replaced, scene.at) if replaced else {}
+    successors = reader.relations.successors(replaced, scene.at) if replaced else {}
     saliences = scene.salience(pool.rows)[positions].tolist()
     superseded = scene.superseded(pool.rows)[positions].tolist()
     proposers = scene.once("proposers", positions, lambda: pool.proposers(positions))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recallens.model.memory import Memory, Status
 from recallens.render.formats import instant
-from recallens.store.protocols import Listing
+from recallens.store.records import Listing
 from recallens.web.answering import Page
 from recallens.web.searching import choices
 from recallens.web.visits import WEIGHT, Visit

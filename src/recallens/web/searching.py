@@ -6,7 +6,7 @@ from recallens.model.memory import Kind, Sector, Status
 from recallens.model.recall import Recall
 from recallens.model.snapshot_id import snapshot_id
 from recallens.render.records import certificate_of, filters_record
-from recallens.store.protocols import Listing
+from recallens.store.records import Listing
 from recallens.web.answering import Page
 from recallens.web.results import legend, of_recall
 from recallens.web.visits import Visit

@@ -21,9 +21,9 @@ def init(given: Given, encoder: str | None) -> None:
     """
     with given.engine(create=True, encoder=encoder) as engine:
         found = engine.bootstrap_encoder() if encoder is None else None
-        with engine.store.write() as tx:
+        with engine.store.write(engine.namespace(None)) as tx:
             engine.settle_encoding(tx)
-            tx.ensure_namespace(engine.namespace(None), engine.clock())
+            tx.ensure(engine.clock())
         record = {
             "store": engine.store.location,
             "namespace": engine.namespace(None),

@@ -11,7 +11,7 @@ from recallens.ingest.vault.match import match_sections
 from recallens.ingest.vault.notes import Note, draft_of, placed
 from recallens.model.citation import citation_to_json
 from recallens.model.vault import KnownSection, Seen, Vault
-from recallens.store.vaults import MovedSection, NewSection, ReplacedSection
+from recallens.store.records import MovedSection, NewSection, ReplacedSection
 
 
 @dataclass(frozen=True, slots=True)
