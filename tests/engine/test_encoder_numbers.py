@@ -34,5 +34,5 @@ def test_numbers_without_a_finite_value_are_refused(tmp_path: Path, wrong: float
             engine.drain()
         assert [one.memory.content for one in engine.search("gateway").results] == ["the gateway listens on port 8443"]
         assert engine.encoding.key is not None
-        with engine.store.read() as reader:
+        with engine.store.read_all() as reader:
             assert reader.backlog_size(engine.encoding.key) == 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recallens.index.columns import ALWAYS, NEVER, Columns, code_of
 from recallens.model.memory import Status, Tier
-from recallens.store.protocols import COLUMN_FIELDS
+from recallens.store.records import COLUMN_FIELDS
 
 BASE: dict[str, Any] = {
     "project": None, "sector": "semantic", "kind": "fact", "tier": "project", "status": "active", "zone": "trusted",

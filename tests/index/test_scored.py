@@ -38,9 +38,9 @@ def test_which_rows_hold_every_word(engine: Engine) -> None:
         engine.remember(Draft(text), dedupe=False)
     with engine.snapshot("default") as snapshot:
         assert snapshot is not None
-        reader, state, version = snapshot
-        bound = bind_lexical(reader, state.key, version.lexical, "x", formula=DEFAULT.formula, prefixes="short")
-        numbers = reader.terms(state.key, ["ladder", "gate"])
+        reader, _, version = snapshot
+        bound = bind_lexical(reader, version.lexical, "x", formula=DEFAULT.formula, prefixes="short")
+        numbers = reader.terms.numbers(["ladder", "gate"])
         every = np.arange(4)
         assert bound.holds(list(numbers.values()), every).tolist() == [True, False, False, False]
         assert bound.holds([numbers["gate"]], every).tolist() == [True, True, False, False]
