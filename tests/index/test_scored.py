@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recallens.engine import Engine
 from recallens.index.lexical import bind_lexical
-from recallens.index.scored import Scored, added_up, distinct
+from recallens.index.views import Scored, added_up, distinct
 from recallens.ingest.draft import Draft
 from recallens.recall.presets import DEFAULT
 

@@ -14,9 +14,8 @@ from recallens.index.columns import Columns
 from recallens.index.encoding import Encoding, LazySemantic
 from recallens.index.lexical import BoundLexical, LexicalIndex, bind_lexical
 from recallens.index.resident import Version
-from recallens.index.symbolic import bind_symbolic
 from recallens.index.vectors import Single, VectorIndex
-from recallens.index.views import BoundView
+from recallens.index.views import BoundView, bind_symbolic
 from recallens.ingest.prepare import ROLES, labels
 from recallens.model.checking import CitationCheck
 from recallens.model.later import Later

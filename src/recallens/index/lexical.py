@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from recallens.index.bm25 import Bm25, idf, length_norm, saturation, weighted_frequency
 from recallens.index.columns import Columns
 from recallens.index.pairs import CODE_WORDS, code_rows, code_share, pair_scores, read
-from recallens.index.scored import Scored, added_up
 from recallens.index.segments import Postings, Segment
-from recallens.index.top import best
-from recallens.index.views import Proposals
+from recallens.index.views import Proposals, Scored, added_up, best
 from recallens.model.masks import all_true, places
 from recallens.model.quick import quick
 from recallens.model.verdict import BoolArray, FloatArray, IntArray

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from recallens.index.bm25 import Bm25, saturation
-from recallens.index.scored import distinct
 from recallens.index.segments import Segment, Terms
+from recallens.index.views import distinct
 from recallens.model.masks import all_true, places
 from recallens.model.quick import quick
 from recallens.model.verdict import BoolArray, FloatArray, IntArray

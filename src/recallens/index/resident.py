@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from recallens.index.columns import INTERNED, Columns
+from recallens.index.images import Image, Stamp, exclusively, read_image, write_image
 from recallens.index.lexical import LexicalIndex
 from recallens.index.segments import Segment, from_entries, merge, with_segment
-from recallens.index.sidecar import Image, Stamp, exclusively, read_image, write_image
 from recallens.index.vectors import EXACT_ROWS, VECTOR_DTYPE, VectorIndex
 from recallens.model.verdict import BoolArray
 from recallens.store.protocols import Reader

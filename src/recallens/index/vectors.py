@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallens.index.columns import Columns
-from recallens.index.scored import distinct
-from recallens.index.top import best
-from recallens.index.views import Proposals
+from recallens.index.views import Proposals, best, distinct
 from recallens.model.masks import everywhere, places
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 

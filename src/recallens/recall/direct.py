@@ -10,7 +10,7 @@ import numpy as np
 
 from recallens.index.columns import code_of, table_of
 from recallens.index.lexical import BoundLexical
-from recallens.index.top import best
+from recallens.index.views import best
 from recallens.model.masks import all_true, anywhere, places
 from recallens.model.memory import FileCitation, Kind, Status, Zone
 from recallens.model.pool import Pool

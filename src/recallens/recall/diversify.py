@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from recallens.index.columns import code_of
-from recallens.index.top import ordered
+from recallens.index.views import ordered
 from recallens.model.masks import all_but, all_true, anywhere, everywhere, places
 from recallens.model.memory import Kind
 from recallens.model.pool import Pool

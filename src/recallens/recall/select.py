@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from recallens.index.top import ordered
+from recallens.index.views import ordered
 from recallens.model.masks import places
 from recallens.model.pool import Pool
 from recallens.model.query import Query

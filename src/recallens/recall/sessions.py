@@ -9,7 +9,7 @@ import numpy as np
 
 from recallens.index.columns import Columns, code_of
 from recallens.index.lexical import BoundLexical
-from recallens.index.top import best
+from recallens.index.views import best
 from recallens.ingest.recaps import RECAP_SOURCE
 from recallens.model.memory import Kind
 from recallens.model.pool import Pool

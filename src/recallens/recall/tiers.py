@@ -9,7 +9,7 @@ import numpy as np
 
 from recallens.index.columns import code_of, table_of
 from recallens.index.lexical import BoundLexical
-from recallens.index.top import best
+from recallens.index.views import best
 from recallens.model.masks import anywhere
 from recallens.model.memory import Kind, Sector
 from recallens.model.pool import Pool

@@ -9,9 +9,8 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 from recallens.errors import EncoderError, InvalidInput
-from recallens.index.encoders.endpoint import Endpoint
 from recallens.index.encoders.minilm import INSTALL
-from recallens.index.encoders.ollama import BASE_URL as OLLAMA_URL
+from recallens.index.encoders.remote import OLLAMA_URL, Endpoint
 
 # A server on this machine answers at once; one that does not is not there.
 TIMEOUT_SECONDS: Final = 1.0

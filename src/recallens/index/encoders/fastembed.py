@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recallens.errors import EncoderFailed, UnknownOption
-from recallens.index.encoders.packages import require
-from recallens.index.encoders.prefixes import prefix_for
-from recallens.index.encoders.protocol import EncoderKey, Vectors
-from recallens.index.encoders.vectors import unit_rows, with_blanks_as_zeros
+from recallens.index.encoders.protocol import EncoderKey, Vectors, prefix_for, require, unit_rows, with_blanks_as_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
