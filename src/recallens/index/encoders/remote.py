@@ -138,12 +138,12 @@ class Endpoint:
 
     def _quoted(self, error: HTTPError) -> str:
         try:
-            said = error.read(LARGEST_ANSWER_BYTES).decode("utf-8", "replace")
+            message = error.read(LARGEST_ANSWER_BYTES).decode("utf-8", "replace")
         except (OSError, HTTPException):
             return ""
         if self.api_key:
-            said = said.replace(self.api_key, "***")
-        return " ".join(said.split())[:QUOTED_CHARACTERS]
+            message = message.replace(self.api_key, "***")
+        return " ".join(message.split())[:QUOTED_CHARACTERS]
 
     def _broken_line(self, error: OSError | HTTPException) -> Exception:
         reason = error.reason if isinstance(error, URLError) else error
@@ -213,8 +213,8 @@ class RemoteEncoder:
         return self._encode(texts, self._prefix.document)
 
     def _encode(self, texts: Sequence[str], prefix: str) -> Vectors:
-        def encode(said: list[str]) -> Vectors:
-            return np.vstack([self._checked(batch) for batch in _batches([prefix + text for text in said])])
+        def encode(filled: list[str]) -> Vectors:
+            return np.vstack([self._checked(batch) for batch in _batches([prefix + text for text in filled])])
 
         return with_blanks_as_zeros(texts, self.key.dimension, encode)
 

@@ -47,9 +47,9 @@ class InOurWords:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is not None:
-            told = in_our_words(error, self._path)
-            if told is not None:
-                raise told from error
+            translated = in_our_words(error, self._path)
+            if translated is not None:
+                raise translated from error
 
 
 def in_our_words(error: BaseException, path: str) -> StoreError | None:
