@@ -67,7 +67,7 @@ def table_of(options: Sequence[StrEnum]) -> BoolArray:
 
 
 @dataclass(slots=True)
-class Names:
+class InternedTexts:
     """Texts by number. It only grows, so versions share it."""
 
     texts: list[str] = field(default_factory=list)
@@ -87,8 +87,8 @@ class Names:
         return self.codes.get(text, -2)
 
     @staticmethod
-    def of(texts: Sequence[str]) -> Names:
-        return Names(list(texts), {text: code for code, text in enumerate(texts)})
+    def of(texts: Sequence[str]) -> InternedTexts:
+        return InternedTexts(list(texts), {text: code for code, text in enumerate(texts)})
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ class Columns:
 
     __slots__ = ("_buffers", "_plain", "_sorter", "_views", "names", "size")
 
-    def __init__(self, buffers: dict[str, _Buffer], names: dict[str, Names], size: int) -> None:
+    def __init__(self, buffers: dict[str, _Buffer], names: dict[str, InternedTexts], size: int) -> None:
         self._buffers = buffers
         self.names = names
         self.size = size
@@ -116,14 +116,14 @@ class Columns:
     @staticmethod
     def empty() -> Columns:
         buffers = {name: _Buffer(np.empty(0, dtype=dtype), 0) for name, dtype in _DTYPES.items()}
-        return Columns(buffers, {name: Names() for name in INTERNED}, 0)
+        return Columns(buffers, {name: InternedTexts() for name in INTERNED}, 0)
 
     @staticmethod
     def of(arrays: Mapping[str, Array], names: Mapping[str, Sequence[str]]) -> Columns:
         """From a stored image, whose arrays may be read-only maps of a file."""
         size = len(arrays["num"])
         buffers = {name: _Buffer(arrays[name], size) for name in _DTYPES}
-        return Columns(buffers, {name: Names.of(names[name]) for name in INTERNED}, size)
+        return Columns(buffers, {name: InternedTexts.of(names[name]) for name in INTERNED}, size)
 
     def __getitem__(self, name: str) -> Array:
         try:

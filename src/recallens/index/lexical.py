@@ -14,7 +14,7 @@ from recallens.index.bm25 import Bm25, idf, length_norm, saturation, weighted_fr
 from recallens.index.columns import Columns
 from recallens.index.pairs import CODE_WORDS, code_rows, code_share, pair_scores, read
 from recallens.index.segments import Postings, Segment
-from recallens.index.views import Proposals, Scored, added_up, best
+from recallens.index.views import Proposals, ScoredRows, added_up, best
 from recallens.model.masks import all_true, places
 from recallens.model.quick import quick
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
@@ -129,7 +129,7 @@ class BoundLexical:
         self._weights = weights
         self._index = index
         self._formula = formula
-        self._scored: Scored | None = None
+        self._scored: ScoredRows | None = None
         self._terms: Sequence[QueryTerm] = ()
         self._ideal = 0.0
 
@@ -145,7 +145,7 @@ class BoundLexical:
         return self._ideal
 
     @property
-    def _matches(self) -> Scored:
+    def _matches(self) -> ScoredRows:
         if self._scored is None:
             self._scored = self._add_up()
         return self._scored
@@ -253,7 +253,7 @@ class BoundLexical:
             held &= with_it
         return held
 
-    def _add_up(self) -> Scored:
+    def _add_up(self) -> ScoredRows:
         index, formula = self._index, self._formula
         self._terms, self._code = self._look_up()
         known = {term.of for term in self._terms if not term.expands}
@@ -262,7 +262,7 @@ class BoundLexical:
                 self._ideal += weight * idf(formula, index.documents, 0) * (formula.k1 + 1.0)
         occurring = [(term, *occurrences) for term in self._terms if len((occurrences := self._occurrences(term))[0])]
         if not occurring:
-            return Scored(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
+            return ScoredRows(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
         rows = np.concatenate([rows for _, rows, _ in occurring])
         counts = np.concatenate([counts for _, _, counts in occurring])
         sizes = [len(rows) for _, rows, _ in occurring]
@@ -279,7 +279,7 @@ class BoundLexical:
         weights = np.repeat([0.0 if term.expands else term.weight for term, _, _ in occurring], sizes)
         matching, (total, held) = added_up(index.columns.size, rows, scores, weights)
         asked = sum(self._weights.values())
-        return Scored(matching, total, np.minimum(held / asked, 1.0) if asked else held)
+        return ScoredRows(matching, total, np.minimum(held / asked, 1.0) if asked else held)
 
     def _occurrences(self, term: QueryTerm) -> tuple[NDArray[Any], FloatArray]:
         """Rows and frequencies of a term; several numbers of a prefix are one term, so their counts add up."""

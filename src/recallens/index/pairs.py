@@ -36,7 +36,7 @@ MOSTLY = 0.75
 
 @quick
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class WordReading:
     """The terms of some rows in text order, one after the other; where each row ends, and its place among the rows."""
 
     terms: Terms
@@ -45,7 +45,7 @@ class Reading:
     size: int
 
 
-def read(segments: Sequence[Segment], rows: IntArray) -> Reading:
+def read(segments: Sequence[Segment], rows: IntArray) -> WordReading:
     """The beginnings of these rows, from whichever segment holds each."""
     terms, lengths, insides = [], [], []
     for segment in segments:
@@ -59,9 +59,9 @@ def read(segments: Sequence[Segment], rows: IntArray) -> Reading:
             lengths.append(sizes)
             insides.append(inside)
     if len(terms) == 1:
-        return Reading(terms[0], ends, insides[0], len(rows))
+        return WordReading(terms[0], ends, insides[0], len(rows))
     nothing = np.empty(0, dtype=np.int64)
-    return Reading(
+    return WordReading(
         np.concatenate([np.empty(0, dtype=np.uint32), *terms]),
         np.concatenate([nothing, *lengths]).cumsum(),
         np.concatenate([nothing, *insides]),
@@ -77,7 +77,7 @@ Pairs = Mapping[tuple[int, int], float]
 FEW_PAIRS = 16
 
 
-def pair_scores(reading: Reading, pairs: Pairs, norm: FloatArray, formula: Bm25) -> FloatArray:
+def pair_scores(reading: WordReading, pairs: Pairs, norm: FloatArray, formula: Bm25) -> FloatArray:
     """BM25 of the pairs as if each were one term, for each row."""
     ends, size = reading.ends, reading.size
     if not pairs or len(reading.terms) < 2:

@@ -77,7 +77,7 @@ def best(columns: Columns, rows: IntArray, scores: NDArray[Any], k: int) -> IntA
 
 
 @dataclass(slots=True, eq=False)
-class Scored:
+class ScoredRows:
     """Rows in their order, each with its score and with the share of the query's words that it holds."""
 
     rows: IntArray

@@ -55,7 +55,7 @@ _OPENER = build_opener(_NoRedirect)
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class EmbeddingServer:
     url: str
     api_key: str | None = field(default=None, repr=False)
     timeout: float = TIMEOUT_SECONDS
@@ -268,7 +268,7 @@ def open_openai(
     backoff: float = BACKOFF_SECONDS,
 ) -> RemoteEncoder:
     """`dimension` is sent to the server, for a model that can shorten its vectors; leave it out otherwise."""
-    endpoint = Endpoint(_url(base_url or OPENAI_URL), api_key, timeout=timeout, backoff=backoff)
+    endpoint = EmbeddingServer(_url(base_url or OPENAI_URL), api_key, timeout=timeout, backoff=backoff)
     request: dict[str, Any] = {"model": model}
     if dimension is not None:
         request["dimensions"] = dimension
@@ -308,7 +308,7 @@ def open_ollama(
 ) -> RemoteEncoder:
     """`api_key` is for an Ollama behind a proxy. A text too long for the model is cut by the server."""
     url = (base_url or OLLAMA_URL).rstrip("/").removesuffix(OLLAMA_PATH) + OLLAMA_PATH
-    endpoint = Endpoint(url, api_key, timeout=timeout, backoff=backoff)
+    endpoint = EmbeddingServer(url, api_key, timeout=timeout, backoff=backoff)
     request: dict[str, Any] = {"model": model, "truncate": True}
     if dimension is not None:
         request["dimensions"] = dimension

@@ -98,7 +98,7 @@ def _signed(value: int) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
-class _Written:
+class _ColumnValues:
     """Some columns of the table, and how their values are read off a prepared memory."""
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -109,9 +109,9 @@ class _Written:
         return [encode(row) for encode in self._encoders]
 
 
-_INSERTED = _Written([column.name for column in COLUMNS if column.inserted])
-_DERIVED = _Written([column.name for column in COLUMNS if column.derived])
-REPLACED = _Written([column.name for column in COLUMNS if column.replaced])
+_INSERTED = _ColumnValues([column.name for column in COLUMNS if column.inserted])
+_DERIVED = _ColumnValues([column.name for column in COLUMNS if column.derived])
+REPLACED = _ColumnValues([column.name for column in COLUMNS if column.replaced])
 
 _INSERT = (
     f"INSERT INTO memories (ns, seq, {', '.join(_INSERTED.names)})"
