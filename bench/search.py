@@ -159,11 +159,11 @@ def together(rows: Sequence[dict[str, float]]) -> dict[str, float]:
 
 def brute_force(engine: Engine, asked: Sequence[str]) -> list[float]:
     """The same semantic question answered by one product over every vector in single precision."""
-    with engine.core.store.read() as reader:
-        state = reader.namespace("default")
+    with engine.core.store.read("default") as reader:
+        state = reader.state
         assert state is not None
         assert engine.core.encoding.key is not None
-        blobs = [blob for _, blob in reader.vectors(state.key, engine.core.encoding.key, 0)]
+        blobs = [blob for _, blob in reader.vectors.changes(engine.core.encoding.key, 0)]
     matrix = np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(blobs), -1).astype(np.float32)
     encoder = engine.core.encoding.available()
     times = []

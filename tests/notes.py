@@ -45,9 +45,9 @@ def synced(engine: Engine, name: str = "notes") -> VaultSync:
 
 def sections(engine: Engine, path: str | None = None) -> list[Memory]:
     """The sections of a file, or of all, in order."""
-    with engine.core.store.read() as reader:
-        state = reader.namespace("default")
+    with engine.core.store.read("default") as reader:
+        state = reader.state
         assert state is not None
-        found = reader.memories(reader.numbers(state.key)).values()
+        found = reader.memories.get(reader.memories.numbers()).values()
     chosen = [memory for memory in found if path is None or memory.attributes.get("path") == path]
     return sorted(chosen, key=lambda memory: (memory.attributes.get("path", ""), memory.position or 0))

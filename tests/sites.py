@@ -53,7 +53,7 @@ def load_sample(store: Path, *, vault: bool = True, encoder: str = "hashing") ->
 
 def written(engine: Engine, namespace: str = "default") -> tuple[int, int, int]:
     """What grows with every write: the namespace's number, the audit chain, the kept recalls."""
-    with engine.core.store.read() as reader:
-        state = reader.namespace(namespace)
+    with engine.core.store.read(namespace) as reader:
+        state = reader.state
         assert state is not None
-        return state.number, reader.audit_head(state.key)[0], len(reader.kept_ledgers(state.key, 10_000, None))
+        return state.number, reader.trail.audit_head()[0], len(reader.trail.ledgers(10_000, None))

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from recallens.engines.sqlite.store import SqliteStore
 from recallens.errors import StoreMissing
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import prepare
 from recallens.model.memory import Event, EventKind, Relation, RelationType, Session, Status, Usage, encode_id
-from recallens.store.protocols import Listing, Prepared, Reader, Store, Writer
+from recallens.store.protocols import Store, Writer
+from recallens.store.records import Listing, Prepared
+from recallens.store.sqlite.store import SqliteStore
 from standing import START_MS
 
 STORES: dict[str, Callable[[Path], Store]] = {
@@ -36,22 +37,15 @@ def row(number: int, content: str, **attributes: Any) -> Prepared:
 
 
 def written(store: Store, *contents: str, namespace: str = "n", first: int = 0, **attributes: Any) -> list[int]:
-    with store.write() as tx:
-        state = tx.ensure_namespace(namespace, START_MS)
-        return tx.insert(state.key, [row(first + at, text, **attributes) for at, text in enumerate(contents)])
-
-
-def key(reader: Reader, namespace: str = "n") -> int:
-    state = reader.namespace(namespace)
-    assert state is not None
-    return state.key
+    with store.write(namespace) as tx:
+        tx.ensure(START_MS)
+        return tx.memories.insert([row(first + at, text, **attributes) for at, text in enumerate(contents)])
 
 
 def number(store: Store, namespace: str = "n") -> int:
-    with store.read() as reader:
-        state = reader.namespace(namespace)
-        assert state is not None
-        return state.number
+    with store.read(namespace) as reader:
+        assert reader.state is not None
+        return reader.state.number
 
 
 class Halted(Exception):
@@ -63,9 +57,9 @@ def test_a_transaction_that_fails_has_not_happened(store: Store) -> None:
     before = number(store)
 
     def fail() -> None:
-        with store.write() as tx:
-            tx.insert(key(tx), [row(1, "second thing altogether")])
-            tx.set_meta("colour", "red")
+        with store.write("n") as tx:
+            tx.memories.insert([row(1, "second thing altogether")])
+            tx.whole.set_meta("colour", "red")
             raise Halted
 
     with pytest.raises(Halted):
@@ -74,8 +68,8 @@ def test_a_transaction_that_fails_has_not_happened(store: Store) -> None:
     assert store.meta("colour") is None
     # Words that were given numbers in it are given them again.
     written(store, "altogether different", first=2)
-    with store.read() as reader:
-        numbers = reader.terms(key(reader), ["altogeth", "altogether", "first", "thing", "differ", "second"])
+    with store.read("n") as reader:
+        numbers = reader.terms.numbers(["altogeth", "altogether", "first", "thing", "differ", "second"])
         assert "second" not in numbers
         assert len(set(numbers.values())) == len(numbers)
 
@@ -84,153 +78,149 @@ def test_each_transaction_takes_one_number_of_its_namespace(store: Store) -> Non
     written(store, "a", "b", "c")
     written(store, "x", namespace="m", first=10)
     assert (number(store), number(store, "m")) == (1, 1)
-    with store.write() as tx:
-        tx.insert(key(tx), [row(3, "d")])
-        tx.update(key(tx), 1, {"status": Status.FORGOTTEN})
-        tx.link(key(tx), "s", [1, 2], Usage.RECALLED, START_MS)
+    with store.write("n") as tx:
+        tx.memories.insert([row(3, "d")])
+        tx.memories.update(1, {"status": Status.FORGOTTEN})
+        tx.sessions.link("s", [1, 2], Usage.RECALLED, START_MS)
     assert (number(store), number(store, "m")) == (2, 1)
 
 
 def test_a_reader_sees_one_state_while_others_write(store: Store) -> None:
     written(store, "before")
-    with store.read() as reader:
-        assert len(reader.numbers(key(reader))) == 1
+    with store.read("n") as reader:
+        assert len(reader.memories.numbers()) == 1
         writer = threading.Thread(target=lambda: written(store, "after", first=1))
         writer.start()
         writer.join()
-        assert len(reader.numbers(key(reader))) == 1
-    with store.read() as reader:
-        assert len(reader.numbers(key(reader))) == 2
+        assert len(reader.memories.numbers()) == 1
+    with store.read("n") as reader:
+        assert len(reader.memories.numbers()) == 2
 
 
 def test_changes_since_a_number_are_exactly_those(store: Store) -> None:
     nums = written(store, "a", "b", "c")
     seen = number(store)
-    with store.read() as reader:
-        changes = reader.changes(key(reader), seen)
+    with store.read("n") as reader:
+        changes = reader.terms.changes(seen)
         assert (list(changes.rows), list(changes.removed)) == ([], [])
-        assert [each[0] for each in reader.changes(key(reader), 0).rows] == nums
-    with store.write() as tx:
-        tx.update(key(tx), nums[1], {"importance": 0.9})
-        tx.delete(key(tx), [nums[2]])
+        assert [each[0] for each in reader.terms.changes(0).rows] == nums
+    with store.write("n") as tx:
+        tx.memories.update(nums[1], {"importance": 0.9})
+        tx.memories.delete([nums[2]])
     (fresh,) = written(store, "d", first=3)
-    with store.read() as reader:
-        changes = reader.changes(key(reader), seen)
+    with store.read("n") as reader:
+        changes = reader.terms.changes(seen)
         assert [each[0] for each in changes.rows] == [nums[1], fresh]
         assert list(changes.removed) == [nums[2]]
-        assert [entry.num for entry in reader.entries(key(reader), seen, max(nums))] == [fresh]
+        assert [entry.num for entry in reader.terms.entries(seen, max(nums))] == [fresh]
 
 
 def test_a_number_is_never_given_twice(store: Store) -> None:
     nums = written(store, "a", "b")
-    with store.write() as tx:
-        tx.delete(key(tx), nums)
-        tx.remove_namespace(key(tx))
-        first = tx.ensure_namespace("n", START_MS).key
+    with store.write("n") as tx:
+        tx.memories.delete(nums)
+        tx.remove()
+        assert tx.state is None
+        first = tx.ensure(START_MS).key
     again = written(store, "c", first=5)
     assert min(again) > max(nums)
-    with store.write() as tx:
-        tx.remove_namespace(first)
-        assert tx.ensure_namespace("n", START_MS).key > first
+    with store.write("n") as tx:
+        tx.remove()
+        assert tx.ensure(START_MS).key > first
 
 
 def test_words_are_found_by_themselves_and_by_their_beginnings(store: Store) -> None:
     written(store, "cache caching cacti", "사용자 인증을")
     written(store, "cachet", namespace="m", first=9)
-    with store.read() as reader:
-        ns = key(reader)
-        assert set(reader.terms(ns, ["cach", "cacti", "인증", "absent"])) == {"cach", "cacti", "인증"}
-        assert reader.terms(key(reader, "m"), ["cacti"]) == {}
-        found = reader.terms_with_prefix(ns, ["cac", "인", "zz", "%", "_"], 10)
+    with store.read("n") as reader:
+        assert set(reader.terms.numbers(["cach", "cacti", "인증", "absent"])) == {"cach", "cacti", "인증"}
+        assert reader.whole.at("m").terms.numbers(["cacti"]) == {}
+        found = reader.terms.with_prefix(["cac", "인", "zz", "%", "_"], 10)
         assert {word: len(numbers) for word, numbers in found.items()} == {"cac": 2, "인": 1}
-        assert len(reader.terms_with_prefix(ns, ["cac"], 1)["cac"]) == 1
+        assert len(reader.terms.with_prefix(["cac"], 1)["cac"]) == 1
 
 
 def test_labels_are_exact(store: Store) -> None:
     one, two = written(store, "see src/app.py", "see SRC/APP.PY and lib/app.py")
-    with store.read() as reader:
-        assert [(v, n) for v, _, n in reader.labelled(key(reader), [("src/app.py", "path")])] == [
+    with store.read("n") as reader:
+        assert [(v, n) for v, _, n in reader.terms.labelled([("src/app.py", "path")])] == [
             ("src/app.py", one), ("src/app.py", two),
         ]  # fmt: skip
-        assert {n for _, _, n in reader.labelled(key(reader), [("app.py", "")])} == {one, two}
-        assert reader.labelled(key(reader), [("src/app.py", "symbol"), ("src/%", "path")]) == []
+        assert {n for _, _, n in reader.terms.labelled([("app.py", "")])} == {one, two}
+        assert reader.terms.labelled([("src/app.py", "symbol"), ("src/%", "path")]) == []
 
 
 def test_vectors_leave_the_backlog_and_follow_their_memory(store: Store) -> None:
     one, two, three = written(store, "a", "b", "c")
-    with store.write() as tx:
-        tx.enqueue(key(tx), ENCODER, [one, two, three, one])
-        assert tx.backlog_size(ENCODER) == 3
-        tx.put_vectors(key(tx), ENCODER, [(one, b"12345678")])
+    with store.write("n") as tx:
+        tx.vectors.enqueue(ENCODER, [one, two, three, one])
+        assert tx.whole.backlog_size(ENCODER) == 3
+        tx.vectors.put(ENCODER, [(one, 0, b"12345678")])
     seen = number(store)
-    with store.write() as tx:
-        tx.delete(key(tx), [two])
-        tx.put_vectors(key(tx), ENCODER, [(two, b"12345678"), (three, b"abcdefgh")])
-    with store.read() as reader:
-        ns = key(reader)
-        assert reader.backlog_size(ENCODER) == 0
-        assert list(reader.vectors(ns, ENCODER, 0)) == [(one, b"12345678"), (three, b"abcdefgh")]
-        assert list(reader.vectors(ns, ENCODER, seen)) == [(three, b"abcdefgh")]
-        assert list(reader.vectors(ns, "other@1/4/none", 0)) == []
-    with store.write() as tx:
-        assert tx.enqueue_missing("other@1/4/none") == 2
-        assert tx.enqueue_missing(ENCODER) == 0
+    with store.write("n") as tx:
+        tx.memories.delete([two])
+        tx.vectors.put(ENCODER, [(two, 0, b"12345678"), (three, 0, b"abcdefgh")])
+    with store.read("n") as reader:
+        assert reader.whole.backlog_size(ENCODER) == 0
+        assert list(reader.vectors.changes(ENCODER, 0)) == [(one, 0, b"12345678"), (three, 0, b"abcdefgh")]
+        assert list(reader.vectors.changes(ENCODER, seen)) == [(three, 0, b"abcdefgh")]
+        assert list(reader.vectors.changes("other@1/4/none", 0)) == []
+    with store.write("n") as tx:
+        assert tx.whole.enqueue_missing("other@1/4/none") == 2
+        assert tx.whole.enqueue_missing(ENCODER) == 0
 
 
 def test_relations_sessions_and_events_are_looked_up_at_once(store: Store) -> None:
     nums = written(store, "a", "b", "c", session="s1")
-    with store.write() as tx:
-        ns = key(tx)
-        tx.put_session(ns, Session("s1", "n", START_MS, project="p"))
-        tx.put_session(ns, Session("s1", "n", START_MS + 9, summary="told"))  # what it did not have, it takes
-        tx.supersede(ns, nums[0], nums[1], START_MS + 5)
-        tx.relate(ns, nums[1], nums[2], Relation("", "", RelationType.CAUSED, 0.5, created=START_MS))
-        tx.link(ns, "s1", [nums[2]], Usage.RECALLED, START_MS + 50)
-        tx.record(ns, [Event("n", EventKind.USED, START_MS + 7, amount=0.25)], [nums[2]])
-    with store.read() as reader:
-        ns = key(reader)
-        assert {num: len(found) for num, found in reader.relations_of(nums).items()} == {
+    with store.write("n") as tx:
+        tx.sessions.put(Session("s1", "n", START_MS, project="p"))
+        tx.sessions.put(Session("s1", "n", START_MS + 9, summary="told"))  # what it did not have, it takes
+        tx.relations.supersede(nums[0], nums[1], START_MS + 5)
+        tx.relations.put(nums[1], nums[2], Relation("", "", RelationType.CAUSED, 0.5, created=START_MS))
+        tx.sessions.link("s1", [nums[2]], Usage.RECALLED, START_MS + 50)
+        tx.trail.record([Event("n", EventKind.USED, START_MS + 7, amount=0.25)], [nums[2]])
+    with store.read("n") as reader:
+        assert {num: len(found) for num, found in reader.relations.find(nums).items()} == {
             nums[0]: 1,
             nums[1]: 2,
             nums[2]: 1,
         }
-        assert {n: s.content for n, s in reader.successors(nums, START_MS + 5).items()} == {nums[0]: "b"}
-        assert reader.successors(nums, START_MS + 4) == {}
-        assert {s.id for s in reader.source_sessions(nums).values()} == {"s1"}
-        session = reader.session(ns, "s1")
+        assert {n: s.content for n, s in reader.relations.successors(nums, START_MS + 5).items()} == {nums[0]: "b"}
+        assert reader.relations.successors(nums, START_MS + 4) == {}
+        assert {s.id for s in reader.sessions.sources(nums).values()} == {"s1"}
+        session = reader.sessions.get("s1")
         assert session is not None
         assert (session.started, session.project, session.summary) == (START_MS, "p", "told")
-        contexts = reader.latest_contexts(nums)
+        contexts = reader.sessions.contexts(nums)
         assert [(contexts[n].usage, contexts[n].memories_in_session) for n in nums] == [
             (Usage.CREATED, 3), (Usage.CREATED, 3), (Usage.RECALLED, 3),
         ]  # fmt: skip
-        assert sorted(reader.in_session(ns, "s1")) == nums
-        assert reader.usage_until(ns, START_MS + 7) == [(nums[2], "used", START_MS + 7, 0.25)]
-        assert reader.usage_until(ns, START_MS + 6) == []
+        assert sorted(reader.sessions.numbers("s1")) == nums
+        assert reader.trail.usage_until(START_MS + 7) == [(nums[2], "used", START_MS + 7, 0.25)]
+        assert reader.trail.usage_until(START_MS + 6) == []
 
 
 def test_pages_count_everything_that_fits(store: Store) -> None:
     written(store, "a", "b", "c", "d", project="p")
     written(store, "e", first=9, project="q")
-    with store.read() as reader:
-        page = reader.listing(key(reader), Listing(project="p", limit=3, offset=2))
+    with store.read("n") as reader:
+        page = reader.memories.page(Listing(project="p", limit=3, offset=2))
         assert ([memory.content for memory in page.memories], page.total) == (["b", "a"], 4)
 
 
 def test_a_deleted_memory_takes_everything_with_it(store: Store) -> None:
     nums = written(store, "zyzzyva lives in src/zoo.py #zoo", "a dog", session="s")
-    with store.write() as tx:
-        tx.enqueue(key(tx), ENCODER, nums)
-        tx.relate(key(tx), nums[1], nums[0], Relation("", "", RelationType.MENTIONS))
-        tx.delete(key(tx), [nums[0]])
-    with store.read() as reader:
-        ns = key(reader)
-        assert reader.memories(nums).keys() == {nums[1]}
-        assert reader.terms(ns, ["zyzzyva", "dog"]).keys() == {"dog"}
-        assert reader.labelled(ns, [("zoo", ""), ("src/zoo.py", "")]) == []
-        assert reader.relations_of([nums[1]]) == {}
-        assert reader.backlog_size(ENCODER) == 1
-        assert reader.in_session(ns, "s") == [nums[1]]
+    with store.write("n") as tx:
+        tx.vectors.enqueue(ENCODER, nums)
+        tx.relations.put(nums[1], nums[0], Relation("", "", RelationType.MENTIONS))
+        tx.memories.delete([nums[0]])
+    with store.read("n") as reader:
+        assert reader.memories.get(nums).keys() == {nums[1]}
+        assert reader.terms.numbers(["zyzzyva", "dog"]).keys() == {"dog"}
+        assert reader.terms.labelled([("zoo", ""), ("src/zoo.py", "")]) == []
+        assert reader.relations.find([nums[1]]) == {}
+        assert reader.whole.backlog_size(ENCODER) == 1
+        assert reader.sessions.numbers("s") == [nums[1]]
     assert store.check(None).problems == []
 
 
@@ -249,11 +239,11 @@ def test_threads_queue_for_the_one_writer(store: Store) -> None:
     written(store, "first")
 
     def write(tx: Writer) -> None:
-        tx.update(key(tx), 1, {"uses": tx.memories([1])[1].uses + 1})
+        tx.memories.update(1, {"uses": tx.memories.get([1])[1].uses + 1})
 
     def work() -> None:
         for _ in range(20):
-            with store.write() as tx:
+            with store.write("n") as tx:
                 write(tx)
 
     threads = [threading.Thread(target=work) for _ in range(5)]
@@ -261,8 +251,8 @@ def test_threads_queue_for_the_one_writer(store: Store) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    with store.read() as reader:
-        assert reader.memories([1])[1].uses == 100
+    with store.read("n") as reader:
+        assert reader.memories.get([1])[1].uses == 100
 
 
 def test_a_store_that_is_not_there_is_not_made_unasked(tmp_path: Path) -> None:

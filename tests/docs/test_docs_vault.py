@@ -38,9 +38,9 @@ def test_the_sample_is_read_without_a_problem(harbor: Engine) -> None:
     files, sections = harbor.vaults.counts()["harbor"]
     assert sections > files
     vault = harbor.vaults.get("harbor").id
-    with harbor.core.store.read() as reader:
-        known = {file.path for file in reader.vault_files(vault)}
-        links = reader.vault_links(vault)
+    with harbor.core.store.read("default") as reader:
+        known = {file.path for file in reader.vaults.files(vault)}
+        links = reader.vaults.links(vault)
     assert not {path for path in known if path.startswith(("conversations/", "sessions/"))}
     resolver = Resolver(known)
     loose = [
@@ -72,10 +72,10 @@ def test_the_questions_find_their_notes(harbor: Engine) -> None:
 
 
 def test_the_cards_of_the_sample_are_cards(harbor: Engine) -> None:
-    with harbor.core.store.read() as reader:
-        state = reader.namespace("default")
+    with harbor.core.store.read("default") as reader:
+        state = reader.state
         assert state is not None
-        memories = reader.memories(reader.numbers(state.key)).values()
+        memories = reader.memories.get(reader.memories.numbers()).values()
     kinds = {str(memory.attributes["path"]).split("/")[0]: memory.attributes.get("lessonKind") for memory in memories}
     assert (kinds["lessons"], kinds["교훈"]) == ("lesson", "lesson")
     assert (kinds["playbooks"], kinds["플레이북"], kinds["qa-findings"]) == ("playbook", "playbook", "qa-finding")

@@ -62,8 +62,8 @@ def test_only_searches_current_model_vectors(real: Engine, stored: dict[str, str
     """Vectors of another model lie in the same store, as they do while a model is being changed."""
     (num,) = real.core.store.connection.execute("SELECT num FROM memories WHERE content = ?", (SCHEMA,)).fetchone()
     other = np.full(8, 9.0, dtype=np.float16).tobytes()
-    with real.core.store.write() as tx:
-        tx.put_vectors(1, "other-model@1/8/none", [(num, other)])
+    with real.core.store.write("default") as tx:
+        tx.vectors.put("other-model@1/8/none", [(num, 0, other)])
     before = semantic(real, "login system security")
     assert list(before) == [JWT, SCHEMA]
     real.core.store.connection.execute("DELETE FROM vectors WHERE encoder LIKE 'other%'")

@@ -108,7 +108,7 @@ def test_files_are_a_gate_and_two_of_one_name_are_two_files(engine: Engine) -> N
     plain = engine.remember("Config breaks when src/auth/config.py is empty", kind="gotcha").id
 
     def ids(*files: str, query: str = "config") -> set[str]:
-        return {one.id for one in engine.crafts.gotchas(query, files)}
+        return {one.id for one in engine.crafts.gotchas(query, files=files)}
 
     assert ids() == {auth, mail, bare, make, plain}
     assert ids("src/auth/config.py") == {auth, bare, plain}

@@ -446,7 +446,7 @@ def test_an_encoder_that_cannot_be_opened_is_an_error_only_where_it_is_needed(op
     """The store says which encoder it uses; here that one needs a package that is not installed."""
     engine = opened()
     id = engine.remember("The pump hums").id
-    with engine.core.store.write() as tx:
+    with engine.core.store.write_all() as tx:
         tx.set_meta("encoder-spec", "fastembed:nobody/nothing")
         tx.set_meta("encoder-key", "nobody/nothing@1/64/none")
     later = Engine.open(tmp_path / "store.db")

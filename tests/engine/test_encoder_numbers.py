@@ -34,5 +34,5 @@ def test_numbers_without_a_finite_value_are_refused(tmp_path: Path, wrong: float
             engine.encoder.drain()
         assert [one.memory.content for one in engine.search("gateway").results] == ["the gateway listens on port 8443"]
         assert engine.core.encoding.key is not None
-        with engine.core.store.read() as reader:
+        with engine.core.store.read_all() as reader:
             assert reader.backlog_size(engine.core.encoding.key) == 1

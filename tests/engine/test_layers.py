@@ -162,11 +162,11 @@ def test_the_window_is_in_days_and_the_limit_a_side(engine: Engine) -> None:
 def test_the_same_task_wins_over_before_and_after_and_brings_its_outcome(engine: Engine) -> None:
     first, anchor, last = chat(engine, "Tried a longer TTL", "It failed", "Shortened it", task="HAR-1")
     other = engine.remember(Draft("Unrelated", created=START_MS + DAY_MS, task="HAR-2", reward=0.5)).id
-    with engine.core.store.write() as tx:
-        state = tx.namespace("default")
+    with engine.core.store.write("default") as tx:
+        state = tx.state
         assert state is not None
         events = [Event("default", EventKind.OUTCOME, START_MS + n, task="HAR-1", amount=n / 4) for n in (1, 3)]
-        tx.record(state.key, events, [None, None])
+        tx.trail.record(events, [None, None])
     entries = engine.layers.around(anchor)
     assert [(entry.id, entry.relation, entry.task, entry.reward) for entry in entries] == [
         (first, "same_task", "HAR-1", 0.75),

@@ -10,7 +10,7 @@ from recallens.engine import Engine
 from recallens.errors import InvalidInput
 from recallens.model.recall import build_context_string, build_lesson_string
 from recallens.recall.results import LESSON_CHARACTERS, SECTION_CHARACTERS
-from recallens.store.protocols import Listing
+from recallens.store.records import Listing
 from recallens.text.token_count import count_tokens
 from recallens.xray.why_not import KeptOut
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from recallens.engine import Engine
-from recallens.engines.sqlite import connection
-from recallens.engines.sqlite.migrations import MIGRATIONS
 from recallens.errors import InvalidInput, NotFound, UnknownOption
 from recallens.model.citation import LogCitation, TerminalCitation
 from recallens.model.memory import Kind, Origin, RelationType, Status, Usage, Zone
 from recallens.model.salience import uplift_of
 from recallens.recall.presets import UPLIFT_WEIGHT
+from recallens.store.sqlite import connection
+from recallens.store.sqlite.migrations import MIGRATIONS
 from standing import FixedClock, Open
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

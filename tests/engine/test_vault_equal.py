@@ -95,11 +95,11 @@ def share_ids(kept: Engine, fresh: Engine) -> None:
     """The same section has the same id in both, before either is asked: an id only breaks ties, and must not here."""
     ids = {(memory.attributes["path"], memory.position): memory.id for memory in sections(kept)}
     unlike = sections(fresh)
-    with fresh.core.store.write() as tx:
-        for memory in unlike:
-            tx._all(
-                "UPDATE memories SET id = ? WHERE id = ?", ids[memory.attributes["path"], memory.position], memory.id
-            )
+    with fresh.core.store.write_all():
+        fresh.core.store.connection.executemany(
+            "UPDATE memories SET id = ? WHERE id = ?",
+            [(ids[memory.attributes["path"], memory.position], memory.id) for memory in unlike],
+        )
 
 
 @pytest.mark.parametrize("seed", [7, 2026])

@@ -132,11 +132,11 @@ def test_the_old_text_leaves_index_and_statistics(engine: Engine, notes: Notes, 
     notes.write("plain.txt", "The pager rotates hourly.")
     notes.remove("ops/deploy.md")
     synced(engine)
-    with engine.core.store.read() as reader:
-        state = reader.namespace("default")
+    with engine.core.store.read("default") as reader:
+        state = reader.state
         assert state is not None
-        assert reader.terms(state.key, ["week", "weekli", "weekly", "tuesday"]) == {}
-        assert reader.terms_with_prefix(state.key, ["hour"], 5)
+        assert reader.terms.numbers(["week", "weekli", "weekly", "tuesday"]) == {}
+        assert reader.terms.with_prefix(["hour"], 5)
     assert found(engine, "weekly Tuesdays") == []
     other = opened("store.db")  # a process that starts from the store sees the same
     assert other.search("hourly", record=False).results[0].memory.content == "The pager rotates hourly."
@@ -320,11 +320,11 @@ def test_a_lease_that_was_lost_stops_the_writer(engine: Engine, notes: Notes, mo
 
     def losing(self: Root, path: str) -> object:
         vault = engine.vaults.get("notes").id
-        with engine.core.store.write() as tx:
+        with engine.core.store.write_all() as tx:
             holder = tx.lease_holder(f"vault:{vault}")
             assert holder is not None
             tx.drop_lease(f"vault:{vault}", holder)
-            tx.set_lease(f"vault:{vault}", "1-another", 0, 99_999_999_999)
+            tx.hold_lease(f"vault:{vault}", "1-another", 0, 99_999_999_999)
         return read(self, path)
 
     monkeypatch.setattr(files.Root, "read", losing)

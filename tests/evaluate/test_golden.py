@@ -230,14 +230,14 @@ def test_a_question_has_its_own_project_and_time(filled: Engine, clock: FixedClo
 
 
 def test_nothing_is_recorded(filled: Engine) -> None:
-    with filled.core.store.read() as reader:
-        before = reader.namespace("default")
+    with filled.core.store.read("default") as reader:
+        before = reader.state
     asked = golden(("lookups cached", ("ops/cache.md",)), ("deploy", ("운영/한도.md",)))
     missed(filled, asked)
-    with filled.core.store.read() as reader:
-        assert reader.namespace("default") == before
+    with filled.core.store.read("default") as reader:
+        assert reader.state == before
         assert before is not None
-        assert reader.audit_head(before.key)[0] == 0
+        assert reader.trail.audit_head()[0] == 0
 
 
 def test_what_a_variant_says_reaches_the_query(filled: Engine) -> None:

@@ -181,7 +181,7 @@ def test_a_recorded_search_does_not_undo_what_happened_meanwhile(engine: Engine,
     recall = engine.recall(engine.recalls.query("valve"))
     opened().confirm(id)
     confirmed = engine.get(id)
-    with engine.core.store.write() as tx:
+    with engine.core.store.write(recall.query.namespace) as tx:
         Search(engine.core).write_down(tx, recall.query, [id], recall.ledger)
     after = engine.get(id)
     assert (after.reinforcement, after.reinforced_at, after.uses) == (

@@ -63,9 +63,9 @@ def test_who_may_not_write_leaves_no_key_behind(scene: Scene) -> None:
     with scene.client(scene.token("default", right="read")) as client:
         assert keep(client, "k-1").status_code == 403
         assert keep(client, "k-1", SAID | {"namespace": "elsewhere"}).status_code == 403
-    with scene.engine.core.store.write() as tx:
-        owners = [token.id for token in tx.tokens()]
-        assert [tx.kept_answer(owner, "k-1") for owner in owners] == [None]
+    with scene.engine.core.store.write_all() as tx:
+        owners = [token.id for token in tx.tokens.all()]
+        assert [tx.tokens.answer(owner, "k-1") for owner in owners] == [None]
 
 
 @pytest.mark.parametrize("key", ["", " ", "가".encode(), "a" * 256, "a b"])
@@ -86,8 +86,8 @@ def test_two_at_once_do_it_once(scene: Scene) -> None:
 
 def test_one_that_is_under_way_is_waited_for_and_one_that_was_left_is_taken_up(scene: Scene) -> None:
     engine, digest = scene.engine, request_digest("POST", "/v1/x?", b"{}")
-    with engine.core.store.write() as tx:
-        tx.put_answer("", "k", "default", KeptAnswer(digest, engine.core.clock()))
+    with engine.core.store.write_all() as tx:
+        tx.tokens.put_answer("", "k", "default", KeptAnswer(digest, engine.core.clock()))
     given: dict[str, Any] = {"owner": "", "key": "k", "request": digest, "namespace": "default"}
     with pytest.raises(Exception, match="still being worked on"):
         once(engine, **given, work=lambda: (200, "no"))

@@ -45,9 +45,11 @@ def test_an_occurrence_in_the_head_can_weigh_more() -> None:
 def scores(engine: Engine, text: str, formula: Bm25, namespace: str = "default") -> dict[str, float]:
     with engine.core.snapshot(namespace) as snapshot:
         assert snapshot is not None
-        reader, state, version = snapshot
-        bound = bind_lexical(reader, state.key, version.lexical, text, formula=formula, prefixes="short")
-        return dict(zip(reader.ids(version.columns["num"].tolist()).values(), bound.scores.tolist(), strict=True))
+        reader, _, version = snapshot
+        bound = bind_lexical(reader, version.lexical, text, formula=formula, prefixes="short")
+        return dict(
+            zip(reader.memories.ids(version.columns["num"].tolist()).values(), bound.scores.tolist(), strict=True)
+        )
 
 
 @given(

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recallens.index.columns import ALWAYS, NEVER, Columns, code_of
-from recallens.model.memory import Status, Tier
-from recallens.store.protocols import COLUMN_FIELDS
+from recallens.model.memory import Memory, Status, Tier
+from recallens.store.records import COLUMN_FIELDS, COLUMNS
 
 BASE: dict[str, Any] = {
     "project": None, "sector": "semantic", "kind": "fact", "tier": "project", "status": "active", "zone": "trusted",
@@ -25,6 +25,13 @@ BASE: dict[str, Any] = {
 def row(num: int, **values: Any) -> tuple[Any, ...]:
     record = {"num": num, "id": f"{num:026d}", **BASE, **values}
     return tuple(record[name] for name in COLUMN_FIELDS)
+
+
+def test_every_resident_column_of_the_store_has_a_type_and_every_field_of_a_memory_a_column() -> None:
+    assert Columns.empty().arrays().keys() == {*COLUMN_FIELDS, "alive"}
+    names = [column.name for column in COLUMNS]
+    assert len(names) == len(set(names))
+    assert set(Memory.__match_args__) - {"namespace", "citations"} <= set(names)
 
 
 def frozen(columns: Columns) -> dict[str, bytes]:

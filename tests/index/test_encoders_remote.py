@@ -16,8 +16,7 @@ import pytest
 
 from recallens.errors import EncoderFailed, EncoderMismatch, InvalidInput
 from recallens.index.encoders.hashing import HashingEncoder
-from recallens.index.encoders.ollama import open_ollama
-from recallens.index.encoders.openai import open_openai
+from recallens.index.encoders.remote import open_ollama, open_openai
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recallens.engine import Engine
 from recallens.index.lexical import bind_lexical
-from recallens.index.scored import Scored, added_up, distinct
+from recallens.index.views import ScoredRows, added_up, distinct
 from recallens.ingest.draft import Draft
 from recallens.recall.presets import DEFAULT
 
@@ -25,7 +25,7 @@ def test_rows_are_added_up_as_a_dense_array_would(given: list[tuple[int, float]]
     known, (total,) = added_up(SIZE, rows, values)
     assert known.tolist() == sorted(set(rows.tolist())) == distinct(rows).tolist()
     assert total.tolist() == dense[known].tolist()
-    scored = Scored(known, total, total / 2.0)
+    scored = ScoredRows(known, total, total / 2.0)
     everywhere, some = np.arange(SIZE), np.array([3, 0, 3, SIZE - 1])
     assert scored.score_of(everywhere).tolist() == dense.tolist()
     assert scored.coverage_of(everywhere).tolist() == (dense / 2.0).tolist()
@@ -38,9 +38,9 @@ def test_which_rows_hold_every_word(engine: Engine) -> None:
         engine.remember(Draft(text), dedupe=False)
     with engine.core.snapshot("default") as snapshot:
         assert snapshot is not None
-        reader, state, version = snapshot
-        bound = bind_lexical(reader, state.key, version.lexical, "x", formula=DEFAULT.formula, prefixes="short")
-        numbers = reader.terms(state.key, ["ladder", "gate"])
+        reader, _, version = snapshot
+        bound = bind_lexical(reader, version.lexical, "x", formula=DEFAULT.formula, prefixes="short")
+        numbers = reader.terms.numbers(["ladder", "gate"])
         every = np.arange(4)
         assert bound.holds(list(numbers.values()), every).tolist() == [True, False, False, False]
         assert bound.holds([numbers["gate"]], every).tolist() == [True, True, False, False]

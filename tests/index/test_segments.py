@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recallens.index.segments import Segment, from_entries, merge, with_segment
-from recallens.store.protocols import Entry
+from recallens.store.records import LexicalEntry
 
 TERMS = st.lists(st.integers(0, 12), max_size=10)
 ROWS = st.lists(st.tuples(st.integers(0, 4), TERMS), max_size=20)
 
 
-def entry(num: int, head: int, terms: list[int]) -> Entry:
-    return Entry(num, min(head, len(terms)), array("I", terms).tobytes())
+def entry(num: int, head: int, terms: list[int]) -> LexicalEntry:
+    return LexicalEntry(num, min(head, len(terms)), array("I", terms).tobytes())
 
 
 def segment_of(rows: list[tuple[int, list[int]]], first: int = 0) -> Segment:

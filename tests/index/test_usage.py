@@ -40,9 +40,9 @@ def test_usage_at_any_time_is_what_the_columns_held_then(acts: list[tuple[str, i
             held.append((engine.core.clock(), [getattr(usage, name).copy() for name in usage.__struct_fields__]))
         with engine.core.snapshot("default") as snapshot:
             assert snapshot is not None
-            reader, state, version = snapshot
+            reader, _, version = snapshot
             for at, expected in held:
-                told = usage_at(version.columns, reader.usage_until(state.key, at), at)
+                told = usage_at(version.columns, reader.trail.usage_until(at), at)
                 for name, values in zip(told.__struct_fields__, expected, strict=True):
                     assert getattr(told, name).tolist() == pytest.approx(values.tolist(), abs=1e-12), name
 

@@ -10,8 +10,8 @@ from test_columns import row
 
 from recallens.index import vectors
 from recallens.index.columns import Columns
-from recallens.index.top import best, ordered
 from recallens.index.vectors import VECTOR_DTYPE, BoundSemantic, VectorIndex, to_blob, to_single
+from recallens.index.views import best, ordered
 
 DIMENSION = 64
 

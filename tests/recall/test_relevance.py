@@ -18,7 +18,7 @@ from recallens.index.pairs import (
     CODE_WORDS,
     MOSTLY,
     READ_TERMS,
-    Reading,
+    WordReading,
     code_rows,
     code_share,
     pair_scores,
@@ -46,13 +46,13 @@ def terms(*numbers: int) -> np.ndarray:
     return np.array(numbers, dtype=np.uint32)
 
 
-def reading(*rows: np.ndarray) -> Reading:
+def reading(*rows: np.ndarray) -> WordReading:
     """The rows read from two segments, in another order than they lie there."""
     half = len(rows) // 2
     segments = [segment(0, rows[:half]), segment(half, rows[half:])]
     order = np.arange(len(rows))[::-1]
     found = read(segments, order)
-    return Reading(found.terms, found.ends, order[found.places], found.size)
+    return WordReading(found.terms, found.ends, order[found.places], found.size)
 
 
 def segment(first: int, rows: Sequence[np.ndarray]) -> Segment:

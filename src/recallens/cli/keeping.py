@@ -90,7 +90,7 @@ def backlog(engine: Engine) -> int:
     """How many texts wait for their vector."""
     if engine.core.encoding.key is None:
         return 0
-    with engine.core.store.read() as reader:
+    with engine.core.store.read_all() as reader:
         return reader.backlog_size(engine.core.encoding.key)
 
 

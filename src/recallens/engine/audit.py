@@ -17,31 +17,28 @@ class Audit:
 
     def verify(self, *, namespace: str | None = None) -> tuple[int, list[str]]:
         """How many entries the chain has, and what is wrong with it."""
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            if state is None:
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            if reader.state is None:
                 return 0, []
-            head = reader.audit_head(state.key)
+            head = reader.trail.audit_head()
             try:
-                entries = reader.audit_entries(state.key)
+                entries = reader.trail.audit()
                 return len(entries), verify_chain(entries, head)
             except (ValueError, TypeError) as error:
                 return head[0], [f"an entry was altered so that it cannot be read ({error})"]
 
     def entries(self, *, limit: int, page: int = 1, namespace: str | None = None) -> tuple[int, list[AuditEntry]]:
         """How many entries were written, and one page of them, the latest first."""
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            if state is None:
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            if reader.state is None:
                 return 0, []
-            written = reader.audit_head(state.key)[0]
+            written = reader.trail.audit_head()[0]
             after = written - page * limit
-            found = reader.audit_entries(state.key, max(after, 0), limit + min(after, 0)) if after > -limit else []
+            found = reader.trail.audit(max(after, 0), limit + min(after, 0)) if after > -limit else []
             return written, found[::-1]
 
     def anomalies(self, *, namespace: str | None = None) -> list[Anomaly]:
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            if state is None:
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            if reader.state is None:
                 return []
-            return anomalies(reader.audit_entries(state.key), len(reader.numbers(state.key)))
+            return anomalies(reader.trail.audit(), len(reader.memories.numbers()))

@@ -47,13 +47,12 @@ class Citations:
         from recallens.ingest.citation_check import verify
 
         place = self.workspace(root)
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            if state is None:
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            if reader.state is None:
                 return []
-            nums = None if ids is None else [self._core.num(reader, state.key, id) for id in ids]
-            cited = reader.citing(state.key, nums, project)
-            artifacts = reader.kept_artifacts(state.key, _pointers(cited.values()))
+            nums = None if ids is None else [self._core.num(reader, id) for id in ids]
+            cited = reader.citations.of(nums, project)
+            artifacts = reader.citations.artifacts(_pointers(cited.values()))
         verdicts = verify((each for _, all in cited.values() for each in all), root=place, artifacts=artifacts)
         at = self._core.clock()
         checks = {
@@ -61,22 +60,21 @@ class Citations:
             for num, (id, citations) in cited.items()
         }
         if mark and checks:
-            self._mark(checks)
+            self._mark(checks, self._core.namespace(namespace))
         return list(checks.values())
 
-    def _mark(self, checks: dict[int, CitationCheck]) -> None:
-        with self._core.store.write() as tx:
-            present = tx.ids(list(checks))  # since they were read, some may have been deleted
-            before = tx.citation_checks(list(present))
+    def _mark(self, checks: dict[int, CitationCheck], namespace: str) -> None:
+        with self._core.store.write(namespace) as tx:
+            present = tx.memories.ids(list(checks))  # since they were read, some may have been deleted
+            before = tx.citations.checks(list(present))
             marks = {num: updated(before[num], checks[num]) if num in before else checks[num] for num in present}
-            tx.put_citation_checks(marks)
+            tx.citations.put_checks(marks)
 
     def last_check(self, id: str, *, namespace: str | None = None) -> CitationCheck | None:
         """The verdict that was kept, if any."""
-        with self._core.store.read() as reader:
-            state = self._core.state(reader, self._core.namespace(namespace))
-            num = self._core.num(reader, state.key, id)
-            return reader.citation_checks([num]).get(num)
+        with self._core.reading(namespace) as reader:
+            num = self._core.num(reader, id)
+            return reader.citations.checks([num]).get(num)
 
 
 def _pointers(cited: Iterable[tuple[str, list[Citation]]]) -> list[str]:

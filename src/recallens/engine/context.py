@@ -32,7 +32,7 @@ from recallens.render.context import (
     quoted,
     shortened,
 )
-from recallens.store.protocols import Listing
+from recallens.store.records import Listing
 from recallens.text.annotation import annotate
 from recallens.text.token_count import count_tokens
 
@@ -159,14 +159,13 @@ class ContextBuilder:
 
     def _principles(self, query: Query) -> list[Memory]:
         """Those in force, the most important first: what holds always does not depend on the task."""
-        with self._core.store.read() as reader:
-            state = reader.namespace(query.namespace)
-            if state is None:
+        with self._core.store.read(query.namespace) as reader:
+            if reader.state is None:
                 return []
             listing = Listing(
                 project=query.filters.project, kind=Kind.PRINCIPLE, statuses=(Status.ACTIVE,), limit=MOST_PRINCIPLES
             )
-            found = reader.listing(state.key, listing).memories
+            found = reader.memories.page(listing).memories
         held = [memory for memory in found if _holds(memory, query)]
         return sorted(held, key=lambda memory: (-memory.importance, memory.created, memory.id))
 
@@ -178,7 +177,7 @@ class ContextBuilder:
         audit: dict[str, str] = {}
         snapshots: dict[str, str] = {}
         general, *special = recalls
-        with self._core.store.write() as tx:
+        with self._core.store.write(general.query.namespace) as tx:
             for recall in (*special, general):
                 returned = {result.memory.id for result in recall.results}
                 due = [id for id in injected if id in returned and id not in audit]

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from recallens.config import Settings
-from recallens.engines.sqlite.store import SqliteStore
 from recallens.errors import EncoderError, EncoderMismatch, EncoderMissing, InvalidInput, NotFound
 from recallens.index.encoders.protocol import Encoder
 from recallens.index.encoders.registry import open_encoder
@@ -22,7 +21,9 @@ from recallens.index.resident import Resident, Version
 from recallens.ingest.prepare import Prepare, prepare
 from recallens.ingest.validate import namespace_name
 from recallens.model.memory import Clock, IdSource, Memory, Session
-from recallens.store.protocols import META_ENCODER_KEY, META_ENCODER_SPEC, NamespaceState, Reader, Store, Writer
+from recallens.store.protocols import Reader, Store, Writer
+from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, NamespaceState
+from recallens.store.sqlite.store import SqliteStore
 from recallens.text.normalize import clean
 
 # Namespaces whose derived state is kept in memory; the least recently used makes room.
@@ -126,9 +127,9 @@ class Core:
         """From the first write on, the store says itself which encoder it uses."""
         self.refresh_encoding(self.store.meta(META_ENCODER_KEY))
         if self.store.meta(META_ENCODER_SPEC) is None:
-            tx.set_meta(META_ENCODER_SPEC, self.encoding.spec)
+            tx.whole.set_meta(META_ENCODER_SPEC, self.encoding.spec)
             if self.encoding.key is not None:
-                tx.set_meta(META_ENCODER_KEY, self.encoding.key)
+                tx.whole.set_meta(META_ENCODER_KEY, self.encoding.key)
 
     # ── derived state ──
 
@@ -159,8 +160,8 @@ class Core:
         `meant` is a text that will be encoded: where the index must be loaded first, the model loads beside it.
         """
         while True:
-            with self.store.read() as reader:
-                state = reader.namespace(namespace)
+            with self.store.read(namespace) as reader:
+                state = reader.state
                 self.refresh_encoding(self.store.meta(META_ENCODER_KEY) if state is None else state.encoder)
                 if state is None:
                     yield None
@@ -176,41 +177,48 @@ class Core:
     # ── looking things up ──
 
     @contextmanager
-    def changing(self, namespace: str | None) -> Iterator[tuple[Writer, int]]:
+    def reading(self, namespace: str | None) -> Iterator[Reader]:
+        """One snapshot of a namespace that exists; what is unknown is an error here, and empty to `store.read`."""
+        with self.store.read(self.namespace(namespace)) as reader:
+            self.state(reader)
+            yield reader
+
+    @contextmanager
+    def changing(self, namespace: str | None) -> Iterator[Writer]:
         """One transaction on a namespace that exists."""
-        with self.store.write() as tx:
-            yield tx, self.state(tx, self.namespace(namespace)).key
+        with self.store.write(self.namespace(namespace)) as tx:
+            self.state(tx)
+            yield tx
 
     def namespace(self, name: str | None) -> str:
         return namespace_name(name if name is not None else self.settings.namespace)
 
-    def state(self, reader: Reader, namespace: str) -> NamespaceState:
-        state = reader.namespace(namespace)
-        if state is None:
-            raise NotFound(f"no namespace {namespace!r}", hint="`recallens namespace list` shows those that exist.")
-        return state
+    def state(self, reader: Reader) -> NamespaceState:
+        if reader.state is None:
+            raise NotFound(f"no namespace {reader.name!r}", hint="`recallens namespace list` shows those that exist.")
+        return reader.state
 
-    def ensure_session(self, tx: Writer, ns: int, session: Session) -> None:
+    def ensure_session(self, tx: Writer, session: Session) -> None:
         """A session that acts without having been started is started by its first act."""
-        if tx.session(ns, session.id) is None:
-            tx.put_session(ns, session)
+        if tx.sessions.get(session.id) is None:
+            tx.sessions.put(session)
 
-    def num(self, reader: Reader, ns: int, id: str) -> int:
+    def num(self, reader: Reader, id: str) -> int:
         """A memory's number by its id, or by a beginning of it that fits only one."""
         wanted = clean(id).strip().upper()
-        found = reader.find(ns, [wanted])
+        found = reader.memories.find([wanted])
         if wanted in found:
             return found[wanted]
-        like = reader.find_prefix(ns, wanted) if len(wanted) >= MIN_ID_PREFIX else []
+        like = reader.memories.find_prefix(wanted) if len(wanted) >= MIN_ID_PREFIX else []
         if len(like) == 1:
             return like[0]
         if like:
             raise InvalidInput(f"{id!r} begins several memory ids", hint="Give more of it.")
         raise NotFound(f"no memory {id!r} in this namespace", hint="`recallens list` shows ids.")
 
-    def memory(self, reader: Reader, ns: int, id: str) -> tuple[int, Memory]:
-        num = self.num(reader, ns, id)
-        return num, reader.memories([num])[num]
+    def memory(self, reader: Reader, id: str) -> tuple[int, Memory]:
+        num = self.num(reader, id)
+        return num, reader.memories.get([num])[num]
 
 
 MIN_ID_PREFIX = 6

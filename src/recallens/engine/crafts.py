@@ -21,7 +21,8 @@ from recallens.model.memory import Kind, Memory
 from recallens.model.query import SearchOptions
 from recallens.model.recall import Recall, SearchResult
 from recallens.model.verdict import Found
-from recallens.store.protocols import NamespaceState, Writer
+from recallens.store.protocols import Writer
+from recallens.store.records import NamespaceState
 from recallens.text.normalize import normalize
 from recallens.text.stopwords import token_weight
 from recallens.text.tokenizer import tokenize
@@ -91,14 +92,14 @@ class Crafts:
         project = label("project", where.pop("project", None)) or self._core.settings.project
         where["session"] = where.get("session") or self._core.settings.session
         craft = kept(given)
-        with self._core.store.write() as tx:
+        with self._core.store.write(name) as tx:
             self._core.settle_encoding(tx)
-            state = tx.ensure_namespace(name, self._core.clock())
-            old = named(tx, state.key, craft, project)
+            state = tx.ensure(self._core.clock())
+            old = named(tx, craft, project)
             if old is not None:
-                craft = merged(craft_of(tx.memories([old])[old], whole=True), craft)
+                craft = merged(craft_of(tx.memories.get([old])[old], whole=True), craft)
             num, _ = self.put(tx, state, craft, old, {**where, "project": project})
-            recorded = craft_of(tx.memories([num])[num])
+            recorded = craft_of(tx.memories.get([num])[num])
         self._encoder.drain_quietly()
         return recorded
 
@@ -110,16 +111,16 @@ class Crafts:
         now = self._core.clock()
         row = prepare(draft_of(craft, **attributes), id=self._core.new_id(), namespace=state.name, now=now)
         if old is not None:
-            before = tx.memories([old])[old]
+            before = tx.memories.get([old])[old]
             same = before.content == row.memory.content
             if before.kind is kind_of(craft) and (same or (by_rule and _edited(before))):
-                tx.put_attributes(state.key, old, {**before.attributes, **attributes_of(craft)}, now)
+                tx.memories.put_attributes(old, {**before.attributes, **attributes_of(craft)}, now)
                 if same:
-                    tx.merge_into(state.key, old, row)
+                    tx.memories.merge(old, row)
                 return old, False
         ((num, _),) = self._ingest.write(tx, state, [row], [None], [False])
         if old is not None:
-            curation.supersede(tx, state.key, old=old, new=num, at=now, session=row.session)
+            curation.supersede(tx, old=old, new=num, at=now, session=row.session)
         return num, True
 
     # ── finding ──
@@ -143,13 +144,12 @@ class Crafts:
     def gotchas(
         self,
         query: str = "",
-        files: Sequence[str] = (),
         *,
         owner: str | None = None,
         **options: Unpack[SearchOptions],
     ) -> list[Gotcha]:
-        """Known issues; with files, only those that affect one of them. Files alone are a question too."""
-        wanted = _items("files", files)
+        """Known issues; with `files`, only those that affect one of them. Files alone are a question too."""
+        wanted = _items("files", options.pop("files", None) or ())
         text = query if query.strip() else " ".join(wanted)
         asked = _only(Kind.GOTCHA, options) | {"affected": wanted}
         recall = self._search.search(text, owner=owner, **asked)

@@ -15,10 +15,7 @@ from recallens.errors import EncoderError, StoreReadOnly
 from recallens.index.encoding import Encoding
 from recallens.index.vectors import to_blob
 from recallens.ingest.prepare import encoded_text, reannotated
-from recallens.store.protocols import (
-    META_ENCODER_KEY,
-    META_ENCODER_SPEC,
-)
+from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC
 from recallens.text.scripts import hangul_share
 
 if TYPE_CHECKING:
@@ -77,25 +74,26 @@ def rebuild(core: Core, *, vectors: bool = False, progress: Progress = lambda do
     if core.store.read_only:
         raise StoreReadOnly(f"{core.store.location} cannot be written to", hint="Check its permissions.")
     entries = 0
-    with core.store.write() as tx:
-        for state, _ in tx.namespaces():
-            tx.clear_entries(state.key)
-            nums = tx.numbers(state.key)
+    with core.store.write_all() as whole:
+        states = [state for state, _ in whole.namespaces()]
+        for state in states:
+            tx = whole.at(state.name)
+            tx.terms.clear()
+            nums = tx.memories.numbers()
             for start in range(0, len(nums), REBUILD_ROWS):
                 part = nums[start : start + REBUILD_ROWS]
-                memories = tx.memories(part)
-                tx.rederive(state.key, part, [reannotated(memories[num], None) for num in part])
+                memories = tx.memories.get(part)
+                tx.memories.rederive(part, [reannotated(memories[num], None) for num in part])
                 entries += len(part)
                 progress(len(part))
-            tx.recount_trials(state.key)
+            tx.tasks.recount()
         queued = 0
         if core.encoding.key is not None:
             if vectors:
-                tx.drop_vectors(core.encoding.key)
-            queued = tx.enqueue_missing(core.encoding.key)
-        keys = [state.key for state, _ in tx.namespaces()]
-    for key in keys:
-        core.resident(key).discard()
+                whole.drop_vectors(core.encoding.key)
+            queued = whole.enqueue_missing(core.encoding.key)
+    for state in states:
+        core.resident(state.key).discard()
     return {"entries": entries, "queued": queued}
 
 
@@ -112,7 +110,7 @@ class StoreEncoder:
         key = self._core.encoding.key
         if key is None:
             return 0
-        with self._core.store.read() as reader:
+        with self._core.store.read_all() as reader:
             if not reader.backlog_size(key):
                 return 0
         holder, done = f"{os.getpid()}-{uuid.uuid4().hex}", 0
@@ -120,15 +118,19 @@ class StoreEncoder:
             while limit is None or done < limit:
                 if not self._core.store.lease(BACKLOG_LEASE, holder, LEASE_SECONDS):
                     break
-                with self._core.store.read() as reader:
+                with self._core.store.read_all() as reader:
                     waiting = reader.backlog(key, BACKLOG_ROWS)
                 if not waiting:
                     break
-                texts = [encoded_text(one.title, one.author, one.content) for one in waiting]
-                found = list(zip(waiting, self._core.encoding.documents(texts), strict=True))
-                with self._core.store.write() as tx:
-                    for ns in sorted({one.ns for one in waiting}):
-                        tx.put_vectors(ns, key, [(one.num, to_blob(vector)) for one, vector in found if one.ns == ns])
+                texts = [encoded_text(memory.title, memory.author, memory.content) for memory in waiting]
+                rows: dict[str, list[tuple[int, int, bytes]]] = {}
+                for memory, vector in zip(waiting, self._core.encoding.documents(texts), strict=True):
+                    rows.setdefault(memory.namespace, []).append((memory.num, 0, to_blob(vector)))
+                with self._core.store.write_all() as whole:
+                    for namespace, encoded in sorted(rows.items()):
+                        tx = whole.at(namespace)
+                        if tx.state is not None:  # else it was removed while its texts were being encoded
+                            tx.vectors.put(key, encoded)
                 done += len(waiting)
                 progress(len(waiting))
         finally:
@@ -190,7 +192,7 @@ class StoreEncoder:
         """Vectors of the old one stay until the new one's are there: two models are never mixed, and none is lost."""
         found = self._core.open_encoder(spec)
         key = str(found.key) if found is not None else None
-        with self._core.store.write() as tx:
+        with self._core.store.write_all() as tx:
             tx.set_meta(META_ENCODER_SPEC, spec)
             if key is not None:
                 tx.set_meta(META_ENCODER_KEY, key)
@@ -201,11 +203,12 @@ class StoreEncoder:
     def korean_share(self) -> float:
         """Hangul over all letters, of texts sampled evenly over the whole store."""
         texts: list[str] = []
-        with self._core.store.read() as reader:
-            for state, _ in reader.namespaces():
-                nums = reader.numbers(state.key)
+        with self._core.store.read_all() as whole:
+            for state, _ in whole.namespaces():
+                reader = whole.at(state.name)
+                nums = reader.memories.numbers()
                 chosen = nums[:: max(1, len(nums) // SAMPLED)][:SAMPLED]
-                texts += [memory.content[:SAMPLED_CHARACTERS] for memory in reader.memories(chosen).values()]
+                texts += [memory.content[:SAMPLED_CHARACTERS] for memory in reader.memories.get(chosen).values()]
         return hangul_share("\n".join(texts))
 
     def _look(self) -> Iterator[Looked]:
@@ -219,7 +222,7 @@ class StoreEncoder:
             yield openai(url, key)
 
     def _put_cleared(self, specs: list[str]) -> None:
-        with self._core.store.write() as tx:
+        with self._core.store.write_all() as tx:
             tx.set_meta(META_CLEARED, json.dumps(list(dict.fromkeys(specs)), ensure_ascii=False))
 
 

@@ -23,7 +23,8 @@ from recallens.ingest.prepare import encoded_text, kept_text
 from recallens.ingest.validate import text_content
 from recallens.model.citation import FileCitation
 from recallens.model.memory import Document, Memory, Status
-from recallens.store.protocols import NamespaceState, Prepared, Writer
+from recallens.store.protocols import Writer
+from recallens.store.records import NamespaceState, Prepared
 from recallens.text.normalize import clean
 
 # Rows a transaction on bulk ingest: large enough that the commit is a small part, small enough to lose little.
@@ -58,17 +59,17 @@ class Ingest:
                 blob = to_blob(self._core.encoding.documents([text])[0])
             except EncoderError:
                 blob = None  # the memory is kept all the same; its vector waits in the backlog
-        with self._core.store.write() as tx:
+        with self._core.store.write(row.memory.namespace) as tx:
             self._core.settle_encoding(tx)
-            state = tx.ensure_namespace(row.memory.namespace, self._core.clock())
+            state = tx.ensure(self._core.clock())
             ((num, outcome),) = self.write(tx, state, [row], known, self._deduping([draft], dedupe))
             embedded = outcome is Outcome.CREATED and blob is not None and key == self._core.encoding.key
             if embedded and blob is not None and key is not None:
-                tx.put_vectors(state.key, key, [(num, blob)])
+                tx.vectors.put(key, [(num, 0, blob)])
             if draft.supersedes is not None:
-                old = self._core.num(tx, state.key, draft.supersedes)
-                curation.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
-            id = tx.memories([num])[num].id
+                old = self._core.num(tx, draft.supersedes)
+                curation.supersede(tx, old=old, new=num, at=row.memory.created, session=row.session)
+            id = tx.memories.get([num])[num].id
         return Remembered(id, outcome, row.redacted, embedded=embedded)
 
     def remember_many(
@@ -79,15 +80,15 @@ class Ingest:
         while batch := list(islice(remaining, BATCH_ROWS)):
             rows = self.prepared(batch, namespace)
             known = self._recognised(rows, batch, dedupe)
-            with self._core.store.write() as tx:
+            with self._core.store.write(rows[0].memory.namespace) as tx:
                 self._core.settle_encoding(tx)
-                state = tx.ensure_namespace(rows[0].memory.namespace, self._core.clock())
+                state = tx.ensure(self._core.clock())
                 written = self.write(tx, state, rows, known, self._deduping(batch, dedupe))
-                ids = tx.ids([num for num, _ in written])
+                ids = tx.memories.ids([num for num, _ in written])
                 for draft, row, (num, _) in zip(batch, rows, written, strict=True):
                     if draft.supersedes is not None:
-                        old = self._core.num(tx, state.key, draft.supersedes)
-                        curation.supersede(tx, state.key, old=old, new=num, at=row.memory.created, session=row.session)
+                        old = self._core.num(tx, draft.supersedes)
+                        curation.supersede(tx, old=old, new=num, at=row.memory.created, session=row.session)
             yield [
                 Remembered(ids[num], outcome, row.redacted) for (num, outcome), row in zip(written, rows, strict=True)
             ]
@@ -124,13 +125,13 @@ class Ingest:
             for at, section in enumerate(sections(content))
         ]
         rows = self.prepared(drafts, name)
-        with self._core.store.write() as tx:
+        with self._core.store.write(name) as tx:
             self._core.settle_encoding(tx)
-            state = tx.ensure_namespace(name, self._core.clock())
-            old = tx.document_memories(state.key, path)
+            state = tx.ensure(self._core.clock())
+            old = tx.documents.memories(path)
             if old:
-                tx.delete(state.key, old)
-            tx.put_document(state.key, document)
+                tx.memories.delete(old)
+            tx.documents.put(document)
             self.write(tx, state, rows, [None] * len(rows), [False] * len(rows))
         with suppress(EncoderError):  # the document is kept all the same; its vectors wait in the backlog
             self._encoder.drain()
@@ -169,10 +170,11 @@ class Ingest:
     def _repeated(self, rows: Sequence[Prepared]) -> list[Repeat | None]:
         with self._core.snapshot(rows[0].memory.namespace) as snapshot:
             if snapshot is not None:
-                reader, state, version = snapshot
-                return recognise(reader, state.key, version.columns, rows)
-        with self._core.store.read() as reader:  # a new namespace: a batch can only repeat itself
-            return recognise(reader, -1, Columns.empty(), rows)
+                reader, _, version = snapshot
+                return recognise(reader, version.columns, rows)
+        # A new namespace holds nothing: a batch can only repeat itself.
+        with self._core.store.read(rows[0].memory.namespace) as reader:
+            return recognise(reader, Columns.empty(), rows)
 
     def write(
         self,
@@ -183,16 +185,14 @@ class Ingest:
         deduping: Sequence[bool],
     ) -> list[tuple[int, Outcome]]:
         # Another process may have deleted or forgotten what this repeats since it was recognised.
-        present = tx.memories([one.num for one in known if one is not None and one.num is not None])
+        present = tx.memories.get([one.num for one in known if one is not None and one.num is not None])
         known = [one if one is not None and _still_known(one, present) else None for one in known]
         if any(deduping):
-            late = raced(tx, state.key, rows, known)
+            late = raced(tx, rows, known)
             known = [new if deduped else old for new, old, deduped in zip(late, known, deduping, strict=True)]
         written = write_batch(tx, state, rows, known, now=self._core.clock())
         if self._core.encoding.key is not None:
-            tx.enqueue(
-                state.key, self._core.encoding.key, [num for num, outcome in written if outcome is Outcome.CREATED]
-            )
+            tx.vectors.enqueue(self._core.encoding.key, [num for num, outcome in written if outcome is Outcome.CREATED])
         return written
 
 

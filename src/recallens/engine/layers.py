@@ -134,12 +134,11 @@ class Layers:
         for name, depth in (("before", depth_before), ("after", depth_after)):
             if not 0 <= depth <= MAX_LIMIT:
                 raise InvalidInput(f"{name} must be from 0 to {MAX_LIMIT:,}, not {depth}")
-        with self._core.store.read() as reader:
-            state = self._core.state(reader, self._core.namespace(namespace))
-            num = self._core.num(reader, state.key, anchor)
-            before, after = reader.around(state.key, num, depth_before, depth_after)
+        with self._core.reading(namespace) as reader:
+            num = self._core.num(reader, anchor)
+            before, after = reader.memories.around(num, depth_before, depth_after)
             nums = [*before, num, *after]
-            memories, contexts = reader.memories(nums), reader.latest_contexts(nums)
+            memories, contexts = reader.memories.get(nums), reader.sessions.contexts(nums)
         sessions = {
             context.session.id: SessionSummary(context.session.id, context.session.started, context.session.summary)
             for context in (contexts[n] for n in nums if n in contexts)
@@ -159,17 +158,16 @@ class Layers:
             raise InvalidInput(f"window must be a number of days from 0 to {MOST_DAYS:,}, not {window!r}")
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
             raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LIMIT:,}, not {limit!r}")
-        with self._core.store.read() as reader:
-            state = self._core.state(reader, self._core.namespace(namespace))
-            num = self._core.num(reader, state.key, observation_id)
-            before, after = reader.window(state.key, num, round(window * DAY_MS), limit, ONLY_HERE)
+        with self._core.reading(namespace) as reader:
+            num = self._core.num(reader, observation_id)
+            before, after = reader.memories.window(num, round(window * DAY_MS), limit, ONLY_HERE)
             nums = [*before, *after]
-            turns = reader.session_turns(state.key, nums, ONLY_HERE)
+            turns = reader.sessions.turns(nums, ONLY_HERE)
             beside = {turn for _, *both in turns.values() for turn in both if turn is not None}
-            memories = reader.memories(sorted({num, *nums, *beside}))
-            sessions = reader.source_sessions(nums)
+            memories = reader.memories.get(sorted({num, *nums, *beside}))
+            sessions = reader.sessions.sources(nums)
             tasks = sorted({task for n in nums if (task := memories[n].task) is not None})
-            outcomes = reader.outcomes(state.key, tasks)
+            outcomes = reader.tasks.outcomes(tasks)
         entries = []
         for n in nums:
             memory = memories[n]
@@ -191,43 +189,42 @@ class Layers:
         room = None if full else _room(tokens)
         if not 1 <= limit <= MAX_LIMIT:
             raise InvalidInput(f"limit must be from 1 to {MAX_LIMIT:,}, not {limit}")
-        with self._core.store.read() as reader:
-            ns = self._core.state(reader, self._core.namespace(namespace)).key
-            task = reader.task(ns, clean(id).strip())
+        with self._core.reading(namespace) as reader:
+            task = reader.tasks.get(clean(id).strip())
             memory = None
             if task is None:
-                num, memory = self._known_memory(reader, ns, id)
-                task = reader.task(ns, memory.task) if memory.task is not None else None
-            kinds = reader.artifact_kinds(ns, task.id) if task is not None else []
+                num, memory = self._known_memory(reader, id)
+                task = reader.tasks.get(memory.task) if memory.task is not None else None
+            kinds = reader.tasks.artifact_kinds(task.id) if task is not None else []
             if task is not None and kinds:
-                related = _related(reader, ns, task)
-                found = reader.artifacts(ns, [task.id], chars=-1, limit=limit)
+                related = _related(reader, task)
+                found = reader.tasks.artifacts([task.id], chars=-1, limit=limit)
                 entries = [_of_artifact(artifact, task, related, room) for artifact in found]
                 return Details(task.id if memory is None else memory.id, tuple(entries), len(kinds), task, related)
             if memory is None and task is not None and task.episode is None:
-                related = _related(reader, ns, task)
-                own = reader.memories(reader.task_memories(ns, [task.id])[:limit])
+                related = _related(reader, task)
+                own = reader.memories.get(reader.tasks.memories([task.id])[:limit])
                 entries = [
                     _of_memory(each, tuple(id for id in related if id != each.id), room) for each in own.values()
                 ]
                 return Details(task.id, tuple(entries), len(related), task, related)
             if memory is None and task is not None and task.episode is not None:
-                num, memory = self._core.memory(reader, ns, task.episode)
+                num, memory = self._core.memory(reader, task.episode)
             assert memory is not None
             others = tuple(_others(reader, num, memory))
-            nums = reader.course(ns, num, TURNS_AROUND, ONLY_HERE)
-            ties = reader.relations(num)
-            ends = reader.find(ns, others)
-            known = reader.memories([*nums, *ends.values()])
+            nums = reader.sessions.course(num, TURNS_AROUND, ONLY_HERE)
+            ties = reader.relations.of(num)
+            ends = reader.memories.find(others)
+            known = reader.memories.get([*nums, *ends.values()])
             course = [known[each] for each in nums]
             linked = [(tie.type, known[ends[end]]) for tie in ties if (end := _far_end(tie, memory)) in ends]
         shown = [(relation, other) for relation, other in linked if _may_show(other)]
         entry = _of_turn(memory, course or [memory], shown, others, room)
         return Details(memory.id, (entry,), 1, task, others)
 
-    def _known_memory(self, reader: Reader, ns: int, id: str) -> tuple[int, Memory]:
+    def _known_memory(self, reader: Reader, id: str) -> tuple[int, Memory]:
         try:
-            return self._core.memory(reader, ns, id)
+            return self._core.memory(reader, id)
         except NotFound as error:
             raise NotFound(
                 f"no task and no memory {id!r} in this namespace",
@@ -241,12 +238,12 @@ def _room(tokens: int | None) -> int:
     return CONTENT_TOKENS if tokens is None else tokens
 
 
-def _related(reader: Reader, ns: int, task: Task) -> tuple[str, ...]:
+def _related(reader: Reader, task: Task) -> tuple[str, ...]:
     """The task's own memories, then what it used; its episode first, for it sums up the rest."""
-    own = reader.task_memories(ns, [task.id])
-    ids = reader.ids([*own, *reader.task_uses(ns, task.id)])
+    own = reader.tasks.memories([task.id])
+    ids = reader.memories.ids([*own, *reader.tasks.uses(task.id)])
     first = [task.episode] if task.episode in ids.values() and task.episode is not None else []
-    ordered = [ids[num] for num in dict.fromkeys([*own, *reader.task_uses(ns, task.id)])]
+    ordered = [ids[num] for num in dict.fromkeys([*own, *reader.tasks.uses(task.id)])]
     return tuple(dict.fromkeys([*first, *ordered]))
 
 
@@ -260,7 +257,7 @@ def _may_show(memory: Memory) -> bool:
 
 
 def _others(reader: Reader, num: int, memory: Memory) -> Iterator[str]:
-    ends = [end for relation in reader.relations(num) for end in (relation.source, relation.target)]
+    ends = [end for relation in reader.relations.of(num) for end in (relation.source, relation.target)]
     yield from (id for id in dict.fromkeys(ends) if id != memory.id)
 
 

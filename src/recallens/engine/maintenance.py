@@ -19,7 +19,8 @@ from recallens.ingest import curation
 from recallens.model.memory import Memory, Status
 from recallens.model.salience import DAY_MS, salience
 from recallens.model.verdict import BoolArray, FloatArray
-from recallens.store.protocols import Health, Reader
+from recallens.store.protocols import Reader
+from recallens.store.records import Health
 
 if TYPE_CHECKING:
     from recallens.model.memory import Survey
@@ -40,13 +41,13 @@ class Maintenance:
     # ── what is in it ──
 
     def namespaces(self) -> list[tuple[str, int]]:
-        with self._core.store.read() as reader:
+        with self._core.store.read_all() as reader:
             return [(state.name, count) for state, count in reader.namespaces()]
 
     def stats(self, *, namespace: str | None = None) -> dict[str, Any]:
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            counts = reader.statistics(state.key) if state else {"totals": {}, "by": {}}
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            state = reader.state
+            counts = reader.statistics() if state else {"totals": {}, "by": {}}
         store, encoding = self._core.store, self._core.encoding
         return {
             "store": store.location, "storeId": store.id, "namespace": self._core.namespace(namespace),
@@ -60,8 +61,8 @@ class Maintenance:
         with self._core.snapshot(self._core.namespace(namespace)) as snapshot:
             if snapshot is None:
                 return Survey(0, 0, 0, {}, (0,) * 10, dict.fromkeys(_LENGTHS, 0), {})
-            reader, state, version = snapshot
-            days = reader.recalls_by_day(state.key, now - RECALL_DAYS * DAY_MS)
+            reader, _, version = snapshot
+            days = reader.trail.recalls_by_day(now - RECALL_DAYS * DAY_MS)
         columns = version.columns
         alive, active = columns["alive"], columns.active
         return Survey(
@@ -92,7 +93,7 @@ class Maintenance:
             problems.append(f"encoder: {error}")
         waiting = 0
         if self._core.encoding.key is not None and not any(problem.startswith("file:") for problem in problems):
-            with self._core.store.read() as reader:
+            with self._core.store.read_all() as reader:
                 waiting = reader.backlog_size(self._core.encoding.key)
         return Health(problems, {**health.facts, "encoder": self._core.encoding.key, "backlog": waiting})
 
@@ -132,8 +133,8 @@ class Maintenance:
             raise InvalidInput("the retention is a number of days from 0")
         statuses = (Status.FORGOTTEN, Status.REJECTED, *((Status.SUPERSEDED,) if superseded else ()))
 
-        def due(reader: Reader, ns: int) -> dict[int, Memory]:
-            memories = reader.memories(reader.with_status(ns, statuses))
+        def due(reader: Reader) -> dict[int, Memory]:
+            memories = reader.memories.get(reader.memories.with_status(statuses))
             going = curation.prunable(
                 list(memories.values()), older_than_days=older_than_days, now=self._core.clock(), superseded=superseded
             )
@@ -142,25 +143,23 @@ class Maintenance:
 
         name = self._core.namespace(namespace)
         if dry_run:
-            with self._core.store.read() as reader:
-                state = reader.namespace(name)
-                return list(due(reader, state.key).values()) if state else []
-        with self._core.store.write() as tx:  # judged where it is deleted: what has just been restored stays
-            state = tx.namespace(name)
-            gone = due(tx, state.key) if state else {}
+            with self._core.store.read(name) as reader:
+                return list(due(reader).values())
+        with self._core.store.write(name) as tx:  # judged where it is deleted: what has just been restored stays
+            state = tx.state
+            gone = due(tx) if state else {}
             if state is None or not gone:
                 return []
             derived = self._core.resident(state.key)
-            tx.delete(state.key, list(gone))
+            tx.memories.delete(list(gone))
         derived.discard()
         self._core.store.compact()
         return list(gone.values())
 
     def remove_namespace(self, name: str) -> int:
-        with self._core.store.write() as tx:
-            state = self._core.state(tx, name)
-            derived, count = self._core.resident(state.key), len(tx.numbers(state.key))
-            tx.remove_namespace(state.key)
+        with self._core.changing(name) as tx:
+            derived, count = self._core.resident(self._core.state(tx).key), len(tx.memories.numbers())
+            tx.remove()
         derived.discard()
         self._core.store.compact()
         return count

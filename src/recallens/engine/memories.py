@@ -24,10 +24,7 @@ from recallens.model.memory import (
     Status,
 )
 from recallens.model.salience import SECTOR_ORDER, salience
-from recallens.store.protocols import (
-    Listing,
-    Page,
-)
+from recallens.store.records import Listing, MemoryPage
 
 if TYPE_CHECKING:
     pass
@@ -49,51 +46,46 @@ class Memories:
     # ── looking at them ──
 
     def get(self, id: str, *, namespace: str | None = None) -> Memory:
-        with self._core.store.read() as reader:
-            return self._core.memory(reader, self._core.state(reader, self._core.namespace(namespace)).key, id)[1]
+        with self._core.reading(namespace) as reader:
+            return self._core.memory(reader, id)[1]
 
     def many(self, ids: Iterable[str], *, namespace: str | None = None) -> dict[str, Memory]:
         """Many at once, by id; what is not there is left out."""
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            numbers = reader.find(state.key, list(dict.fromkeys(ids))) if state is not None else {}
-            found = reader.memories(list(numbers.values()))
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            numbers = reader.memories.find(list(dict.fromkeys(ids)))
+            found = reader.memories.get(list(numbers.values()))
         return {id: found[num] for id, num in numbers.items() if num in found}
 
     def resolve(self, names: Iterable[str], *, namespace: str | None = None) -> dict[str, str]:
         """Memory ids by id, by the beginning of one, or by `source_id`; what fits nothing is left out."""
         wanted = list(dict.fromkeys(names))
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            if state is None or not wanted:
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            if reader.state is None or not wanted:
                 return {}
-            numbers = reader.by_source_id(state.key, wanted)
+            numbers = reader.memories.by_source_id(wanted)
             for name in wanted:
                 with suppress(NotFound, InvalidInput):
-                    numbers[name] = self._core.num(reader, state.key, name)
-            ids = reader.ids(list(numbers.values()))
+                    numbers[name] = self._core.num(reader, name)
+            ids = reader.memories.ids(list(numbers.values()))
         return {name: ids[num] for name, num in numbers.items()}
 
-    def browse(self, listing: Listing, *, namespace: str | None = None) -> Page:
+    def browse(self, listing: Listing, *, namespace: str | None = None) -> MemoryPage:
         if not 1 <= listing.limit <= LARGEST_PAGE or listing.offset < 0:
             raise InvalidInput(f"a page has 1 to {LARGEST_PAGE:,} memories and starts at 0 or later")
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            return reader.listing(state.key, listing) if state else Page([], 0)
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            return reader.memories.page(listing)
 
     def awaiting_review(self, *, namespace: str | None = None) -> list[Memory]:
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            if state is None:
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            if reader.state is None:
                 return []
-            nums = reader.awaiting_review(state.key)
-            found = reader.memories(nums)
+            nums = reader.memories.awaiting_review()
+            found = reader.memories.get(nums)
         return [found[num] for num in nums]
 
     def relations(self, id: str, *, namespace: str | None = None) -> list[Relation]:
-        with self._core.store.read() as reader:
-            state = self._core.state(reader, self._core.namespace(namespace))
-            return reader.relations(self._core.num(reader, state.key, id))
+        with self._core.reading(namespace) as reader:
+            return reader.relations.of(self._core.num(reader, id))
 
     def salience(self, memories: Iterable[Memory]) -> dict[str, float]:
         """Each memory's salience now."""
@@ -114,21 +106,20 @@ class Memories:
 
     def lineage(self, id: str, *, namespace: str | None = None) -> tuple[Memory, ...]:
         """What a memory replaced, itself, and what replaced it, the oldest first."""
-        with self._core.store.read() as reader:
-            state = self._core.state(reader, self._core.namespace(namespace))
-            known = {self._core.num(reader, state.key, id)}
+        with self._core.reading(namespace) as reader:
+            known = {self._core.num(reader, id)}
             edge = list(known)
             while edge and len(known) < LONGEST_LINEAGE:
                 ends = {
                     end
-                    for relations in reader.relations_of(edge).values()
+                    for relations in reader.relations.find(edge).values()
                     for relation in relations
                     if relation.type is RelationType.SUPERSEDES
                     for end in (relation.source, relation.target)
                 }
-                edge = [num for num in reader.find(state.key, sorted(ends)).values() if num not in known]
+                edge = [num for num in reader.memories.find(sorted(ends)).values() if num not in known]
                 known |= set(edge)
-            found = reader.memories(sorted(known))
+            found = reader.memories.get(sorted(known))
         return tuple(sorted(found.values(), key=lambda memory: (memory.created, memory.id)))
 
     # ── changing them ──
@@ -146,12 +137,12 @@ class Memories:
 
     def supersede(self, old: str, new: str, *, namespace: str | None = None, at: int | None = None) -> None:
         asking = self._core.settings.session
-        with self._core.changing(namespace) as (tx, ns):
+        with self._core.changing(namespace) as tx:
             if asking is not None:
-                self._core.ensure_session(tx, ns, Session(asking, self._core.namespace(namespace), self._core.clock()))
+                self._core.ensure_session(tx, Session(asking, self._core.namespace(namespace), self._core.clock()))
             ended = self._core.clock() if at is None else at
-            before, after = self._core.num(tx, ns, old), self._core.num(tx, ns, new)
-            curation.supersede(tx, ns, old=before, new=after, at=ended, session=asking)
+            before, after = self._core.num(tx, old), self._core.num(tx, new)
+            curation.supersede(tx, old=before, new=after, at=ended, session=asking)
 
     def relate(
         self, source: str, target: str, type: str = RelationType.RELATED_TO, *, confidence: float = 1.0,
@@ -169,43 +160,41 @@ class Memories:
             option(Origin, origin, "origin"),
             self._core.clock(),
         )
-        with self._core.changing(namespace) as (tx, ns):
-            curation.relate(
-                tx, ns, source=self._core.num(tx, ns, source), target=self._core.num(tx, ns, target), relation=relation
-            )
+        with self._core.changing(namespace) as tx:
+            curation.relate(tx, source=self._core.num(tx, source), target=self._core.num(tx, target), relation=relation)
         return relation
 
     def forget(self, id: str, *, hard: bool = False, namespace: str | None = None) -> Memory:
-        with self._core.changing(namespace) as (tx, ns):
-            num, memory = self._core.memory(tx, ns, id)
+        with self._core.changing(namespace) as tx:
+            num, memory = self._core.memory(tx, id)
             if not hard:
-                curation.forget(tx, ns, memory, num, at=self._core.clock())
+                curation.forget(tx, memory, num, at=self._core.clock())
                 return memory
-            derived = self._core.resident(ns)
-            tx.delete(ns, [num])
+            derived = self._core.resident(self._core.state(tx).key)
+            tx.memories.delete([num])
         derived.discard()
         self._core.store.compact()
         return memory
 
     def restore(self, id: str, *, namespace: str | None = None) -> Status:
-        with self._core.changing(namespace) as (tx, ns):
-            num, memory = self._core.memory(tx, ns, id)
-            return curation.restore(tx, ns, memory, num, at=self._core.clock())
+        with self._core.changing(namespace) as tx:
+            num, memory = self._core.memory(tx, id)
+            return curation.restore(tx, memory, num, at=self._core.clock())
 
     def confirm(self, id: str, *, session: str | None = None, namespace: str | None = None) -> None:
-        with self._core.changing(namespace) as (tx, ns):
-            num = self._core.num(tx, ns, id)
+        with self._core.changing(namespace) as tx:
+            num = self._core.num(tx, id)
             asking = session or self._core.settings.session
             if asking is not None:
-                self._core.ensure_session(tx, ns, Session(asking, self._core.namespace(namespace), self._core.clock()))
-            curation.confirm(tx, ns, num, at=self._core.clock(), session=asking)
+                self._core.ensure_session(tx, Session(asking, self._core.namespace(namespace), self._core.clock()))
+            curation.confirm(tx, num, at=self._core.clock(), session=asking)
 
     def deemphasise(self, id: str, *, namespace: str | None = None) -> float:
-        with self._core.changing(namespace) as (tx, ns):
-            num, memory = self._core.memory(tx, ns, id)
-            return curation.deemphasise(tx, ns, memory, num, at=self._core.clock())
+        with self._core.changing(namespace) as tx:
+            num, memory = self._core.memory(tx, id)
+            return curation.deemphasise(tx, memory, num, at=self._core.clock())
 
     def review(self, id: str, *, approve: bool, namespace: str | None = None) -> None:
-        with self._core.changing(namespace) as (tx, ns):
-            num, memory = self._core.memory(tx, ns, id)
-            (curation.approve if approve else curation.reject)(tx, ns, memory, num, at=self._core.clock())
+        with self._core.changing(namespace) as tx:
+            num, memory = self._core.memory(tx, id)
+            (curation.approve if approve else curation.reject)(tx, memory, num, at=self._core.clock())

@@ -59,14 +59,13 @@ class Recalls:
 
         if not self._core.settings.capture:
             return None
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            if state is None:
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            if reader.state is None:
                 return None
             if owner is None:
-                stored = reader.last_ledger(state.key, session or "")
+                stored = reader.trail.last_ledger(session or "")
             else:
-                stored = reader.own_last_ledger(state.key, session or "", owner)
+                stored = reader.trail.last_ledger(session or "", owner)
         return explain(Ledger.unpacked(stored[0]), audit=stored[1]) if stored else None
 
     def sensitivity(self, text: str, **options: Unpack[SearchOptions]) -> tuple[Sensitivity, ...]:
@@ -78,9 +77,8 @@ class Recalls:
         from recallens.xray.why_not import why_not
 
         query = self.question(text, **options)
-        with self._core.store.read() as reader:
-            state = self._core.state(reader, query.namespace)
-            wanted = self._core.memory(reader, state.key, memory)[1]
+        with self._core.reading(query.namespace) as reader:
+            wanted = self._core.memory(reader, memory)[1]
         return why_not(wanted.id, query, self.ledger, memory=wanted)
 
     def replay(self, name: str, *, namespace: str | None = None) -> tuple[Replayed, list[Difference]]:
@@ -114,9 +112,8 @@ class Recalls:
 
     def recorded(self, id: str, *, namespace: str | None = None) -> tuple[Ledger, Mapping[str, str]]:
         """A recorded recall by its snapshot's id, with the audit entry of each memory that it injected."""
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            stored = reader.stored_ledger(state.key, id) if state is not None else None
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            stored = reader.trail.ledger(id)
         if stored is None:
             raise no_recall(id)
         return _unaltered(id, lambda: Ledger.unpacked(stored[0]), snapshot_id, id), stored[1]
@@ -133,9 +130,8 @@ class Recalls:
         """The recalls that can still be explained, replayed and compared, the latest first; no other owner's."""
         from recallens.model.recall import RecordedRecall
 
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            kept = reader.kept_ledgers(state.key, limit, owner) if state is not None else []
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            kept = reader.trail.ledgers(limit, owner)
         found = []
         for id, at, session, packed in kept:
             found.append(RecordedRecall(id, at, Ledger.unpacked(packed).query["text"], session or None))
@@ -144,10 +140,9 @@ class Recalls:
     def verify_certificate(self, certificate: Mapping[str, Any], *, namespace: str | None = None) -> Verification:
         """Whether what a certificate rests on still stands as it stood."""
         ids = [one["id"] for one in evidence_of(certificate)[1]]
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            numbers = reader.find(state.key, ids) if state is not None else {}
-            memories = reader.memories(list(numbers.values()))
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            numbers = reader.memories.find(ids)
+            memories = reader.memories.get(list(numbers.values()))
         return verified(certificate, {memory.id: memory for memory in memories.values()})
 
 

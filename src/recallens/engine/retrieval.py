@@ -91,12 +91,11 @@ class Retriever:
         ids = [pool.ids[position].decode() for position in left.tolist()]
         if not ids:
             return ()
-        with self._core.store.read() as reader:
-            state = self._core.state(reader, recall.query.namespace)
-            nums = reader.find(state.key, ids)
-            memories = reader.memories(list(nums.values()))
+        with self._core.reading(recall.query.namespace) as reader:
+            nums = reader.memories.find(ids)
+            memories = reader.memories.get(list(nums.values()))
             documents = sorted({one.document for one in memories.values() if one.document is not None})
-            notes.paths.update(reader.document_paths(documents) if documents else {})
+            notes.paths.update(reader.documents.paths(documents) if documents else {})
         return tuple(
             _chunk(memories[nums[id]], float(pool.score[position]), notes)
             for id, position in zip(ids, left.tolist(), strict=True)

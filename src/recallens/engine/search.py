@@ -127,7 +127,7 @@ class Search:
     def _record(self, recall: Recall, owner: str | None) -> dict[str, str]:
         """One write for what was returned. Gives the audit entry of each memory."""
         injected = [result.memory.id for result in recall.returned]
-        with self._core.store.write() as tx:
+        with self._core.store.write(recall.query.namespace) as tx:
             return self.write_down(tx, recall.query, injected, recall.ledger, owner=owner)
 
     def write_down(
@@ -136,41 +136,39 @@ class Search:
     ) -> dict[str, str]:  # fmt: skip
         """Salience (once a day a memory), the asker's links, the audit entries, and the ledger that caused it."""
         now = query.now
-        state = tx.namespace(query.namespace)
-        if state is None:
+        if tx.state is None:
             return {}
-        numbers = tx.find(state.key, injected)
+        numbers = tx.memories.find(injected)
         # Read again: since the recall, another may have reinforced or deleted what it returned.
-        found = tx.memories(list(numbers.values()))
+        found = tx.memories.get(list(numbers.values()))
         kept = [found[numbers[id]] for id in injected if id in numbers]
         due = [memory for memory in kept if now - (memory.reinforced_at or 0) >= DAY_MS]
-        tx.reinforce(state.key, [(numbers[memory.id], _after_recall(memory, now)) for memory in due], now)
+        tx.memories.reinforce([(numbers[memory.id], _after_recall(memory, now)) for memory in due], now)
         # What is recorded after its end is no part of a task.
-        asking = tx.task(state.key, query.task) if query.task is not None else None
+        asking = tx.tasks.get(query.task) if query.task is not None else None
         task = asking.id if asking is not None and asking.running else None
         events = [
             Event(query.namespace, EventKind.RECALLED, now, memory.id, query.session, task,
                   amount=RECALL_REINFORCEMENT if memory in due else None)
             for memory in kept
         ]  # fmt: skip
-        tx.record(state.key, events, [numbers[memory.id] for memory in kept])
+        tx.trail.record(events, [numbers[memory.id] for memory in kept])
         if query.session is not None:
             asker = Session(query.session, query.namespace, started=now, project=query.filters.project)
-            self._core.ensure_session(tx, state.key, asker)
-            tx.link(state.key, query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
+            self._core.ensure_session(tx, asker)
+            tx.sessions.link(query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
         entries = chained(
             namespace=query.namespace,
-            head=tx.audit_head(state.key),
+            head=tx.trail.audit_head(),
             at=now,
             session=query.session,
             query=query_digest(query.text),
             injected=[(memory.id, memory.content_hash) for memory in kept],
         )
-        tx.append_audit(state.key, entries)
+        tx.trail.append_audit(entries)
         audit = {entry.memories[0]: entry.id for entry in entries}
         if ledger is not None and self._core.settings.capture:
-            tx.put_ledger(
-                state.key,
+            tx.trail.put_ledger(
                 id=snapshot_id(ledger),
                 session=query.session or "",
                 at=now,

@@ -46,8 +46,9 @@ class Sessions:
             project=project or self._core.settings.project, title=title,
         )  # fmt: skip
         session = _kept(session)
-        with self._core.store.write() as tx:
-            tx.put_session(tx.ensure_namespace(name, self._core.clock()).key, session)
+        with self._core.store.write(name) as tx:
+            tx.ensure(self._core.clock())
+            tx.sessions.put(session)
         return session
 
     def end(
@@ -69,61 +70,57 @@ class Sessions:
         return finished
 
     def _finish(self, id: str, *, summary: str | None, ended: int | None, namespace: str | None) -> Session:
-        with self._core.changing(namespace) as (tx, ns):
-            session = tx.session(ns, clean(id))
+        with self._core.changing(namespace) as tx:
+            session = tx.sessions.get(clean(id))
             if session is None:
                 raise NotFound(f"no session {id!r}", hint="`recallens session list` shows those that exist.")
             finished = structs.replace(
                 session, ended=self._core.clock() if ended is None else ended, summary=summary or session.summary
             )
             finished = _kept(finished)
-            tx.put_session(ns, finished)
+            tx.sessions.put(finished)
         return finished
 
     def _told(self, session: Session) -> tuple[list[Memory], Memory | None]:
         """What the session created, in order, and the recap that it has."""
-        with self._core.store.read() as reader:
-            ns = self._core.state(reader, session.namespace).key
-            links = [num for num, usage, _ in reader.session_links(ns, session.id) if usage is Usage.CREATED]
-            found = reader.by_source_id(ns, [recap_id(session.id)])
-            memories = reader.memories([*links, *found.values()])
+        with self._core.reading(session.namespace) as reader:
+            links = [num for num, usage, _ in reader.sessions.links(session.id) if usage is Usage.CREATED]
+            found = reader.memories.by_source_id([recap_id(session.id)])
+            memories = reader.memories.get([*links, *found.values()])
         ordered = sorted((memories[num] for num in links if num in memories), key=lambda one: (one.created, one.id))
         return ordered, next((memories[num] for num in found.values()), None)
 
     def put(self, sessions: Iterable[Session], *, namespace: str | None = None) -> None:
         """Sessions as they were elsewhere; one that is known takes what it did not have."""
-        with self._core.store.write() as tx:
-            state = tx.ensure_namespace(self._core.namespace(namespace), self._core.clock())
+        with self._core.store.write(self._core.namespace(namespace)) as tx:
+            tx.ensure(self._core.clock())
             for session in sessions:
-                tx.put_session(state.key, _kept(session))
+                tx.sessions.put(_kept(session))
 
     def link(self, session: str, memory: str, usage: str, *, namespace: str | None = None) -> None:
         session = clean(session)
-        with self._core.changing(namespace) as (tx, ns):
-            self._core.ensure_session(tx, ns, Session(session, self._core.namespace(namespace), self._core.clock()))
-            tx.link(ns, session, [self._core.num(tx, ns, memory)], option(Usage, usage, "usage"), self._core.clock())
+        with self._core.changing(namespace) as tx:
+            self._core.ensure_session(tx, Session(session, self._core.namespace(namespace), self._core.clock()))
+            tx.sessions.link(session, [self._core.num(tx, memory)], option(Usage, usage, "usage"), self._core.clock())
 
     def recent(self, *, limit: int = 20, offset: int = 0, namespace: str | None = None) -> list[tuple[Session, int]]:
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            return reader.sessions(state.key, limit, offset) if state else []
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            return reader.sessions.latest(limit, offset)
 
     def report(self, id: str, *, namespace: str | None = None) -> SessionReport:
-        with self._core.store.read() as reader:
-            state = self._core.state(reader, self._core.namespace(namespace))
-            session = reader.session(state.key, id)
+        with self._core.reading(namespace) as reader:
+            session = reader.sessions.get(id)
             if session is None:
                 raise NotFound(f"no session {id!r}", hint="`recallens session list` shows those that exist.")
-            links = reader.session_links(state.key, id)
-            memories = reader.memories([num for num, _, _ in links])
+            links = reader.sessions.links(id)
+            memories = reader.memories.get([num for num, _, _ in links])
         return SessionReport(session, tuple((memories[num], usage, at) for num, usage, at in links))
 
     def context(self, memory: str, *, namespace: str | None = None) -> SessionContext | None:
         """The latest session that touched a memory, and how."""
-        with self._core.store.read() as reader:
-            state = self._core.state(reader, self._core.namespace(namespace))
-            num = self._core.num(reader, state.key, memory)
-            return reader.latest_contexts([num]).get(num)
+        with self._core.reading(namespace) as reader:
+            num = self._core.num(reader, memory)
+            return reader.sessions.contexts([num]).get(num)
 
 
 def _stands(known: Memory, content: str) -> bool:

@@ -36,7 +36,8 @@ from recallens.model.memory import (
 from recallens.model.query import MAX_LIMIT
 from recallens.model.salience import RECALL_REINFORCEMENT, Uplift, uplift_of
 from recallens.model.task import Promotion, Task, TaskOutcome
-from recallens.store.protocols import NamespaceState, Reader, Writer
+from recallens.store.protocols import Reader, Writer
+from recallens.store.records import NamespaceState
 from recallens.text.normalize import clean
 from recallens.text.sentences import first_sentence
 
@@ -79,20 +80,18 @@ class Tasks:
             project=label("project", project) or self._core.settings.project,
             worktree=label("worktree", worktree),
         )
-        with self._core.store.write() as tx:
-            state = tx.ensure_namespace(name, now)
-            if tx.task(state.key, task.id) is not None:
+        with self._core.store.write(name) as tx:
+            tx.ensure(now)
+            if tx.tasks.get(task.id) is not None:
                 raise InvalidInput(
                     f"there is a task {task.id!r} already", hint="Leave the id out to get one, or give another."
                 )
             if task.session is not None:
-                self._core.ensure_session(
-                    tx, state.key, Session(task.session, name, task.started, project=task.project)
-                )
-            known = tx.wordings(state.key, task.project, WORDINGS_COMPARED)
+                self._core.ensure_session(tx, Session(task.session, name, task.started, project=task.project))
+            known = tx.tasks.wordings(task.project, WORDINGS_COMPARED)
             alike = next((first for first, other in known if worded_alike(words, other)), task.id)
             task = structs.replace(task, wording=alike)
-            tx.put_task(state.key, task)
+            tx.tasks.put(task)
         return task
 
     def log(
@@ -106,10 +105,10 @@ class Tasks:
         text = redact(_log_text(content))[0]
         form: Literal["log", "terminal_snapshot"] = "log" if kind == "log" else "terminal_snapshot"
         at = self._core.clock() if created is None else epoch_ms("created", created) or 0
-        with self._core.changing(namespace) as (tx, ns):
-            running = self._running(tx, ns, task, "log to it")
+        with self._core.changing(namespace) as tx:
+            running = self._running(tx, task, "log to it")
             artifact = Artifact(self._core.new_id(), running.namespace, running.id, form, text, at)
-            tx.put_artifact(ns, artifact)
+            tx.tasks.put_artifact(artifact)
         return artifact
 
     def end(
@@ -120,20 +119,20 @@ class Tasks:
         worth, said = unit_interval("reward", reward), kept_text(summary)
         name, now = self._core.namespace(namespace), self._core.clock()
         at = now if ended is None else epoch_ms("ended", ended) or 0
-        with self._core.store.write() as tx:
+        with self._core.changing(namespace) as tx:
             self._core.settle_encoding(tx)
-            state = self._core.state(tx, name)
-            running = self._running(tx, state.key, task, "end it again")
+            state = self._core.state(tx)
+            running = self._running(tx, task, "end it again")
             if at < running.started:
                 raise InvalidInput("a task cannot end before it started", hint="Give a later time, or none.")
             done = structs.replace(running, ended=at, reward=worth, summary=said)
-            draft = structs.replace(_episode(done, tx.artifact_kinds(state.key, done.id)), zone=zone)
+            draft = structs.replace(_episode(done, tx.tasks.artifact_kinds(done.id)), zone=zone)
             row = prepare(draft, id=self._core.new_id(), namespace=name, now=at)
             ((num, _),) = self._ingest.write(tx, state, [row], [None], [False])
-            tx.end_task(state.key, done, num)
+            tx.tasks.end(done, num)
             outcome = Event(name, EventKind.OUTCOME, at, session=done.session, task=done.id, amount=worth)
-            tx.record(state.key, [outcome], [None])
-            tx.recount_trials(state.key, done.id)
+            tx.trail.record([outcome], [None])
+            tx.tasks.recount(done.id)
             promoted = self._promote(tx, state, done.wording)
             done = structs.replace(done, episode=row.memory.id)
         self._encoder.drain_quietly()
@@ -146,17 +145,14 @@ class Tasks:
         """The latest first."""
         if not 1 <= limit <= MAX_LIMIT or offset < 0:
             raise InvalidInput(f"a page has 1 to {MAX_LIMIT:,} tasks and starts at 0 or later")
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            if state is None:
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            if reader.state is None:
                 return []
-            return reader.tasks(
-                state.key, running=running, project=project, session=session, limit=limit, offset=offset
-            )
+            return reader.tasks.latest(running=running, project=project, session=session, limit=limit, offset=offset)
 
     def get(self, task: str, *, namespace: str | None = None) -> Task:
-        with self._core.store.read() as reader:
-            return self._task(reader, self._core.state(reader, self._core.namespace(namespace)).key, task)
+        with self._core.reading(namespace) as reader:
+            return self._task(reader, task)
 
     # ── what was used, and what it was worth ──
 
@@ -169,28 +165,28 @@ class Tasks:
         if not ids:
             raise InvalidInput("name at least one memory that was used", hint="A search shows ids.")
         now = self._core.clock() if at is None else epoch_ms("at", at) or 0
-        with self._core.changing(namespace) as (tx, ns):
-            running = self._running(tx, ns, task, "mark what was used in it") if task is not None else None
+        with self._core.changing(namespace) as tx:
+            running = self._running(tx, task, "mark what was used in it") if task is not None else None
             asking = label("session", session) or (running.session if running else None) or self._core.settings.session
-            nums = list(dict.fromkeys(self._core.num(tx, ns, id) for id in ids))
+            nums = list(dict.fromkeys(self._core.num(tx, id) for id in ids))
             if asking is not None:
-                self._core.ensure_session(tx, ns, Session(asking, self._core.namespace(namespace), now))
+                self._core.ensure_session(tx, Session(asking, self._core.namespace(namespace), now))
             for num in nums:
                 strengthen(
-                    tx, ns, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=asking,
+                    tx, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=asking,
                     task=running.id if running else None,
                 )  # fmt: skip
             if running is not None:
-                tx.mark_used(ns, running.id)
-            found = tx.ids(nums)
+                tx.tasks.mark_used(running.id)
+            found = tx.memories.ids(nums)
         return [found[num] for num in nums]
 
     def uplift_of(self, ids: Iterable[str], *, namespace: str | None = None) -> dict[str, Uplift]:
         """By memory id; a memory that has been in no ended task is left out, for its uplift is unknown."""
-        with self._core.store.read() as reader:
-            state = self._core.state(reader, self._core.namespace(namespace))
-            nums = [self._core.num(reader, state.key, id) for id in ids]
-            names, trials = reader.ids(nums), reader.trials_of(nums)
+        with self._core.reading(namespace) as reader:
+            state = self._core.state(reader)
+            nums = [self._core.num(reader, id) for id in ids]
+            names, trials = reader.memories.ids(nums), reader.tasks.trials(nums)
         found = {
             names[num]: uplift_of(*trials[num], state.tasks_ended, state.reward_total) for num in dict.fromkeys(nums)
         }
@@ -199,12 +195,12 @@ class Tasks:
     # ── what repeated attempts become ──
 
     def _promote(self, tx: Writer, state: NamespaceState, wording: str) -> tuple[Promotion, ...]:
-        tasks = tx.attempts(state.key, wording)
-        attempts = _gathered(tx, state.key, tasks)
+        tasks = tx.tasks.attempts(wording)
+        attempts = _gathered(tx, tasks)
         promoted = []
         for craft in promotions(attempts):
-            old = self._promoted_before(tx, state.key, craft, wording)
-            if old is not None and not _in_use(tx.memories([old])[old]):
+            old = self._promoted_before(tx, craft, wording)
+            if old is not None and not _in_use(tx.memories.get([old])[old]):
                 continue  # somebody rejected or forgot it: the next success does not bring it back
             num, created = self._crafts.put(
                 tx, state, craft, old,
@@ -212,35 +208,35 @@ class Tasks:
                  "zone": attempts.zone()},
                 by_rule=True,
             )  # fmt: skip
-            self._build_on(tx, state.key, num, [task.episode for task in tasks if task.episode is not None])
-            promoted.append(Promotion(kind_of(craft), tx.ids([num])[num], created, _count_of(craft, attempts)))
+            self._build_on(tx, num, [task.episode for task in tasks if task.episode is not None])
+            promoted.append(Promotion(kind_of(craft), tx.memories.ids([num])[num], created, _count_of(craft, attempts)))
         return tuple(promoted)
 
-    def _promoted_before(self, tx: Writer, ns: int, craft: Craft, wording: str) -> int | None:
+    def _promoted_before(self, tx: Writer, craft: Craft, wording: str) -> int | None:
         """What this wording became before, as it is now: an edit of it has taken its place."""
         name = _source_id(craft, wording)
-        num = tx.by_source_id(ns, [name]).get(name)
-        while num is not None and (after := tx.successors([num], self._core.clock()).get(num)) is not None:
-            num = tx.find(ns, [after.id])[after.id]
+        num = tx.memories.by_source_id([name]).get(name)
+        while num is not None and (after := tx.relations.successors([num], self._core.clock()).get(num)) is not None:
+            num = tx.memories.find([after.id])[after.id]
         return num
 
-    def _build_on(self, tx: Writer, ns: int, num: int, episodes: Sequence[str]) -> None:
-        me = tx.ids([num])[num]
-        known = {relation.target for relation in tx.relations(num) if relation.type is RelationType.BUILDS_ON}
-        for id, episode in tx.find(ns, [id for id in episodes if id not in known]).items():
+    def _build_on(self, tx: Writer, num: int, episodes: Sequence[str]) -> None:
+        me = tx.memories.ids([num])[num]
+        known = {relation.target for relation in tx.relations.of(num) if relation.type is RelationType.BUILDS_ON}
+        for id, episode in tx.memories.find([id for id in episodes if id not in known]).items():
             relation = Relation(me, id, RelationType.BUILDS_ON, origin=Origin.RULE, created=self._core.clock())
-            tx.relate(ns, num, episode, relation)
+            tx.relations.put(num, episode, relation)
 
     # ── looking tasks up ──
 
-    def _task(self, reader: Reader, ns: int, id: str) -> Task:
-        task = reader.task(ns, clean(id).strip())
+    def _task(self, reader: Reader, id: str) -> Task:
+        task = reader.tasks.get(clean(id).strip())
         if task is None:
             raise NotFound(f"no task {id!r} in this namespace", hint="`recallens task list` shows those that exist.")
         return task
 
-    def _running(self, reader: Reader, ns: int, id: str, purpose: str) -> Task:
-        task = self._task(reader, ns, id)
+    def _running(self, reader: Reader, id: str, purpose: str) -> Task:
+        task = self._task(reader, id)
         if not task.running:
             raise InvalidInput(
                 f"the task {task.id!r} has ended with reward {task.reward:g}: you cannot {purpose}",
@@ -281,14 +277,14 @@ def _episode(task: Task, artifacts: Sequence[tuple[str, str]]) -> Draft:
     )  # fmt: skip
 
 
-def _gathered(tx: Reader, ns: int, tasks: Sequence[Task]) -> Attempts:
+def _gathered(tx: Reader, tasks: Sequence[Task]) -> Attempts:
     ids = [task.id for task in tasks]
     logs: dict[str, list[Artifact]] = {}
-    for artifact in tx.artifacts(ns, ids, chars=LOG_READ, limit=LOGS_READ):
+    for artifact in tx.tasks.artifacts(ids, chars=LOG_READ, limit=LOGS_READ):
         logs.setdefault(artifact.task, []).append(artifact)
     memories: dict[str, list[Memory]] = {}
-    nums = tx.task_memories(ns, ids)
-    found: Mapping[int, Memory] = tx.memories(nums)
+    nums = tx.tasks.memories(ids)
+    found: Mapping[int, Memory] = tx.memories.get(nums)
     for num in nums:
         memories.setdefault(found[num].task or "", []).append(found[num])
     return Attempts(tasks, logs, memories)

@@ -41,18 +41,18 @@ class Tokens:
         text = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
         called = (label("name", name) or "").strip()[:MOST_NAME] or f"{right} {', '.join(granted)}"[:MOST_NAME]
         token = Token(secrets.token_hex(6), called, digest(text), granted, right, now, expires)
-        with self._core.store.write() as tx:
-            tx.put_token(token)
+        with self._core.store.write_all() as tx:
+            tx.tokens.put(token)
         return token, text
 
     def all(self) -> list[Token]:
-        with self._core.store.read() as reader:
-            return reader.tokens()
+        with self._core.store.read_all() as reader:
+            return reader.tokens.all()
 
     def revoke(self, name: str) -> Token:
         """By its id, a beginning of it that fits only one, or its name."""
-        with self._core.store.write() as tx:
-            known = tx.tokens()
+        with self._core.store.write_all() as tx:
+            known = tx.tokens.all()
             like = [one for one in known if one.id == name] or [
                 one for one in known if one.name == name or (len(name) >= MIN_ID and one.id.startswith(name))
             ]
@@ -60,8 +60,8 @@ class Tokens:
                 raise InvalidInput(f"{name!r} fits several tokens", hint="Give the id: `recallens token list`.")
             if not like:
                 raise NotFound(f"no token {name!r}", hint="`recallens token list` shows those that exist.")
-            tx.revoke_token(like[0].id, self._core.clock())
-            return next(one for one in tx.tokens() if one.id == like[0].id)
+            tx.tokens.revoke(like[0].id, self._core.clock())
+            return next(one for one in tx.tokens.all() if one.id == like[0].id)
 
     def find(self, text: str) -> Token | None:
         """The live token with this text. Every token's digest is compared, so that the time tells nothing."""
@@ -83,22 +83,20 @@ class Tokens:
         A session of the local person is no token's.
         """
         name = self._core.namespace(namespace)
-        with self._core.store.read() as reader:
-            state = reader.namespace(name)
-            used, held = reader.session_owner(state.key, session) if state is not None else (False, None)
+        with self._core.store.read(name) as reader:
+            used, held = reader.sessions.owner(session)
         if used or not claim or self._core.store.read_only:
             return not used or held == owner
-        with self._core.store.write() as tx:
-            ns = tx.ensure_namespace(name, self._core.clock()).key
-            if not tx.session_owner(ns, session)[0]:
-                tx.own_session(ns, session, owner)
-            return tx.session_owner(ns, session)[1] == owner
+        with self._core.store.write(name) as tx:
+            tx.ensure(self._core.clock())
+            if not tx.sessions.owner(session)[0]:
+                tx.sessions.own(session, owner)
+            return tx.sessions.owner(session)[1] == owner
 
     def owns_recall(self, snapshot: str, owner: str, *, namespace: str | None = None) -> bool:
         """Whether a token's caller may look at a recorded recall: not one that another token's caller made."""
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            held = reader.ledger_owner(state.key, snapshot) if state is not None else None
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            held = reader.trail.ledger_owner(snapshot)
         return held is None or held == owner
 
 

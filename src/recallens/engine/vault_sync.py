@@ -51,7 +51,6 @@ class Sync:
         self._counts = {"indexed": 0, "kept": 0, "removed": 0}
         self._unchanged = self._done = self._total = 0
         self._suspects: set[int] = set()
-        self._ns = 0
 
     def run(self, paths: Sequence[str] | None) -> VaultSync:
         vault = self._vault
@@ -60,9 +59,8 @@ class Sync:
         try:
             with Root(vault.root) as root:
                 choice = choose(vault.root, vault.options)
-                with self._store.read() as reader:
-                    self._ns = self._core.state(reader, vault.namespace).key
-                    known = {file.path: file for file in reader.vault_files(vault.id)}
+                with self._core.reading(vault.namespace) as reader:
+                    known = {file.path: file for file in reader.vaults.files(vault.id)}
                 plan = make_plan(root, choice, known, self._relative(paths))
                 self._follow(root, plan, known)
         finally:
@@ -96,7 +94,7 @@ class Sync:
             self._link()
             self._tidy()
         with self._writing() as tx:
-            tx.mark_synced(self._vault.id, self._core.clock())
+            tx.vaults.mark_synced(self._vault.id, self._core.clock())
 
     # ── reading ──
 
@@ -120,8 +118,8 @@ class Sync:
 
         def old_text(paths: Sequence[str]) -> dict[str, str]:
             documents = {known[path].document: path for path in paths}
-            with self._store.read() as reader:
-                found = reader.vault_texts(list(documents))
+            with self._store.read(self._vault.namespace) as reader:
+                found = reader.vaults.texts(list(documents))
             return {documents[document]: "\n".join(parts) for document, parts in found.items()}
 
         return renames(gone, hashes, old_text=old_text, new_text=lambda path: texts.get(path, ""))
@@ -170,17 +168,17 @@ class Sync:
     def _write(self, batch: Sequence[Read | VaultFile], known: dict[str, VaultFile]) -> None:
         vault, now = self._vault, self._core.clock()
         reads = [one for one in batch if isinstance(one, Read)]
-        with self._store.read() as reader:
-            old = reader.vault_sections(vault.id, [read.document for read in reads])
+        with self._store.read(vault.namespace) as reader:
+            old = reader.vaults.sections(vault.id, [read.document for read in reads])
         changes = VaultChanges()
         for read in reads:
             add_changes(changes, vault, read, old.get(read.document, ()), new_id=self._core.new_id, now=now)
         with self._writing() as tx:
             self._core.settle_encoding(tx)
-            tx.drop_vault_files(vault.id, [read.moved_from for read in reads if read.moved_from is not None])
-            tx.put_vault_files(vault.id, [_record(one) for one in batch])
+            tx.vaults.drop_files(vault.id, [read.moved_from for read in reads if read.moved_from is not None])
+            tx.vaults.put_files(vault.id, [_record(one) for one in batch])
             for read in reads:
-                tx.put_document(self._ns, self._document(read))
+                tx.documents.put(self._document(read))
             self._apply(tx, changes)
         for read in reads:
             if read.moved_from is not None:
@@ -194,13 +192,13 @@ class Sync:
 
     def _apply(self, tx: Writer, changes: VaultChanges) -> None:
         replaced = [section.num for section in changes.replaced]
-        self._suspects |= tx.entry_terms([*replaced, *changes.dropped]) if replaced or changes.dropped else set()
-        nums = tx.insert_sections(self._ns, self._vault.id, changes.new) if changes.new else []
-        again = tx.replace_sections(self._ns, changes.replaced)
-        tx.move_sections(self._ns, changes.moved)
-        tx.drop_sections(self._ns, changes.dropped)
+        self._suspects |= tx.terms.held([*replaced, *changes.dropped]) if replaced or changes.dropped else set()
+        nums = tx.vaults.insert_sections(self._vault.id, changes.new) if changes.new else []
+        again = tx.vaults.replace_sections(changes.replaced)
+        tx.vaults.move_sections(changes.moved)
+        tx.vaults.drop_sections(changes.dropped)
         if (key := self._core.encoding.key) is not None:
-            tx.enqueue_without_vector(self._ns, key, [*nums, *again])
+            tx.vectors.enqueue_missing(key, [*nums, *again])
         self._counts["indexed"] += len(nums) + len(again)
         self._counts["kept"] += len(changes.moved)
         self._counts["removed"] += len(changes.dropped)
@@ -210,21 +208,21 @@ class Sync:
             part = files[start : start + BATCH_FILES]
             documents = [file.document for file in part if file.document]
             with self._writing() as tx:
-                sections: dict[str, list[KnownSection]] = tx.vault_sections(self._vault.id, documents)
+                sections: dict[str, list[KnownSection]] = tx.vaults.sections(self._vault.id, documents)
                 nums = [section.num for own in sections.values() for section in own]
-                self._suspects |= tx.entry_terms(nums)
-                tx.drop_sections(self._ns, nums)
-                tx.drop_documents(self._ns, documents)
-                tx.drop_vault_files(self._vault.id, [file.path for file in part])
+                self._suspects |= tx.terms.held(nums)
+                tx.vaults.drop_sections(nums)
+                tx.documents.drop(documents)
+                tx.vaults.drop_files(self._vault.id, [file.path for file in part])
             self._counts["removed"] += len(nums)
             self._removed += [file.path for file in part if file.document]
 
     def _link(self) -> None:
         """Every link of the vault anew: a file that came or went can change what any of them leads to."""
         with self._writing() as tx:
-            wanted, present = mentions(tx.vault_links(self._vault.id)), tx.vault_mentions(self._vault.id)
-            tx.drop_mentions(sorted(present - wanted))
-            tx.put_mentions(self._ns, sorted(wanted - present), self._core.clock())
+            wanted, present = mentions(tx.vaults.links(self._vault.id)), tx.vaults.mentions(self._vault.id)
+            tx.vaults.drop_mentions(sorted(present - wanted))
+            tx.vaults.put_mentions(sorted(wanted - present), self._core.clock())
 
     def _tidy(self) -> None:
         """Words that only the old text held leave the dictionary, so that a search treats them as never written."""
@@ -242,9 +240,9 @@ class Sync:
                     if not any(np.any(alive[found.rows]) for found in version.lexical.postings(number))
                 ]
             with self._writing() as tx:
-                now = tx.namespace(self._vault.namespace)
+                now = tx.state
                 if now is not None and now.number == state.number:
-                    tx.drop_terms(self._ns, unused)
+                    tx.terms.drop(unused)
                     return
 
     def _document(self, read: Read) -> Document:
@@ -256,9 +254,9 @@ class Sync:
 
     @contextmanager
     def _writing(self) -> Iterator[Writer]:
-        with self._store.write() as tx:
+        with self._store.write(self._vault.namespace) as tx:
             now = int(time.time())
-            if not tx.hold_lease(self._lease, self._holder, now, now + LEASE_SECONDS):
+            if not tx.whole.hold_lease(self._lease, self._holder, now, now + LEASE_SECONDS):
                 raise _busy(self._vault)
             yield tx
 

@@ -56,26 +56,24 @@ class Vaults:
         )  # fmt: skip
         choose(str(root), options)  # a vault whose scopes all lead out of it is refused before it is stored
         space = self._core.namespace(namespace)
-        with self._core.store.write() as tx:
-            ns = tx.ensure_namespace(space, self._core.clock()).key
-            for vault in tx.vaults(ns):
+        with self._core.store.write(space) as tx:
+            tx.ensure(self._core.clock())
+            for vault in tx.vaults.all():
                 _compatible(vault, wanted, str(root), options)
-            tx.put_vault(ns, wanted, str(root), options, self._core.clock())
-            return next(vault for vault in tx.vaults(ns) if vault.name == wanted)
+            tx.vaults.put(wanted, str(root), options, self._core.clock())
+            return next(vault for vault in tx.vaults.all() if vault.name == wanted)
 
     def all(self, *, namespace: str | None = None) -> list[Vault]:
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            return reader.vaults(state.key) if state else []
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            return reader.vaults.all()
 
     def counts(self, *, namespace: str | None = None) -> dict[str, tuple[int, int]]:
         """How many files and sections each vault has, by its name."""
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            if state is None:
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            if reader.state is None:
                 return {}
-            counts = reader.vault_counts(state.key)
-            return {vault.name: counts[vault.id] for vault in reader.vaults(state.key)}
+            counts = reader.vaults.counts()
+            return {vault.name: counts[vault.id] for vault in reader.vaults.all()}
 
     def get(self, name: str, *, namespace: str | None = None) -> Vault:
         found = self.all(namespace=namespace)
@@ -93,8 +91,8 @@ class Vaults:
     ) -> list[tuple[str, str, int, tuple[str, ...], str | None, int]]:
         """The sections of a vault by file and place: id, path, position, headings, title, characters."""
         vault = self.get(name, namespace=namespace)
-        with self._core.store.read() as reader:
-            return reader.vault_page(vault.id, limit, offset)
+        with self._core.store.read(vault.namespace) as reader:
+            return reader.vaults.page(vault.id, limit, offset)
 
     def files(
         self, name: str, *, like: str = "", offset: int = 0, limit: int = FILES_A_PAGE, namespace: str | None = None
@@ -104,23 +102,21 @@ class Vaults:
 
         if offset < 0 or not 1 <= limit <= FILES_A_PAGE:
             raise InvalidInput(f"a page has 1 to {FILES_A_PAGE} files and starts at 0 or later")
-        with self._core.store.read() as reader:
-            ns = self._core.state(reader, self._core.namespace(namespace)).key
-            vault = next((one for one in reader.vaults(ns) if one.name == clean(name).strip()), None)
+        with self._core.reading(namespace) as reader:
+            vault = next((one for one in reader.vaults.all() if one.name == clean(name).strip()), None)
             if vault is None:
                 raise NotFound(f"no vault {name!r}", hint="`recallens vault add FOLDER` makes one.")
             wanted = nfc(like).casefold().strip()
-            files = [file for file in reader.vault_files(vault.id) if wanted in nfc(file.path).casefold()]
+            files = [file for file in reader.vaults.files(vault.id) if wanted in nfc(file.path).casefold()]
             shown = files[offset : offset + limit]
-            sections = reader.vault_sections(vault.id, [file.document for file in shown if file.document])
+            sections = reader.vaults.sections(vault.id, [file.document for file in shown if file.document])
         filed = tuple(FiledSections(file, tuple(sections.get(file.document, ()))) for file in shown)
         return VaultPage(vault, filed, len(files))
 
     def holds_document(self, path: str, *, namespace: str | None = None) -> bool:
         """Whether a document of this path was cut from a vault's file."""
-        with self._core.store.read() as reader:
-            state = reader.namespace(self._core.namespace(namespace))
-            return state is not None and reader.is_vault_document(state.key, clean(path))
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            return reader.vaults.holds(clean(path))
 
     def sync(
         self,
@@ -149,12 +145,11 @@ class Vaults:
     def remove(self, name: str, *, namespace: str | None = None) -> int:
         """Forget a vault and delete its sections for good; the folder stays as it is. Gives how many there were."""
         vault = self.get(name, namespace=namespace)
-        with self._core.store.write() as tx:
-            ns = self._core.state(tx, vault.namespace).key
-            nums = tx.drop_vault(ns, vault.id)
-            derived = self._core.resident(ns)
+        with self._core.changing(vault.namespace) as tx:
+            nums = tx.vaults.drop(vault.id)
+            derived = self._core.resident(self._core.state(tx).key)
             if nums:
-                tx.delete(ns, nums)
+                tx.memories.delete(nums)
         if nums:
             derived.discard()
             self._core.store.compact()

@@ -63,13 +63,13 @@ class Files(Struct):
         }
 
 
-def files_of(reader: Reader, ns: int) -> Files:
+def files_of(reader: Reader) -> Files:
     files = Files()
-    for document in reader.documents(ns):
+    for document in reader.documents.all():
         files.documents[document.id] = document.path
         files.by_name[_path(document.path)].add(document.id)
-    for vault in reader.vaults(ns):
-        for file in reader.vault_files(vault.id):
+    for vault in reader.vaults.all():
+        for file in reader.vaults.files(vault.id):
             if file.document:
                 files.inside[file.document] = file.path
                 for name in (file.path, os.path.join(vault.root, file.path)):
@@ -97,27 +97,27 @@ def expectations(engine: Engine, golden: GoldenSet) -> dict[str, Expected]:
 def resolve(engine: Engine, names: Mapping[str, Iterable[str]], namespace: str) -> dict[str, Expected]:
     """What each question expects, with one look at the store for all of them."""
     wanted = list(dict.fromkeys(name for expected in names.values() for name in expected))
-    with engine.core.store.read() as reader:
-        state = reader.namespace(namespace)
+    with engine.core.store.read(namespace) as reader:
+        state = reader.state
         if state is None:
             return {question: Expected(unknown=tuple(expected)) for question, expected in names.items()}
-        files = files_of(reader, state.key)
+        files = files_of(reader)
         documents = {name: id for name in wanted if (id := files.document(name)) is not None}
         sections = {
-            id: tuple(reader.ids(reader.document_memories(state.key, files.documents[id])).values())
+            id: tuple(reader.memories.ids(reader.documents.memories(files.documents[id])).values())
             for id in dict.fromkeys(documents.values())
         }
         others = [name for name in wanted if name not in documents]
-        memories = _memories(reader, state.key, others)
+        memories = _memories(reader, others)
     return {question: _expected(tuple(expected), documents, sections, memories) for question, expected in names.items()}
 
 
-def _memories(reader: Reader, ns: int, names: list[str]) -> dict[str, Memory]:
+def _memories(reader: Reader, names: list[str]) -> dict[str, Memory]:
     """By our id, or by the one that a memory had where it came from."""
-    ours = reader.find(ns, [name.upper() for name in names])
-    theirs = reader.by_source_id(ns, names)
+    ours = reader.memories.find([name.upper() for name in names])
+    theirs = reader.memories.by_source_id(names)
     numbers = {name: num for name in names if (num := ours.get(name.upper(), theirs.get(name))) is not None}
-    memories = reader.memories(list(numbers.values()))
+    memories = reader.memories.get(list(numbers.values()))
     return {name: memories[num] for name, num in numbers.items() if num in memories}
 
 
@@ -174,9 +174,9 @@ class ProposedQuestion(Struct, frozen=True):
 def propose(engine: Engine, vault: str | None, *, most: int = MOST_PROPOSED) -> list[ProposedQuestion]:
     """Of one vault, or of all that was cut from files. The same store gives the same list."""
     only = None if vault is None else engine.vaults.get(vault).id
-    with engine.core.store.read() as reader:
-        state = reader.namespace(engine.core.namespace(None))
-        named = list(_named(reader, state.key, only)) if state is not None else []
+    with engine.core.store.read(engine.core.namespace(None)) as reader:
+        state = reader.state
+        named = list(_named(reader, only)) if state is not None else []
     if not named:
         raise NotFound("no file to ask about is in the store", hint="`recallens vault add FOLDER` takes notes in.")
     proposed = sorted(_distinct(named), key=lambda asked: (asked.heading, -asked.distinct, asked.path, asked.query))
@@ -194,20 +194,20 @@ def as_yaml(questions: Sequence[ProposedQuestion], *, vault: str | None, file: s
     return "".join(parts)
 
 
-def _named(reader: Reader, ns: int, only: int | None) -> Iterator[tuple[str, str, bool]]:
+def _named(reader: Reader, only: int | None) -> Iterator[tuple[str, str, bool]]:
     """Each file's path, with its title or one of its headings."""
-    paths = files_of(reader, ns).shortest_names()
+    paths = files_of(reader).shortest_names()
     of_vaults: set[str] = set()
     chosen: set[str] = set()
-    for vault in reader.vaults(ns):
-        documents = [file.document for file in reader.vault_files(vault.id) if file.document in paths]
+    for vault in reader.vaults.all():
+        documents = [file.document for file in reader.vaults.files(vault.id) if file.document in paths]
         of_vaults.update(documents)
         if only in (None, vault.id):
             chosen.update(documents)
-            for id, sections in sorted(reader.vault_sections(vault.id, documents).items()):
+            for id, sections in sorted(reader.vaults.sections(vault.id, documents).items()):
                 headings = dict.fromkeys(heading for section in sections for heading in section.placed.headings)
                 yield from ((paths[id], heading, True) for heading in headings)
-    for document in reader.documents(ns):
+    for document in reader.documents.all():
         wanted = document.id in chosen or (only is None and document.id not in of_vaults)
         if wanted and document.title:
             yield paths[document.id], document.title, False

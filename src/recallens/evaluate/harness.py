@@ -30,7 +30,7 @@ from recallens.ingest.prepare import prepare
 from recallens.model.citation import FileCitation
 from recallens.model.memory import IdSource, Memory
 from recallens.model.query import MAX_LIMIT, Query
-from recallens.store.protocols import Prepared
+from recallens.store.records import Prepared
 from recallens.xray.ladder import Fate, Walk
 from recallens.xray.why_not import KeptOut, WhyNot
 

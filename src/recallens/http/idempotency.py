@@ -37,9 +37,9 @@ def once(
 ) -> tuple[int, str, bool]:
     """Status and body, and whether they are those of an earlier request."""
     now = engine.core.clock()
-    with engine.core.store.write() as tx:
-        tx.drop_answers_before(now - KEPT_MS)
-        before = tx.kept_answer(owner, key)
+    with engine.core.store.write_all() as tx:
+        tx.tokens.drop_answers_before(now - KEPT_MS)
+        before = tx.tokens.answer(owner, key)
         if before is not None and before.request != request:
             raise refused(
                 409, "IdempotencyKeyReused", f"this {HEADER} was sent with another request",
@@ -52,13 +52,13 @@ def once(
                 409, "UnderWay", "the first request with this key is still being worked on",
                 hint="Ask again in a moment, with the same key.", Retry_After=str(RETRY_SECONDS),
             )  # fmt: skip
-        tx.put_answer(owner, key, namespace, KeptAnswer(request, now))
+        tx.tokens.put_answer(owner, key, namespace, KeptAnswer(request, now))
     try:
         status, body = work()
     except BaseException:
-        with engine.core.store.write() as tx:
-            tx.drop_answer(owner, key)
+        with engine.core.store.write_all() as tx:
+            tx.tokens.drop_answer(owner, key)
         raise
-    with engine.core.store.write() as tx:
-        tx.put_answer(owner, key, namespace, KeptAnswer(request, now, status, body))
+    with engine.core.store.write_all() as tx:
+        tx.tokens.put_answer(owner, key, namespace, KeptAnswer(request, now, status, body))
     return status, body, False

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recallens.model.memory import Kind, Sector, Status, Tier, Zone
 from recallens.model.verdict import BoolArray, IntArray, everywhere
-from recallens.store.protocols import COLUMN_FIELDS, ColumnRow
+from recallens.store.records import COLUMN_FIELDS, ColumnRow
 
 Array = NDArray[Any]
 
@@ -66,7 +66,7 @@ def table_of(options: Sequence[StrEnum]) -> BoolArray:
 
 
 @dataclass(slots=True)
-class Names:
+class InternedTexts:
     """Texts by number. It only grows, so versions share it."""
 
     texts: list[str] = field(default_factory=list)
@@ -86,8 +86,8 @@ class Names:
         return self.codes.get(text, -2)
 
     @staticmethod
-    def of(texts: Sequence[str]) -> Names:
-        return Names(list(texts), {text: code for code, text in enumerate(texts)})
+    def of(texts: Sequence[str]) -> InternedTexts:
+        return InternedTexts(list(texts), {text: code for code, text in enumerate(texts)})
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ class Columns:
 
     __slots__ = ("_buffers", "_plain", "_sorter", "_views", "names", "size")
 
-    def __init__(self, buffers: dict[str, _Buffer], names: dict[str, Names], size: int) -> None:
+    def __init__(self, buffers: dict[str, _Buffer], names: dict[str, InternedTexts], size: int) -> None:
         self._buffers = buffers
         self.names = names
         self.size = size
@@ -115,14 +115,14 @@ class Columns:
     @staticmethod
     def empty() -> Columns:
         buffers = {name: _Buffer(np.empty(0, dtype=dtype), 0) for name, dtype in _DTYPES.items()}
-        return Columns(buffers, {name: Names() for name in INTERNED}, 0)
+        return Columns(buffers, {name: InternedTexts() for name in INTERNED}, 0)
 
     @staticmethod
     def of(arrays: Mapping[str, Array], names: Mapping[str, Sequence[str]]) -> Columns:
         """From a stored image, whose arrays may be read-only maps of a file."""
         size = len(arrays["num"])
         buffers = {name: _Buffer(arrays[name], size) for name in _DTYPES}
-        return Columns(buffers, {name: Names.of(names[name]) for name in INTERNED}, size)
+        return Columns(buffers, {name: InternedTexts.of(names[name]) for name in INTERNED}, size)
 
     def __getitem__(self, name: str) -> Array:
         try:
@@ -187,9 +187,9 @@ class Columns:
     def _parse(self, rows: Sequence[ColumnRow]) -> dict[str, Array]:
         if not rows:
             return {}
-        given: dict[str, Sequence[Any]] = dict(zip(COLUMN_FIELDS, zip(*rows, strict=True), strict=True))
+        by_name: dict[str, Sequence[Any]] = dict(zip(COLUMN_FIELDS, zip(*rows, strict=True), strict=True))
         parsed: dict[str, Array] = {"alive": np.ones(len(rows), dtype=np.bool_)}
-        for name, values in given.items():
+        for name, values in by_name.items():
             if name in _CODES:
                 values = [_CODES[name][value] for value in values]
             elif name in INTERNED:
@@ -200,7 +200,7 @@ class Columns:
                 parsed[name] = np.array(values, dtype=np.int64).view(np.uint64)
                 continue
             elif name == "last_used":
-                values = [c if used is None else used for used, c in zip(values, given["created"], strict=True)]
+                values = [c if used is None else used for used, c in zip(values, by_name["created"], strict=True)]
             elif name in _MISSING:
                 missing = _MISSING[name]
                 values = [missing if value is None else value for value in values]

@@ -56,10 +56,10 @@ class Encoding:
             Thread(target=_load, args=(self.encoder,), name="recallens-encoder").start()
 
     def documents(self, texts: Sequence[str]) -> Vectors:
-        found = self.available().encode_documents(texts)
-        if not np.isfinite(found).all():  # it would be like everything, or like nothing
+        vectors = self.available().encode_documents(texts)
+        if not np.isfinite(vectors).all():  # it would be like everything, or like nothing
             raise EncoderFailed(f"{self.key} gave a vector that holds a number without a finite value")
-        return found
+        return vectors
 
 
 def _load(encoder: Loads) -> None:

@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from recallens.index.bm25 import Bm25, idf, length_norm, saturation, weighted_frequency
 from recallens.index.columns import Columns
 from recallens.index.pairs import CODE_WORDS, code_rows, code_share, pair_scores, read
-from recallens.index.scored import Scored, added_up
 from recallens.index.segments import Postings, Segment
-from recallens.index.top import best
-from recallens.index.views import Proposals
+from recallens.index.views import Proposals, ScoredRows, added_up, best
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, all_true, places
 from recallens.store.protocols import Reader
 from recallens.text.snippet import PREFIX_QUERY_WORDS, PREFIX_SHORTEST
@@ -72,10 +70,10 @@ class LexicalIndex:
             self._norms[formula] = length_norm(formula, self.columns["length"], self.mean_length)
         return self._norms[formula]
 
-    def code_words(self, reader: Reader, ns: int) -> Sequence[int]:
+    def code_words(self, reader: Reader) -> Sequence[int]:
         """The numbers of the words that programs hold, which every query asks about: looked up once a version."""
         if self._code is None:
-            self._code = list(reader.terms(ns, CODE_WORDS).values())
+            self._code = list(reader.terms.numbers(CODE_WORDS).values())
         return self._code
 
     def code_rows(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
@@ -95,8 +93,8 @@ class LexicalIndex:
         return counted
 
     def postings(self, number: int) -> list[Postings]:
-        found = (segment.postings(number) for segment in self.segments)
-        return [postings for postings in found if postings is not None]
+        lists = (segment.postings(number) for segment in self.segments)
+        return [postings for postings in lists if postings is not None]
 
     def sequence(self, row: int) -> NDArray[np.uint32]:
         """The terms of one row in text order."""
@@ -127,7 +125,7 @@ class BoundLexical:
         self._weights = weights
         self._index = index
         self._formula = formula
-        self._scored: Scored | None = None
+        self._scored: ScoredRows | None = None
         self._terms: Sequence[QueryTerm] = ()
         self._ideal = 0.0
 
@@ -139,11 +137,11 @@ class BoundLexical:
     @property
     def ideal(self) -> float:
         """What a row would score that held every word of the question more often than can count."""
-        _ = self._found
+        _ = self._matches
         return self._ideal
 
     @property
-    def _found(self) -> Scored:
+    def _matches(self) -> ScoredRows:
         if self._scored is None:
             self._scored = self._add_up()
         return self._scored
@@ -152,13 +150,13 @@ class BoundLexical:
     def scores(self) -> FloatArray:
         """The score of every row of the namespace."""
         dense = np.zeros(self._index.columns.size)
-        dense[self.matching] = self._found.scores
+        dense[self.matching] = self._matches.scores
         return dense
 
     @property
     def matching(self) -> IntArray:
         """The rows that hold anything of the query, in their order."""
-        return self._found.rows
+        return self._matches.rows
 
     def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:
         rows = self.matching
@@ -166,22 +164,22 @@ class BoundLexical:
 
     def best_of(self, among: BoolArray, k: int) -> Proposals:
         """The k best of the matching rows that `among` says."""
-        found = self._found
-        eligible = among & self._index.columns["alive"][found.rows] & (found.scores > 0)
-        rows, scores = found.rows[eligible], found.scores[eligible]
+        scored = self._matches
+        eligible = among & self._index.columns["alive"][scored.rows] & (scored.scores > 0)
+        rows, scores = scored.rows[eligible], scored.scores[eligible]
         chosen = best(self._index.columns, rows, scores, k)
         return Proposals(chosen, self.score(chosen), more=len(rows) > k)
 
     def score(self, rows: IntArray) -> FloatArray:
-        return self._found.score_of(rows)
+        return self._matches.score_of(rows)
 
     def coverage(self, rows: IntArray) -> FloatArray:
         """The share of the query's words, by weight, that each row holds."""
-        return self._found.coverage_of(rows)
+        return self._matches.coverage_of(rows)
 
     def occurrences(self) -> FloatArray:
         """How often each row of the namespace holds words of the query, or other words for them."""
-        _ = self._found
+        _ = self._matches
         total = np.zeros(self._index.columns.size)
         for number in {number for term in self._terms for number in term.numbers}:
             for postings in self._index.postings(number):
@@ -190,7 +188,7 @@ class BoundLexical:
 
     def presence(self, words: Sequence[str], rows: IntArray) -> BoolArray:
         """Which of the rows (across) hold which of the query's words (down): as asked, or by another word for it."""
-        _ = self._found
+        _ = self._matches
         sequences = [self._index.sequence(row) for row in rows.tolist()]
         owner = np.repeat(np.arange(len(rows)), [len(sequence) for sequence in sequences])
         flat = np.concatenate(sequences) if sequences else np.empty(0, dtype=np.uint32)
@@ -210,7 +208,7 @@ class BoundLexical:
 
     def pairs(self, rows: IntArray) -> FloatArray:
         """BM25 of the query's neighbouring words where a row holds them side by side."""
-        _ = self._found
+        _ = self._matches
         worth = self._worth
         neighbours = [
             (worth[one], worth[other])
@@ -219,7 +217,7 @@ class BoundLexical:
         ]
         if not neighbours:
             return np.zeros(len(rows))
-        found = {(one[0], other[0]): (one[1] + other[1]) / 2.0 for one, other in neighbours}
+        worths = {(one[0], other[0]): (one[1] + other[1]) / 2.0 for one, other in neighbours}
         # A row that holds less of the question than the lightest two neighbours weigh holds no two of them.
         lightest = min(one[2] + other[2] for one, other in neighbours)
         least = min(lightest / sum(self._weights.values()), 1.0)
@@ -227,12 +225,12 @@ class BoundLexical:
         holding = places(self.coverage(rows) >= least * (1.0 - EPSILON))
         those = rows[holding]
         norm = self._index.norm(self._formula)[those]
-        scores[holding] = pair_scores(read(self._index.segments, those), found, norm, self._formula)
+        scores[holding] = pair_scores(read(self._index.segments, those), worths, norm, self._formula)
         return scores
 
     def code_share(self, rows: IntArray, live: BoolArray) -> float:
         """How far those of the rows that are live are source code, from 0 to 1."""
-        _ = self._found
+        _ = self._matches
         if not self._code:
             return 0.0
         if self._share is None or self._share[0] is not rows or self._share[1] is not live:
@@ -251,16 +249,16 @@ class BoundLexical:
             held &= with_it
         return held
 
-    def _add_up(self) -> Scored:
+    def _add_up(self) -> ScoredRows:
         index, formula = self._index, self._formula
         self._terms, self._code = self._look_up()
         known = {term.of for term in self._terms if not term.expands}
         for word, weight in self._weights.items():
             if word not in known:  # nobody wrote it: a row that held it would stand out most
                 self._ideal += weight * idf(formula, index.documents, 0) * (formula.k1 + 1.0)
-        occurring = [(term, *found) for term in self._terms if len((found := self._occurrences(term))[0])]
+        occurring = [(term, *occurrences) for term in self._terms if len((occurrences := self._occurrences(term))[0])]
         if not occurring:
-            return Scored(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
+            return ScoredRows(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
         rows = np.concatenate([rows for _, rows, _ in occurring])
         counts = np.concatenate([counts for _, _, counts in occurring])
         sizes = [len(rows) for _, rows, _ in occurring]
@@ -277,18 +275,18 @@ class BoundLexical:
         weights = np.repeat([0.0 if term.expands else term.weight for term, _, _ in occurring], sizes)
         matching, (total, held) = added_up(index.columns.size, rows, scores, weights)
         asked = sum(self._weights.values())
-        return Scored(matching, total, np.minimum(held / asked, 1.0) if asked else held)
+        return ScoredRows(matching, total, np.minimum(held / asked, 1.0) if asked else held)
 
     def _occurrences(self, term: QueryTerm) -> tuple[NDArray[Any], FloatArray]:
         """Rows and frequencies of a term; several numbers of a prefix are one term, so their counts add up."""
-        found = [postings for number in term.numbers for postings in self._index.postings(number)]
-        if len(found) == 1:
-            return found[0].rows, weighted_frequency(self._formula, found[0].counts, found[0].head_counts)
-        if not found:
+        lists = [postings for number in term.numbers for postings in self._index.postings(number)]
+        if len(lists) == 1:
+            return lists[0].rows, weighted_frequency(self._formula, lists[0].counts, lists[0].head_counts)
+        if not lists:
             return np.empty(0, dtype=np.int32), np.empty(0)
-        rows = np.concatenate([postings.rows for postings in found])
+        rows = np.concatenate([postings.rows for postings in lists])
         frequencies = np.concatenate(
-            [weighted_frequency(self._formula, postings.counts, postings.head_counts) for postings in found]
+            [weighted_frequency(self._formula, postings.counts, postings.head_counts) for postings in lists]
         )
         if len(term.numbers) > 1:
             rows, (frequencies,) = added_up(self._index.columns.size, rows, frequencies)
@@ -303,7 +301,6 @@ def _any_of(flat: NDArray[np.uint32], numbers: Sequence[int]) -> BoolArray:
 
 def bind_lexical(
     reader: Reader,
-    ns: int,
     index: LexicalIndex,
     text: str,
     *,
@@ -316,39 +313,39 @@ def bind_lexical(
 
     def look_up() -> tuple[Sequence[QueryTerm], Sequence[int]]:
         if prefixes == "every":
-            return every_prefix(reader, ns, words), ()
+            return every_prefix(reader, words), ()
         if prefixes == "none":
-            return plain_terms(reader, ns, weights), ()
-        return weighted_terms(reader, ns, weights, expansions or {}), index.code_words(reader, ns)
+            return plain_terms(reader, weights), ()
+        return weighted_terms(reader, weights, expansions or {}), index.code_words(reader)
 
     return BoundLexical(index, look_up, formula, weights, words)
 
 
 def weighted_terms(
-    reader: Reader, ns: int, weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]]
+    reader: Reader, weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]]
 ) -> list[QueryTerm]:
     """Words weighted by what they say; a prefix helps a short query, and a word that no memory holds."""
-    others = {(word, other): tokenize(other) for word, found in expansions.items() for other in found}
+    others = {(word, other): tokenize(other) for word, words in expansions.items() for other in words}
     wanted = dict.fromkeys([*weights, *(token for tokens in others.values() for token in tokens)])
-    numbers = reader.terms(ns, list(wanted))
+    numbers = reader.terms.numbers(list(wanted))
     terms = [QueryTerm(word, (numbers[word],), weights[word], word) for word in weights if word in numbers]
     terms += _expanded_terms(others, numbers, weights)
     short = len(weights) <= PREFIX_QUERY_WORDS
     open_ended = [word for word in weights if (short or word not in numbers) and _may_be_prefix(word)]
-    found = reader.terms_with_prefix(ns, open_ended, PREFIX_CAP) if open_ended else {}
-    return terms + _prefix_terms(open_ended, found, weights, without=numbers)
+    begun = reader.terms.with_prefix(open_ended, PREFIX_CAP) if open_ended else {}
+    return terms + _prefix_terms(open_ended, begun, weights, without=numbers)
 
 
-def plain_terms(reader: Reader, ns: int, words: Iterable[str]) -> list[QueryTerm]:
-    numbers = reader.terms(ns, list(words))
+def plain_terms(reader: Reader, words: Iterable[str]) -> list[QueryTerm]:
+    numbers = reader.terms.numbers(list(words))
     return [QueryTerm(word, (number,), 1.0, word) for word, number in numbers.items()]
 
 
-def every_prefix(reader: Reader, ns: int, tokens: Sequence[str]) -> list[QueryTerm]:
+def every_prefix(reader: Reader, tokens: Sequence[str]) -> list[QueryTerm]:
     """The specification: each word of more than one character, as a prefix, all equal."""
     words = [word for word in dict.fromkeys(tokens) if len(word) > 1 or not word.isascii()]
-    found = reader.terms_with_prefix(ns, words, EVERY_PREFIX_CAP) if words else {}
-    return [QueryTerm(word, tuple(found[word]), 1.0, word) for word in words if found.get(word)]
+    begun = reader.terms.with_prefix(words, EVERY_PREFIX_CAP) if words else {}
+    return [QueryTerm(word, tuple(begun[word]), 1.0, word) for word in words if begun.get(word)]
 
 
 def _expanded_terms(
@@ -366,14 +363,14 @@ def _expanded_terms(
 
 def _prefix_terms(
     words: Sequence[str],
-    found: Mapping[str, list[int]],
+    begun: Mapping[str, list[int]],
     weights: Mapping[str, float],
     *,
     without: Mapping[str, int],
 ) -> list[QueryTerm]:
     terms = []
     for word in words:
-        numbers = tuple(number for number in found.get(word, ()) if number != without.get(word))
+        numbers = tuple(number for number in begun.get(word, ()) if number != without.get(word))
         if numbers:
             terms.append(QueryTerm(f"{word}*", numbers, weights[word] * PREFIX_WEIGHT, word))
     return terms

@@ -11,8 +11,8 @@ import numpy as np
 from msgspec import Struct
 
 from recallens.index.bm25 import Bm25, saturation
-from recallens.index.scored import distinct
 from recallens.index.segments import Segment, Terms
+from recallens.index.views import distinct
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, all_true, places
 
 # A long document's beginning says what it is; the rest would only cost time.
@@ -32,7 +32,7 @@ CODE_KINDS = 2
 MOSTLY = 0.75
 
 
-class Reading(Struct, frozen=True, eq=False):
+class WordReading(Struct, frozen=True, eq=False):
     """The terms of some rows in text order, one after the other; where each row ends, and its place among the rows."""
 
     terms: Terms
@@ -41,9 +41,9 @@ class Reading(Struct, frozen=True, eq=False):
     size: int
 
 
-def read(segments: Sequence[Segment], rows: IntArray) -> Reading:
+def read(segments: Sequence[Segment], rows: IntArray) -> WordReading:
     """The beginnings of these rows, from whichever segment holds each."""
-    terms, lengths, found = [], [], []
+    terms, lengths, insides = [], [], []
     for segment in segments:
         inside = places((rows >= segment.first) & (rows < segment.first + len(segment)))
         if len(inside):
@@ -53,14 +53,14 @@ def read(segments: Sequence[Segment], rows: IntArray) -> Reading:
             ends = sizes.cumsum()
             terms.append(segment.forward[np.arange(ends[-1]) + (starts - ends + sizes).repeat(sizes)])
             lengths.append(sizes)
-            found.append(inside)
+            insides.append(inside)
     if len(terms) == 1:
-        return Reading(terms[0], ends, found[0], len(rows))
+        return WordReading(terms[0], ends, insides[0], len(rows))
     nothing = np.empty(0, dtype=np.int64)
-    return Reading(
+    return WordReading(
         np.concatenate([np.empty(0, dtype=np.uint32), *terms]),
         np.concatenate([nothing, *lengths]).cumsum(),
-        np.concatenate([nothing, *found]),
+        np.concatenate([nothing, *insides]),
         len(rows),
     )
 
@@ -73,7 +73,7 @@ Pairs = Mapping[tuple[int, int], float]
 FEW_PAIRS = 16
 
 
-def pair_scores(reading: Reading, pairs: Pairs, norm: FloatArray, formula: Bm25) -> FloatArray:
+def pair_scores(reading: WordReading, pairs: Pairs, norm: FloatArray, formula: Bm25) -> FloatArray:
     """BM25 of the pairs as if each were one term, for each row."""
     ends, size = reading.ends, reading.size
     if not pairs or len(reading.terms) < 2:
@@ -99,8 +99,8 @@ def pair_scores(reading: Reading, pairs: Pairs, norm: FloatArray, formula: Bm25)
 def _compared(terms: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
     """Which pair stands where."""
     one, next_one = terms[:-1], terms[1:]
-    found = [places((one == first) & (next_one == second)) for first, second in pairs]
-    return np.arange(len(found)).repeat([len(at) for at in found]), np.concatenate(found)
+    matches = [places((one == first) & (next_one == second)) for first, second in pairs]
+    return np.arange(len(matches)).repeat([len(at) for at in matches]), np.concatenate(matches)
 
 
 def _looked_up(terms: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
@@ -118,15 +118,15 @@ def code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:
 
     A word that gets its number later is in no row of a segment that is there already, so what was told stays true.
     """
-    if "code" not in segment.told:
-        segment.told["code"] = _code_rows(segment, numbers)
-    return segment.told["code"]
+    if "code" not in segment.memo:
+        segment.memo["code"] = _code_rows(segment, numbers)
+    return segment.memo["code"]
 
 
 def _code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:
-    found = [postings for number in numbers if (postings := segment.postings(number)) is not None]
-    rows = np.concatenate([np.empty(0, dtype=np.int32), *(postings.rows for postings in found)]) - segment.first
-    counts = np.concatenate([np.empty(0), *(postings.counts for postings in found)])
+    lists = [postings for number in numbers if (postings := segment.postings(number)) is not None]
+    rows = np.concatenate([np.empty(0, dtype=np.int32), *(postings.rows for postings in lists)]) - segment.first
+    counts = np.concatenate([np.empty(0), *(postings.counts for postings in lists)])
     lengths = np.diff(segment.offsets)
     kinds = np.bincount(rows, minlength=len(segment))
     held = np.bincount(rows, weights=counts, minlength=len(segment))

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from recallens.index.columns import INTERNED, Columns
+from recallens.index.images import Image, Stamp, exclusively, read_image, write_image
 from recallens.index.lexical import LexicalIndex
 from recallens.index.segments import Segment, from_entries, merge, with_segment
-from recallens.index.sidecar import Image, Stamp, exclusively, read_image, write_image
 from recallens.index.vectors import EXACT_ROWS, VECTOR_DTYPE, VectorIndex
 from recallens.model.verdict import BoolArray
-from recallens.store.protocols import NamespaceState, Reader
+from recallens.store.protocols import Reader
+from recallens.store.records import NamespaceState
 
 # Below this a namespace is loaded from the store in a few milliseconds, and a file would only be one thing more.
 SMALLEST_IMAGE = 2_000
@@ -45,7 +46,7 @@ class Version:
     def outside(self, reader: Reader, scope: str) -> BoolArray | None:
         """The rows without a context scope; None where none has it. A snapshot's answer is its version's answer."""
         if scope not in self._outside:
-            nums = reader.scoped(self.stamp.namespace, scope)
+            nums = reader.memories.scoped(scope)
             self._outside[scope] = ~self.columns.mask_of(nums) if nums else None
         return self._outside[scope]
 
@@ -92,32 +93,34 @@ class Resident:
         return Version(start, columns, LexicalIndex((), columns), vectors)
 
     def _advance(self, reader: Reader, version: Version, wanted: Stamp) -> Version:
-        since, ns = version.stamp.number, wanted.namespace
-        changes = reader.changes(ns, since)
+        since = version.stamp.number
+        changes = reader.terms.changes(since)
         last = int(version.columns["num"].max()) if version.columns.size else 0
         columns, added = version.columns.next(changes.rows, changes.removed)
         segments = version.lexical.segments
         if added:
             first = version.columns.size
-            entries = list(reader.entries(ns, since, last))
+            entries = list(reader.terms.entries(since, last))
             segments = with_segment(segments, from_entries(first, columns["num"][first:], entries))
         vectors = version.vectors
         if vectors is not None and self._encoder is not None:
-            vectors = self._with_vectors(vectors, columns, list(reader.vectors(ns, self._encoder, since)))
+            # The index holds one vector a memory: its first part.
+            changed = [(num, vector) for num, part, vector in reader.vectors.changes(self._encoder, since) if not part]
+            vectors = self._with_vectors(vectors, columns, changed)
         following = Version(wanted, columns, LexicalIndex(segments, columns), vectors, version.based)
         if following.tail > LONGEST_TAIL and following.tail > TAIL_SHARE * following.based:
             following = compacted(following)
         return following
 
-    def _with_vectors(self, vectors: VectorIndex, columns: Columns, found: list[tuple[int, bytes]]) -> VectorIndex:
-        if not found:
+    def _with_vectors(self, vectors: VectorIndex, columns: Columns, changed: list[tuple[int, bytes]]) -> VectorIndex:
+        if not changed:
             return (
                 vectors
                 if len(vectors.where) == columns.size
                 else vectors.with_rows(np.empty(0, dtype=np.int64), vectors.tail[:0], columns.size)
             )
-        rows = columns.locate([num for num, _ in found])
-        matrix = np.frombuffer(b"".join(blob for _, blob in found), dtype=VECTOR_DTYPE).reshape(len(found), -1)
+        rows = columns.locate([num for num, _ in changed])
+        matrix = np.frombuffer(b"".join(blob for _, blob in changed), dtype=VECTOR_DTYPE).reshape(len(changed), -1)
         known = rows >= 0
         return vectors.with_rows(rows[known], matrix[known], columns.size)
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from recallens.model.verdict import BoolArray, IntArray
-from recallens.store.protocols import Entry
+from recallens.store.records import LexicalEntry
 
 Terms = NDArray[np.uint32]
 Counts = NDArray[np.uint16]
@@ -43,7 +43,7 @@ class Segment:
     rows: Places
     counts: Counts
     head_counts: Counts
-    told: dict[str, BoolArray] = field(default_factory=dict, init=False)
+    memo: dict[str, BoolArray] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -95,7 +95,7 @@ def build(first: int, offsets: IntArray, heads: Places, forward: Terms) -> Segme
     )
 
 
-def from_entries(first: int, nums: Sequence[int] | IntArray, entries: Sequence[Entry]) -> Segment:
+def from_entries(first: int, nums: Sequence[int] | IntArray, entries: Sequence[LexicalEntry]) -> Segment:
     """A segment for these memories, in this order; one without an entry is an empty row."""
     known = {entry.num: entry for entry in entries}
     ordered = [known.get(int(num)) for num in nums]

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallens.index.columns import Columns
-from recallens.index.scored import distinct
-from recallens.index.top import best
-from recallens.index.views import Proposals
+from recallens.index.views import Proposals, best, distinct
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, everywhere, places
 
 Half = NDArray[np.float16]
@@ -117,8 +115,8 @@ class VectorIndex:
     def gather(self, places: NDArray[Any]) -> Half:
         split = len(self.base_rows)
         if not len(self.tail_rows):
-            found: Half = self.base[places]
-            return found
+            halves: Half = self.base[places]
+            return halves
         vectors = np.empty((len(places), self.base.shape[1]), dtype=VECTOR_DTYPE)
         in_base = places < split
         vectors[in_base] = self.base[places[in_base]]
@@ -187,16 +185,16 @@ class BoundSemantic:
             return self._index.single(rows)
         known, vectors = self._read
         at = np.minimum(known.searchsorted(rows), len(known) - 1)
-        found: Single = vectors[at]
+        chosen: Single = vectors[at]
         fresh = places(known[at] != rows)
         if len(fresh):
             place, late = self._late
             at_hand = [place.get(row, -1) for row in rows[fresh].tolist()]
             if -1 in at_hand:
-                found[fresh] = self._index.single(rows[fresh])
+                chosen[fresh] = self._index.single(rows[fresh])
             else:
-                found[fresh] = late[at_hand]
-        return found
+                chosen[fresh] = late[at_hand]
+        return chosen
 
     def _weigh(self, rows: IntArray) -> tuple[FloatArray, tuple[IntArray, Single]]:
         """The score of each row, NaN without a vector; and the rows that have one, with it."""

@@ -14,7 +14,8 @@ from recallens.ingest.curation import strengthen
 from recallens.ingest.dedupe import hamming, is_near_duplicate, max_distance
 from recallens.model.memory import EventKind, Memory, Session, Status
 from recallens.model.salience import RECALL_REINFORCEMENT
-from recallens.store.protocols import NamespaceState, Prepared, Provenance, Reader, Writer
+from recallens.store.protocols import Reader, Writer
+from recallens.store.records import NamespaceState, OriginKey, Prepared
 from recallens.text.tokenizer import tokenize
 
 # Of the rows within reach, only the nearest few are worth reading in full.
@@ -58,11 +59,11 @@ class Repeat:
     returned: bool = False
 
 
-def recognise(reader: Reader, ns: int, columns: Columns, rows: Sequence[Prepared]) -> list[Repeat | None]:
+def recognise(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -> list[Repeat | None]:
     """For each row, what it repeats. Sections of documents stand as they are: their file is the authority."""
-    exact = reader.by_hash(ns, [row.memory.content_hash for row in rows])
+    exact = reader.memories.by_hash([row.memory.content_hash for row in rows])
     near = _near_in_store(reader, columns, rows)
-    origins = reader.by_origin(ns, [origin for row in rows if (origin := _origin(row.memory)) is not None])
+    origins = reader.memories.by_origin([origin for row in rows if (origin := _origin(row.memory)) is not None])
     seen: dict[tuple[str, str | None], int] = {}
     hashes = np.array([row.simhash for row in rows], dtype=np.uint64)
     repeats: list[Repeat | None] = []
@@ -89,9 +90,9 @@ def recognise(reader: Reader, ns: int, columns: Columns, rows: Sequence[Prepared
     return repeats
 
 
-def raced(tx: Reader, ns: int, rows: Sequence[Prepared], known: Sequence[Repeat | None]) -> list[Repeat | None]:
+def raced(tx: Reader, rows: Sequence[Prepared], known: Sequence[Repeat | None]) -> list[Repeat | None]:
     """What another process wrote, word for word, after these rows were recognised and before this transaction."""
-    exact = tx.by_hash(ns, [row.memory.content_hash for row in rows])
+    exact = tx.memories.by_hash([row.memory.content_hash for row in rows])
     repeats: list[Repeat | None] = []
     for row, repeat in zip(rows, known, strict=True):
         num = exact.get((row.memory.content_hash, row.memory.project))
@@ -100,7 +101,7 @@ def raced(tx: Reader, ns: int, rows: Sequence[Prepared], known: Sequence[Repeat 
     return repeats
 
 
-def _origin(memory: Memory) -> Provenance | None:
+def _origin(memory: Memory) -> OriginKey | None:
     if memory.source_id is None:
         return None
     return memory.source, memory.source_id, memory.project, memory.content_hash
@@ -124,7 +125,7 @@ def _near_in_store(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -
         if len(near):
             nearest = near[np.argsort(distances[near], kind="stable")[:NEAREST]]
             candidates[at] = columns["num"][places[nearest]].tolist()
-    texts = reader.memories(sorted({num for nums in candidates.values() for num in nums})) if candidates else {}
+    texts = reader.memories.get(sorted({num for nums in candidates.values() for num in nums})) if candidates else {}
     return {
         at: num
         for at, nums in candidates.items()
@@ -159,10 +160,10 @@ def write_batch(
 ) -> list[tuple[int, Outcome]]:
     """Insert what is new and fold in what is not; gives each row's memory number."""
     for session, project in {(row.session, row.memory.project) for row in rows if row.session is not None}:
-        if tx.session(state.key, session) is None:
-            tx.put_session(state.key, Session(session, state.name, started=now, project=project))
+        if tx.sessions.get(session) is None:
+            tx.sessions.put(Session(session, state.name, started=now, project=project))
     fresh = [at for at, repeat in enumerate(known) if repeat is None]
-    numbers = dict(zip(fresh, tx.insert(state.key, [rows[at] for at in fresh]), strict=True))
+    numbers = dict(zip(fresh, tx.memories.insert([rows[at] for at in fresh]), strict=True))
     written: list[tuple[int, Outcome]] = []
     for at, repeat in enumerate(known):
         if repeat is None:
@@ -170,7 +171,7 @@ def write_batch(
             continue
         num = repeat.num if repeat.num is not None else numbers[repeat.earlier if repeat.earlier is not None else at]
         if not repeat.returned:
-            tx.merge_into(state.key, num, rows[at])
-            strengthen(tx, state.key, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=rows[at].session)
+            tx.memories.merge(num, rows[at])
+            strengthen(tx, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=rows[at].session)
         written.append((num, repeat.outcome))
     return written

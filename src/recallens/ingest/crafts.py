@@ -24,7 +24,7 @@ from recallens.model.craft import (
     name_of,
 )
 from recallens.model.memory import Kind, Memory, Sector
-from recallens.store.tasks import TaskReader
+from recallens.store.protocols import Reader
 from recallens.text.normalize import normalize
 from recallens.text.sentences import cut_at_word, first_sentence
 
@@ -119,10 +119,10 @@ def _count(held: Mapping[str, Any], name: str) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 1
 
 
-def named(reader: TaskReader, ns: int, craft: Craft, project: str | None) -> int | None:
+def named(reader: Reader, craft: Craft, project: str | None) -> int | None:
     """The memory in use that has this kind and name in the project."""
     wanted = normalize(cut_at_word(" ".join(name_of(craft).split()), LONGEST_TITLE))
-    titles = reader.crafts_named(ns, kind_of(craft), project)
+    titles = reader.memories.crafts(kind_of(craft), project)
     return next((num for num, title in titles if normalize(title) == wanted), None)
 
 

@@ -14,17 +14,17 @@ FORGOTTEN_AS = "forgottenAs"
 _UNDECIDED = (Status.PENDING_REVIEW, Status.QUARANTINED, Status.REJECTED)
 
 
-def supersede(tx: Writer, ns: int, *, old: int, new: int, at: int, session: str | None = None) -> None:
+def supersede(tx: Writer, old: int, new: int, at: int, session: str | None = None) -> None:
     if old == new:
         raise InvalidInput("a memory cannot supersede itself")
-    memories = tx.memories([old, new])
+    memories = tx.memories.get([old, new])
     if memories[old].status is Status.FORGOTTEN:
         raise InvalidInput(f"{memories[old].id} is forgotten", hint="Restore it first with `recallens restore`.")
     if _leads_to(tx, start=old, target=new):
         raise InvalidInput(f"{memories[old].id} already supersedes {memories[new].id}: that would be a circle")
-    tx.supersede(ns, old, new, at)
+    tx.relations.supersede(old, new, at)
     if session is not None:
-        tx.link(ns, session, [old], Usage.UPDATED, at)
+        tx.sessions.link(session, [old], Usage.UPDATED, at)
 
 
 def _leads_to(tx: Writer, *, start: int, target: int) -> bool:
@@ -32,9 +32,9 @@ def _leads_to(tx: Writer, *, start: int, target: int) -> bool:
     seen, front = {start}, [start]
     while front:
         num = front.pop()
-        me = tx.memories([num])[num]
-        older = [r.target for r in tx.relations(num) if r.type == "SUPERSEDES" and r.source == me.id]
-        for other in tx.find(_namespace_key(tx, me), older).values():
+        me = tx.memories.get([num])[num]
+        older = [r.target for r in tx.relations.of(num) if r.type == "SUPERSEDES" and r.source == me.id]
+        for other in tx.memories.find(older).values():
             if other == target:
                 return True
             if other not in seen:
@@ -43,28 +43,22 @@ def _leads_to(tx: Writer, *, start: int, target: int) -> bool:
     return False
 
 
-def _namespace_key(tx: Writer, memory: Memory) -> int:
-    state = tx.namespace(memory.namespace)
-    assert state is not None
-    return state.key
-
-
-def relate(tx: Writer, ns: int, *, source: int, target: int, relation: Relation) -> None:
+def relate(tx: Writer, source: int, target: int, relation: Relation) -> None:
     if source == target:
         raise InvalidInput("a memory cannot be related to itself")
-    tx.relate(ns, source, target, relation)
+    tx.relations.put(source, target, relation)
 
 
-def forget(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> None:
+def forget(tx: Writer, memory: Memory, num: int, *, at: int) -> None:
     """Soft: it stays in the store, hidden from every recall at every time, until restored."""
     if memory.status is Status.FORGOTTEN:
         return
     if memory.status in _UNDECIDED:
-        tx.put_attributes(ns, num, {**memory.attributes, FORGOTTEN_AS: memory.status}, at)
-    tx.update(ns, num, {"status": Status.FORGOTTEN, "updated": at})
+        tx.memories.put_attributes(num, {**memory.attributes, FORGOTTEN_AS: memory.status}, at)
+    tx.memories.update(num, {"status": Status.FORGOTTEN, "updated": at})
 
 
-def restore(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> Status:
+def restore(tx: Writer, memory: Memory, num: int, *, at: int) -> Status:
     """Back to what it would be: superseded if something still supersedes it, undecided if it was, else active."""
     if memory.status not in (Status.FORGOTTEN, Status.ARCHIVED):
         raise InvalidInput(
@@ -73,15 +67,14 @@ def restore(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> Status
     was = memory.attributes.get(FORGOTTEN_AS)
     if was is not None:
         kept = {name: value for name, value in memory.attributes.items() if name != FORGOTTEN_AS}
-        tx.put_attributes(ns, num, kept, at)
-    status = Status.SUPERSEDED if tx.successors([num], at) else Status(was or Status.ACTIVE)
-    tx.update(ns, num, {"status": status, "updated": at})
+        tx.memories.put_attributes(num, kept, at)
+    status = Status.SUPERSEDED if tx.relations.successors([num], at) else Status(was or Status.ACTIVE)
+    tx.memories.update(num, {"status": status, "updated": at})
     return status
 
 
 def strengthen(
     tx: Writer,
-    ns: int,
     num: int,
     kind: EventKind,
     *,
@@ -91,7 +84,7 @@ def strengthen(
     task: str | None = None,
 ) -> None:
     """A memory that was used or confirmed: its decay starts anew, and its salience takes a step towards 1."""
-    memory = tx.memories([num])[num]
+    memory = tx.memories.get([num])[num]
     step = reinforced(
         reinforcement=memory.reinforcement,
         reinforced_at=memory.reinforced_at or 0,
@@ -100,33 +93,33 @@ def strengthen(
         by=by,
         at=now,
     )
-    tx.reinforce(ns, [(num, step)], now)
+    tx.memories.reinforce([(num, step)], now)
     confirmed = memory.confirmed or kind is EventKind.CONFIRMED
-    tx.update(ns, num, {"uses": memory.uses + 1, "last_used": now, "confirmed": int(confirmed)})
-    tx.record(ns, [Event(memory.namespace, kind, now, session=session, task=task, amount=by)], [num])
+    tx.memories.update(num, {"uses": memory.uses + 1, "last_used": now, "confirmed": int(confirmed)})
+    tx.trail.record([Event(memory.namespace, kind, now, session=session, task=task, amount=by)], [num])
     if session is not None:
-        tx.link(ns, session, [num], Usage.REINFORCED, now)
+        tx.sessions.link(session, [num], Usage.REINFORCED, now)
 
 
-def confirm(tx: Writer, ns: int, num: int, *, at: int, session: str | None) -> None:
-    strengthen(tx, ns, num, EventKind.CONFIRMED, by=CONFIRM_REINFORCEMENT, now=at, session=session)
+def confirm(tx: Writer, num: int, *, at: int, session: str | None) -> None:
+    strengthen(tx, num, EventKind.CONFIRMED, by=CONFIRM_REINFORCEMENT, now=at, session=session)
 
 
-def deemphasise(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> float:
+def deemphasise(tx: Writer, memory: Memory, num: int, *, at: int) -> float:
     base = memory.base_salience * DEEMPHASIS
-    tx.update(ns, num, {"base_salience": base, "updated": at})
+    tx.memories.update(num, {"base_salience": base, "updated": at})
     return base
 
 
-def approve(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> None:
+def approve(tx: Writer, memory: Memory, num: int, *, at: int) -> None:
     _must_await_review(memory)
     zone = Zone.TRUSTED if memory.zone is Zone.QUARANTINE else memory.zone
-    tx.update(ns, num, {"status": Status.ACTIVE, "zone": zone, "updated": at})
+    tx.memories.update(num, {"status": Status.ACTIVE, "zone": zone, "updated": at})
 
 
-def reject(tx: Writer, ns: int, memory: Memory, num: int, *, at: int) -> None:
+def reject(tx: Writer, memory: Memory, num: int, *, at: int) -> None:
     _must_await_review(memory)
-    tx.update(ns, num, {"status": Status.REJECTED, "updated": at})
+    tx.memories.update(num, {"status": Status.REJECTED, "updated": at})
 
 
 def awaits_review(memory: Memory) -> bool:

@@ -16,7 +16,7 @@ from recallens.ingest.validate import epoch_ms, label, option, tags, text_conten
 from recallens.model.citation import Citation, FileCitation
 from recallens.model.craft import affected_files, check_fields
 from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Tier, Zone
-from recallens.store.protocols import Prepared
+from recallens.store.records import Prepared
 from recallens.text.annotation import annotate
 from recallens.text.normalize import clean, normalize
 from recallens.text.token_count import estimate_tokens

@@ -97,7 +97,7 @@ def search_patterns(engine: Engine, call: Call, asked: Patterns) -> Answer:
 
 
 def search_gotchas(engine: Engine, call: Call, asked: Gotchas) -> Answer:
-    found = engine.crafts.gotchas(asked.query, asked.files, limit=asked.limit, **_asker(asked, call))
+    found = engine.crafts.gotchas(asked.query, files=asked.files, limit=asked.limit, **_asker(asked, call))
     return Answer({"results": [craft_record(one) for one in found]})
 
 

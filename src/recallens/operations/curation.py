@@ -14,7 +14,7 @@ from recallens.operations.arguments import PAGE, Arguments
 from recallens.operations.memories import Edit, Relate, known_ids
 from recallens.operations.operation import Answer, Call, Operation, Right
 from recallens.render.records import check_record, memory_record
-from recallens.store.protocols import Listing
+from recallens.store.records import Listing
 from recallens.text.normalize import normalize
 
 if TYPE_CHECKING:

@@ -78,9 +78,9 @@ class AuditPage(Arguments):
 def init_store(engine: Engine, call: Call, asked: Arguments) -> Answer:
     """The encoder that is set is taken as it is; else one that is found on this machine is suggested, or taken."""
     detection = None if engine.core.settings.sources.get("encoder") == "flag" else engine.encoder.bootstrap()
-    with engine.core.store.write() as tx:
+    with engine.core.store.write(call.namespace) as tx:
         engine.core.settle_encoding(tx)
-        tx.ensure_namespace(call.namespace, engine.core.clock())
+        tx.ensure(engine.core.clock())
     record = {
         "store": engine.core.store.location,
         "namespace": call.namespace,
@@ -165,7 +165,7 @@ def backlog(engine: Engine) -> int:
     """How many texts wait for their vector."""
     if engine.core.encoding.key is None:
         return 0
-    with engine.core.store.read() as reader:
+    with engine.core.store.read_all() as reader:
         return reader.backlog_size(engine.core.encoding.key)
 
 

@@ -26,7 +26,7 @@ from recallens.operations.arguments import (
 )
 from recallens.operations.operation import Answer, Call, Operation, Right, local_only
 from recallens.render.records import Record, memory_record, relation_record, shown_record
-from recallens.store.protocols import Listing
+from recallens.store.records import Listing
 from recallens.text.normalize import normalize
 
 if TYPE_CHECKING:

@@ -137,7 +137,7 @@ def _standing_rules(scene: Scene, query: Query) -> Iterator[FilterRule]:
 
 def _caller_rules(scene: Scene, query: Query) -> Iterator[FilterRule]:
     """The filters that the caller asked for."""
-    reader, ns, columns, filters = scene.reader, scene.state.key, scene.columns, query.filters
+    reader, _ns, columns, filters = scene.reader, scene.state.key, scene.columns, query.filters
     if filters.project is not None:
         yield _equals(columns, "project", columns.names["project"].find(filters.project), filters.project)
     for name, option in (("sector", filters.sector), ("tier", filters.tier), ("kind", filters.kind)):
@@ -151,9 +151,9 @@ def _caller_rules(scene: Scene, query: Query) -> Iterator[FilterRule]:
         of_scope = columns[scope] == columns.names[scope].find(own)
         yield _admits("scope", of_scope, f"not of {scope} {own}")
     if filters.tags:
-        yield _admits("tags", _tagged(reader, ns, columns, filters.tags), f"not tagged {', '.join(filters.tags)}")
+        yield _admits("tags", _tagged(reader, columns, filters.tags), f"not tagged {', '.join(filters.tags)}")
     if filters.affected:
-        about_them = _affected(reader, ns, columns, filters.affected)
+        about_them = _affected(reader, columns, filters.affected)
         yield _admits("affected-files", about_them, f"about none of {', '.join(filters.affected)}")
     if filters.brain_file_limit == 0:
         yield _admits("knowledge-mix", columns["document"] < 0, "from a file")
@@ -172,7 +172,7 @@ def _caller_rules(scene: Scene, query: Query) -> Iterator[FilterRule]:
             "min-salience", lambda rows: scene.salience(rows) < floor, lambda _: f"salience below {floor:g}", True
         )
     if filters.in_session is not None:
-        linked = columns.mask_of(reader.in_session(ns, filters.in_session))
+        linked = columns.mask_of(reader.sessions.numbers(filters.in_session))
         yield _admits("in-session", linked, f"not in session {filters.in_session}")
     if filters.documents is Documents.EXCLUDE:
         yield _admits("documents", columns["document"] < 0, "from a document")
@@ -215,21 +215,21 @@ def _admits(name: str, admitted: BoolArray, reason: str, notes: Mapping[str, Any
 # ── masks that have to be read from the store ──
 
 
-def _tagged(reader: Reader, ns: int, columns: Columns, tags: Sequence[str]) -> BoolArray:
+def _tagged(reader: Reader, columns: Columns, tags: Sequence[str]) -> BoolArray:
     """Rows that carry every one of the tags."""
-    hits = reader.labelled(ns, [(normalize(tag), "tag") for tag in tags])
+    hits = reader.terms.labelled([(normalize(tag), "tag") for tag in tags])
     mask = np.ones(columns.size, dtype=np.bool_)
     for tag in tags:
         mask &= columns.mask_of([num for value, _, num in hits if value == normalize(tag)])
     return mask
 
 
-def _affected(reader: Reader, ns: int, columns: Columns, files: Sequence[str]) -> BoolArray:
+def _affected(reader: Reader, columns: Columns, files: Sequence[str]) -> BoolArray:
     """Rows about one of the files. Two that share only their last part are two files, so the folders must agree too."""
     wanted = sorted({normalize(file).removeprefix("./") for file in files})
-    hits = reader.labelled(ns, [(value.rsplit("/", 1)[-1], "path") for value in wanted])
+    hits = reader.terms.labelled([(value.rsplit("/", 1)[-1], "path") for value in wanted])
     named: dict[int, set[str]] = {}
-    for num, path in reader.paths_of(ns, sorted({num for _, _, num in hits})):
+    for num, path in reader.terms.paths(sorted({num for _, _, num in hits})):
         named.setdefault(num, set()).add(path)
     return columns.mask_of([num for num, paths in named.items() if any(_about(paths, file) for file in wanted)])
 
@@ -242,7 +242,7 @@ def _about(paths: Set[str], file: str) -> bool:
 
 def _all_paths(reader: Reader, columns: Columns) -> Mapping[str, str]:
     """The path of every document of the namespace, in one statement."""
-    return reader.document_paths(columns.names["document"].texts)
+    return reader.documents.paths(columns.names["document"].texts)
 
 
 def _within_folders(

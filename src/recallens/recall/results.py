@@ -48,9 +48,9 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     rows = pool.rows[positions]
     nums = scene.columns["num"][rows].tolist()
     bodies = scene.bodies.of(nums)
-    sessions = reader.source_sessions(nums) if scene.columns.names["session"].texts else {}
+    sessions = reader.sessions.sources(nums) if scene.columns.names["session"].texts else {}
     replaced = [num for num in nums if _is_replaced(bodies.memories[num], bodies.relations.get(num, ()))]
-    successors = reader.successors(replaced, scene.at) if replaced else {}
+    successors = reader.relations.successors(replaced, scene.at) if replaced else {}
     saliences = scene.salience(pool.rows)[positions].tolist()
     superseded = scene.superseded(rows).tolist()
     proposers = pool.proposers(positions)

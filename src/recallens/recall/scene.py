@@ -17,8 +17,7 @@ from recallens.index.columns import NEVER, Columns, code_of
 from recallens.index.encoding import Encoding, LazySemantic
 from recallens.index.lexical import BoundLexical, bind_lexical
 from recallens.index.resident import Version
-from recallens.index.symbolic import bind_symbolic
-from recallens.index.views import BoundView
+from recallens.index.views import BoundView, bind_symbolic
 from recallens.ingest.prepare import ROLES, labels
 from recallens.model.citation import CitationCheck
 from recallens.model.memory import Annotations, EventKind, Memory, Relation, Status
@@ -27,7 +26,8 @@ from recallens.model.query import Mode, Query
 from recallens.model.salience import SECTOR_ORDER, own_salience, reinforced, salience
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.recall.plan import annotations_of, make_plan
-from recallens.store.protocols import NamespaceState, Reader
+from recallens.store.protocols import Reader
+from recallens.store.records import NamespaceState
 from recallens.text.scripts import known_share
 from recallens.text.stopwords import names_in, without_names
 
@@ -78,11 +78,11 @@ class BodyCache:
         bodies, reader = self._bodies, self._reader
         missing = [num for num in nums if num not in bodies.memories]
         if missing:
-            memories = reader.memories(missing)
+            memories = reader.memories.get(missing)
             bodies.memories.update(memories)
-            bodies.relations.update(reader.relations_of(missing))
+            bodies.relations.update(reader.relations.find(missing))
             if cited := [num for num, memory in memories.items() if memory.citations]:
-                bodies.checks.update(reader.citation_checks(cited))
+                bodies.checks.update(reader.citations.checks(cited))
             if documents := {memory.document for memory in memories.values() if memory.document is not None}:
                 self.paths(sorted(documents))
         return bodies
@@ -92,7 +92,7 @@ class BodyCache:
         paths, reader = self._bodies.paths, self._reader
         missing = [document for document in documents if document not in paths]
         if missing:
-            paths.update(reader.document_paths(missing))
+            paths.update(reader.documents.paths(missing))
         return paths
 
 
@@ -176,10 +176,10 @@ def open_scene(
     query: Query,
     versions: Mapping[str, object],
 ) -> Scene:
-    ns, columns, in_session = state.key, index.columns, query.filters.in_session
-    if in_session is not None and reader.session(ns, in_session) is None:
+    _ns, columns, in_session = state.key, index.columns, query.filters.in_session
+    if in_session is not None and reader.sessions.get(in_session) is None:
         raise NotFound(f"no session {in_session!r}", hint="`recallens session list` shows those that exist.")
-    if query.task is not None and reader.task(ns, query.task) is None:
+    if query.task is not None and reader.tasks.get(query.task) is None:
         raise NotFound(f"no task {query.task!r}", hint="`recallens task start` starts one; `task list` shows them.")
     speakers = names_in(query.text, columns.names["author"].codes, ROLES) if preset.speakers else []
     question = Interpretation(
@@ -194,10 +194,10 @@ def open_scene(
         reader=reader,
         state=state,
         index=index,
-        views=_bind_views(reader, ns, index, encoding, preset, query, question, without_speakers),
+        views=_bind_views(reader, index, encoding, preset, query, question, without_speakers),
         question=question,
         at=query.at,
-        usage=usage_at(columns, reader.usage_until(ns, query.at), query.at) if past else usage_now(columns),
+        usage=usage_at(columns, reader.trail.usage_until(query.at), query.at) if past else usage_now(columns),
         bodies=BodyCache(reader),
         versions=versions,
     )
@@ -206,14 +206,13 @@ def open_scene(
 def widened_scene(scene: Scene, preset: Preset, query: Query) -> Scene:
     """The scene of a second round: the same rows, asked with the widened plan and its other words for each word."""
     plan = make_plan(query, widened=True)
-    words = _bind_words(scene.reader, scene.state.key, scene.index, preset, query, plan)
+    words = _bind_words(scene.reader, scene.index, preset, query, plan)
     views = {name: words if name == "lexical" else view for name, view in scene.views.items()}
     return replace(scene, views=views, question=replace(scene.question, plan=plan))
 
 
 def _bind_views(
     reader: Reader,
-    ns: int,
     index: Version,
     encoding: Encoding,
     preset: Preset,
@@ -227,22 +226,19 @@ def _bind_views(
     plan, views = question.plan, dict[str, BoundView]()
     for name in preset.views(query.mode, None if plan is None else plan.strategy):
         if name == "lexical":
-            views[name] = _bind_words(reader, ns, index, preset, query, plan)
+            views[name] = _bind_words(reader, index, preset, query, plan)
         elif name == "symbolic":
             # People and products are words, and the lexical view finds them: the symbolic one takes the other labels.
             exact = dict.fromkeys(label for label in labels(question.annotations) if label[1] != "entity")
-            views[name] = bind_symbolic(reader, ns, index.columns, list(exact))
+            views[name] = bind_symbolic(reader, index.columns, list(exact))
         elif index.vectors is not None and (question.fluency > 0 or query.mode is Mode.SEMANTIC or not preset.fluent):
             views[name] = LazySemantic(encoding, index.vectors, index.columns, encoded_text)
     return views
 
 
-def _bind_words(
-    reader: Reader, ns: int, index: Version, preset: Preset, query: Query, plan: Plan | None
-) -> BoundLexical:
+def _bind_words(reader: Reader, index: Version, preset: Preset, query: Query, plan: Plan | None) -> BoundLexical:
     return bind_lexical(
         reader,
-        ns,
         index.lexical,
         query.text,
         formula=preset.formula,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from recallens.index.columns import Columns, code_of
 from recallens.index.encoding import LazySemantic
-from recallens.index.top import ordered
+from recallens.index.views import ordered
 from recallens.ingest.dedupe import hamming, is_near_duplicate, max_distance
 from recallens.model.context import HYPOTHESIS
 from recallens.model.memory import Kind, Memory

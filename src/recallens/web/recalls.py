@@ -13,7 +13,7 @@ from recallens.model.snapshot import Snapshot
 from recallens.model.times import instant
 from recallens.operations import OPERATIONS, perform
 from recallens.render import FORMATS
-from recallens.store.protocols import Listing
+from recallens.store.records import Listing
 from recallens.web.page import Download, ShownPage
 from recallens.web.pictures import funnel, share
 from recallens.web.search import choices, explained, legend

@@ -13,7 +13,7 @@ from recallens.model.recall import Recall, SearchResult
 from recallens.model.snapshot import Snapshot, XrayResult, snapshot_id
 from recallens.model.terms import shown_parts
 from recallens.render.records import certificate_of, filters_record
-from recallens.store.protocols import Listing
+from recallens.store.records import Listing
 from recallens.web.page import ShownPage
 from recallens.web.pictures import Bar, Path, bar, ordered, path, scale_of
 from recallens.web.visit import Visit

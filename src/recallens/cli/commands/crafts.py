@@ -152,7 +152,7 @@ def search_gotchas(given: Given, /, query: tuple[str, ...], files: tuple[str, ..
     if not query and not files:
         raise click.UsageError("give a QUERY, --files, or both")
     with given.engine() as engine:
-        found = engine.crafts.gotchas(" ".join(query), files, limit=limit, **_asked(engine, options))
+        found = engine.crafts.gotchas(" ".join(query), files=files, limit=limit, **_asked(engine, options))
     _show(given, found)
 
 

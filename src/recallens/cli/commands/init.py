@@ -21,9 +21,9 @@ def init(given: Given, encoder: str | None) -> None:
     """
     with given.engine(create=True, encoder=encoder) as engine:
         found = engine.encoder.bootstrap() if encoder is None else None
-        with engine.core.store.write() as tx:
+        with engine.core.store.write(engine.core.namespace(None)) as tx:
             engine.core.settle_encoding(tx)
-            tx.ensure_namespace(engine.core.namespace(None), engine.core.clock())
+            tx.ensure(engine.core.clock())
         record = {
             "store": engine.core.store.location,
             "namespace": engine.core.namespace(None),

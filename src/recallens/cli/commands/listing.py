@@ -10,7 +10,7 @@ from recallens.cli.screen import counted, screen
 from recallens.ingest.validate import option
 from recallens.model.memory import Kind, Sector, Status, Tier
 from recallens.render.records import memory_record
-from recallens.store.protocols import Listing
+from recallens.store.records import Listing
 from recallens.text.normalize import normalize
 
 ANY_STATUS = "all"

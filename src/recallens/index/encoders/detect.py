@@ -9,9 +9,8 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 from recallens.errors import EncoderError, InvalidInput
-from recallens.index.encoders.endpoint import Endpoint
 from recallens.index.encoders.minilm import INSTALL
-from recallens.index.encoders.ollama import BASE_URL as OLLAMA_URL
+from recallens.index.encoders.remote import OLLAMA_URL, EmbeddingServer
 
 # A server on this machine answers at once; one that does not is not there.
 TIMEOUT_SECONDS: Final = 1.0
@@ -100,6 +99,6 @@ def _names(answer: Any, listed: str, keys: tuple[str, ...]) -> list[str]:
 def _ask(url: str, api_key: str | None, timeout: float) -> tuple[Any, str | None]:
     """The JSON at an address, or in words why there is none. Asked once: looking around must not take long."""
     try:
-        return Endpoint(url, api_key, timeout=timeout).get(), None
+        return EmbeddingServer(url, api_key, timeout=timeout).get(), None
     except (EncoderError, InvalidInput) as error:
         return None, str(error)

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recallens.errors import EncoderFailed, UnknownOption
-from recallens.index.encoders.packages import require
-from recallens.index.encoders.prefixes import prefix_for
-from recallens.index.encoders.protocol import EncoderKey, Vectors
-from recallens.index.encoders.vectors import unit_rows, with_blanks_as_zeros
+from recallens.index.encoders.protocol import EncoderKey, Vectors, prefix_for, require, unit_rows, with_blanks_as_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,8 +43,8 @@ class FastembedEncoder:
         return self._encode(texts, self._prefix.document)
 
     def _encode(self, texts: Sequence[str], prefix: str) -> Vectors:
-        def encode(said: list[str]) -> Vectors:
-            return unit_rows(np.vstack(list(self._loaded().embed([prefix + text for text in said]))))
+        def encode(filled: list[str]) -> Vectors:
+            return unit_rows(np.vstack(list(self._loaded().embed([prefix + text for text in filled]))))
 
         return with_blanks_as_zeros(texts, self.key.dimension, encode)
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recallens.errors import InvalidInput
-from recallens.index.encoders.protocol import EncoderKey, Vectors
-from recallens.index.encoders.vectors import unit_rows, with_blanks_as_zeros
+from recallens.index.encoders.protocol import EncoderKey, Vectors, unit_rows, with_blanks_as_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

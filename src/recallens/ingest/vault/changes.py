@@ -16,7 +16,7 @@ from recallens.ingest.prepare import prepare
 from recallens.ingest.vault.notes import VaultNote, draft_of, placed
 from recallens.model.citation import citation_to_json
 from recallens.model.vault import KnownSection, Placed, Seen, Vault
-from recallens.store.vaults import MovedSection, NewSection, ReplacedSection
+from recallens.store.records import MovedSection, NewSection, ReplacedSection
 
 # git calls two files a rename from 50 %; notes share headings and boilerplate, so a little more is asked.
 RENAME_SIMILARITY: Final = 0.6

@@ -75,9 +75,9 @@ def uplift(weight: float) -> ScoreTerm:
 
 def _trials(scene: Scene, query: Query) -> Trials:
     """The tasks that each row has been part of. The columns hold how they stand now."""
-    reader, ns, columns = scene.reader, scene.state.key, scene.columns
+    reader, _ns, columns = scene.reader, scene.state.key, scene.columns
     if query.as_of is not None:
-        return _trials_at(columns, *reader.trials_until(ns, query.as_of))
+        return _trials_at(columns, *reader.tasks.trials_until(query.as_of))
     return Trials(columns["tasks_with"], columns["reward_with"], scene.state.tasks_ended, scene.state.reward_total)
 
 

@@ -171,14 +171,14 @@ def actionability() -> ScoreTerm:
 
 
 def _work_at_hand(scene: Scene, query: Query) -> WorkAtHand:
-    reader, ns, columns = scene.reader, scene.state.key, scene.columns
+    reader, _ns, columns = scene.reader, scene.state.key, scene.columns
     file = normalize(query.situation.open_file or "").replace("\\", "/")
     name = file.rsplit("/", 1)[-1]
     stem = tokenize(name.rpartition(".")[0] or name)
     commands = [tokenize(command) for command in query.situation.commands[:LATEST_COMMANDS]]
     words = sorted({word for text in (stem, *commands) for word in text})
-    numbers = reader.terms(ns, words) if words else {}
-    hits = reader.labelled(ns, [(value, "path") for value in sorted({file, name})]) if file else []
+    numbers = reader.terms.numbers(words) if words else {}
+    hits = reader.terms.labelled([(value, "path") for value in sorted({file, name})]) if file else []
     return WorkAtHand(
         names_file=columns.mask_of([num for value, _, num in hits if value == file]),
         names_last_part=columns.mask_of([num for _, _, num in hits]),

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from recallens.index.columns import code_of, table_of
 from recallens.index.lexical import BoundLexical
-from recallens.index.top import best
+from recallens.index.views import best
 from recallens.model.citation import FileCitation
 from recallens.model.memory import Kind, Status, Zone
 from recallens.model.pool import Pool
@@ -55,9 +55,9 @@ def answer_rules(scene: Scene, words: BoundLexical) -> tuple[AnswerRule, ...]:
 
 def _holds_names(scene: Scene, words: BoundLexical, rows: IntArray) -> BoolArray:
     """Rows that hold every name in the question."""
-    reader, ns = scene.reader, scene.state.key
+    reader, _ns = scene.reader, scene.state.key
     names = [tokenize(name) for name in scene.question.annotations.entities]
-    numbers = reader.terms(ns, sorted({word for name in names for word in name})) if names else {}
+    numbers = reader.terms.numbers(sorted({word for name in names for word in name})) if names else {}
     held = all_true(len(rows))
     for name in names:  # a word that nobody wrote has a number that no row has
         held &= words.holds([numbers.get(word, -1) for word in name], rows)

@@ -116,10 +116,10 @@ def walk(scene: Scene, batch: int, pool: Pool, query: Query) -> Iterator[Verdict
         return
 
     def neighbours(nums: Sequence[int]) -> Iterator[GraphEdge]:
-        reader, ns, at = scene.reader, scene.state.key, scene.at
-        for source, target, relation, confidence in reader.neighbours(nums, at):
+        reader, _ns, at = scene.reader, scene.state.key, scene.at
+        for source, target, relation, confidence in reader.relations.neighbours(nums, at):
             yield GraphEdge(source, target, relation, confidence)
-        for source, target in reader.sharing_names(ns, nums, MOST_SHARED_TIES):
+        for source, target in reader.terms.sharing_names(nums, MOST_SHARED_TIES):
             yield GraphEdge(source, target, SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE)
 
     reached, edges = spread(seeds, neighbours, query.graph_floor, partial(usable, scene, query))

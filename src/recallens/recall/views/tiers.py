@@ -12,7 +12,7 @@ import numpy as np
 
 from recallens.index.columns import code_of, table_of
 from recallens.index.lexical import BoundLexical
-from recallens.index.top import best
+from recallens.index.views import best
 from recallens.model.memory import Kind, Sector
 from recallens.model.pool import Pool
 from recallens.model.query import WATCH, Query
@@ -59,10 +59,10 @@ def procedural(scene: Scene, words: BoundLexical, depth: int, pool: Pool, query:
 
 def review_context(scene: Scene, depth: int, pool: Pool, query: Query) -> Iterator[Found]:
     """What is known of the files that a change touches: rows that name one, in full or by its last part."""
-    reader, ns, columns = scene.reader, scene.state.key, scene.columns
+    reader, _ns, columns = scene.reader, scene.state.key, scene.columns
     files = {normalize(file) for file in query.files}
     values = sorted(files | {file.rsplit("/", 1)[-1] for file in files})
-    hits = reader.labelled(ns, [(value, "path") for value in values])
+    hits = reader.terms.labelled([(value, "path") for value in values])
     rows = np.flatnonzero(columns.mask_of([num for _, _, num in hits]) & columns["alive"])
     chosen = best(columns, rows, columns["importance"][rows], depth)
     yield found(scene, REVIEW, chosen, columns["importance"][chosen], FIRST_BATCH)
@@ -100,8 +100,8 @@ def recent_scan(scene: Scene, admitted: Admitted, pool: Pool, query: Query) -> I
 
 def follow(scene: Scene, depth: int, pool: Pool, query: Query) -> Iterator[Verdict]:
     """Put the watched rows in the pool, and say where each view ranks them."""
-    reader, ns, columns = scene.reader, scene.state.key, scene.columns
-    nums = reader.find(ns, query.watch)
+    reader, _ns, columns = scene.reader, scene.state.key, scene.columns
+    nums = reader.memories.find(query.watch)
     rows = columns.locate([nums[id] for id in query.watch if id in nums])
     rows = rows[rows >= 0]
     unknown = [id for id in query.watch if id not in nums]

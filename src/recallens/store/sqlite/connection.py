@@ -1,19 +1,23 @@
-"""Opening the file: WAL, durability, waiting for other writers, and errors that say what to do next."""
+"""Opening the file: WAL, durability, waiting for other writers, errors that say what to do next; and a connection that
+stands in one namespace."""
 
 from __future__ import annotations
 
+import json
 import os
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import apsw
 
-from recallens.engines.sqlite.migrations import APPLICATION_ID, MIGRATIONS
-from recallens.errors import StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
+from recallens.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
+from recallens.store.records import META_ENCODER_KEY, NamespaceState
+from recallens.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 
 # Another process may hold the write lock for a whole ingest batch; a minute is longer than any of ours takes.
 BUSY_WAIT_MS = 60_000
@@ -43,9 +47,9 @@ class InOurWords:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is not None:
-            told = in_our_words(error, self._path)
-            if told is not None:
-                raise told from error
+            translated = in_our_words(error, self._path)
+            if translated is not None:
+                raise translated from error
 
 
 def in_our_words(error: BaseException, path: str) -> StoreError | None:
@@ -192,3 +196,100 @@ def immediate(connection: apsw.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+
+
+def has_died(holder: str) -> bool:
+    """A holder begins with its process id. Where that tells nothing, the lease simply runs out."""
+    pid = holder.partition("-")[0]
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except (ValueError, OverflowError, OSError):
+        return False
+    return False
+
+
+# ── standing in a namespace ──
+
+# No namespace has this key, so that one which does not exist reads as empty.
+_NOWHERE = -1
+_STATE = (
+    "SELECT id, name, number, epoch, tasks_ended, reward_total, (SELECT value FROM meta WHERE key = ?)"
+    " FROM namespaces WHERE name = ?"
+)
+
+Row = tuple[Any, ...]
+
+
+class NamespaceConnection:
+    """A connection in a transaction, bound to one namespace: each statement gets the namespace's key as ?1.
+
+    `numbers` is shared by everything that one write transaction changes, and holds its number in each namespace.
+    """
+
+    __slots__ = ("db", "key", "name", "numbers", "state")
+
+    def __init__(self, db: apsw.Connection, name: str, numbers: dict[int, int]) -> None:
+        self.db = db
+        self.name = name
+        self.numbers = numbers
+        self.look_up()
+
+    def look_up(self) -> None:
+        """Read the namespace's state, as the transaction has made it."""
+        row = self.db.execute(_STATE, (META_ENCODER_KEY, self.name)).fetchone()
+        self.state = NamespaceState(*row) if row else None
+        self.key: int = row[0] if row else _NOWHERE
+
+    def all(self, sql: str, *values: Any) -> list[Row]:
+        return self.db.execute(sql, (self.key, *values)).fetchall()
+
+    def one(self, sql: str, *values: Any) -> Row | None:
+        return self.db.execute(sql, (self.key, *values)).fetchone()
+
+    def first(self, sql: str, *values: Any) -> list[Any]:
+        """The first column of every row."""
+        return [row[0] for row in self.db.execute(sql, (self.key, *values))]
+
+    def ensure(self, at: int) -> NamespaceState:
+        if self.state is None:
+            self.db.execute("INSERT OR IGNORE INTO namespaces (name, created) VALUES (?, ?)", (self.name, at))
+            self.look_up()
+        assert self.state is not None
+        return self.state
+
+    def change(self, sql: str, *values: Any) -> list[Row]:
+        return self.db.execute(sql, (self._written(), *values)).fetchall()
+
+    def change_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        key = self._written()
+        self.db.executemany(sql, [(key, *row) for row in rows])
+
+    def _written(self) -> int:
+        if self.key == _NOWHERE:
+            raise NotFound(f"no namespace {self.name!r}", hint="`recallens namespace list` shows those that exist.")
+        return self.key
+
+    def number(self) -> int:
+        """This transaction's number in the namespace: taken once, shared by everything the transaction changes."""
+        key = self._written()
+        if key not in self.numbers:
+            ((number,),) = self.change("UPDATE namespaces SET number = number + 1 WHERE id = ?1 RETURNING number")
+            self.numbers[key] = number
+        return self.numbers[key]
+
+
+def packed(values: Sequence[Any]) -> str:
+    """A list as one parameter, so that no query is made per row. It is all of one kind, most often numbers."""
+    items = list(values)
+    return str(items) if items and type(items[0]) is int else _to_json(items)
+
+
+def packed_record(record: Any) -> str:
+    """A record's fields, or a mapping, as one JSON object."""
+    fields = record if isinstance(record, dict) else {name: getattr(record, name) for name in record.__struct_fields__}
+    return _to_json(fields)
+
+
+_to_json = json.JSONEncoder(ensure_ascii=False).encode

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from recallens.engines.sqlite.checks import CITATION_CHECKS
-from recallens.engines.sqlite.layers import OUTCOMES_BY_TASK
-from recallens.engines.sqlite.tokens import TOKENS
-
 APPLICATION_ID = 0x52434C54  # "RCLT": tells a Recallens store from any other SQLite file
 
 FOUNDATION = """
@@ -194,11 +190,58 @@ CREATE TABLE vault_sections (
 CREATE INDEX vault_sections_by_document ON vault_sections(vault, document, position);
 """
 
+CITATIONS = """
+-- The last verdict on a memory's citations, so that a recall knows of it without touching the disk.
+CREATE TABLE citation_checks (
+    num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE,
+    at INTEGER NOT NULL, verdicts TEXT NOT NULL
+);
+
+-- Recorded outcomes are few among the events, and a timeline asks for them by task.
+CREATE INDEX outcomes_by_task ON events(ns, task, at) WHERE kind = 'outcome';
+"""
+
+TOKENS = """
+CREATE TABLE tokens (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, namespaces TEXT NOT NULL,
+    right TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
+) WITHOUT ROWID;
+
+-- Which token's caller used a session first; a session without a row here is the local person's.
+CREATE TABLE session_owners (
+    ns INTEGER NOT NULL, session TEXT NOT NULL, owner TEXT NOT NULL, PRIMARY KEY (ns, session)
+) WITHOUT ROWID;
+ALTER TABLE snapshots ADD COLUMN owner TEXT;
+
+-- A write that is sent again with the same key is answered again, and not done again.
+CREATE TABLE answers (
+    owner TEXT NOT NULL, key TEXT NOT NULL, namespace TEXT, request TEXT NOT NULL, created INTEGER NOT NULL,
+    status INTEGER, body TEXT NOT NULL, PRIMARY KEY (owner, key)
+) WITHOUT ROWID;
+CREATE INDEX answers_by_time ON answers(created);
+"""
+
+VECTOR_PARTS = """
+-- A long text may have several vectors, one a part; a key cannot be widened in place.
+CREATE TABLE vectors_by_part (
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
+    encoder TEXT NOT NULL, part INTEGER NOT NULL DEFAULT 0, ns INTEGER NOT NULL, seq INTEGER NOT NULL,
+    vector BLOB NOT NULL,
+    UNIQUE (encoder, num, part)
+);
+INSERT INTO vectors_by_part (num, encoder, ns, seq, vector) SELECT num, encoder, ns, seq, vector FROM vectors;
+DROP TABLE vectors;
+ALTER TABLE vectors_by_part RENAME TO vectors;
+CREATE INDEX vectors_by_change ON vectors(ns, encoder, seq);
+CREATE INDEX vectors_by_memory ON vectors(num);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001-foundation", FOUNDATION),
     ("0002-xray", XRAY),
     ("0003-tasks", TASKS),
     ("0004-vaults", VAULTS),
-    ("0005-citations", CITATION_CHECKS + OUTCOMES_BY_TASK),
+    ("0005-citations", CITATIONS),
     ("0006-tokens", TOKENS),
+    ("0007-vector-parts", VECTOR_PARTS),
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recallens.index.sidecar import Image, Stamp, exclusively, read_image, write_image
+from recallens.index.images import Image, Stamp, exclusively, read_image, write_image
 
 STAMP = Stamp(store="s-1", namespace=3, encoder="e@1/4/none", epoch=2, number=77)
 ARRAYS = {

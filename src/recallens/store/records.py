@@ -1,0 +1,196 @@
+"""The records that pass between a store and those who use it, and the one table of a memory's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct
+
+from recallens.model.memory import Memory
+
+if TYPE_CHECKING:  # a store without a vault never loads what a vault is made of
+    from recallens.model.vault import Placed
+
+META_ENCODER_SPEC, META_ENCODER_KEY = "encoder-spec", "encoder-key"
+
+OriginKey = tuple[str, str, str | None, str]
+"""Where a text came from: source, source id, project, content hash."""
+
+
+class NamespaceState(Struct, frozen=True):
+    """A namespace as one transaction sees it."""
+
+    key: int
+    name: str
+    number: int  # grows with every write to the namespace: a reader that has seen it has seen everything
+    epoch: int  # grows when term numbers are given out anew
+    tasks_ended: int = 0
+    reward_total: float = 0.0
+    encoder: str | None = None  # the key of the store's encoder, which every recall needs as well
+
+
+# ── the columns of a memory ──
+
+
+class StoredColumn(NamedTuple):
+    """A column of the table of memories: who reads it, and when it is written."""
+
+    name: str
+    resident: bool = False  # gates and terms read it, so it is kept in memory (index/columns.py says as what)
+    inserted: bool = True  # written with a new memory; the others start from their default
+    replaced: bool = False  # written again when a vault's section has new text
+    derived: bool = False  # read off the text, so that `reindex` writes it again
+
+
+COLUMNS = (
+    StoredColumn("num", resident=True, inserted=False),
+    StoredColumn("id", resident=True),
+    StoredColumn("project", resident=True, replaced=True),
+    StoredColumn("sector", resident=True, replaced=True),
+    StoredColumn("kind", resident=True, replaced=True),
+    StoredColumn("tier", resident=True),
+    StoredColumn("status", resident=True),
+    StoredColumn("zone", resident=True),
+    StoredColumn("importance", resident=True),
+    StoredColumn("confidence", resident=True),
+    StoredColumn("base_salience", resident=True),
+    StoredColumn("created", resident=True, replaced=True),
+    StoredColumn("updated", resident=True, replaced=True),
+    StoredColumn("last_used", resident=True),
+    StoredColumn("uses", resident=True, inserted=False),
+    StoredColumn("reinforcement", resident=True, inserted=False),
+    StoredColumn("reinforced_at", resident=True, inserted=False),
+    StoredColumn("confirmed", resident=True, inserted=False),
+    StoredColumn("valid_from", resident=True),
+    StoredColumn("valid_until", resident=True),
+    StoredColumn("document", resident=True),
+    StoredColumn("source", resident=True),
+    StoredColumn("task", resident=True),
+    StoredColumn("worktree", resident=True),
+    StoredColumn("author", resident=True),
+    StoredColumn("session", resident=True),
+    StoredColumn("position", resident=True, replaced=True),
+    StoredColumn("reward", resident=True),
+    StoredColumn("cited", resident=True, replaced=True),
+    StoredColumn("simhash", resident=True, replaced=True, derived=True),
+    StoredColumn("chars", resident=True, replaced=True, derived=True),
+    StoredColumn("tokens", resident=True, replaced=True, derived=True),
+    StoredColumn("length", resident=True, replaced=True, derived=True),
+    StoredColumn("tasks_with", resident=True, inserted=False),
+    StoredColumn("reward_with", resident=True, inserted=False),
+    StoredColumn("content", replaced=True),
+    StoredColumn("summary"),
+    StoredColumn("title", replaced=True),
+    StoredColumn("tags", replaced=True),
+    StoredColumn("scopes"),
+    StoredColumn("annotations", replaced=True, derived=True),
+    StoredColumn("source_id"),
+    StoredColumn("content_hash", replaced=True),
+    StoredColumn("version"),
+    StoredColumn("attributes", replaced=True),
+)
+"""Every column but `ns` and `seq`, which each write sets by itself. A new column is a row here, a field of `Memory`, a
+step in the migrations and, where it is resident, a type in index/columns.py."""
+
+COLUMN_FIELDS = tuple(column.name for column in COLUMNS if column.resident)
+"""The attributes that gates and terms read, in the order in which an engine returns them."""
+
+ColumnRow = tuple[Any, ...]
+
+
+class ColumnChanges(Struct, frozen=True):
+    """The rows that changed since a number, and the numbers of the memories that are gone."""
+
+    rows: Sequence[ColumnRow]
+    removed: Sequence[int]
+
+
+class LexicalEntry(NamedTuple):
+    """The words of one memory: its term numbers in text order, the first `head` of them from title and tags."""
+
+    num: int
+    head: int
+    terms: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A memory that is ready to be written, with everything that is derived from its text."""
+
+    memory: Memory
+    session: str | None
+    head: Sequence[str]
+    body: Sequence[str]
+    simhash: int
+    tokens: int
+    labels: Sequence[tuple[str, str]]
+    redacted: tuple[str, ...] = ()
+
+
+class Unencoded(Struct, frozen=True):
+    """A memory whose text is still to be encoded."""
+
+    namespace: str
+    num: int
+    title: str | None
+    author: str | None
+    content: str
+
+
+class Listing(Struct, frozen=True):
+    """The filters of a list of memories; None means any."""
+
+    project: str | None = None
+    sector: str | None = None
+    kind: str | None = None
+    tier: str | None = None
+    statuses: tuple[str, ...] = ()
+    tag: str | None = None
+    session: str | None = None
+    limit: int = 20
+    offset: int = 0
+    after: tuple[int, str] | None = None  # the time and id of the last memory of the page before
+
+
+class MemoryPage(Struct, frozen=True):
+    """A stretch of a list: `total` counts every memory that the filters admit."""
+
+    memories: Sequence[Memory]
+    total: int
+
+
+class Health(Struct, frozen=True):
+    """What `doctor` found; an empty `problems` is a clean store."""
+
+    problems: Sequence[str]
+    facts: Mapping[str, Any] = {}
+
+
+# ── the sections of a vault ──
+
+
+class NewSection(Struct, frozen=True):
+    row: Prepared
+    placed: Placed
+
+
+class ReplacedSection(Struct, frozen=True):
+    """A section whose text or title changed: the memory stays, its entry in the index is written anew."""
+
+    num: int
+    row: Prepared
+    placed: Placed
+    same_text: bool  # what the encoder reads is as it was, so that the vector stays too
+
+
+class MovedSection(Struct, frozen=True):
+    """A section that stayed as it was, and may stand elsewhere in its file now."""
+
+    num: int
+    placed: Placed
+    citation: Mapping[str, Any]
+    attributes: Mapping[str, Any]
+    created: int | None  # None leaves it as it was
+    updated: int

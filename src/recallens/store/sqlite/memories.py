@@ -1,0 +1,388 @@
+"""Memories in SQLite: rows as values of the model and back, and the transaction that keeps what belongs to them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
+
+from recallens.model.citation import Citation
+from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Tier, Zone
+from recallens.store.records import COLUMNS, Listing, MemoryPage, OriginKey, Prepared
+from recallens.store.sqlite.citations import SqliteCitations, SqliteCitationWriter
+from recallens.store.sqlite.connection import NamespaceConnection, Row, packed, packed_record
+from recallens.store.sqlite.tasks import SqliteTaskWriter
+from recallens.store.sqlite.terms import AFTER_EVERY_TERM, SqliteTermWriter
+from recallens.store.sqlite.trail import SqliteTrailWriter
+
+UPDATABLE = frozenset(
+    ("status", "zone", "importance", "confidence", "base_salience", "valid_until", "updated", "last_used", "uses",
+     "confirmed", "version")
+)  # fmt: skip
+
+# ── a row as a memory ──
+
+# In the order of Memory's fields. Citations lie in a table of their own: whether there are any stands behind the
+# fields, and the memory's number last.
+_FIELDS = Memory.__struct_fields__
+_ELSEWHERE = ("namespace", "citations")
+_SELECT = ", ".join([*("NULL" if name in _ELSEWHERE else f"m.{name}" for name in _FIELDS), "m.cited", "m.num"])
+_NAMESPACE, _CITATIONS = map(_FIELDS.index, _ELSEWHERE)
+_NO_ANNOTATIONS = Annotations()
+# Without the look for spaces around it, which takes most of the time of `json.loads`.
+_from_json = json.JSONDecoder().raw_decode
+
+
+def _texts(text: str) -> tuple[str, ...]:
+    return () if text == "[]" else tuple(_from_json(text)[0])
+
+
+def _annotations(text: str) -> Annotations:
+    if text == "{}":
+        return _NO_ANNOTATIONS
+    return Annotations(**{name: tuple(items) for name, items in _from_json(text)[0].items()})
+
+
+def _attributes(text: str) -> Mapping[str, Any]:
+    attributes: Mapping[str, Any] = {} if text == "{}" else _from_json(text)[0]
+    return attributes
+
+
+# A look-up takes a tenth of the time of calling the enum.
+_DECODERS: Mapping[str, Callable[[Any], Any]] = {
+    "sector": {str(sector): sector for sector in Sector}.__getitem__,
+    "kind": {str(kind): kind for kind in Kind}.__getitem__,
+    "tier": {str(tier): tier for tier in Tier}.__getitem__,
+    "status": {str(status): status for status in Status}.__getitem__,
+    "zone": {str(zone): zone for zone in Zone}.__getitem__,
+    "tags": _texts,
+    "scopes": _texts,
+    "annotations": _annotations,
+    "confirmed": bool,
+    "attributes": _attributes,
+}
+_DECODED = tuple((_FIELDS.index(name), decode) for name, decode in _DECODERS.items())
+
+
+def _memory_of(row: Row, namespace: str, citations: tuple[Citation, ...]) -> Memory:
+    values = list(row[:-2])
+    values[_NAMESPACE], values[_CITATIONS] = namespace, citations
+    for place, decode in _DECODED:
+        values[place] = decode(values[place])
+    return Memory(*values)
+
+
+# ── a memory as a row ──
+
+_ENCODERS: Mapping[str, Callable[[Prepared], Any]] = {
+    "tags": lambda row: packed(row.memory.tags),
+    "scopes": lambda row: packed(row.memory.scopes),
+    "annotations": lambda row: _packed_annotations(row.memory.annotations),
+    "attributes": lambda row: packed_record(dict(row.memory.attributes)),
+    "session": attrgetter("session"),
+    "simhash": lambda row: _signed(row.simhash),
+    "chars": lambda row: len(row.memory.content),
+    "tokens": attrgetter("tokens"),
+    "length": lambda row: len(row.head) + len(row.body),
+    "cited": lambda row: int(bool(row.memory.citations)),
+}
+
+
+def _packed_annotations(annotations: Annotations) -> str:
+    named = {name: getattr(annotations, name) for name in Annotations.__struct_fields__}
+    return packed_record({name: items for name, items in named.items() if items})
+
+
+def _signed(value: int) -> int:
+    """SQLite's integers are signed: the upper half of 64 bits becomes negative and comes back as it was."""
+    return value - (1 << 64) if value >= 1 << 63 else value
+
+
+class _ColumnValues:
+    """Some columns of the table, and how their values are read off a prepared memory."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self._encoders = [_ENCODERS.get(name) or attrgetter(f"memory.{name}") for name in names]
+
+    def values(self, row: Prepared) -> list[Any]:
+        return [encode(row) for encode in self._encoders]
+
+
+_INSERTED = _ColumnValues([column.name for column in COLUMNS if column.inserted])
+_DERIVED = _ColumnValues([column.name for column in COLUMNS if column.derived])
+REPLACED = _ColumnValues([column.name for column in COLUMNS if column.replaced])
+
+_INSERT = (
+    f"INSERT INTO memories (ns, seq, {', '.join(_INSERTED.names)})"
+    f" VALUES (?, ?{', ?' * len(_INSERTED.names)}) RETURNING num"
+)
+
+
+def shown(withheld: str) -> str:
+    """What may be shown: not blocked by its status or zone, and not bound to a context that nobody said they hold."""
+    return (
+        "m.status NOT IN ('forgotten', 'rejected', 'quarantined') AND m.zone <> 'quarantine'"
+        f" AND (m.scopes = '[]' OR NOT EXISTS (SELECT 1 FROM json_each(m.scopes) WHERE value = {withheld}))"
+    )
+
+
+class SqliteMemories:
+    __slots__ = ("_citations", "_here")
+
+    def __init__(self, here: NamespaceConnection, citations: SqliteCitations) -> None:
+        self._here = here
+        self._citations = citations
+
+    def get(self, nums: Sequence[int]) -> dict[int, Memory]:
+        rows = self._here.all(
+            f"SELECT {_SELECT} FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1",
+            packed(nums),
+        )
+        cited = self._citations.cited([row[-1] for row in rows if row[-2]])
+        name = self._here.name
+        return {row[-1]: _memory_of(row, name, cited.get(row[-1], ())) for row in rows}
+
+    def ids(self, nums: Sequence[int]) -> dict[int, str]:
+        rows = self._here.all(
+            "SELECT m.num, m.id FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1",
+            packed(nums),
+        )
+        return dict(rows)
+
+    def find(self, ids: Sequence[str]) -> dict[str, int]:
+        rows = self._here.all(
+            "SELECT m.id, m.num FROM json_each(?2) j CROSS JOIN memories m ON m.id = j.value WHERE +m.ns = ?1",
+            packed(ids),
+        )
+        return dict(rows)
+
+    def find_prefix(self, prefix: str) -> list[int]:
+        return self._here.first(
+            "SELECT num FROM memories WHERE id >= ?2 AND id < ?2 || ?3 AND +ns = ?1 LIMIT 10", prefix, AFTER_EVERY_TERM
+        )
+
+    def by_hash(self, hashes: Sequence[str]) -> dict[tuple[str, str | None], int]:
+        """The oldest memory in use with each text in each project. What is part of a document is not one of these."""
+        rows = self._here.all(
+            "SELECT m.content_hash, m.project, min(m.num) FROM json_each(?2) j CROSS JOIN memories m"
+            " ON m.ns = ?1 AND m.content_hash = j.value WHERE m.status IN ('active', 'pending_review')"
+            " AND m.document IS NULL GROUP BY m.content_hash, m.project",
+            packed(hashes),
+        )
+        return {(digest, project): num for digest, project, num in rows}
+
+    def by_origin(self, origins: Sequence[OriginKey]) -> dict[OriginKey, int]:
+        """The first memory with each text from each origin, whatever has become of it since."""
+        rows = self._here.all(
+            "SELECT m.source, m.source_id, m.project, m.content_hash, min(m.num) FROM json_each(?2) j"
+            " CROSS JOIN memories m ON m.ns = ?1 AND m.content_hash = j.value ->> 3 WHERE m.source = j.value ->> 0"
+            " AND m.source_id = j.value ->> 1 AND m.project IS j.value ->> 2 GROUP BY 1, 2, 3, 4",
+            packed([list(origin) for origin in origins]),
+        )
+        return {(source, id, project, text): num for source, id, project, text, num in rows}
+
+    def by_source_id(self, source_ids: Sequence[str]) -> dict[str, int]:
+        """The newest memory that had each id where it came from."""
+        rows = self._here.all(
+            "SELECT source_id, max(num) FROM memories WHERE ns = ?1"
+            " AND source_id IN (SELECT value FROM json_each(?2)) GROUP BY source_id",
+            packed(source_ids),
+        )
+        return dict(rows)
+
+    def numbers(self) -> list[int]:
+        return self._here.first("SELECT num FROM memories WHERE ns = ?1 ORDER BY num")
+
+    def with_status(self, statuses: Sequence[str]) -> list[int]:
+        return self._here.first(
+            "SELECT num FROM memories WHERE ns = ?1 AND status IN (SELECT value FROM json_each(?2)) ORDER BY num",
+            packed(statuses),
+        )
+
+    def awaiting_review(self) -> list[int]:
+        return self._here.first(
+            "SELECT num FROM memories WHERE ns = ?1 AND (status IN ('pending_review', 'quarantined')"
+            " OR (status = 'active' AND zone = 'quarantine')) ORDER BY created, id"
+        )
+
+    def scoped(self, scope: str) -> list[int]:
+        """Memories that carry a context scope."""
+        return self._here.first(
+            "SELECT num FROM memories WHERE ns = ?1 AND scopes <> '[]' AND EXISTS"
+            " (SELECT 1 FROM json_each(scopes) WHERE value = ?2)",
+            scope,
+        )
+
+    def crafts(self, kind: str, project: str | None) -> list[tuple[int, str]]:
+        """The skills, patterns or gotchas in use of a project, by number and title, the newest first."""
+        rows = self._here.all(
+            "SELECT num, title FROM memories INDEXED BY memories_by_craft WHERE ns = ?1 AND kind = ?2"
+            " AND project IS ?3 AND title IS NOT NULL AND kind IN ('skill', 'pattern', 'gotcha')"
+            " AND status IN ('active', 'pending_review') ORDER BY num DESC",
+            kind, project,
+        )  # fmt: skip
+        return [(num, title) for num, title in rows]
+
+    def page(self, listing: Listing) -> MemoryPage:
+        where, values = ["m.ns = ?1"], []
+        for column in ("project", "sector", "kind", "tier"):
+            if (value := getattr(listing, column)) is not None:
+                where.append(f"m.{column} = ?")
+                values.append(value)
+        if listing.statuses:
+            where.append("m.status IN (SELECT value FROM json_each(?))")
+            values.append(packed(listing.statuses))
+        if listing.tag is not None:
+            where.append("m.num IN (SELECT num FROM labels WHERE ns = ?1 AND kind = 'tag' AND value = ?)")
+            values.append(listing.tag)
+        if listing.session is not None:
+            where.append("m.num IN (SELECT num FROM session_memories WHERE ns = ?1 AND session = ?)")
+            values.append(listing.session)
+        condition = " AND ".join(where)
+        counted = self._here.one(f"SELECT count(*) FROM memories m WHERE {condition}", *values)
+        if listing.after is not None:
+            condition += " AND (m.created < ? OR (m.created = ? AND m.id > ?))"
+            values += [listing.after[0], *listing.after]
+        nums = self._here.first(
+            f"SELECT m.num FROM memories m WHERE {condition} ORDER BY m.created DESC, m.id LIMIT ? OFFSET ?",
+            *values, listing.limit, listing.offset,
+        )  # fmt: skip
+        memories = self.get(nums)
+        return MemoryPage([memories[num] for num in nums], counted[0] if counted else 0)
+
+    def around(self, num: int, before: int, after: int) -> tuple[list[int], list[int]]:
+        """The neighbours of a memory in its project by (created, id), each side in the order of time."""
+        same = (
+            "m.ns = ?1 AND m.project IS (SELECT project FROM memories WHERE num = ?2) AND m.status <> 'forgotten'"
+            " AND m.status <> 'rejected' AND m.status <> 'quarantined' AND m.zone <> 'quarantine'"
+        )
+        key = "(SELECT created, id FROM memories WHERE num = ?2)"
+        earlier = self._here.first(
+            f"SELECT m.num FROM memories m WHERE {same} AND (m.created, m.id) < {key}"
+            " ORDER BY m.created DESC, m.id DESC LIMIT ?3",
+            num, before,
+        )  # fmt: skip
+        later = self._here.first(
+            f"SELECT m.num FROM memories m WHERE {same} AND (m.created, m.id) > {key} ORDER BY m.created, m.id"
+            " LIMIT ?3",
+            num, after,
+        )  # fmt: skip
+        return earlier[::-1], later
+
+    def window(self, num: int, span: int, limit: int, withheld: str) -> tuple[list[int], list[int]]:
+        """The nearest neighbours of a memory in its project within `span` ms, each side in the order of time."""
+        anchor = self._here.one("SELECT created, id, project FROM memories WHERE num = ?2 AND ns = ?1", num)
+        assert anchor is not None
+        created, id, project = anchor
+        same = f"m.ns = ?1 AND m.project IS ?2 AND {shown('?3')}"
+        earlier = self._here.first(
+            f"SELECT m.num FROM memories m WHERE {same} AND m.created >= ?4 AND (m.created, m.id) < (?5, ?6)"
+            " ORDER BY m.created DESC, m.id DESC LIMIT ?7",
+            project, withheld, created - span, created, id, limit,
+        )  # fmt: skip
+        later = self._here.first(
+            f"SELECT m.num FROM memories m WHERE {same} AND m.created <= ?4 AND (m.created, m.id) > (?5, ?6)"
+            " ORDER BY m.created, m.id LIMIT ?7",
+            project, withheld, created + span, created, id, limit,
+        )  # fmt: skip
+        return earlier[::-1], later
+
+
+class SqliteMemoryWriter(SqliteMemories):
+    """A memory, its words, its labels and its citations are written together or not at all."""
+
+    __slots__ = ("_cites", "_tasks", "_terms", "_trail")
+
+    def __init__(
+        self,
+        here: NamespaceConnection,
+        citations: SqliteCitationWriter,
+        terms: SqliteTermWriter,
+        tasks: SqliteTaskWriter,
+        trail: SqliteTrailWriter,
+    ) -> None:
+        super().__init__(here, citations)
+        self._cites = citations
+        self._terms = terms
+        self._tasks = tasks
+        self._trail = trail
+
+    def insert(self, rows: Sequence[Prepared]) -> list[int]:
+        seq = self._here.number()
+        nums: list[int] = [self._here.change(_INSERT, seq, *_INSERTED.values(row))[0][0] for row in rows]
+        self._cites.put(nums, [row.memory for row in rows])
+        self._here.change_many(
+            "INSERT OR IGNORE INTO session_memories (ns, session, num, usage, at) VALUES (?, ?, ?, 'created', ?)",
+            [
+                (row.session, num, row.memory.created)
+                for num, row in zip(nums, rows, strict=True)
+                if row.session is not None
+            ],
+        )
+        self._terms.put(nums, rows)
+        return nums
+
+    def update(self, num: int, changes: Mapping[str, Any]) -> None:
+        unknown = changes.keys() - UPDATABLE
+        if unknown:
+            raise ValueError(f"content is immutable: {sorted(unknown)} cannot be updated")
+        sets = "".join(f", {column} = ?{place}" for place, column in enumerate(changes, start=4))
+        self._here.change(
+            f"UPDATE memories SET seq = ?2{sets} WHERE num = ?3 AND ns = ?1",
+            self._here.number(), num, *changes.values(),
+        )  # fmt: skip
+
+    def put_attributes(self, num: int, attributes: Mapping[str, Any], at: int) -> None:
+        """Counts and the like beside an unchanged text."""
+        self._here.change(
+            "UPDATE memories SET attributes = ?2, updated = ?3, version = version + 1, seq = ?4"
+            " WHERE num = ?5 AND ns = ?1",
+            packed_record(dict(attributes)), at, self._here.number(), num,
+        )  # fmt: skip
+
+    def rederive(self, nums: Sequence[int], rows: Sequence[Prepared]) -> None:
+        """Write anew whatever a memory's row and entries hold that was read off its text."""
+        sets = ", ".join(f"{name} = ?{place}" for place, name in enumerate(_DERIVED.names, start=3))
+        self._here.change_many(
+            f"UPDATE memories SET {sets} WHERE num = ?2 AND ns = ?1",
+            [(num, *_DERIVED.values(row)) for num, row in zip(nums, rows, strict=True)],
+        )
+        self._terms.put(nums, rows)
+
+    def reinforce(self, values: Sequence[tuple[int, float]], at: int) -> None:
+        """Store each memory's new reinforcement; the caller has computed it from the old one."""
+        if values:
+            self._here.change(
+                "UPDATE memories SET reinforcement = j.value ->> 1, reinforced_at = ?2, seq = ?3"
+                " FROM json_each(?4) j WHERE memories.num = j.value ->> 0 AND +memories.ns = ?1",
+                at, self._here.number(), packed([list(pair) for pair in values]),
+            )  # fmt: skip
+
+    def merge(self, num: int, row: Prepared) -> None:
+        """A duplicate keeps the text that was there, and adds the tags and citations it did not have."""
+        stored = self._here.one("SELECT tags FROM memories WHERE num = ?2 AND ns = ?1", num)
+        assert stored is not None
+        tags = list(dict.fromkeys([*json.loads(stored[0]), *row.memory.tags]))
+        self._terms.label((value, kind, num) for value, kind in row.labels if kind == "tag")
+        cited = self._cites.add(num, row.memory.citations)
+        self._here.change(
+            "UPDATE memories SET tags = ?2, cited = ?3, seq = ?4 WHERE num = ?5 AND ns = ?1",
+            packed(tags), int(cited), self._here.number(), num,
+        )  # fmt: skip
+
+    def delete(self, nums: Sequence[int]) -> None:
+        """Gone for good, with every word that only these memories held."""
+        self._tasks.forget_words(nums)
+        self.bury(nums)
+        self._trail.drop_ledgers()
+        self._terms.drop_unused()
+
+    def bury(self, nums: Sequence[int]) -> None:
+        """The rows go and leave a tombstone each, by which an index learns of it."""
+        wanted = packed(nums)
+        self._here.change(
+            "INSERT OR IGNORE INTO tombstones SELECT ?1, ?2, value FROM json_each(?3)", self._here.number(), wanted
+        )
+        self._here.change("DELETE FROM memories WHERE ns = ?1 AND num IN (SELECT value FROM json_each(?2))", wanted)

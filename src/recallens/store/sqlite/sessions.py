@@ -1,0 +1,130 @@
+"""Sessions in SQLite: what was made and used in them, what was said before and after, and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recallens.model.memory import Session, Usage
+from recallens.model.recall import SessionContext
+from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
+from recallens.store.sqlite.memories import shown
+
+_SELECT = "s.id, s.started, s.ended, s.project, s.title, s.summary"
+
+
+class SqliteSessions:
+    __slots__ = ("_here",)
+
+    def __init__(self, here: NamespaceConnection) -> None:
+        self._here = here
+
+    def _session(self, row: Row) -> Session:
+        id, *rest = row
+        return Session(id, self._here.name, *rest)
+
+    def get(self, id: str) -> Session | None:
+        row = self._here.one(f"SELECT {_SELECT} FROM sessions s WHERE s.ns = ?1 AND s.id = ?2", id)
+        return self._session(row) if row else None
+
+    def latest(self, limit: int, offset: int) -> list[tuple[Session, int]]:
+        """The latest first, each with the number of its memories."""
+        rows = self._here.all(
+            "SELECT (SELECT count(DISTINCT l.num) FROM session_memories l WHERE l.ns = ?1 AND l.session = s.id),"
+            f" {_SELECT} FROM sessions s WHERE s.ns = ?1 ORDER BY s.started DESC, s.id LIMIT ?2 OFFSET ?3",
+            limit, offset,
+        )  # fmt: skip
+        return [(self._session(row[1:]), row[0]) for row in rows]
+
+    def numbers(self, id: str) -> list[int]:
+        return self._here.first("SELECT DISTINCT num FROM session_memories WHERE ns = ?1 AND session = ?2", id)
+
+    def links(self, id: str) -> list[tuple[int, Usage, int]]:
+        rows = self._here.all(
+            "SELECT num, usage, at FROM session_memories WHERE ns = ?1 AND session = ?2 ORDER BY at, id", id
+        )
+        return [(num, Usage(usage), at) for num, usage, at in rows]
+
+    def sources(self, nums: Sequence[int]) -> dict[int, Session]:
+        """The session in which each memory was made."""
+        rows = self._here.all(
+            f"SELECT l.num, {_SELECT} FROM json_each(?2) j CROSS JOIN session_memories l"
+            " ON l.num = j.value AND l.usage = 'created' JOIN sessions s ON s.ns = ?1 AND s.id = l.session"
+            " WHERE +l.ns = ?1 ORDER BY l.id DESC",
+            packed(nums),
+        )
+        return {row[0]: self._session(row[1:]) for row in rows}
+
+    def contexts(self, nums: Sequence[int]) -> dict[int, SessionContext]:
+        """The session in which each memory was last used, and how."""
+        rows = self._here.all(
+            "SELECT l.num, l.usage, (SELECT count(DISTINCT x.num) FROM session_memories x"
+            f" WHERE x.ns = ?1 AND x.session = l.session), {_SELECT}"
+            " FROM json_each(?2) j CROSS JOIN session_memories l ON l.num = j.value"
+            " JOIN sessions s ON s.ns = ?1 AND s.id = l.session WHERE +l.ns = ?1 ORDER BY l.at, l.id",
+            packed(nums),
+        )
+        return {row[0]: SessionContext(self._session(row[3:]), row[2], Usage(row[1])) for row in rows}
+
+    def turns(self, nums: Sequence[int], withheld: str) -> dict[int, tuple[str, int | None, int | None]]:
+        """The session in which each memory was made, and what was said there right before and after it."""
+        rows = self._here.all(
+            "WITH wanted AS (SELECT l.num, l.session FROM json_each(?2) j CROSS JOIN session_memories l"
+            "  ON l.num = j.value AND l.usage = 'created' WHERE +l.ns = ?1),"
+            " turns AS (SELECT l.session, m.num,"
+            "  lag(m.num) OVER course AS previous, lead(m.num) OVER course AS following"
+            "  FROM (SELECT DISTINCT session FROM wanted) s CROSS JOIN session_memories l"
+            "  ON l.ns = ?1 AND l.session = s.session AND l.usage = 'created' JOIN memories m ON m.num = l.num"
+            f" WHERE {shown('?3')}"
+            "  WINDOW course AS (PARTITION BY l.session ORDER BY m.created, m.position, m.id))"
+            " SELECT w.num, w.session, t.previous, t.following FROM wanted w"
+            " JOIN turns t ON t.session = w.session AND t.num = w.num ORDER BY w.num",
+            packed(nums), withheld,
+        )  # fmt: skip
+        return {num: (session, previous, following) for num, session, previous, following in rows}
+
+    def course(self, num: int, reach: int, withheld: str) -> list[int]:
+        """What was said in the session in which a memory was made, so many turns before it and after it, in order."""
+        return self._here.first(
+            "WITH turns AS (SELECT m.num, row_number() OVER (ORDER BY m.created, m.position, m.id) AS place"
+            "  FROM session_memories l JOIN memories m ON m.num = l.num"
+            "  WHERE l.ns = ?1 AND l.usage = 'created' AND l.session ="
+            "   (SELECT session FROM session_memories WHERE ns = ?1 AND num = ?2 AND usage = 'created' LIMIT 1)"
+            f"  AND ({shown('?4')} OR m.num = ?2))"
+            " SELECT t.num FROM turns t JOIN turns h ON h.num = ?2 AND abs(t.place - h.place) <= ?3 ORDER BY t.place",
+            num, reach, withheld,
+        )  # fmt: skip
+
+    def owner(self, id: str) -> tuple[bool, str | None]:
+        """Whether the session has been used, and by which token's caller; None is the local person."""
+        row = self._here.one(
+            "SELECT (SELECT owner FROM session_owners WHERE ns = ?1 AND session = ?2),"
+            " EXISTS (SELECT 1 FROM sessions WHERE ns = ?1 AND id = ?2)"
+            " OR EXISTS (SELECT 1 FROM snapshots WHERE ns = ?1 AND session = ?2)",
+            id,
+        )
+        assert row is not None
+        return row[0] is not None or bool(row[1]), row[0]
+
+
+class SqliteSessionWriter(SqliteSessions):
+    __slots__ = ()
+
+    def put(self, session: Session) -> None:
+        """A session that is there takes what it did not have."""
+        self._here.change(
+            "INSERT INTO sessions (ns, id, started, ended, project, title, summary) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (ns, id) DO UPDATE SET ended = coalesce(excluded.ended, ended),"
+            " project = coalesce(excluded.project, project), title = coalesce(excluded.title, title),"
+            " summary = coalesce(excluded.summary, summary)",
+            session.id, session.started, session.ended, session.project, session.title, session.summary,
+        )  # fmt: skip
+
+    def link(self, id: str, nums: Sequence[int], usage: Usage, at: int) -> None:
+        self._here.change(
+            "INSERT INTO session_memories (ns, session, num, usage, at) SELECT ?1, ?2, value, ?3, ?4 FROM json_each(?5)"
+            " WHERE true ON CONFLICT (ns, session, num, usage) DO UPDATE SET at = excluded.at",
+            id, usage, at, packed(nums),
+        )  # fmt: skip
+
+    def own(self, id: str, owner: str) -> None:
+        self._here.change("INSERT OR IGNORE INTO session_owners VALUES (?, ?, ?)", id, owner)

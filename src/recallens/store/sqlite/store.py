@@ -1,0 +1,427 @@
+"""The embedded engine: one file, any number of threads and processes."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import uuid
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+import apsw
+
+from recallens.errors import InvalidInput, StoreReadOnly
+from recallens.store.records import META_ENCODER_KEY, Health, NamespaceState, Unencoded
+from recallens.store.sqlite.citations import SqliteCitations, SqliteCitationWriter
+from recallens.store.sqlite.connection import (
+    InOurWords,
+    NamespaceConnection,
+    connect,
+    has_died,
+    immediate,
+    in_our_words,
+    open_store,
+)
+from recallens.store.sqlite.memories import SqliteMemories, SqliteMemoryWriter
+from recallens.store.sqlite.relations import SqliteRelations, SqliteRelationWriter
+from recallens.store.sqlite.sessions import SqliteSessions, SqliteSessionWriter
+from recallens.store.sqlite.tasks import MISCOUNTED_TRIALS, SqliteTasks, SqliteTaskWriter
+from recallens.store.sqlite.terms import SqliteTerms, SqliteTermWriter, TermCache
+from recallens.store.sqlite.tokens import SqliteTokens, SqliteTokenWriter
+from recallens.store.sqlite.trail import SqliteTrail, SqliteTrailWriter
+from recallens.store.sqlite.vaults import SqliteDocuments, SqliteDocumentWriter, SqliteVaults, SqliteVaultWriter
+from recallens.store.sqlite.vectors import SqliteVectors, SqliteVectorWriter
+
+# What goes with a namespace that is removed; the ledgers and kept answers go apart.
+_TABLES = (
+    "memories", "tombstones", "relations", "sessions", "session_memories", "documents", "artifacts", "tasks",
+    "events", "audit", "terms", "labels", "vectors", "backlog", "vaults", "session_owners",
+)  # fmt: skip
+_COUNTED = (
+    "memories", "relations", "sessions", "documents", "artifacts", "tasks", "events", "vectors", "backlog", "terms",
+)  # fmt: skip
+
+
+class SqliteReader:
+    """One namespace in one transaction, as its nouns."""
+
+    __slots__ = (
+        "_here", "citations", "documents", "memories", "name", "relations", "sessions", "tasks", "terms", "trail",
+        "vaults", "vectors",
+    )  # fmt: skip
+
+    def __init__(self, here: NamespaceConnection) -> None:
+        self._here = here
+        self.name = here.name
+        self.citations = SqliteCitations(here)
+        self.memories = SqliteMemories(here, self.citations)
+        self.terms = SqliteTerms(here)
+        self.vectors = SqliteVectors(here)
+        self.relations = SqliteRelations(here)
+        self.sessions = SqliteSessions(here)
+        self.tasks = SqliteTasks(here)
+        self.trail = SqliteTrail(here)
+        self.documents = SqliteDocuments(here)
+        self.vaults = SqliteVaults(here)
+
+    @property
+    def state(self) -> NamespaceState | None:
+        return self._here.state
+
+    @property
+    def whole(self) -> SqliteStoreReader:
+        return SqliteStoreReader(self._here.db)
+
+    def statistics(self) -> dict[str, Any]:
+        return _statistics(self._here.db, self._here.key)
+
+
+class SqliteWriter(SqliteReader):
+    """One namespace in one write transaction. Nouns that are written together are given each other."""
+
+    __slots__ = ("_cache",)
+
+    citations: SqliteCitationWriter
+    memories: SqliteMemoryWriter
+    terms: SqliteTermWriter
+    vectors: SqliteVectorWriter
+    relations: SqliteRelationWriter
+    sessions: SqliteSessionWriter
+    tasks: SqliteTaskWriter
+    trail: SqliteTrailWriter
+    documents: SqliteDocumentWriter
+    vaults: SqliteVaultWriter
+
+    def __init__(self, here: NamespaceConnection, cache: TermCache) -> None:
+        self._here = here
+        self._cache = cache
+        self.name = here.name
+        self.citations = SqliteCitationWriter(here)
+        self.terms = SqliteTermWriter(here, cache)
+        self.tasks = SqliteTaskWriter(here)
+        self.trail = SqliteTrailWriter(here)
+        self.memories = SqliteMemoryWriter(here, self.citations, self.terms, self.tasks, self.trail)
+        self.vectors = SqliteVectorWriter(here)
+        self.relations = SqliteRelationWriter(here)
+        self.sessions = SqliteSessionWriter(here)
+        self.documents = SqliteDocumentWriter(here)
+        self.vaults = SqliteVaultWriter(here, self.memories, self.terms, self.citations)
+
+    @property
+    def whole(self) -> SqliteStoreWriter:
+        return SqliteStoreWriter(self._here.db, self._here.numbers, self._cache)
+
+    def ensure(self, at: int) -> NamespaceState:
+        """Make the namespace, unless it is there."""
+        return self._here.ensure(at)
+
+    def remove(self) -> None:
+        """The namespace goes with everything in it."""
+        for table in _TABLES:
+            self._here.change(f"DELETE FROM {table} WHERE ns = ?1")
+        self.trail.drop_ledgers()
+        self._here.change("DELETE FROM namespaces WHERE id = ?1")
+        self._cache.pop(self._here.key, None)
+        self._here.look_up()
+
+
+class SqliteStoreReader:
+    """What belongs to no single namespace, in one transaction."""
+
+    __slots__ = ("_db",)
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    @property
+    def tokens(self) -> SqliteTokens:
+        return SqliteTokens(self._db)
+
+    def at(self, namespace: str) -> SqliteReader:
+        return SqliteReader(NamespaceConnection(self._db, namespace, {}))
+
+    def namespaces(self) -> list[tuple[NamespaceState, int]]:
+        """Every namespace by name, with the number of its memories."""
+        rows = self._db.execute(
+            "SELECT n.id, n.name, n.number, n.epoch, n.tasks_ended, n.reward_total,"
+            " (SELECT value FROM meta WHERE key = ?), (SELECT count(*) FROM memories m WHERE m.ns = n.id)"
+            " FROM namespaces n ORDER BY n.name",
+            (META_ENCODER_KEY,),
+        )
+        return [(NamespaceState(*state), count) for *state, count in rows]
+
+    def statistics(self) -> dict[str, Any]:
+        return _statistics(self._db)
+
+    def backlog(self, encoder: str, limit: int) -> list[Unencoded]:
+        rows = self._db.execute(
+            "SELECT n.name, b.num, m.title, m.author, m.content FROM backlog b JOIN memories m ON m.num = b.num"
+            " JOIN namespaces n ON n.id = b.ns WHERE b.encoder = ? ORDER BY b.num LIMIT ?",
+            (encoder, limit),
+        )
+        return [Unencoded(*row) for row in rows]
+
+    def backlog_size(self, encoder: str) -> int:
+        row = self._db.execute("SELECT count(*) FROM backlog WHERE encoder = ?", (encoder,)).fetchone()
+        return row[0] if row else 0
+
+
+class SqliteStoreWriter(SqliteStoreReader):
+    """The whole store in one write transaction, whose numbers and words all its namespaces share."""
+
+    __slots__ = ("_cache", "_numbers")
+
+    def __init__(self, db: apsw.Connection, numbers: dict[int, int], cache: TermCache) -> None:
+        super().__init__(db)
+        self._numbers = numbers
+        self._cache = cache
+
+    @property
+    def tokens(self) -> SqliteTokenWriter:
+        return SqliteTokenWriter(self._db)
+
+    def at(self, namespace: str) -> SqliteWriter:
+        return SqliteWriter(NamespaceConnection(self._db, namespace, self._numbers), self._cache)
+
+    def set_meta(self, key: str, value: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def drop_meta(self, key: str) -> None:
+        self._db.execute("DELETE FROM meta WHERE key = ?", (key,))
+
+    def enqueue_missing(self, encoder: str) -> int:
+        """Everything that has no vector of this encoder yet goes to its backlog, once."""
+        rows = self._db.execute(
+            "INSERT OR IGNORE INTO backlog SELECT ?1, m.num, m.ns FROM memories m WHERE NOT EXISTS"
+            " (SELECT 1 FROM vectors v WHERE v.encoder = ?1 AND v.num = m.num) RETURNING num",
+            (encoder,),
+        )
+        return len(rows.fetchall())
+
+    def drop_vectors(self, encoder: str) -> None:
+        self._db.execute("DELETE FROM vectors WHERE encoder = ?", (encoder,))
+
+    def hold_lease(self, name: str, holder: str, now: int, expires: int) -> bool:
+        """Take or renew a lease, unless another holds it and it has not run out. Tells whether it is held now."""
+        self._db.execute(
+            "INSERT INTO leases VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder,"
+            " expires = excluded.expires WHERE leases.holder = excluded.holder OR leases.expires < ?",
+            (name, holder, expires, now),
+        )
+        return self.lease_holder(name) == holder
+
+    def lease_holder(self, name: str) -> str | None:
+        row = self._db.execute("SELECT holder FROM leases WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
+
+    def drop_lease(self, name: str, holder: str) -> None:
+        self._db.execute("DELETE FROM leases WHERE name = ? AND holder = ?", (name, holder))
+
+
+View = TypeVar("View")
+
+
+class ReadTransaction(Generic[View]):
+    """Everything inside sees one state of the store. A class, since a generator takes longer to enter and leave."""
+
+    __slots__ = ("_connection", "_path", "_view")
+
+    def __init__(self, connection: apsw.Connection, path: str, view: Callable[[SqliteStoreReader], View]) -> None:
+        self._connection = connection
+        self._path = path
+        self._view = view
+
+    def __enter__(self) -> View:
+        with InOurWords(self._path):
+            self._connection.execute("BEGIN")
+            try:
+                return self._view(SqliteStoreReader(self._connection))
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with InOurWords(self._path):
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        if error is not None and (translated := in_our_words(error, self._path)) is not None:
+            raise translated from error
+
+
+class SqliteStore:
+    """Each thread has its own connection; a forked child opens its own too: SQLite's locks do not survive a fork."""
+
+    def __init__(self, path: str | Path, *, create: bool = False) -> None:
+        self.path = Path(path).expanduser()
+        self.location = str(self.path)
+        first, self.read_only = open_store(self.path, create=create)
+        self._local = threading.local()
+        self._local.connection, self._local.pid = first, os.getpid()
+        # Weak: the connection of a thread that has ended goes with it.
+        self._open = weakref.WeakSet([first])
+        self._lock = threading.Lock()
+        self._terms: TermCache = {}
+        self._writing = threading.Lock()
+        id = self.meta("store-id")
+        assert id is not None
+        self.id = id
+
+    @property
+    def connection(self) -> apsw.Connection:
+        if getattr(self._local, "pid", None) != os.getpid():
+            self._local.connection = connect(self.path, read_only=self.read_only)
+            self._local.pid = os.getpid()
+            with self._lock:
+                self._open.add(self._local.connection)
+        connection: apsw.Connection = self._local.connection
+        return connection
+
+    def read(self, namespace: str) -> ReadTransaction[SqliteReader]:
+        return ReadTransaction(self.connection, self.location, lambda whole: whole.at(namespace))
+
+    def read_all(self) -> ReadTransaction[SqliteStoreReader]:
+        return ReadTransaction(self.connection, self.location, lambda whole: whole)
+
+    @contextmanager
+    def write(self, namespace: str) -> Iterator[SqliteWriter]:
+        with self.write_all() as whole:
+            yield whole.at(namespace)
+
+    @contextmanager
+    def write_all(self) -> Iterator[SqliteStoreWriter]:
+        if self.read_only:
+            raise StoreReadOnly(
+                f"{self.location} cannot be written to",
+                hint="Check the permissions of the file and its folder, or use --store PATH.",
+            )
+        connection = self.connection
+        # One writer a process at a time: threads queue here instead of polling the file's lock.
+        with self._writing, InOurWords(self.location):
+            try:
+                with immediate(connection):
+                    yield SqliteStoreWriter(connection, {}, self._terms)
+            except BaseException:
+                self._terms.clear()  # numbers given out in a transaction that did not happen
+                raise
+
+    def meta(self, key: str) -> str | None:
+        with InOurWords(self.location):
+            row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def check(self, encoder: str | None) -> Health:
+        """Integrity of the file, of every reference, and of what is derived from the memories."""
+        db = self.connection
+        problems: list[str] = []
+        try:
+            messages = [row[0] for row in db.execute("PRAGMA integrity_check(20)")]
+            problems += [f"file: {message}" for message in messages if message != "ok"]
+            broken = len(db.execute("PRAGMA foreign_key_check").fetchall())
+            if broken:
+                problems.append(f"{broken} rows refer to a memory that is gone")
+            for question, sql in _DERIVED_CHECKS:
+                ((count,),) = db.execute(sql).fetchall()
+                if count:
+                    problems.append(f"{count} {question}")
+            if encoder is not None:
+                ((count,),) = db.execute(_WITHOUT_VECTOR, (encoder, encoder)).fetchall()
+                if count:
+                    problems.append(f"{count} memories without a vector and not in the backlog")
+        except apsw.CorruptError as error:
+            problems.append(f"file: {error}")
+        size = self.path.stat().st_size
+        return Health(problems, {"path": self.location, "bytes": size, "sqlite": apsw.sqlite_lib_version()})
+
+    def backup(self, target: str) -> None:
+        """A consistent copy while others go on writing."""
+        path = Path(target).expanduser()
+        if path.exists():
+            raise InvalidInput(f"{path} already exists", hint="Name a new file: a backup never overwrites.")
+        if not path.parent.is_dir():
+            raise InvalidInput(f"the folder {path.parent} does not exist", hint="Make it first.")
+        with InOurWords(str(path)):
+            copy = apsw.Connection(str(path))
+            with InOurWords(self.location), copy.backup("main", self.connection, "main") as job:
+                while not job.done:
+                    job.step(1024)
+            # A copy goes its own way from here: index files of the original must never fit it, even put in its place.
+            copy.execute("UPDATE meta SET value = ? WHERE key = 'store-id'", (str(uuid.uuid4()),))
+            copy.close()
+
+    def compact(self) -> None:
+        """Give the space of deleted rows back, so that no old page of them stays in the file or the log."""
+        with self._writing, InOurWords(self.location):
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self.connection.execute("VACUUM")
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def lease(self, name: str, holder: str, seconds: int) -> bool:
+        now = int(time.time())
+        with self.write_all() as whole:
+            before = whole.lease_holder(name)
+            if before is not None and has_died(before):
+                whole.drop_lease(name, before)
+            return whole.hold_lease(name, holder, now, now + seconds)
+
+    def release(self, name: str, holder: str) -> None:
+        with self.write_all() as whole:
+            whole.drop_lease(name, holder)
+
+    def close(self) -> None:
+        with self._lock:
+            for connection in list(self._open):
+                connection.close()
+            self._open.clear()
+        self._local = threading.local()
+
+
+def _statistics(db: apsw.Connection, namespace: int | None = None) -> dict[str, Any]:
+    """How many rows there are of everything, and how many memories of each sort."""
+    where, values = ("", ()) if namespace is None else ("WHERE ns = ?", (namespace,))
+    by = {
+        column: dict(
+            db.execute(f"SELECT {column}, count(*) FROM memories {where} GROUP BY 1 ORDER BY 2 DESC, 1", values)
+        )
+        for column in ("status", "sector", "kind", "tier", "zone")
+    }
+    totals = {}
+    for table in _COUNTED:
+        ((totals[table],),) = db.execute(f"SELECT count(*) FROM {table} {where}", values).fetchall()
+    return {"totals": totals, "by": by}
+
+
+_DERIVED_CHECKS = (
+    (
+        "memories without a lexical entry",
+        "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM lexical l WHERE l.num = m.num)",
+    ),
+    (
+        "lexical entries whose length differs from their memory's",
+        "SELECT count(*) FROM memories m JOIN lexical l ON l.num = m.num WHERE length(l.terms) <> 4 * m.length",
+    ),
+    (
+        "rows numbered beyond their namespace's counter",
+        "SELECT count(*) FROM memories m JOIN namespaces n ON n.id = m.ns WHERE m.seq > n.number",
+    ),
+    (
+        "superseded memories without an end",
+        "SELECT count(*) FROM memories WHERE status = 'superseded' AND valid_until IS NULL",
+    ),
+    (
+        "memories whose source session does not know them",
+        "SELECT count(*) FROM memories m WHERE m.session IS NOT NULL AND NOT EXISTS (SELECT 1 FROM session_memories l"
+        " WHERE l.num = m.num AND l.session = m.session AND l.usage = 'created')",
+    ),
+    ("memories whose tasks are miscounted", MISCOUNTED_TRIALS),
+)
+_WITHOUT_VECTOR = (
+    "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ? AND v.num = m.num)"
+    " AND NOT EXISTS (SELECT 1 FROM backlog b WHERE b.encoder = ? AND b.num = m.num)"
+)

@@ -1,0 +1,184 @@
+"""Tasks in SQLite: their logs, what was used in them, and the counts that uplift is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from recallens.model.memory import Artifact
+from recallens.model.task import Task
+from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
+
+_SELECT = (
+    "SELECT t.id, t.text, t.started, t.wording, t.session, t.project, t.worktree, t.ended, t.reward, t.summary, m.id"
+    " FROM tasks t LEFT JOIN memories m ON m.num = t.episode WHERE t.ns = ?1"
+)
+
+# A memory was with a task if it was used in it, or, where nothing was marked as used, if it was recalled in it.
+_WITH_TASK = "(e.kind = 'used' OR (e.kind = 'recalled' AND NOT t.marked))"
+_TRIALS = (
+    "SELECT DISTINCT e.num, e.task, t.reward FROM events e JOIN tasks t ON t.ns = e.ns AND t.id = e.task"
+    f" WHERE {{here}}e.num IS NOT NULL AND t.ended IS NOT NULL AND {_WITH_TASK}"
+)
+_TRIALS_HERE = _TRIALS.format(here="e.ns = ?1 AND ")
+
+MISCOUNTED_TRIALS = (
+    f"SELECT count(*) FROM memories m LEFT JOIN (SELECT num, count(*) AS tasks FROM ({_TRIALS.format(here='')})"
+    " GROUP BY num) x ON x.num = m.num WHERE m.tasks_with <> coalesce(x.tasks, 0)"
+)
+
+
+class SqliteTasks:
+    __slots__ = ("_here",)
+
+    def __init__(self, here: NamespaceConnection) -> None:
+        self._here = here
+
+    def _task(self, row: Row) -> Task:
+        id, *rest = row
+        return Task(id, self._here.name, *rest)
+
+    def get(self, id: str) -> Task | None:
+        row = self._here.one(f"{_SELECT} AND t.id = ?2", id)
+        return self._task(row) if row else None
+
+    def latest(
+        self, *, running: bool | None, project: str | None, session: str | None, limit: int, offset: int
+    ) -> list[Task]:
+        """The latest first."""
+        where, values = [_SELECT], list[Any]()
+        if running is not None:
+            where.append("t.ended IS NULL" if running else "t.ended IS NOT NULL")
+        for column, value in (("project", project), ("session", session)):
+            if value is not None:
+                where.append(f"t.{column} = ?")
+                values.append(value)
+        rows = self._here.all(
+            f"{' AND '.join(where)} ORDER BY t.started DESC, t.id DESC LIMIT ? OFFSET ?", *values, limit, offset
+        )
+        return [self._task(row) for row in rows]
+
+    def wordings(self, project: str | None, limit: int) -> list[tuple[str, str]]:
+        """The first task of each wording in a project, by id and text, the latest first."""
+        rows = self._here.all(
+            "SELECT id, text FROM tasks WHERE ns = ?1 AND project IS ?2 AND wording = id"
+            " ORDER BY started DESC, id DESC LIMIT ?3",
+            project, limit,
+        )  # fmt: skip
+        return [(id, text) for id, text in rows]
+
+    def attempts(self, wording: str) -> list[Task]:
+        """The ended tasks of one wording, in the order in which they ended."""
+        rows = self._here.all(f"{_SELECT} AND t.wording = ?2 AND t.ended IS NOT NULL ORDER BY t.ended, t.id", wording)
+        return [self._task(row) for row in rows]
+
+    def artifacts(self, tasks: Sequence[str], *, chars: int, limit: int) -> list[Artifact]:
+        """What these tasks logged, in the order of time, each up to so many characters; -1 is no limit."""
+        rows = self._here.all(
+            "SELECT a.id, a.task, a.kind, iif(?2 < 0, a.content, substr(a.content, 1, ?2)), a.created"
+            " FROM json_each(?3) j CROSS JOIN artifacts a ON a.ns = ?1 AND a.task = j.value"
+            " ORDER BY a.created, a.id LIMIT ?4",
+            chars, packed(tasks), limit,
+        )  # fmt: skip
+        return [Artifact(id, self._here.name, *rest) for id, *rest in rows]
+
+    def artifact_kinds(self, id: str) -> list[tuple[str, str]]:
+        rows = self._here.all("SELECT id, kind FROM artifacts WHERE ns = ?1 AND task = ?2 ORDER BY created, id", id)
+        return [(artifact, kind) for artifact, kind in rows]
+
+    def memories(self, tasks: Sequence[str]) -> list[int]:
+        """The memories that belong to these tasks, in the order of time."""
+        return self._here.first(
+            "SELECT m.num FROM json_each(?2) j CROSS JOIN memories m ON m.ns = ?1 AND m.task = j.value"
+            " WHERE m.status IN ('active', 'pending_review', 'superseded') ORDER BY m.created, m.id",
+            packed(tasks),
+        )
+
+    def uses(self, id: str) -> list[int]:
+        """The memories that were with a task, by the rule that uplift counts by."""
+        return self._here.first(
+            "SELECT DISTINCT e.num FROM events e JOIN tasks t ON t.ns = e.ns AND t.id = e.task JOIN memories m"
+            " ON m.num = e.num WHERE e.ns = ?1 AND e.task = ?2 AND m.status IN ('active', 'superseded')"
+            f" AND {_WITH_TASK} ORDER BY e.num",
+            id,
+        )
+
+    def outcomes(self, tasks: Sequence[str]) -> dict[str, float]:
+        """The last reward that was recorded for each task."""
+        rows = self._here.all(
+            "SELECT e.task, e.amount FROM json_each(?2) j CROSS JOIN events e ON e.ns = ?1 AND e.task = j.value"
+            " AND e.kind = 'outcome' WHERE e.amount IS NOT NULL ORDER BY e.at, e.id",
+            packed(tasks),
+        )
+        return dict(rows)
+
+    def trials(self, nums: Sequence[int]) -> dict[int, tuple[int, float]]:
+        """In how many ended tasks each memory took part, and the sum of their rewards."""
+        rows = self._here.all(
+            "SELECT m.num, m.tasks_with, m.reward_with FROM json_each(?2) j CROSS JOIN memories m"
+            " ON m.num = j.value AND m.ns = ?1",
+            packed(nums),
+        )
+        return {num: (tasks, rewards) for num, tasks, rewards in rows}
+
+    def trials_until(self, at: int) -> tuple[list[tuple[int, int, float]], int, float]:
+        """Each memory's tasks and their rewards as they stood at a time, and those of the whole namespace."""
+        rows = self._here.all(
+            f"SELECT num, count(*), total(reward) FROM ({_TRIALS_HERE} AND e.at <= ?2 AND t.ended <= ?2) GROUP BY num",
+            at,
+        )
+        ended = self._here.one("SELECT count(*), total(reward) FROM tasks WHERE ns = ?1 AND ended <= ?2", at)
+        assert ended is not None
+        return [(num, tasks, rewards) for num, tasks, rewards in rows], ended[0], ended[1]
+
+
+class SqliteTaskWriter(SqliteTasks):
+    __slots__ = ()
+
+    def put(self, task: Task) -> None:
+        self._here.change(
+            "INSERT INTO tasks (ns, id, text, started, wording, session, project, worktree)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            task.id, task.text, task.started, task.wording, task.session, task.project, task.worktree,
+        )  # fmt: skip
+
+    def put_artifact(self, artifact: Artifact) -> None:
+        self._here.change(
+            "INSERT INTO artifacts (ns, id, task, kind, content, created) VALUES (?, ?, ?, ?, ?, ?)",
+            artifact.id, artifact.task, artifact.kind, artifact.content, artifact.created,
+        )  # fmt: skip
+
+    def mark_used(self, id: str) -> None:
+        self._here.change("UPDATE tasks SET marked = 1 WHERE ns = ?1 AND id = ?2", id)
+
+    def end(self, task: Task, episode: int) -> None:
+        self._here.change(
+            "UPDATE tasks SET ended = ?3, reward = ?4, summary = ?5, episode = ?6 WHERE ns = ?1 AND id = ?2",
+            task.id, task.ended, task.reward, task.summary, episode,
+        )  # fmt: skip
+
+    def recount(self, id: str | None = None) -> None:
+        """Count trials anew for the memories of one task, or, without one, for the whole namespace."""
+        here, seq = self._here, self._here.number()
+        if id is None:
+            here.change(
+                "UPDATE memories SET tasks_with = 0, reward_with = 0, seq = ?2 WHERE ns = ?1 AND tasks_with <> 0", seq
+            )
+        only = "" if id is None else " AND e.num IN (SELECT num FROM events WHERE ns = ?1 AND task = ?3)"
+        here.change(
+            "UPDATE memories SET tasks_with = x.tasks, reward_with = x.rewards, seq = ?2 FROM (SELECT num,"
+            f" count(*) AS tasks, total(reward) AS rewards FROM ({_TRIALS_HERE}{only}) GROUP BY num) x"
+            " WHERE memories.num = x.num",
+            seq, *(() if id is None else (id,)),
+        )  # fmt: skip
+        here.change(
+            "UPDATE namespaces SET (tasks_ended, reward_total) = (SELECT count(*), total(reward) FROM tasks"
+            " WHERE ns = ?1 AND ended IS NOT NULL) WHERE id = ?1"
+        )
+
+    def forget_words(self, episodes: Sequence[int]) -> None:
+        """Deleting a task's episode for good takes its words and logs along; its reward stays, as a number."""
+        wanted = packed(episodes)
+        ended = "SELECT id FROM tasks WHERE ns = ?1 AND episode IN (SELECT value FROM json_each(?2))"
+        self._here.change(f"DELETE FROM artifacts WHERE ns = ?1 AND task IN ({ended})", wanted)
+        self._here.change(f"UPDATE tasks SET text = '', summary = NULL WHERE ns = ?1 AND id IN ({ended})", wanted)

@@ -1,0 +1,173 @@
+"""What is derived from texts in SQLite: the dictionary of words, each memory's entry, labels, and changed columns."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+
+from recallens.store.records import COLUMN_FIELDS, ColumnChanges, LexicalEntry, Prepared
+from recallens.store.sqlite.connection import NamespaceConnection, packed
+
+# The highest code point: no term that starts with a prefix sorts above prefix + this.
+AFTER_EVERY_TERM = "\U0010ffff"
+# A name that very many memories share ties none of them to another.
+MOST_SHARED = 64
+
+TermCache = dict[int, tuple[int, dict[str, int]]]
+"""By namespace, the words whose numbers a writer knows, and the epoch in which they hold."""
+
+
+class SqliteTerms:
+    __slots__ = ("_here",)
+
+    def __init__(self, here: NamespaceConnection) -> None:
+        self._here = here
+
+    def changes(self, since: int) -> ColumnChanges:
+        rows = self._here.all(
+            f"SELECT {', '.join(COLUMN_FIELDS)} FROM memories WHERE ns = ?1 AND seq > ?2 ORDER BY num", since
+        )
+        # A reader that starts from nothing has nothing to bury.
+        removed = self._here.first("SELECT num FROM tombstones WHERE ns = ?1 AND seq > ?2", since) if since else []
+        return ColumnChanges(rows, removed)
+
+    def entries(self, since: int, after: int) -> Iterator[LexicalEntry]:
+        rows = self._here.db.execute(
+            "SELECT l.num, l.head, l.terms FROM memories m JOIN lexical l ON l.num = m.num"
+            " WHERE m.ns = ? AND m.seq > ? AND m.num > ? ORDER BY l.num",
+            (self._here.key, since, after),
+        )
+        return (LexicalEntry(*row) for row in rows)
+
+    def numbers(self, words: Sequence[str]) -> dict[str, int]:
+        rows = self._here.all(
+            "SELECT t.term, t.number FROM json_each(?2) j CROSS JOIN terms t ON t.ns = ?1 AND t.term = j.value",
+            packed(words),
+        )
+        return dict(rows)
+
+    def with_prefix(self, prefixes: Sequence[str], cap: int) -> dict[str, list[int]]:
+        rows = self._here.all(
+            "SELECT j.value, t.number FROM json_each(?2) j CROSS JOIN terms t"
+            " ON t.ns = ?1 AND t.term >= j.value AND t.term < j.value || ?3 ORDER BY j.value, length(t.term), t.term",
+            packed(prefixes), AFTER_EVERY_TERM,
+        )  # fmt: skip
+        numbers: dict[str, list[int]] = {}
+        for prefix, number in rows:
+            begun = numbers.setdefault(prefix, [])
+            if len(begun) < cap:
+                begun.append(number)
+        return numbers
+
+    def held(self, nums: Sequence[int]) -> set[int]:
+        """The numbers of all words that these memories hold."""
+        blobs = self._here.first(
+            "SELECT l.terms FROM json_each(?2) j CROSS JOIN lexical l ON l.num = j.value"
+            " JOIN memories m ON m.num = l.num AND m.ns = ?1",
+            packed(nums),
+        )
+        return {number for blob in blobs for number in array("I", blob)}
+
+    def labelled(self, labels: Sequence[tuple[str, str]]) -> list[tuple[str, str, int]]:
+        """Memories that carry any of these (value, kind) labels; an empty kind means any kind."""
+        rows = self._here.all(
+            "SELECT l.value, l.kind, l.num FROM json_each(?2) j CROSS JOIN labels l"
+            " ON l.ns = ?1 AND l.value = j.value ->> 0 AND (j.value ->> 1 = '' OR l.kind = j.value ->> 1)"
+            " ORDER BY l.num",
+            packed([list(label) for label in labels]),
+        )
+        return [(value, kind, num) for value, kind, num in rows]
+
+    def sharing_names(self, nums: Sequence[int], cap: int) -> list[tuple[int, int]]:
+        """Pairs of memories that name the same entity, one of these first; names that everybody has are left out."""
+        rows = self._here.all(
+            "SELECT DISTINCT a.num, b.num FROM labels a JOIN labels b ON b.ns = a.ns AND b.value = a.value"
+            " AND b.kind = 'entity' AND b.num <> a.num WHERE a.ns = ?1 AND a.kind = 'entity'"
+            " AND a.num IN (SELECT value FROM json_each(?2))"
+            " AND (SELECT count(*) FROM (SELECT 1 FROM labels c WHERE c.ns = a.ns AND c.value = a.value"
+            " AND c.kind = 'entity' LIMIT ?3 + 1)) <= ?3"
+            " ORDER BY a.num, b.num LIMIT ?4",
+            packed(nums), MOST_SHARED, cap,
+        )  # fmt: skip
+        return [(a, b) for a, b in rows]
+
+    def paths(self, nums: Sequence[int]) -> list[tuple[int, str]]:
+        """Every file that each of these memories names."""
+        rows = self._here.all(
+            "SELECT l.num, l.value FROM json_each(?2) j CROSS JOIN labels l ON l.num = j.value"
+            " WHERE l.ns = ?1 AND l.kind = 'path' ORDER BY l.num, l.value",
+            packed(nums),
+        )
+        return [(num, value) for num, value in rows]
+
+
+class SqliteTermWriter(SqliteTerms):
+    __slots__ = ("_cache",)
+
+    def __init__(self, here: NamespaceConnection, cache: TermCache) -> None:
+        super().__init__(here)
+        self._cache = cache
+
+    def put(self, nums: Sequence[int], rows: Sequence[Prepared]) -> None:
+        """What is derived from the text: the lexical entry and the labels."""
+        numbers = self._known_numbers(rows)
+        entries = []
+        for num, row in zip(nums, rows, strict=True):
+            sequence = array("I", [numbers[term] for term in (*row.head, *row.body)])
+            entries.append((num, len(row.head), sequence.tobytes()))
+        self._here.db.executemany("INSERT OR REPLACE INTO lexical VALUES (?, ?, ?)", entries)
+        self.label((*label, num) for num, row in zip(nums, rows, strict=True) for label in row.labels)
+
+    def label(self, labels: Iterable[tuple[str, str, int]]) -> None:
+        self._here.change_many("INSERT OR IGNORE INTO labels VALUES (?, ?, ?, ?)", labels)
+
+    def _known_numbers(self, rows: Sequence[Prepared]) -> dict[str, int]:
+        """The number of every word of these rows; new words are given theirs."""
+        here = self._here
+        ((following, epoch),) = here.change("SELECT next_term, epoch + dropped_terms FROM namespaces WHERE id = ?1")
+        cached_epoch, cached = self._cache.get(here.key, (epoch, {}))
+        known: dict[str, int] = cached if cached_epoch == epoch else {}
+        wanted = {term for prepared in rows for term in (*prepared.head, *prepared.body)}
+        missing = sorted(wanted - known.keys())
+        if missing:
+            known |= self.numbers(missing)
+        fresh = [term for term in missing if term not in known]
+        if fresh:
+            added = {term: following + i for i, term in enumerate(fresh)}
+            here.change_many("INSERT INTO terms VALUES (?, ?, ?)", added.items())
+            here.change("UPDATE namespaces SET next_term = ?2 WHERE id = ?1", following + len(fresh))
+            known |= added
+        self._cache[here.key] = (epoch, known)
+        return known
+
+    def drop(self, numbers: Sequence[int]) -> None:
+        """Words that nothing holds any more leave the dictionary."""
+        self._forget(numbers)
+        self._here.change("UPDATE namespaces SET dropped_terms = dropped_terms + 1 WHERE id = ?1")
+
+    def drop_unused(self) -> None:
+        """A word that only a deleted memory held must not stay behind in the dictionary."""
+        used: set[int] = set()
+        for (blob,) in self._here.db.execute(
+            "SELECT l.terms FROM memories m JOIN lexical l ON l.num = m.num WHERE m.ns = ?", (self._here.key,)
+        ):
+            used.update(array("I", blob))
+        known = self._here.first("SELECT number FROM terms WHERE ns = ?1")
+        self._forget([number for number in known if number not in used])
+        self._here.change("UPDATE namespaces SET epoch = epoch + 1 WHERE id = ?1")
+        self._cache.pop(self._here.key, None)
+
+    def _forget(self, numbers: Sequence[int]) -> None:
+        self._here.change(
+            "DELETE FROM terms WHERE ns = ?1 AND number IN (SELECT value FROM json_each(?2))", packed(numbers)
+        )
+
+    def clear(self) -> None:
+        """Drop the lexical view of a namespace, to be written anew; every row counts as changed."""
+        here = self._here
+        here.change("DELETE FROM lexical WHERE num IN (SELECT num FROM memories WHERE ns = ?1)")
+        here.change("DELETE FROM labels WHERE ns = ?1")
+        here.change("DELETE FROM terms WHERE ns = ?1")
+        here.change("UPDATE namespaces SET epoch = epoch + 1, next_term = 0 WHERE id = ?1")
+        here.change("UPDATE memories SET seq = ?2 WHERE ns = ?1", here.number())
+        self._cache.pop(here.key, None)

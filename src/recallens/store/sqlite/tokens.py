@@ -1,0 +1,63 @@
+"""Tokens in SQLite, and the answers of writes that may be sent twice. They belong to no single namespace."""
+
+from __future__ import annotations
+
+import json
+
+import apsw
+
+from recallens.model.audit import KeptAnswer, Token
+from recallens.store.sqlite.connection import packed
+
+_COLUMNS = "id, name, digest, namespaces, right, created, expires, revoked"
+
+
+class SqliteTokens:
+    __slots__ = ("_db",)
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def all(self) -> list[Token]:
+        """The oldest first."""
+        return [
+            Token(id, name, digest, tuple(json.loads(namespaces)), right, created, expires, revoked)
+            for id, name, digest, namespaces, right, created, expires, revoked in self._db.execute(
+                f"SELECT {_COLUMNS} FROM tokens ORDER BY created, id"
+            )
+        ]
+
+    def answer(self, owner: str, key: str) -> KeptAnswer | None:
+        row = self._db.execute(
+            "SELECT request, created, status, body FROM answers WHERE owner = ? AND key = ?", (owner, key)
+        ).fetchone()
+        return KeptAnswer(*row) if row else None
+
+
+class SqliteTokenWriter(SqliteTokens):
+    __slots__ = ()
+
+    def put(self, token: Token) -> None:
+        self._db.execute(
+            f"INSERT INTO tokens ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                token.id, token.name, token.digest, packed(token.namespaces), token.right, token.created,
+                token.expires, token.revoked,
+            ),
+        )  # fmt: skip
+
+    def revoke(self, id: str, at: int) -> None:
+        self._db.execute("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL", (at, id))
+
+    def put_answer(self, owner: str, key: str, namespace: str | None, answer: KeptAnswer) -> None:
+        self._db.execute(
+            "INSERT OR REPLACE INTO answers (owner, key, namespace, request, created, status, body)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (owner, key, namespace, answer.request, answer.created, answer.status, answer.body),
+        )
+
+    def drop_answer(self, owner: str, key: str) -> None:
+        self._db.execute("DELETE FROM answers WHERE owner = ? AND key = ?", (owner, key))
+
+    def drop_answers_before(self, created: int) -> None:
+        self._db.execute("DELETE FROM answers WHERE created < ?", (created,))

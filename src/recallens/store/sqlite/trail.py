@@ -1,0 +1,149 @@
+"""What was done with memories in SQLite: events, the audit chain, and the ledgers of recorded recalls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from recallens.model.audit import AuditEntry
+from recallens.model.memory import Event
+from recallens.model.salience import DAY_MS
+from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
+
+
+class SqliteTrail:
+    __slots__ = ("_here",)
+
+    def __init__(self, here: NamespaceConnection) -> None:
+        self._here = here
+
+    def usage_until(self, at: int) -> list[tuple[int, str, int, float | None]]:
+        """What happened to each memory up to a time: number, kind, time and amount."""
+        rows = self._here.all(
+            "SELECT num, kind, at, amount FROM events WHERE ns = ?1 AND at <= ?2 AND num IS NOT NULL"
+            " ORDER BY num, at, id",
+            at,
+        )
+        return [(num, kind, when, amount) for num, kind, when, amount in rows]
+
+    # ── the audit chain ──
+
+    def audit_head(self) -> tuple[int, str]:
+        """The number and digest that the last entry must have."""
+        row = self._here.one("SELECT audit_number, audit_digest FROM namespaces WHERE id = ?1")
+        return (row[0], row[1]) if row else (0, "")
+
+    def audit(self, after: int = 0, limit: int = -1) -> list[AuditEntry]:
+        rows = self._here.all(
+            "SELECT id, number, at, session, query_digest, memories, previous, digest FROM audit"
+            " WHERE ns = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
+            after, limit,
+        )  # fmt: skip
+        name = self._here.name
+        return [
+            AuditEntry(id, name, number, at, session, asked, tuple(json.loads(memories)), previous, digest)
+            for id, number, at, session, asked, memories, previous, digest in rows
+        ]
+
+    def recalls_by_day(self, since: int) -> dict[int, int]:
+        """How many questions were answered on each day, by the number of the day since 1970.
+
+        One recall has an entry for each memory that it returned, all of one time and question.
+        """
+        rows = self._here.all(
+            "SELECT at / ?2, count(DISTINCT at || ' ' || query_digest) FROM audit WHERE ns = ?1 AND at >= ?3"
+            " GROUP BY 1",
+            DAY_MS, since,
+        )  # fmt: skip
+        return dict(rows)
+
+    # ── the ledgers of recorded recalls ──
+
+    def ledger(self, id: str) -> tuple[bytes, dict[str, str]] | None:
+        return _ledger(self._here.one("SELECT ledger, audit FROM snapshots WHERE ns = ?1 AND id = ?2", id))
+
+    def last_ledger(self, session: str, owner: str | None = None) -> tuple[bytes, dict[str, str]] | None:
+        """The latest of a session, or of those that an owner recorded in it."""
+        return _ledger(
+            self._here.one(
+                "SELECT ledger, audit FROM snapshots WHERE ns = ?1 AND session = ?2 AND (?3 IS NULL OR owner = ?3)"
+                " ORDER BY number DESC LIMIT 1",
+                session, owner,
+            )
+        )  # fmt: skip
+
+    def ledgers(self, limit: int, owner: str | None) -> list[tuple[str, int, str, bytes]]:
+        """Id, time, session and ledger of the recalls that are still kept, the latest first.
+
+        An owner sees their own and those of nobody, as with a single one.
+        """
+        rows = self._here.all(
+            "SELECT id, at, session, ledger FROM snapshots WHERE ns = ?1"
+            " AND (?3 IS NULL OR owner IS NULL OR owner = ?3) ORDER BY number DESC LIMIT ?2",
+            limit, owner,
+        )  # fmt: skip
+        return [(id, at, session, ledger) for id, at, session, ledger in rows]
+
+    def ledger_owner(self, id: str) -> str | None:
+        row = self._here.one("SELECT owner FROM snapshots WHERE ns = ?1 AND id = ?2", id)
+        return row[0] if row else None
+
+
+class SqliteTrailWriter(SqliteTrail):
+    __slots__ = ()
+
+    def record(self, events: Sequence[Event], nums: Sequence[int | None]) -> None:
+        rows = [
+            [event.kind, event.at, num, event.session, event.task, event.amount]
+            for event, num in zip(events, nums, strict=True)
+        ]
+        self._here.change(
+            "INSERT INTO events (ns, kind, at, num, session, task, amount) SELECT ?1, j.value ->> 0, j.value ->> 1,"
+            " j.value ->> 2, j.value ->> 3, j.value ->> 4, j.value ->> 5 FROM json_each(?2) j",
+            packed(rows),
+        )
+
+    def append_audit(self, entries: Sequence[AuditEntry]) -> None:
+        """The chain grows, and the namespace remembers where it ends."""
+        rows = [
+            [e.number, e.id, e.at, e.session, e.query_digest, packed(e.memories), e.previous, e.digest] for e in entries
+        ]
+        self._here.change(
+            "INSERT INTO audit (ns, number, id, at, session, query_digest, memories, previous, digest)"
+            " SELECT ?1, j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3, j.value ->> 4, j.value ->> 5,"
+            " j.value ->> 6, j.value ->> 7 FROM json_each(?2) j",
+            packed(rows),
+        )
+        if entries:
+            last = entries[-1]
+            self._here.change(
+                "UPDATE namespaces SET audit_number = ?2, audit_digest = ?3 WHERE id = ?1", last.number, last.digest
+            )
+
+    def put_ledger(
+        self, *, id: str, session: str, at: int, ledger: bytes, audit: Mapping[str, str], keep: int,
+        owner: str | None = None,
+    ) -> None:  # fmt: skip
+        """Store a recall's ledger; of each session only the last few stay."""
+        self._here.change(
+            "INSERT OR REPLACE INTO snapshots (ns, id, session, at, ledger, audit, owner)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            id, session, at, ledger, json.dumps(dict(audit)), owner,
+        )  # fmt: skip
+        self._here.change(
+            "DELETE FROM snapshots WHERE ns = ?1 AND session = ?2 AND number <= (SELECT number FROM snapshots"
+            " WHERE ns = ?1 AND session = ?2 ORDER BY number DESC LIMIT 1 OFFSET ?3)",
+            session, keep,
+        )  # fmt: skip
+
+    def drop_ledgers(self) -> None:
+        """Stored ledgers name memories and titles: what is deleted for good must not live on in them.
+
+        Nor in the answers that are kept to be given again.
+        """
+        self._here.change("DELETE FROM snapshots WHERE ns = ?1")
+        self._here.change("DELETE FROM answers WHERE namespace = (SELECT name FROM namespaces WHERE id = ?1)")
+
+
+def _ledger(row: Row | None) -> tuple[bytes, dict[str, str]] | None:
+    return (row[0], json.loads(row[1])) if row else None

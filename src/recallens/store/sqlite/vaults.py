@@ -1,0 +1,367 @@
+"""Vaults in SQLite: their files, sections and links; and documents, the texts that memories were cut from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from recallens.model.memory import Document
+from recallens.store.sqlite.citations import SqliteCitationWriter, citation_columns
+from recallens.store.sqlite.connection import NamespaceConnection, Row, packed, packed_record
+from recallens.store.sqlite.memories import REPLACED, SqliteMemoryWriter
+from recallens.store.sqlite.terms import SqliteTermWriter
+
+# The methods that make these load them: a store without a vault needs none.
+if TYPE_CHECKING:
+    from recallens.model.vault import KnownSection, Link, Placed, Vault, VaultFile, VaultOptions
+    from recallens.store.records import MovedSection, NewSection, ReplacedSection
+
+# The vault with the number ?2, if it is one of this namespace.
+_VAULT = "(SELECT id FROM vaults WHERE id = ?2 AND ns = ?1)"
+_PLACED = "s.position, s.headings, s.anchors, s.digest, s.body, s.links"
+# What happened to a memory, and what it is related to, goes on with its new number.
+_FOLLOWING = (
+    ("events", "num"), ("session_memories", "num"), ("relations", "source"), ("relations", "target"),
+    ("vault_sections", "num"),
+)  # fmt: skip
+
+
+class SqliteDocuments:
+    __slots__ = ("_here",)
+
+    def __init__(self, here: NamespaceConnection) -> None:
+        self._here = here
+
+    def all(self) -> list[Document]:
+        rows = self._here.all("SELECT id, path, title, hash, mtime, project FROM documents WHERE ns = ?1 ORDER BY path")
+        return [Document(id, self._here.name, *rest) for id, *rest in rows]
+
+    def paths(self, ids: Sequence[str]) -> dict[str, str]:
+        rows = self._here.all(
+            "SELECT d.id, d.path FROM json_each(?2) j CROSS JOIN documents d ON d.ns = ?1 AND d.id = j.value",
+            packed(ids),
+        )
+        return dict(rows)
+
+    def memories(self, path: str) -> list[int]:
+        return self._here.first(
+            "SELECT m.num FROM documents d JOIN memories m ON m.ns = d.ns AND m.document = d.id"
+            " WHERE d.ns = ?1 AND d.path = ?2",
+            path,
+        )
+
+
+class SqliteDocumentWriter(SqliteDocuments):
+    __slots__ = ()
+
+    def put(self, document: Document) -> None:
+        self._here.change(
+            "INSERT OR REPLACE INTO documents (ns, id, path, title, hash, mtime, project) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            document.id, document.path, document.title, document.hash, document.mtime, document.project,
+        )  # fmt: skip
+
+    def drop(self, ids: Sequence[str]) -> None:
+        self._here.change(
+            "DELETE FROM documents WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))", packed(ids)
+        )
+
+
+class SqliteVaults:
+    __slots__ = ("_here",)
+
+    def __init__(self, here: NamespaceConnection) -> None:
+        self._here = here
+
+    def all(self) -> list[Vault]:
+        from recallens.model.vault import Vault
+
+        rows = self._here.all("SELECT id, name, root, options, created, synced FROM vaults WHERE ns = ?1 ORDER BY name")
+        return [
+            Vault(id, self._here.name, name, root, _options_of(options), created, synced)
+            for id, name, root, options, created, synced in rows
+        ]
+
+    def counts(self) -> dict[int, tuple[int, int]]:
+        """How many files and sections each vault has."""
+        rows = self._here.all(
+            "SELECT v.id, (SELECT count(*) FROM vault_files f WHERE f.vault = v.id AND f.error IS NULL),"
+            " (SELECT count(*) FROM vault_sections s WHERE s.vault = v.id) FROM vaults v WHERE v.ns = ?1"
+        )
+        return {id: (files, sections) for id, files, sections in rows}
+
+    def files(self, vault: int) -> list[VaultFile]:
+        from recallens.model.vault import Seen, VaultFile
+
+        rows = self._here.all(
+            "SELECT path, document, hash, mtime, ctime, size, error FROM vault_files"
+            f" WHERE vault = {_VAULT} ORDER BY path",
+            vault,
+        )
+        return [
+            VaultFile(path, document, digest, Seen(mtime, ctime, size), error)
+            for path, document, digest, mtime, ctime, size, error in rows
+        ]
+
+    def sections(self, vault: int, documents: Sequence[str]) -> dict[str, list[KnownSection]]:
+        """The sections of these documents, each list in the order of the file."""
+        rows = self._here.all(
+            f"SELECT s.num, m.id, s.document, m.content_hash, m.title, m.created, {_PLACED} FROM json_each(?3) j"
+            f" CROSS JOIN vault_sections s ON s.vault = {_VAULT} AND s.document = j.value"
+            " JOIN memories m ON m.num = s.num ORDER BY s.document, s.position",
+            vault, packed(documents),
+        )  # fmt: skip
+        sections: dict[str, list[KnownSection]] = {}
+        for row in rows:
+            section = _section_of(row)
+            sections.setdefault(section.document, []).append(section)
+        return sections
+
+    def page(self, vault: int, limit: int, offset: int) -> list[tuple[str, str, int, tuple[str, ...], str | None, int]]:
+        """Id, path, position, headings, title and length of each section, in the order of the files."""
+        rows = self._here.all(
+            "SELECT m.id, f.path, s.position, s.headings, m.title, m.chars FROM vault_files f JOIN vault_sections s"
+            " ON s.vault = f.vault AND s.document = f.document JOIN memories m ON m.num = s.num"
+            f" WHERE f.vault = {_VAULT} ORDER BY f.path, s.position LIMIT ?3 OFFSET ?4",
+            vault, limit, offset,
+        )  # fmt: skip
+        return [(id, path, place, _names_of(names), title, chars) for id, path, place, names, title, chars in rows]
+
+    def texts(self, documents: Sequence[str]) -> dict[str, list[str]]:
+        """The texts of each document's sections, in the order of the file."""
+        rows = self._here.all(
+            "SELECT s.document, m.content FROM vault_sections s JOIN memories m ON m.num = s.num AND m.ns = ?1"
+            " WHERE s.document IN (SELECT value FROM json_each(?2)) ORDER BY s.document, s.position",
+            packed(documents),
+        )
+        texts: dict[str, list[str]] = {}
+        for document, content in rows:
+            texts.setdefault(document, []).append(content)
+        return texts
+
+    def links(self, vault: int) -> dict[str, list[tuple[int, tuple[str, ...], tuple[Link, ...]]]]:
+        """By path, each section's number, the names of its headings, and its links."""
+        rows = self._here.all(
+            "SELECT f.path, s.num, s.anchors, s.links FROM vault_files f LEFT JOIN vault_sections s"
+            f" ON s.vault = f.vault AND s.document = f.document WHERE f.vault = {_VAULT} ORDER BY f.path, s.position",
+            vault,
+        )
+        links: dict[str, list[tuple[int, tuple[str, ...], tuple[Link, ...]]]] = {}
+        for path, num, anchors, written in rows:
+            own = links.setdefault(path, [])
+            if num is not None:
+                own.append((num, _names_of(anchors), _links_of(written)))
+        return links
+
+    def mentions(self, vault: int) -> set[tuple[int, int]]:
+        """Only what the rule made between sections of this vault: what a person related stays theirs."""
+        rows = self._here.all(
+            "SELECT r.source, r.target FROM relations r JOIN vault_sections a ON a.num = r.source"
+            f" JOIN vault_sections b ON b.num = r.target WHERE a.vault = {_VAULT} AND b.vault = a.vault"
+            " AND r.type = 'MENTIONS' AND r.origin = 'rule'",
+            vault,
+        )
+        return {(source, target) for source, target in rows}
+
+    def holds(self, path: str) -> bool:
+        """Whether a document is a file of a vault."""
+        row = self._here.one(
+            "SELECT EXISTS (SELECT 1 FROM documents d JOIN vault_files f ON f.document = d.id"
+            " WHERE d.ns = ?1 AND d.path = ?2)",
+            path,
+        )
+        return bool(row and row[0])
+
+
+class SqliteVaultWriter(SqliteVaults):
+    __slots__ = ("_citations", "_memories", "_terms")
+
+    def __init__(
+        self,
+        here: NamespaceConnection,
+        memories: SqliteMemoryWriter,
+        terms: SqliteTermWriter,
+        citations: SqliteCitationWriter,
+    ) -> None:
+        super().__init__(here)
+        self._memories = memories
+        self._terms = terms
+        self._citations = citations
+
+    # ── vaults and files ──
+
+    def put(self, name: str, root: str, options: VaultOptions, at: int) -> None:
+        self._here.change(
+            "INSERT INTO vaults (ns, name, root, options, created) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (ns, name) DO UPDATE SET options = excluded.options",
+            name, root, packed_record(options), at,
+        )  # fmt: skip
+
+    def mark_synced(self, vault: int, at: int) -> None:
+        self._here.change("UPDATE vaults SET synced = ?3 WHERE id = ?2 AND ns = ?1", vault, at)
+
+    def drop(self, vault: int) -> list[int]:
+        """The vault, its files and their documents; gives the sections that are to be deleted."""
+        nums = self._here.first(f"SELECT num FROM vault_sections WHERE vault = {_VAULT}", vault)
+        self._here.change(
+            "DELETE FROM documents WHERE ns = ?1 AND id IN (SELECT document FROM vault_files WHERE vault = ?2)", vault
+        )
+        self._here.change("DELETE FROM vaults WHERE ns = ?1 AND id = ?2", vault)
+        return nums
+
+    def put_files(self, vault: int, files: Sequence[VaultFile]) -> None:
+        self._here.change_many(
+            f"INSERT OR REPLACE INTO vault_files VALUES ({_VAULT}, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            [(vault, f.path, f.document, f.hash, f.seen.mtime, f.seen.ctime, f.seen.size, f.error) for f in files],
+        )
+
+    def drop_files(self, vault: int, paths: Sequence[str]) -> None:
+        self._here.change(
+            f"DELETE FROM vault_files WHERE vault = {_VAULT} AND path IN (SELECT value FROM json_each(?3))",
+            vault, packed(paths),
+        )  # fmt: skip
+
+    # ── sections ──
+
+    def insert_sections(self, vault: int, sections: Sequence[NewSection]) -> list[int]:
+        nums = self._memories.insert([section.row for section in sections])
+        self._here.change_many(
+            f"INSERT INTO vault_sections VALUES (?3, {_VAULT}, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            [
+                (vault, num, section.row.memory.document, *_values(section.placed))
+                for num, section in zip(nums, sections, strict=True)
+            ],
+        )
+        return nums
+
+    def replace_sections(self, sections: Sequence[ReplacedSection]) -> list[int]:
+        """Write sections anew in place.
+
+        A row of the index never changes its words, so the memory takes a new number: its old row is buried, a new one
+        is added, and the id, the history and the usage go on. Gives the new numbers.
+        """
+        if not sections:
+            return []
+        here, seq = self._here, self._here.number()
+        fresh = self._fresh_numbers(len(sections))
+        pairs = packed([[section.num, num] for section, num in zip(sections, fresh, strict=True)])
+        old = packed([section.num for section in sections])
+        here.db.execute("PRAGMA defer_foreign_keys = ON")
+        sets = "".join(f", {name} = ?{place}" for place, name in enumerate(REPLACED.names, start=5))
+        here.change_many(
+            f"UPDATE memories SET num = ?3, seq = ?4{sets}, version = version + 1 WHERE num = ?2 AND ns = ?1",
+            [
+                (section.num, num, seq, *REPLACED.values(section.row))
+                for section, num in zip(sections, fresh, strict=True)
+            ],
+        )
+        for table in ("citations", "lexical", "labels", "backlog"):
+            here.db.execute(f"DELETE FROM {table} WHERE num IN (SELECT value FROM json_each(?))", (old,))
+        stale = packed([section.num for section in sections if not section.same_text])
+        here.change("DELETE FROM vectors WHERE +ns = ?1 AND num IN (SELECT value FROM json_each(?2))", stale)
+        for table, column in _FOLLOWING:
+            here.db.execute(
+                f"UPDATE {table} SET {column} = j.value ->> 1 FROM json_each(?) j"
+                f" WHERE {table}.{column} = j.value ->> 0",
+                (pairs,),
+            )
+        here.change(
+            "UPDATE vectors SET num = j.value ->> 1, seq = ?2 FROM json_each(?3) j"
+            " WHERE vectors.num = j.value ->> 0 AND +vectors.ns = ?1",
+            seq, pairs,
+        )  # fmt: skip
+        here.change("INSERT OR IGNORE INTO tombstones SELECT ?1, ?2, value FROM json_each(?3)", seq, old)
+        rows = [section.row for section in sections]
+        self._citations.put(fresh, [row.memory for row in rows])
+        self._terms.put(fresh, rows)
+        self._place([(section.placed, num) for section, num in zip(sections, fresh, strict=True)])
+        return fresh
+
+    def _fresh_numbers(self, count: int) -> list[int]:
+        """Numbers as AUTOINCREMENT would give them out, and never again."""
+        row = self._here.db.execute(
+            "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'memories' RETURNING seq", (count,)
+        ).fetchone()
+        assert row is not None  # there is a section to replace, so there was an insert
+        return list(range(row[0] - count + 1, row[0] + 1))
+
+    def move_sections(self, sections: Sequence[MovedSection]) -> None:
+        if not sections:
+            return
+        seq = self._here.number()
+        self._here.change_many(
+            "UPDATE memories SET seq = ?3, position = ?4, created = coalesce(?5, created), updated = ?6,"
+            " attributes = ?7 WHERE num = ?2 AND ns = ?1",
+            [
+                (s.num, seq, s.placed.position, s.created, s.updated, packed_record(dict(s.attributes)))
+                for s in sections
+            ],
+        )
+        # The file's own citation is the first: what the text cites comes after it.
+        self._here.db.executemany(
+            "UPDATE citations SET data = ? WHERE num = ? AND position = 0 AND kind = 'file'",
+            [(citation_columns(section.citation)[1], section.num) for section in sections],
+        )
+        self._place([(section.placed, section.num) for section in sections])
+
+    def _place(self, placed: Sequence[tuple[Placed, int]]) -> None:
+        self._here.db.executemany(
+            "UPDATE vault_sections SET position = ?, headings = ?, anchors = ?, digest = ?, body = ?,"
+            " links = ? WHERE num = ?",
+            [(*_values(where), num) for where, num in placed],
+        )
+
+    def drop_sections(self, nums: Sequence[int]) -> None:
+        """They leave the store and the index. Words that nothing else holds are dropped apart."""
+        if nums:
+            self._memories.bury(nums)
+
+    # ── links ──
+
+    def put_mentions(self, pairs: Sequence[tuple[int, int]], at: int) -> None:
+        self._here.change_many(
+            "INSERT OR IGNORE INTO relations (ns, source, target, type, confidence, origin, created)"
+            " VALUES (?, ?, ?, 'MENTIONS', 1.0, 'rule', ?)",
+            [(source, target, at) for source, target in pairs],
+        )
+
+    def drop_mentions(self, pairs: Sequence[tuple[int, int]]) -> None:
+        self._here.change_many(
+            "DELETE FROM relations WHERE ns = ?1 AND source = ?2 AND target = ?3 AND type = 'MENTIONS'"
+            " AND origin = 'rule'",
+            pairs,
+        )
+
+
+# ── rows as values, and back ──
+
+
+def _options_of(text: str) -> VaultOptions:
+    from recallens.model.vault import VaultOptions
+
+    values: dict[str, Any] = json.loads(text)
+    lists: dict[str, Any] = {name: tuple(item) for name, item in values.items() if isinstance(item, list)}
+    return VaultOptions(**(values | lists))
+
+
+def _section_of(row: Row) -> KnownSection:
+    from recallens.model.vault import KnownSection, Placed
+
+    num, id, document, content_hash, title, created, position, headings, anchors, digest, body, links = row
+    placed = Placed(position, _names_of(headings), _names_of(anchors), digest, body, _links_of(links))
+    return KnownSection(num, id, document, placed, content_hash, title, created)
+
+
+def _names_of(text: str) -> tuple[str, ...]:
+    return () if text == "[]" else tuple(json.loads(text))
+
+
+def _links_of(text: str) -> tuple[Link, ...]:
+    from recallens.model.vault import Link
+
+    return () if text == "[]" else tuple(Link(*link) for link in json.loads(text))
+
+
+def _values(placed: Placed) -> tuple[int, str, str, str, str, str]:
+    links = packed([[link.kind, link.target, link.fragment] for link in placed.links])
+    return placed.position, packed(placed.headings), packed(placed.anchors), placed.digest, placed.body, links

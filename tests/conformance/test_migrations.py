@@ -1,0 +1,35 @@
+"""A SQLite store of an earlier schema opens, and keeps what it holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_store_contract import ENCODER, row
+
+from recallens.store.sqlite import connection
+from recallens.store.sqlite.migrations import MIGRATIONS
+from recallens.store.sqlite.store import SqliteStore
+from standing import START_MS
+
+
+def test_vectors_from_before_there_were_parts_are_the_first_part(tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "MIGRATIONS", MIGRATIONS[:6])
+        old = SqliteStore(tmp_path / "old.db", create=True)
+        with old.write("n") as tx:
+            tx.ensure(START_MS)
+            nums = tx.memories.insert([row(0, "a"), row(1, "b")])
+        old.connection.executemany(
+            "INSERT INTO vectors (num, encoder, ns, seq, vector) VALUES (?, ?, 1, 1, ?)",
+            [(num, ENCODER, str(num).encode()) for num in nums],
+        )
+        old.close()
+    store = SqliteStore(tmp_path / "old.db")
+    with store.write("n") as tx:
+        assert list(tx.vectors.changes(ENCODER, 0)) == [(num, 0, str(num).encode()) for num in nums]
+        tx.vectors.put(ENCODER, [(nums[0], 1, b"more")])
+        tx.memories.delete([nums[1]])
+        assert list(tx.vectors.changes(ENCODER, 0)) == [(nums[0], 0, b"1"), (nums[0], 1, b"more")]
+    assert store.check(None).problems == []
+    store.close()

@@ -1,0 +1,479 @@
+"""What every engine's store promises, noun by noun."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from test_store_contract import ENCODER, STORES, row, store, written
+
+from recallens.errors import NotFound
+from recallens.model.audit import KeptAnswer, Token, chained
+from recallens.model.citation import Checked, CitationCheck, CommitCitation, FileCitation, Standing, citation_to_json
+from recallens.model.memory import Artifact, Document, Event, EventKind, Relation, RelationType, Session, Status, Usage
+from recallens.model.salience import DAY_MS
+from recallens.model.task import Task
+from recallens.model.vault import Link, Placed, Seen, VaultFile, VaultOptions
+from recallens.store.protocols import Store, Writer
+from recallens.store.records import Listing, MovedSection, NewSection, ReplacedSection
+from standing import START_MS
+
+__all__ = ["STORES", "store"]  # the fixture
+
+
+# ── namespaces ──
+
+
+def test_an_unknown_namespace_reads_as_empty_and_takes_no_change(store: Store) -> None:
+    nums = written(store, "a")
+    with store.read("elsewhere") as reader:
+        assert (reader.name, reader.state) == ("elsewhere", None)
+        assert (reader.memories.numbers(), reader.memories.get(nums), reader.trail.audit_head()) == ([], {}, (0, ""))
+        assert reader.statistics()["totals"]["memories"] == 0
+    with store.write("elsewhere") as tx:
+        with pytest.raises(NotFound, match="no namespace 'elsewhere'"):
+            tx.sessions.put(Session("s", "elsewhere", START_MS))
+        with pytest.raises(NotFound):
+            tx.memories.insert([row(5, "b")])
+        state = tx.ensure(START_MS)
+        assert tx.state == state
+        assert tx.ensure(START_MS + 1) == state
+        tx.sessions.put(Session("s", "elsewhere", START_MS))
+    with store.read("elsewhere") as reader:
+        assert reader.sessions.get("s") == Session("s", "elsewhere", START_MS)
+
+
+def test_what_is_of_one_namespace_is_seen_from_no_other(store: Store) -> None:
+    mine = written(store, "see src/a.py", "b", session="s")
+    theirs = written(store, "c", namespace="m", first=5)
+    with store.write("n") as tx:
+        tx.relations.put(mine[0], mine[1], Relation("", "", RelationType.CAUSED, created=START_MS))
+        tx.sessions.put(Session("s", "n", START_MS))
+    with store.write("m") as tx:
+        assert tx.memories.ids([*mine, *theirs]).keys() == set(theirs)
+        assert tx.memories.get(mine) == {}
+        assert (tx.terms.held(mine), tx.terms.paths(mine)) == (set(), [])
+        assert (tx.relations.find(mine), tx.relations.of(mine[0])) == ({}, [])
+        assert (tx.sessions.sources(mine), tx.sessions.contexts(mine), tx.tasks.trials(mine)) == ({}, {}, {})
+        tx.memories.update(mine[0], {"importance": 0.1})
+        tx.memories.delete([mine[0]])
+        tx.vectors.put(ENCODER, [(mine[0], 0, b"12345678")])
+    with store.read("n") as reader:
+        assert reader.memories.get(mine)[mine[0]].importance != 0.1
+        assert list(reader.vectors.changes(ENCODER, 0)) == []
+        assert reader.whole.at("m").memories.numbers() == theirs
+
+
+def test_the_whole_store_knows_its_namespaces_and_counts(store: Store) -> None:
+    written(store, "a", "b")
+    written(store, "c", namespace="m", first=5)
+    with store.read_all() as whole:
+        assert [(state.name, count) for state, count in whole.namespaces()] == [("m", 1), ("n", 2)]
+        assert whole.statistics()["totals"]["memories"] == 3
+        here = whole.at("n").statistics()
+        assert (here["totals"]["memories"], here["by"]["status"]) == (2, {"active": 2})
+    with store.write_all() as whole:
+        first, second = whole.at("n"), whole.at("m")
+        first.vectors.enqueue(ENCODER, first.memories.numbers())
+        second.vectors.enqueue(ENCODER, second.memories.numbers())
+        whole.at("n").memories.update(1, {"uses": 1})
+        first.memories.update(2, {"uses": 1})  # one transaction, one number
+        whole.set_meta("encoder-key", "k")
+        whole.set_meta("colour", "red")
+        whole.drop_meta("colour")
+        assert whole.hold_lease("work", "me", 10, 20)
+        assert not whole.hold_lease("work", "you", 15, 30)
+    assert store.meta("colour") is None
+    with store.read_all() as whole:
+        waiting = whole.backlog(ENCODER, 10)
+        assert [(each.namespace, each.content) for each in waiting] == [("n", "a"), ("n", "b"), ("m", "c")]
+        assert len(whole.backlog(ENCODER, 2)) == 2
+        state = whole.at("n").state
+        assert state is not None
+        assert (state.number, state.encoder) == (2, "k")
+
+
+# ── memories ──
+
+
+def test_memories_are_found_by_what_is_known_of_them(store: Store) -> None:
+    one, two = written(store, "first text", "second text", source="chat", source_id="x1", project="p")
+    with store.read("n") as reader:
+        first, second = (reader.memories.get([one, two])[num] for num in (one, two))
+        assert reader.memories.find([first.id, "nothing"]) == {first.id: one}
+        assert reader.memories.find_prefix(first.id[:10]) == [one, two]
+        assert reader.memories.by_hash([first.content_hash]) == {(first.content_hash, "p"): one}
+        origin = ("chat", "x1", "p", second.content_hash)
+        assert reader.memories.by_origin([origin]) == {origin: two}
+        assert reader.memories.by_source_id(["x1", "x2"]) == {"x1": two}
+
+
+def test_memories_are_found_by_their_state(store: Store) -> None:
+    a, b, c = written(store, "a", "b", "c", scopes=("here",))
+    (skill,) = written(store, "d", first=5, kind="skill", title="Cut", project="p")
+    with store.write("n") as tx:
+        tx.memories.update(a, {"status": Status.PENDING_REVIEW})
+        tx.memories.update(b, {"status": Status.FORGOTTEN})
+        with pytest.raises(ValueError, match="immutable"):
+            tx.memories.update(c, {"content": "changed"})
+    with store.read("n") as reader:
+        assert reader.memories.with_status(["forgotten", "rejected"]) == [b]
+        assert reader.memories.awaiting_review() == [a]
+        assert reader.memories.scoped("here") == [a, b, c]
+        assert reader.memories.crafts("skill", "p") == [(skill, "Cut")]
+        assert reader.memories.crafts("skill", None) == []
+        assert reader.memories.around(c, 5, 5) == ([a], [])
+        page = reader.memories.page(Listing(statuses=("forgotten",)))
+        assert [memory.content for memory in page.memories] == ["b"]
+
+
+def test_a_memory_is_changed_around_its_text(store: Store) -> None:
+    (num,) = written(store, "see a.py", tags=("x",), citations=(FileCitation("a.py"),))
+    again = row(9, "see a.py", tags=("y",), citations=(FileCitation("a.py"), CommitCitation("abc1234")))
+    with store.write("n") as tx:
+        tx.memories.put_attributes(num, {"count": 2}, START_MS + 5)
+        tx.memories.reinforce([(num, 0.5)], START_MS + 6)
+        tx.memories.merge(num, again)
+        tx.terms.clear()
+        assert tx.terms.numbers(["see"]) == {}
+        tx.memories.rederive([num], [again])
+    with store.read("n") as reader:
+        memory = reader.memories.get([num])[num]
+        assert (memory.attributes, memory.updated, memory.version) == ({"count": 2}, START_MS + 5, 2)
+        assert (memory.reinforcement, memory.reinforced_at) == (0.5, START_MS + 6)
+        assert (memory.tags, memory.citations) == (("x", "y"), (FileCitation("a.py"), CommitCitation("abc1234")))
+        assert reader.terms.numbers(["see"]).keys() == {"see"}
+    assert store.check(None).problems == []
+
+
+def test_a_window_is_bounded_by_time_and_limit_and_holds_back_what_is_withheld(store: Store) -> None:
+    nums = written(store, "a", "b", "c", "d", "e")  # a millisecond apart
+    (withheld,) = written(store, "f", first=9, scopes=("here",))
+    with store.read("n") as reader:
+        window = reader.memories.window
+        assert window(nums[2], 100, 10, "here") == (nums[:2], nums[3:])
+        assert window(nums[2], 100, 10, "elsewhere") == (nums[:2], [*nums[3:], withheld])
+        assert window(nums[2], 1, 10, "here") == ([nums[1]], [nums[3]])
+        assert window(nums[2], 100, 1, "here") == ([nums[1]], [nums[3]])
+
+
+# ── terms, vectors, relations ──
+
+
+def test_words_and_names_of_memories(store: Store) -> None:
+    one, two = written(store, "Ask Ada Lovelace about src/a.py", "We met Ada Lovelace at large")
+    with store.write("n") as tx:
+        assert tx.terms.sharing_names([one], 10) == [(one, two)]
+        assert ("src/a.py" in {path for _, path in tx.terms.paths([one])}) is True
+        numbers = tx.terms.numbers(["larg", "large", "ada"])
+        assert set(numbers.values()) <= tx.terms.held([two])
+        tx.terms.drop(sorted(numbers.values()))
+        assert tx.terms.numbers(list(numbers)) == {}
+
+
+def test_a_memory_may_have_a_vector_for_each_part(store: Store) -> None:
+    one, two = written(store, "a", "b")
+    with store.write("n") as tx:
+        tx.vectors.put(ENCODER, [(one, 1, b"bbbb"), (one, 0, b"aaaa")])
+        tx.vectors.put(ENCODER, [(one, 0, b"cccc")])
+        tx.vectors.enqueue_missing(ENCODER, [one, two])
+        assert [each.num for each in tx.whole.backlog(ENCODER, 9)] == [two]
+    with store.read("n") as reader:
+        assert list(reader.vectors.changes(ENCODER, 0)) == [(one, 0, b"cccc"), (one, 1, b"bbbb")]
+    with store.write_all() as whole:
+        whole.drop_vectors(ENCODER)
+        assert list(whole.at("n").vectors.changes(ENCODER, 0)) == []
+
+
+def test_relations_hold_for_a_time(store: Store) -> None:
+    a, b, c = written(store, "a", "b", "c")
+    with store.write("n") as tx:
+        tx.relations.put(a, b, Relation("", "", RelationType.CAUSED, 0.5, created=10, valid_until=20))
+        tx.relations.put(a, b, Relation("", "", RelationType.CAUSED, 0.7, created=10, valid_until=20))
+        tx.relations.put(c, a, Relation("", "", RelationType.BUILDS_ON, created=15))
+    with store.read("n") as reader:
+        assert [(r.type, r.confidence) for r in reader.relations.of(b)] == [("CAUSED", 0.7)]
+        assert len(reader.relations.of(a)) == 2
+        assert reader.relations.neighbours([a], 12) == [(a, b, "CAUSED", 0.7)]
+        assert reader.relations.neighbours([a], 25) == [(c, a, "BUILDS_ON", 1.0)]
+        assert reader.relations.neighbours([b, c], 15) == [(a, b, "CAUSED", 0.7), (c, a, "BUILDS_ON", 1.0)]
+
+
+# ── sessions, tasks, the trail ──
+
+
+def test_sessions_are_listed_with_what_was_used_in_them(store: Store) -> None:
+    nums = written(store, "a", "b", session="s")
+    with store.write("n") as tx:
+        tx.sessions.put(Session("s", "n", START_MS))
+        tx.sessions.put(Session("t", "n", START_MS + 9))
+        tx.sessions.link("t", [nums[0]], Usage.RECALLED, START_MS + 20)
+        assert tx.sessions.owner("s") == (True, None)
+        assert tx.sessions.owner("u") == (False, None)
+        tx.sessions.own("u", "token")
+        tx.sessions.own("u", "another")
+    with store.read("n") as reader:
+        assert [(session.id, count) for session, count in reader.sessions.latest(9, 0)] == [("t", 1), ("s", 2)]
+        assert [session.id for session, _ in reader.sessions.latest(1, 1)] == ["s"]
+        assert reader.sessions.links("t") == [(nums[0], Usage.RECALLED, START_MS + 20)]
+        assert reader.sessions.owner("u") == (True, "token")
+
+
+def test_turns_are_those_of_the_same_session(store: Store) -> None:
+    with store.write("n") as tx:
+        tx.ensure(START_MS)
+        for id in ("s", "t"):
+            tx.sessions.put(Session(id, "n", START_MS))
+    rows = [written(store, f"turn {n}", first=n, session="st"[n % 2])[0] for n in range(6)]
+    with store.read("n") as reader:
+        turns = reader.sessions.turns([rows[0], rows[2], rows[5]], "")
+        assert reader.sessions.course(rows[2], 1, "") == [rows[0], rows[2], rows[4]]
+        assert reader.sessions.course(rows[0], 1, "") == [rows[0], rows[2]]
+    assert turns == {
+        rows[0]: ("s", None, rows[2]),
+        rows[2]: ("s", rows[0], rows[4]),
+        rows[5]: ("t", rows[3], None),
+    }
+
+
+def task(id: str, **attributes: object) -> Task:
+    return Task(id, "n", f"do {id}", START_MS, attributes.pop("wording", id), **attributes)  # type: ignore[arg-type]
+
+
+def test_a_task_keeps_its_log_and_its_outcome(store: Store) -> None:
+    (own,) = written(store, "made in it", task="T")
+    (episode,) = written(store, "how it went", first=5)
+    with store.write("n") as tx:
+        tx.tasks.put(task("T", project="p", session="s"))
+        tx.tasks.put(task("U", wording="T", project="p"))
+        tx.tasks.put_artifact(Artifact("A", "n", "T", "log", "a long log", START_MS))
+        tx.tasks.end(task("T", ended=START_MS + 5, reward=0.5, summary="fine"), episode)
+    with store.read("n") as reader:
+        ended = reader.tasks.get("T")
+        assert ended is not None
+        assert (ended.reward, ended.summary, ended.episode) == (0.5, "fine", reader.memories.ids([episode])[episode])
+        assert reader.tasks.get("V") is None
+        some = {"project": "p", "session": None, "limit": 9, "offset": 0}
+        assert [each.id for each in reader.tasks.latest(running=None, **some)] == ["U", "T"]  # type: ignore[arg-type]
+        assert [each.id for each in reader.tasks.latest(running=True, **some)] == ["U"]  # type: ignore[arg-type]
+        assert [
+            each.id for each in reader.tasks.latest(running=False, project=None, session="s", limit=9, offset=0)
+        ] == ["T"]
+        assert reader.tasks.wordings("p", 9) == [("T", "do T")]
+        assert [each.id for each in reader.tasks.attempts("T")] == ["T"]
+        assert [each.content for each in reader.tasks.artifacts(["T"], chars=6, limit=9)] == ["a long"]
+        assert [each.content for each in reader.tasks.artifacts(["T"], chars=-1, limit=9)] == ["a long log"]
+        assert reader.tasks.artifact_kinds("T") == [("A", "log")]
+        assert reader.citations.artifacts(["A", "x"]) == {"A": "log"}
+        assert reader.tasks.memories(["T"]) == [own]
+
+
+def test_trials_count_what_was_used_or_else_recalled(store: Store) -> None:
+    a, b = written(store, "a", "b")
+    with store.write("n") as tx:
+        for id, end, reward in (("T", 10, 1.0), ("U", 20, 0.5)):
+            tx.tasks.put(task(id))
+            recalled = Event("n", EventKind.RECALLED, end - 5, task=id)
+            tx.trail.record([recalled, recalled], [a, b])
+            tx.tasks.end(task(id, ended=end, reward=reward), a)
+        tx.trail.record([Event("n", EventKind.USED, 16, task="U")], [b])
+        tx.tasks.mark_used("U")
+        tx.tasks.recount("T")
+        tx.tasks.recount("U")
+        assert tx.tasks.uses("U") == [b]
+        assert tx.tasks.trials([a, b]) == {a: (1, 1.0), b: (2, 1.5)}
+        tx.tasks.recount()
+        assert tx.tasks.trials([a, b]) == {a: (1, 1.0), b: (2, 1.5)}
+        assert tx.tasks.trials_until(12) == ([(a, 1, 1.0), (b, 1, 1.0)], 1, 1.0)
+    with store.read("n") as reader:
+        assert reader.state is not None
+        assert (reader.state.tasks_ended, reader.state.reward_total) == (2, 1.5)
+    assert store.check(None).problems == []
+
+
+def test_the_last_outcome_of_a_task_counts(store: Store) -> None:
+    written(store, "a")
+    with store.write("n") as tx:
+        for at, amount in ((2, 0.9), (1, 0.1)):
+            tx.trail.record([Event("n", EventKind.OUTCOME, at, task="T", amount=amount)], [None])
+        tx.trail.record([Event("n", EventKind.USED, 3, task="T", amount=0.5)], [None])
+    with store.read("n") as reader:
+        assert reader.tasks.outcomes(["T", "U"]) == {"T": 0.9}
+
+
+def test_the_audit_chain_and_its_end(store: Store) -> None:
+    written(store, "a")
+    with store.write("n") as tx:
+        head = tx.trail.audit_head()
+        entries = chained(
+            namespace="n", head=head, at=DAY_MS, session="s", query="q", injected=[("x", "1"), ("y", "2")]
+        )
+        tx.trail.append_audit(entries)
+    with store.read("n") as reader:
+        assert reader.trail.audit_head() == (2, entries[-1].digest)
+        assert reader.trail.audit() == entries
+        assert reader.trail.audit(after=1) == entries[1:]
+        assert reader.trail.audit(limit=1) == entries[:1]
+        assert reader.trail.recalls_by_day(0) == {1: 1}
+        assert reader.trail.recalls_by_day(2 * DAY_MS) == {}
+
+
+def test_ledgers_are_kept_for_a_while_and_have_owners(store: Store) -> None:
+    written(store, "a")
+
+    def put(tx: Writer, id: str, owner: str | None) -> None:
+        tx.trail.put_ledger(id=id, session="s", at=1, ledger=id.encode(), audit={"m": id}, keep=2, owner=owner)
+
+    with store.write("n") as tx:
+        for id, owner in (("L1", None), ("L2", "token"), ("L3", None)):
+            put(tx, id, owner)
+    with store.read("n") as reader:
+        assert reader.trail.ledger("L1") is None
+        assert reader.trail.ledger("L2") == (b"L2", {"m": "L2"})
+        assert reader.trail.last_ledger("s") == (b"L3", {"m": "L3"})
+        assert reader.trail.last_ledger("s", "token") == (b"L2", {"m": "L2"})
+        assert reader.trail.last_ledger("s", "other") is None
+        assert [id for id, *_ in reader.trail.ledgers(9, None)] == ["L3", "L2"]
+        assert [id for id, *_ in reader.trail.ledgers(9, "other")] == ["L3"]
+        assert (reader.trail.ledger_owner("L2"), reader.trail.ledger_owner("L3")) == ("token", None)
+    with store.write("n") as tx:
+        tx.memories.delete([1])  # what is deleted must not live on in a ledger
+        assert tx.trail.ledgers(9, None) == []
+
+
+# ── documents, vaults, citations, tokens ──
+
+
+def placed(position: int, *links: Link) -> Placed:
+    return Placed(position, ("Head",), ("head",), f"d{position}", f"b{position}", links)
+
+
+def test_a_document_has_its_memories(store: Store) -> None:
+    with store.write("n") as tx:
+        tx.ensure(START_MS)
+        tx.documents.put(Document("D", "n", "a.md", "A", "hash", 5, "p"))
+        tx.documents.put(Document("E", "n", "b.md", None, "hash", 5))
+    nums = written(store, "a", document="D")
+    with store.write("n") as tx:
+        assert [document.path for document in tx.documents.all()] == ["a.md", "b.md"]
+        assert tx.documents.paths(["E", "x"]) == {"E": "b.md"}
+        assert tx.documents.memories("a.md") == nums
+        tx.documents.drop(["E"])
+        assert tx.documents.all() == [Document("D", "n", "a.md", "A", "hash", 5, "p")]
+
+
+def vault_of(store: Store, texts: Sequence[str]) -> tuple[int, list[int]]:
+    """A vault with one file, whose document is D, and a section for each text; the first links to the others."""
+    with store.write("n") as tx:
+        tx.ensure(START_MS)
+        tx.vaults.put("notes", "/notes", VaultOptions(scopes=("a",)), START_MS)
+        (vault,) = tx.vaults.all()
+        tx.documents.put(Document("D", "n", "notes:a.md", None, "hash", 5))
+        tx.vaults.put_files(vault.id, [VaultFile("a.md", "D", "hash", Seen(1, 2, 3))])
+        sections = [
+            NewSection(row(at, text, document="D", position=at, citations=(FileCitation("a.md"),)), placed(at))
+            for at, text in enumerate(texts)
+        ]
+        return vault.id, tx.vaults.insert_sections(vault.id, sections)
+
+
+def test_a_vault_knows_its_files_and_sections(store: Store) -> None:
+    vault, nums = vault_of(store, ["one text", "two texts"])
+    with store.write("n") as tx:
+        tx.vaults.mark_synced(vault, START_MS + 9)
+        tx.vaults.put_files(vault, [VaultFile("b.md", "", "", Seen(0, 0, 0), "not text")])
+    with store.write("n") as tx:
+        (known,) = tx.vaults.all()
+        assert (known.name, known.options, known.synced) == ("notes", VaultOptions(scopes=("a",)), START_MS + 9)
+        assert [file.path for file in tx.vaults.files(vault)] == ["a.md", "b.md"]
+        assert tx.vaults.counts() == {vault: (1, 2)}
+        sections = tx.vaults.sections(vault, ["D"])["D"]
+        assert [(section.num, section.placed) for section in sections] == [(nums[0], placed(0)), (nums[1], placed(1))]
+        page = tx.vaults.page(vault, 1, 1)
+        assert [(path, position, headings, chars) for _, path, position, headings, _, chars in page] == [
+            ("a.md", 1, ("Head",), 9)
+        ]
+        assert tx.vaults.texts(["D", "x"]) == {"D": ["one text", "two texts"]}
+        assert (tx.vaults.holds("notes:a.md"), tx.vaults.holds("notes:b.md")) == (True, False)
+        tx.vaults.drop_files(vault, ["b.md"])
+        assert [file.path for file in tx.vaults.files(vault)] == ["a.md"]
+        gone = tx.vaults.drop(vault)
+        assert gone == nums
+        tx.memories.delete(gone)
+        assert (tx.vaults.all(), tx.documents.all(), tx.memories.numbers()) == ([], [], [])
+    assert store.check(None).problems == []
+
+
+def test_sections_are_replaced_moved_and_dropped(store: Store) -> None:
+    vault, (first, second, third) = vault_of(store, ["one text", "two texts", "three"])
+    with store.write("n") as tx:
+        tx.vectors.put(ENCODER, [(first, 0, b"aaaa"), (second, 0, b"bbbb")])
+        tx.relations.put(second, first, Relation("", "", RelationType.CAUSED, created=START_MS))
+    link = Link("wiki", "b")
+    fresh = row(0, "wholly new", document="D", position=0, citations=(FileCitation("a.md", 1, 2),))
+    citation = citation_to_json(FileCitation("a.md", 7, 9))
+    with store.write("n") as tx:
+        ids = tx.memories.ids([first, second])
+        (again,) = tx.vaults.replace_sections([ReplacedSection(first, fresh, placed(1, link), same_text=False)])
+        tx.vaults.move_sections([MovedSection(second, placed(0), citation, {"x": 1}, None, START_MS + 9)])
+        tx.vaults.drop_sections([third])
+    with store.read("n") as reader:
+        assert reader.memories.ids([again, second]) == {again: ids[first], second: ids[second]}
+        replaced, moved = (reader.memories.get([again, second])[num] for num in (again, second))
+        assert (replaced.content, replaced.version, replaced.citations) == (
+            "wholly new", 2, (FileCitation("a.md", 1, 2),),
+        )  # fmt: skip
+        assert (moved.position, moved.attributes, moved.citations) == (0, {"x": 1}, (FileCitation("a.md", 7, 9),))
+        assert list(reader.vectors.changes(ENCODER, 0)) == [(second, 0, b"bbbb")]
+        assert len(reader.relations.of(again)) == 1
+        assert reader.vaults.links(vault) == {"a.md": [(second, ("head",), ()), (again, ("head",), (link,))]}
+        assert set(reader.terms.changes(1).removed) == {first, third}
+    with store.write("n") as tx:
+        tx.vaults.put_mentions([(again, second)], START_MS)
+        assert tx.vaults.mentions(vault) == {(again, second)}
+        tx.vaults.drop_mentions([(again, second)])
+        assert tx.vaults.mentions(vault) == set()
+    assert store.check(None).problems == []
+
+
+def test_what_is_cited_and_what_was_found_out(store: Store) -> None:
+    file, commit = FileCitation("a.py", 1, 2), CommitCitation("abc1234")
+    (num,) = written(store, "a", citations=(file, commit), project="p")
+    written(store, "cites nothing", first=1)
+    with store.write("n") as tx:
+        cited = tx.citations.of(None, None)
+        assert [(citations, len(cited)) for _, citations in cited.values()] == [([file, commit], 1)]
+        assert tx.citations.of([num], "other") == {}
+        assert tx.citations.checks([num]) == {}
+        check = CitationCheck(
+            cited[num][0], 7, (Checked(file, Standing.STALE, "없다"), Checked(commit, Standing.VERIFIED))
+        )
+        tx.citations.put_checks({num: check})
+    with store.read("n") as reader:
+        assert reader.citations.checks([num]) == {num: check}
+        assert reader.citations.artifacts(["x"]) == {}
+    with store.write("n") as tx:
+        tx.memories.delete([num])
+    with store.read("n") as reader:
+        assert reader.citations.checks([num]) == {}
+
+
+def test_tokens_and_the_answers_that_are_given_again(store: Store) -> None:
+    token = Token("t1", "mine", "digest", ("n", "m"), "read", 5)
+    answer = KeptAnswer("request", 10, 200, "body")
+    with store.write_all() as whole:
+        whole.tokens.put(token)
+        whole.tokens.put_answer("t1", "key", "n", answer)
+        whole.tokens.put_answer("t1", "old", None, KeptAnswer("request", 1))
+        whole.tokens.put_answer("t1", "unwanted", None, KeptAnswer("request", 20))
+        whole.tokens.drop_answers_before(5)
+        whole.tokens.drop_answer("t1", "unwanted")
+    with store.read_all() as reading:
+        assert reading.tokens.all() == [token]
+        assert reading.tokens.answer("t1", "key") == answer
+        assert reading.tokens.answer("t1", "old") is None
+        assert reading.tokens.answer("t1", "unwanted") is None
+    with store.write_all() as whole:
+        whole.tokens.revoke("t1", 7)
+        whole.tokens.revoke("t1", 8)
+        assert [each.revoked for each in whole.tokens.all()] == [7]
