@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,14 @@ def _no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Itera
         for name in ABOUT:
             patch.delenv(f"RECALLENS_{name.upper()}", raising=False)
         yield
+
+
+@pytest.fixture
+def in_background() -> Iterator[None]:
+    """Processes of this test start with Ctrl-C ignored, as a shell starts the background jobs of a script."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

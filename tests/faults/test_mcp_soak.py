@@ -202,7 +202,10 @@ def watched(course: Course) -> Iterator[None]:
             time.sleep(1.5)  # the last edits settle
         finally:
             watching.send_signal(signal.SIGINT)
-            assert watching.wait(30) == 0
+            try:
+                assert watching.wait(30) == 0
+            finally:
+                watching.kill()  # its reader and the block's end would wait for ever for one that did not stop
             reader.join()
             assert watching.stderr is not None
             assert watching.stderr.read() == ""

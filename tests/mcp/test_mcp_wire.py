@@ -119,6 +119,7 @@ def test_what_was_asked_before_stdin_ended_is_not_half_done(tmp_path: Path) -> N
     assert again.end()[0] == 0
 
 
+@pytest.mark.usefixtures("in_background")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
 def test_a_signal_ends_it_cleanly(tmp_path: Path, number: signal.Signals) -> None:
     wire = Wire(tmp_path / "store.db").started()
