@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +17,9 @@ from recallens.index.encoders.minilm import MiniLMEncoder
 from recallens.model.ids import IdSource
 from standing import FixedClock, Open
 
-# The same examples on every run, and no clock: a busy machine is not a counterexample.
-settings.register_profile("fixed", derandomize=True, deadline=None)
+# The same examples on every run, and no clock: a busy machine is not a counterexample. `make laws` takes more of them.
+EXAMPLES = int(os.environ.get("RECALLENS_EXAMPLES", "50"))
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=EXAMPLES)
 settings.load_profile("fixed")
 
 
