@@ -56,7 +56,7 @@ fuzz-http: $(DEV_READY)  ## Schemathesis with all its phases and 100 examples a 
 vault-edits: $(DEV_READY)  ## 500 random edits of a vault, then compared with a fresh index; `make test` runs 60
 	RECALLENS_VAULT_EDITS=500 $(LONG) tests/engine/test_vault_equal.py
 
-soak: $(DEV_READY)  ## eight MCP servers, a command and a watcher on one store for 60 s; `make test` runs 6
+soak: $(DEV_READY)  ## eight MCP servers, a command and a watcher on one store for 60 s; `make test` runs 2
 	RECALLENS_SOAK=60 $(LONG) tests/faults/test_mcp_soak.py
 
 bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run

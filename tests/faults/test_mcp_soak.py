@@ -24,7 +24,7 @@ from mcp import Client, StdioServerParameters
 
 from recallens.engine import Engine
 
-SECONDS = float(os.environ.get("RECALLENS_SOAK", "6"))
+SECONDS = float(os.environ.get("RECALLENS_SOAK", "2"))
 # The encoder of the test knows no meaning, and among thousands of crates what it takes for meaning outranks a word.
 WIDE = 50
 SERVERS = 8
