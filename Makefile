@@ -57,7 +57,7 @@ vault-edits: $(DEV_READY)  ## 500 random edits of a vault, then compared with a 
 	RECALLENS_VAULT_EDITS=500 $(LONG) tests/engine/test_vault_equal.py
 
 soak: $(DEV_READY)  ## eight MCP servers, a command and a watcher on one store for 60 s; `make test` runs 2
-	RECALLENS_SOAK=60 $(LONG) tests/faults/test_mcp_soak.py
+	RECALLENS_SOAK=60 $(LONG) tests/faults/test_mcp_soak.py tests/faults/test_processes.py
 
 bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run
 	$(BIN)/python bench/search.py

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from cli_scene import EXAMPLES, RECALLENS, Ask, spawn, write_lines
 
+pytestmark = pytest.mark.slow
+
 
 def bulk(path: Path, count: int, word: str = "parcel") -> Path:
     texts = [f"{word} {n} left depot {n * 7919 % 1009} for address {n * 104729}" for n in range(count)]

@@ -18,6 +18,8 @@ from recallens.cli.given import Given
 from recallens.engine import Engine
 from recallens.model.ids import IdSource
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).parents[2] / "docs" / "xray.md"
 TRANSCRIPT = re.compile(
     r"```console\n\$ recallens (?P<words>.+?)(?: \| tail -n (?P<tail>\d+))?\n(?P<shown>[\s\S]*?)```"

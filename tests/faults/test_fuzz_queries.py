@@ -17,6 +17,8 @@ from recallens.engine.recalling import MAX_QUERY_CHARACTERS
 from recallens.errors import InvalidInput, NotFound
 from recallens.model.memory import Kind, Sector, Tier
 
+pytestmark = pytest.mark.slow
+
 QUERIES = int(os.environ.get("RECALLENS_FUZZ", "1000"))
 SEED = 20_260_601
 

@@ -20,9 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 from mcp import Client, StdioServerParameters
 
 from recallens.engine import Engine
+
+pytestmark = pytest.mark.slow
 
 SECONDS = float(os.environ.get("RECALLENS_SOAK", "2"))
 # The encoder of the test knows no meaning, and among thousands of crates what it takes for meaning outranks a word.

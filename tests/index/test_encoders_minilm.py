@@ -75,6 +75,7 @@ def test_vectors_are_unit_rows_of_float32(encoder: MiniLMEncoder, texts: list[st
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_vector_is_the_same_bytes_in_any_company(encoder: MiniLMEncoder, texts: list[str]) -> None:
     alone = np.vstack([encoder.encode_query(text) for text in texts])
     np.testing.assert_array_equal(encoder.encode_documents(texts), alone)

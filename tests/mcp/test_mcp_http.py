@@ -20,6 +20,8 @@ from recallens.mcp.http import endpoint
 from recallens.serving.app import build
 from recallens.serving.running import listening
 
+pytestmark = pytest.mark.slow
+
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 ACCEPTS = {"Accept": "application/json, text/event-stream"}
 

@@ -25,6 +25,8 @@ from recallens.model.plan import INTENT_ALIASES, Intent
 from recallens.operations import OPERATIONS, Right, perform
 from recallens.text.counting import count_tokens
 
+pytestmark = pytest.mark.slow
+
 NAMES = [
     "search_memory", "get_timeline", "get_details", "get_skill", "search_patterns", "search_gotchas", "recall_xray",
     "remember",

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from mcp_scene import HANDSHAKE, Wire, environment
 
+pytestmark = pytest.mark.slow
+
 # Started by every Python with this folder in its path: noise on stdout from every side, also from below Python.
 NOISE = """
 import atexit, logging, os, sys, threading, warnings

@@ -25,6 +25,8 @@ from recallens.serving.running import running
 from recallens.serving.whole import whole
 from standing import FixedClock
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 ENCODER = "hashing:64"
 QUESTIONS = 200

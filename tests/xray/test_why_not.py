@@ -380,6 +380,7 @@ def test_the_real_encoder_answers_too(real: Engine) -> None:
 # ── the law ──
 
 
+@pytest.mark.slow
 @given(worlds(), questions, st.booleans(), st.integers(80, 900))
 @few
 def test_every_change_suggested_works_and_where_none_is_a_blocker_is_named(
