@@ -22,7 +22,7 @@ test: check tests  ## everything that must hold
 check: lint types layers  ## style, types, layers: seconds, once mypy has its cache
 
 fast: $(DEV_READY)  ## the tests that matter while editing: none that is slow, in a browser or over the evaluation data
-	$(PYTEST) -n 2 --dist worksteal -m "not slow and not browser and not data"
+	$(PYTEST) -n 2 --dist worksteal -m "not slow and not browser and not data" --ignore tests/browser --ignore tests/http/test_http_fuzz.py
 
 lint: $(DEV_READY)
 	$(BIN)/ruff check src tests bench examples

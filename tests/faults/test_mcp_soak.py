@@ -171,6 +171,7 @@ def write_at_the_command_line(course: Course) -> None:
         told = command(course, "remember", f"The crate {key} came with the command.", "--json")
         course.kept[key] = json.loads(told)["id"]
         count += 1
+        time.sleep(0.3)
 
 
 def write_notes(course: Course, notes: Path, written: dict[str, Path]) -> None:
