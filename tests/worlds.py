@@ -85,8 +85,12 @@ def draft_of(fields: dict[str, Any]) -> Draft:
     return Draft(**{**fields, "valid_until": ends if ordered else None})
 
 
+def drafts() -> st.SearchStrategy[Draft]:
+    return DRAFTS.map(draft_of)
+
+
 def worlds(most: int = 24, least: int = 1) -> st.SearchStrategy[World]:
-    memories = st.lists(DRAFTS.map(draft_of), min_size=least, max_size=most).map(tuple)
+    memories = st.lists(drafts(), min_size=least, max_size=most).map(tuple)
     places = [st.integers(0, count) for count in range(most)]  # of the memories of a world, by the last one's place
     supersessions = [st.lists(st.tuples(place, place, TIMES), max_size=3).map(tuple) for place in places]
     forgotten = [st.lists(place, max_size=2, unique=True).map(tuple) for place in places]
