@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -142,8 +143,18 @@ def a_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
+@cache
+def empty_store() -> bytes:
+    """A copy opens in a quarter of the time that a new one takes, and the laws open thousands."""
+    with a_folder() as folder:
+        Engine.open(folder / "empty.db", encoder="hashing", clock=FixedClock()).close()
+        return (folder / "empty.db").read_bytes()
+
+
 def open_world(path: Path, **options: Any) -> Engine:
     clock = FixedClock()
+    if not path.exists():
+        path.write_bytes(empty_store())
     return Engine.open(path, encoder="hashing", clock=clock, ids=IdSource(clock, lambda bits: 0), **options)
 
 
