@@ -6,15 +6,23 @@ READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
 DEMO := .demo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Without bytecode every process that a test starts would compile the whole product again.
+unexport PYTHONDONTWRITEBYTECODE
+PYTEST := $(BIN)/python -m pytest
+# Long runs of one test have no time limit.
+LONG := $(PYTEST) --timeout 0
 
-.PHONY: demo test check lint types layers tests browser screenshots fuzz fuzz-http vault-edits soak bench lock clean
+.PHONY: demo test check fast lint types layers tests browser screenshots laws fuzz fuzz-http vault-edits soak bench lock clean
 
 demo: $(READY)  ## install, load the sample, ask it questions, show why it answers as it does
 	@$(BIN)/python examples/demo.py --store $(DEMO)/harbor.db
 
 test: check tests  ## everything that must hold
 
-check: lint types layers  ## style, types, layers
+check: lint types layers  ## style, types, layers: seconds, once mypy has its cache
+
+fast: $(DEV_READY)  ## the tests that matter while editing: none that is slow, in a browser or over the evaluation data
+	$(PYTEST) -n 2 --dist worksteal -m "not slow and not browser and not data" --ignore tests/browser --ignore tests/http/test_http_fuzz.py
 
 lint: $(DEV_READY)
 	$(BIN)/ruff check src tests bench examples
@@ -28,7 +36,7 @@ layers: $(DEV_READY)
 
 tests: $(DEV_READY)
 	-@.ci/browser
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST) -n 2 --dist worksteal
 
 browser:  ## Debian's Chromium for the tests of the page; does nothing where one is there
 	@.ci/browser
@@ -36,17 +44,20 @@ browser:  ## Debian's Chromium for the tests of the page; does nothing where one
 screenshots: $(DEV_READY) browser  ## docs/images anew, from the sample
 	$(BIN)/python examples/screenshots.py
 
+laws: $(DEV_READY)  ## the property tests with 1,000 examples each; `make test` takes 50
+	RECALLENS_EXAMPLES=1000 $(LONG) -n 2 $$(grep -rl "^from hypothesis import" tests --include "test_*.py")
+
 fuzz: $(DEV_READY)  ## 100,000 arbitrary queries; `make test` runs a short version
-	RECALLENS_FUZZ=100000 $(BIN)/python -m pytest tests/faults/test_fuzz_queries.py
+	RECALLENS_FUZZ=100000 $(LONG) tests/faults/test_fuzz_queries.py
 
 fuzz-http: $(DEV_READY)  ## Schemathesis with all its phases and 100 examples a route; `make test` runs a short version
-	RECALLENS_FUZZ_HTTP=100 $(BIN)/python -m pytest tests/http/test_http_fuzz.py
+	RECALLENS_FUZZ_HTTP=100 $(LONG) tests/http/test_http_fuzz.py
 
 vault-edits: $(DEV_READY)  ## 500 random edits of a vault, then compared with a fresh index; `make test` runs 60
-	RECALLENS_VAULT_EDITS=500 $(BIN)/python -m pytest tests/engine/test_vault_equal.py
+	RECALLENS_VAULT_EDITS=500 $(LONG) tests/engine/test_vault_equal.py
 
-soak: $(DEV_READY)  ## eight MCP servers, a command and a watcher on one store for 60 s; `make test` runs 6
-	RECALLENS_SOAK=60 $(BIN)/python -m pytest tests/faults/test_mcp_soak.py
+soak: $(DEV_READY)  ## eight MCP servers, a command and a watcher on one store for 60 s; `make test` runs 2
+	RECALLENS_SOAK=60 $(LONG) tests/faults/test_mcp_soak.py tests/faults/test_processes.py
 
 bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run
 	$(BIN)/python bench/search.py

@@ -186,10 +186,11 @@ def cold_start(store: Path, encoder: str) -> float:
     return time.perf_counter() - started
 
 
-def measured(store: Path, spec: str) -> dict[str, Any]:
+def measured(store: Path, spec: str, queries: int) -> dict[str, Any]:
     """Searches by a process that only searches, as a server does: it has answered other questions before these."""
-    questions_of_all = questions(WARM_UP + QUERIES)
-    before, asked = questions_of_all[:WARM_UP], questions_of_all[WARM_UP:]
+    warm_up = min(WARM_UP, queries)
+    questions_of_all = questions(warm_up + queries)
+    before, asked = questions_of_all[:warm_up], questions_of_all[warm_up:]
     with Engine.open(store, encoder=spec) as engine:
         measure(engine, before)
         times = measure(engine, asked)
@@ -212,7 +213,7 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def run(size: int, spec: str, folder: Path, cache: Path) -> dict[str, Any]:
+def run(size: int, spec: str, folder: Path, cache: Path, queries: int = QUERIES) -> dict[str, Any]:
     plain = open_encoder(spec)
     assert plain is not None
     encoder = Cached(plain, cache)
@@ -233,9 +234,8 @@ def run(size: int, spec: str, folder: Path, cache: Path) -> dict[str, Any]:
             encoder.save()
         engine.maintenance.publish()
     del encoder, engine
-    told = subprocess.run(
-        [sys.executable, __file__, "--encoder", spec, "--searches-of", str(store)], check=True, stdout=subprocess.PIPE
-    )
+    command = [sys.executable, __file__, "--encoder", spec, "--queries", str(queries), "--searches-of", str(store)]
+    told = subprocess.run(command, check=True, stdout=subprocess.PIPE)
     row |= json.loads(told.stdout)
     row["coldStartSeconds"] = min(cold_start(store, spec) for _ in range(3))
     row["storeMiB"] = store.stat().st_size / 2**20
@@ -275,15 +275,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="10000,100000", help="how many memories, separated by commas")
     parser.add_argument("--encoder", default="minilm")
+    parser.add_argument("--queries", type=int, default=QUERIES, help="how many are measured")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--out", type=Path, help="also write the figures as JSON to this file")
     parser.add_argument("--searches-of", type=Path, help="only search this store, and print the figures as JSON")
     options = parser.parse_args()
     if options.searches_of:
-        print(json.dumps(measured(options.searches_of, options.encoder)))
+        print(json.dumps(measured(options.searches_of, options.encoder, options.queries)))
         return
     with tempfile.TemporaryDirectory() as folder:
-        rows = [run(int(size), options.encoder, Path(folder), HERE / "cache") for size in options.sizes.split(",")]
+        rows = [
+            run(int(size), options.encoder, Path(folder), HERE / "cache", options.queries)
+            for size in options.sizes.split(",")
+        ]
     if options.out:
         options.out.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(rows, indent=2) if options.json else table(rows))

@@ -70,6 +70,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--memories", type=int, default=100_000)
     parser.add_argument("--encoder", default="minilm")
+    parser.add_argument("--queries", type=int, default=QUERIES, help="how many are measured")
     options = parser.parse_args()
     plain = open_encoder(options.encoder)
     assert plain is not None
@@ -79,7 +80,7 @@ def main() -> None:
             ingest(engine, texts(options.memories))
             engine.encoder.drain()
             engine.maintenance.publish()
-            asked = questions(QUERIES)
+            asked = questions(options.queries)
             measure(engine, asked[:20])
             figures = measure(engine, asked)
     print(json.dumps({"memories": options.memories, "encoder": options.encoder, **figures}, indent=2))

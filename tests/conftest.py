@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,9 +18,17 @@ from recallens.index.encoders.minilm import MiniLMEncoder
 from recallens.model.memory import IdSource
 from standing import FixedClock, Open
 
-# The same examples on every run, and no clock: a busy machine is not a counterexample.
-settings.register_profile("fixed", derandomize=True, deadline=None)
+# The same examples on every run, and no clock: a busy machine is not a counterexample. `make laws` takes more of them.
+EXAMPLES = int(os.environ.get("RECALLENS_EXAMPLES", "50"))
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=EXAMPLES)
 settings.load_profile("fixed")
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays to the end: the collector need not look through all of it after every test."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -30,6 +41,14 @@ def _no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Itera
         for name in ABOUT:
             patch.delenv(f"RECALLENS_{name.upper()}", raising=False)
         yield
+
+
+@pytest.fixture
+def in_background() -> Iterator[None]:
+    """Processes of this test start with Ctrl-C ignored, as a shell starts the background jobs of a script."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -50,7 +50,8 @@ def test_a_ledger_that_names_an_old_preset_replays(engine: Engine, tmp_path: Pat
     """Its decisions stand as they are; asked again, it is asked under the present name."""
     engine.remember("Deploys go out on Tuesdays")
     ledger = engine.recall(engine.recalls.question("when do deploys go out", preset="adaptive")).ledger
-    record = json.loads(json.dumps(ledger.to_json()).replace('"adaptive"', '"classic-001"'))
+    (old_name,) = renamed.PRESETS
+    record = json.loads(json.dumps(ledger.to_json()).replace('"adaptive"', f'"{old_name}"'))
     record.pop("digest", None)
     old = tmp_path / "old.json"
     old.write_text(json.dumps(record))
@@ -58,4 +59,4 @@ def test_a_ledger_that_names_an_old_preset_replays(engine: Engine, tmp_path: Pat
     assert len(replayed.ids) == 1
     assert differences == []
     with pytest.raises(UnknownOption, match="adaptive"):
-        engine.recalls.query("when do deploys go out", preset="classic-001")
+        engine.recalls.query("when do deploys go out", preset=old_name)

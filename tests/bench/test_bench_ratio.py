@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 BENCH = Path(__file__).parents[2] / "bench"
 
 
@@ -15,7 +19,7 @@ def _run(script: str, *words: str) -> str:
 
 
 def test_searching_costs_a_small_multiple_of_brute_force() -> None:
-    (row,) = json.loads(_run("search.py", "--sizes", "12000", "--encoder", "hashing:384", "--json"))
+    (row,) = json.loads(_run("search.py", "--sizes", "12000", "--encoder", "hashing:384", "--queries", "100", "--json"))
     assert row["memories"] == 12_000
     # Brute force over 12,000 vectors takes well under a millisecond and the other core is busy with other tests, so the
     # bounds are wide: a query per row or a Python loop over rows would still be far beyond them.
@@ -24,7 +28,7 @@ def test_searching_costs_a_small_multiple_of_brute_force() -> None:
 
 
 def test_an_xray_costs_a_part_of_its_recall() -> None:
-    told = _run("xray.py", "--memories", "3000", "--encoder", "hashing:384")
+    told = _run("xray.py", "--memories", "1000", "--encoder", "hashing:384", "--queries", "50")
     found = re.search(r'"ratio": ([\d.]+)', told)
     assert found is not None
     # Without an encoder to wait for and with few rows to search, a recall is short, and so the share is larger here.

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_scene import Run, spawn
+from cli_scene import Ask, Run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "evaluate"))
 from judged_sets import conversation, documents
@@ -74,11 +74,15 @@ def test_wrong_input_is_named(run: Run, talks: Path, args: list[str], code: int,
     assert complaint in run("eval", *args, code=code).stderr
 
 
+@pytest.mark.data
+@pytest.mark.timeout(600)
 @pytest.mark.skipif(not DATA, reason="RECALLENS_EVAL_DATA names no folder of evaluation sets")
-def test_words_alone_reach_the_published_baseline_on_a_real_set(home: Path) -> None:
+def test_words_alone_reach_the_published_baseline_on_a_real_set(
+    ask: Ask, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert DATA is not None
-    environment = {**os.environ, "RECALLENS_ENCODER": "none", "RECALLENS_EVAL_CACHE": str(home / "vectors")}
-    args = ("eval", "--dataset", Path(DATA) / "scifact", "--preset", "bm25", "--json")
-    told = json.loads(spawn(*args, env=environment).stdout)
+    monkeypatch.setenv("RECALLENS_ENCODER", "none")
+    monkeypatch.setenv("RECALLENS_EVAL_CACHE", str(home / "vectors"))
+    told = ask("eval", "--dataset", Path(DATA) / "scifact", "--preset", "bm25")
     assert told["queries"] == 300
     assert told["metrics"]["ndcg@10"] == pytest.approx(0.686, abs=0.015)

@@ -58,6 +58,8 @@ def test_serving_elsewhere_needs_a_token(run: Run) -> None:
     assert "recallens token create --namespace NAME" in refused.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("in_background")
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_it_says_where_it_is_and_stops_when_it_is_told(tmp_path: Path, stop: signal.Signals) -> None:
     command = [sys.executable, "-m", "recallens", "serve", "--port", "0", "--json", "--store", str(tmp_path / "s.db")]

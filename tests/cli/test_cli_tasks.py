@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from cli_scene import EXAMPLES, Ask, Remember, Run, spawn, write_lines
 
 TASKS = EXAMPLES.parent / "tasks.jsonl"
@@ -31,6 +32,7 @@ def test_the_life_of_a_task(ask: Ask, run: Run, remember: Remember) -> None:
     assert "reward 0.9" in run("task", "list", "--ended").stdout
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_task(ask: Ask, remember: Remember) -> None:
     id = remember("Warm the cache before the deploy")
     assert spawn("task", "start", "Deploy", "--id", "d-1").stdout == "started d-1\n"

@@ -83,6 +83,7 @@ def test_wrong_input_names_the_next_step(run: Run, notes: Notes, home: Path) -> 
     assert "is the vault notes already" in run("vault", "add", notes.root, "--name", "again", code=2).stderr
 
 
+@pytest.mark.usefixtures("in_background")
 def test_a_watch_runs_until_it_is_interrupted_and_exits_cleanly(run: Run, ask: Ask, notes: Notes) -> None:
     run("vault", "add", notes.root)
     command = [*RECALLENS, "vault", "watch", "notes", "--debounce", "50", "--json"]
@@ -94,6 +95,9 @@ def test_a_watch_runs_until_it_is_interrupted_and_exits_cleanly(run: Run, ask: A
         assert json.loads(watching.stdout.readline())["vaults"][0]["added"] == ["new.md"]
         time.sleep(0.2)
         watching.send_signal(signal.SIGINT)
-        _, errors = watching.communicate(timeout=30)
+        try:
+            _, errors = watching.communicate(timeout=30)
+        finally:
+            watching.kill()  # the block's end would wait for ever for one that did not stop
     assert (watching.returncode, errors) == (0, "")
     assert ask("search", "berth", "--no-record")["results"][0]["memory"]["title"] == "new"

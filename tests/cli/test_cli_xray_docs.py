@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -16,6 +17,8 @@ from recallens.cli import loading
 from recallens.cli.given import Given
 from recallens.engine import Engine
 from recallens.model.memory import IdSource
+
+pytestmark = pytest.mark.slow
 
 PAGE = Path(__file__).parents[2] / "docs" / "xray.md"
 TRANSCRIPT = re.compile(
@@ -29,16 +32,22 @@ UNSTABLE = re.compile(
 DECIMAL = re.compile(r"-?\d+\.\d+")
 
 
-@pytest.fixture
-def sample(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The sample with ids that are the same at every load."""
-    monkeypatch.setenv("RECALLENS_ENCODER", "minilm")
-    ticks, path = count(LOADED, 1000), home / "harbor.db"
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sample in a store, with ids that are the same at every load."""
+    folder, ticks = tmp_path_factory.mktemp("sample"), count(LOADED, 1000)
     ids = IdSource(lambda: next(ticks), Random(570).getrandbits)
-    with Engine.open(path, clock=lambda: LOADED, ids=ids) as engine:
+    with Engine.open(folder / "harbor.db", encoder="minilm", clock=lambda: LOADED, ids=ids) as engine:
         found = loading.read(str(EXAMPLES), {})
         loading.load(engine, found, loading.Names(engine, found), given=Given(json=True), dedupe=None)
         engine.encoder.drain()
+    return folder
+
+
+@pytest.fixture
+def sample(home: Path, loaded: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = shutil.copytree(loaded, home / "sample") / "harbor.db"
+    monkeypatch.setenv("RECALLENS_ENCODER", "minilm")
     monkeypatch.setenv("RECALLENS_STORE", str(path))
     return path
 

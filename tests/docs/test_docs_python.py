@@ -75,6 +75,7 @@ def test_the_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(BLOCKS) >= 6
 
 
+@pytest.mark.slow
 def test_the_tour_runs() -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "tour.py")], capture_output=True, encoding="utf-8", timeout=120

@@ -12,6 +12,8 @@ from urllib.request import urlopen
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 TRANSCRIPT = re.compile(r"<!-- transcript -->\n```console\n\$ recallens (?P<words>.+)\n(?P<shown>[\s\S]*?)```")

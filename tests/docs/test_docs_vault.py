@@ -14,6 +14,8 @@ from recallens.cli.main import main
 from recallens.engine import Engine
 from recallens.ingest.vault.links import Resolver
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GOLDEN = yaml.safe_load((EXAMPLES / "vault-golden.yaml").read_text(encoding="utf-8"))
 # Measured with the packaged encoder: 0.952. One question more or less is about 0.02.

@@ -69,12 +69,14 @@ def lawful(context: Context) -> None:
 # ── the budget ──
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.sampled_from(TASKS), st.integers(1, 12_000))
 def test_used_is_the_blocks_cost_and_never_over_the_total(sample: Engine, task: str, tokens: int) -> None:
     lawful(sample.context(task, tokens))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.sampled_from(TASKS), st.integers(1, 9_000))
 def test_what_the_next_tokens_buy_is_what_they_bring(sample: Engine, task: str, tokens: int) -> None:

@@ -12,6 +12,8 @@ from recallens import Engine
 from recallens.index.encoders.minilm import MiniLMEncoder
 from recallens.model.citation import FileCitation
 
+pytestmark = [pytest.mark.data, pytest.mark.timeout(600)]
+
 DATA = os.environ.get("RECALLENS_EVAL_DATA")
 KOREAN = {
     "조건부 렌더링": "learn/conditional-rendering.md",

@@ -79,6 +79,7 @@ def test_a_snapshot_says_nothing_of_other_namespaces(opened: Open, clock: FixedC
     assert all('"memoryId"' in page for page in (shown[0][0], shown[0][1], shown[0][-1]))
 
 
+@pytest.mark.slow
 def test_recalls_at_once_never_mix(engine: Engine) -> None:
     names = [f"ns-{at}" for at in range(8)]
     for at, name in enumerate(names):

@@ -1,6 +1,6 @@
 """Any string is a query and any string is a filter: nothing raises, and nothing crosses a namespace.
 
-RECALLENS_FUZZ=100000 asks as often as the release does; a few thousand are enough for every commit.
+RECALLENS_FUZZ=100000 (`make fuzz`) asks as often as the release does; a thousand are enough for every commit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from recallens.errors import InvalidInput, NotFound
 from recallens.model.memory import Kind, Sector, Tier
 from recallens.model.query import MAX_QUERY_CHARACTERS
 
-QUERIES = int(os.environ.get("RECALLENS_FUZZ", "3000"))
+pytestmark = pytest.mark.slow
+
+QUERIES = int(os.environ.get("RECALLENS_FUZZ", "1000"))
 SEED = 20_260_601
 
 WORDS = [

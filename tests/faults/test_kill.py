@@ -15,6 +15,8 @@ import pytest
 
 from recallens.engine import Engine
 
+pytestmark = pytest.mark.slow
+
 VICTIM = Path(__file__).with_name("victim.py")
 KILLED = -signal.SIGKILL
 

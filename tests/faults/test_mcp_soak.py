@@ -20,11 +20,14 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 from mcp import Client, StdioServerParameters
 
 from recallens.engine import Engine
 
-SECONDS = float(os.environ.get("RECALLENS_SOAK", "6"))
+pytestmark = pytest.mark.slow
+
+SECONDS = float(os.environ.get("RECALLENS_SOAK", "2"))
 # The encoder of the test knows no meaning, and among thousands of crates what it takes for meaning outranks a word.
 WIDE = 50
 SERVERS = 8
@@ -168,6 +171,7 @@ def write_at_the_command_line(course: Course) -> None:
         told = command(course, "remember", f"The crate {key} came with the command.", "--json")
         course.kept[key] = json.loads(told)["id"]
         count += 1
+        time.sleep(0.3)
 
 
 def write_notes(course: Course, notes: Path, written: dict[str, Path]) -> None:
@@ -202,7 +206,10 @@ def watched(course: Course) -> Iterator[None]:
             time.sleep(1.5)  # the last edits settle
         finally:
             watching.send_signal(signal.SIGINT)
-            assert watching.wait(30) == 0
+            try:
+                assert watching.wait(30) == 0
+            finally:
+                watching.kill()  # its reader and the block's end would wait for ever for one that did not stop
             reader.join()
             assert watching.stderr is not None
             assert watching.stderr.read() == ""

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-import tempfile
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,26 +12,40 @@ from http_scene import Scene, furnish
 from recallens.engine import Engine
 from recallens.model.memory import IdSource
 from standing import FixedClock
-from worlds import SHARED_MEMORY
+from worlds import a_folder
+
+
+def open_in(folder: Path, clock: FixedClock, first: int) -> Engine:
+    """`first` keeps the ids apart that two engines give on one store."""
+    ids = IdSource(clock, lambda bits: first)
+    return Engine.open(folder / "store.db", encoder="hashing:64", clock=clock, ids=ids)
+
+
+@pytest.fixture(scope="session")
+def original() -> Iterator[tuple[Path, Scene]]:
+    """Furnished once for all tests, which are given copies of it; nobody writes into its notes."""
+    with a_folder() as folder:
+        with open_in(folder, FixedClock(), 0) as engine:
+            scene = furnish(engine, folder)
+        yield folder, scene
 
 
 @contextmanager
-def furnished_with(clock: FixedClock) -> Iterator[Scene]:
-    """In memory where that is possible: these tests are not about the disk."""
-    with tempfile.TemporaryDirectory(dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else None) as folder:
-        store, ids = Path(folder) / "store.db", IdSource(clock, lambda bits: 0)
-        with Engine.open(store, encoder="hashing:64", clock=clock, ids=ids) as engine:
-            yield furnish(engine, Path(folder))
+def copied(original: tuple[Path, Scene], clock: FixedClock) -> Iterator[Scene]:
+    with a_folder() as folder:
+        shutil.copytree(original[0], folder, dirs_exist_ok=True)
+        with open_in(folder, clock, 1 << 40) as engine:
+            yield replace(original[1], engine=engine)
 
 
 @pytest.fixture
-def scene(clock: FixedClock) -> Iterator[Scene]:
-    with furnished_with(clock) as scene:
+def scene(original: tuple[Path, Scene], clock: FixedClock) -> Iterator[Scene]:
+    with copied(original, clock) as scene:
         yield scene
 
 
 @pytest.fixture(scope="module")
-def furnished() -> Iterator[Scene]:
+def furnished(original: tuple[Path, Scene]) -> Iterator[Scene]:
     """One for all tests of a file, which therefore leave it as they like."""
-    with furnished_with(FixedClock()) as scene:
+    with copied(original, FixedClock()) as scene:
         yield scene

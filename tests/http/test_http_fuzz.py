@@ -17,6 +17,8 @@ from schemathesis import Case
 
 from recallens.http.openapi import document
 
+pytestmark = pytest.mark.slow
+
 SHORT = 1
 EXAMPLES = int(os.environ.get("RECALLENS_FUZZ_HTTP", SHORT))
 # What a schema cannot tell of a value: whose page a cursor is of, what must come along, what must come later.

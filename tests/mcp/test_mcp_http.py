@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -13,11 +12,15 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
-from mcp_scene import RECALLENS, environment, over_stdio, serving
+from click.testing import CliRunner
+from mcp_scene import environment, over_stdio, serving
 
 from recallens import Engine
+from recallens.cli.main import main
 from recallens.mcp.http import endpoint
 from recallens.server import build, listening
+
+pytestmark = pytest.mark.slow
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 ACCEPTS = {"Accept": "application/json, text/event-stream"}
@@ -59,20 +62,14 @@ def test_wrong_requests_are_answered_and_the_server_stays(url: str) -> None:
 
 def test_a_port_that_is_taken_is_named(url: str, tmp_path: Path) -> None:
     port = url.split(":")[2].split("/")[0]
-    ended = subprocess.run(
-        [*RECALLENS, "mcp", "--http", "--port", port],
-        env=environment(tmp_path / "s.db"),
-        capture_output=True,
-        text=True,
-    )
-    assert ended.returncode == 2
+    ended = CliRunner().invoke(main, ["mcp", "--http", "--port", port], env=environment(tmp_path / "s.db"))
+    assert ended.exit_code == 2
     assert f"cannot listen on 127.0.0.1 port {port}" in ended.stderr
 
 
 def test_it_is_not_opened_to_others_without_a_token(tmp_path: Path) -> None:
-    command = [*RECALLENS, "mcp", "--http", "--host", "0.0.0.0"]
-    ended = subprocess.run(command, env=environment(tmp_path / "s.db"), capture_output=True, text=True, timeout=30)
-    assert ended.returncode == 6
+    ended = CliRunner().invoke(main, ["mcp", "--http", "--host", "0.0.0.0"], env=environment(tmp_path / "s.db"))
+    assert ended.exit_code == 6
     assert "without a token the server answers this machine alone" in ended.stderr
 
 

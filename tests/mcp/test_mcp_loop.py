@@ -13,6 +13,8 @@ from mcp_scene import Desk, over_http, over_stdio
 
 from recallens import Draft, Engine
 
+pytestmark = pytest.mark.slow
+
 DAY = 86_400_000
 
 

@@ -17,6 +17,8 @@ from recallens.operations import OPERATIONS, perform
 from recallens.render.records import to_text
 from recallens.text.token_count import count_tokens
 
+pytestmark = pytest.mark.slow
+
 
 def command(store: Path, *args: str) -> str:
     ended = subprocess.run(

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 from mcp import MCPError
-from mcp_scene import Desk, over_stdio
+from mcp_scene import Desk, in_this_process
 
 from recallens import Engine
 from recallens.cli.commands.mcp import COMPATS
@@ -22,6 +22,8 @@ from recallens.model.memory import Kind
 from recallens.model.plan import INTENT_ALIASES, Intent
 from recallens.operations import OPERATIONS, Right, perform
 from recallens.text.token_count import count_tokens
+
+pytestmark = pytest.mark.slow
 
 NAMES = [
     "search_memory", "get_timeline", "get_details", "get_skill", "search_patterns", "search_gotchas", "recall_xray",
@@ -99,7 +101,7 @@ def test_the_full_list_holds_every_operation_that_an_agent_can_use() -> None:
 
 
 def test_full_tools_and_aliases_answer(filled: Path) -> None:
-    with over_stdio(filled, "--tools", "full", "--compat", "remnic") as desk:
+    with in_this_process(filled, "full", "remnic") as desk:
         names = [tool["name"] for tool in listing(desk)]
         assert len(names) == len(set(names)) == 3 * len(full_tools())
         assert {"engram.recall_xray", "remnic.recall_xray", "engram.search_memory", "remnic.remember"} <= set(names)
@@ -153,7 +155,7 @@ CALLS: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("recorded", ["true", "false"])
 def test_what_is_read_only_writes_nothing_and_the_rest_does(filled: Path, recorded: str) -> None:
-    with over_stdio(filled, env={"RECALLENS_RECORD": recorded}) as desk:
+    with in_this_process(filled, record=recorded == "true") as desk:
         hints = {tool["name"]: tool["annotations"] for tool in listing(desk)}
         assert hints["search_memory"]["readOnlyHint"] is (recorded == "false")
         first = desk.ask("search_memory", query="gateway")["results"][0]["id"]
@@ -232,7 +234,7 @@ def test_an_unknown_tool_is_answered_with_the_list(desk: Desk) -> None:
 def test_an_unusable_store_is_a_tool_error_until_it_is_mended(tmp_path: Path) -> None:
     store = tmp_path / "store.db"
     store.write_text("this is no database, however long one looks at it " * 100)
-    with over_stdio(store) as desk:
+    with in_this_process(store) as desk:
         assert "store" in desk.refused("search_memory", query="gateway")
         store.unlink()
         assert desk.ask("remember", content="The store is well again.")["outcome"] == "created"

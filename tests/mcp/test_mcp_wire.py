@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from mcp_scene import HANDSHAKE, Wire, environment
 
+pytestmark = pytest.mark.slow
+
 # Started by every Python with this folder in its path: noise on stdout from every side, also from below Python.
 NOISE = """
 import atexit, logging, os, sys, threading, warnings
@@ -119,6 +121,7 @@ def test_what_was_asked_before_stdin_ended_is_not_half_done(tmp_path: Path) -> N
     assert again.end()[0] == 0
 
 
+@pytest.mark.usefixtures("in_background")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
 def test_a_signal_ends_it_cleanly(tmp_path: Path, number: signal.Signals) -> None:
     wire = Wire(tmp_path / "store.db").started()

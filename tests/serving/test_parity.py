@@ -24,6 +24,8 @@ from recallens.model.times import instant
 from recallens.server import running, whole
 from standing import FixedClock
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 ENCODER = "hashing:64"
 QUESTIONS = 200

@@ -94,6 +94,7 @@ def beside_the_api(engine: Engine) -> set[tuple[str, str]]:
     return {one for one in served - api if one[0] not in ("HEAD", "OPTIONS")}
 
 
+@pytest.mark.slow
 def test_every_route_has_a_verdict_for_every_caller(engine: Engine, known: Known) -> None:
     asked = asked_of(known)
     assert asked.keys() == beside_the_api(engine)

@@ -94,6 +94,8 @@ def watch(given: Given, name: str, debounce: int, no_embed: bool) -> None:
 
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    # A shell starts a script's background job with Ctrl-C ignored; a watch that cannot be interrupted would never end.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def told(report: SyncReport) -> None:
         if given.json:
