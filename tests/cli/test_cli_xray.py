@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli_scene import EXAMPLES, Ask, Remember, Run, spawn
+from click.testing import CliRunner
 
+from recallens.cli.main import main
 from recallens.cli.reading import changed_files
 from recallens.engine import Engine
 from recallens.errors import InvalidInput
@@ -28,9 +31,18 @@ def still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recallens.recall.runner.perf_counter_ns", lambda: 0)
 
 
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sample in a store; every scene has a copy of it."""
+    folder = tmp_path_factory.mktemp("sample")
+    words = ["--store", str(folder / "store.db"), "remember", "--jsonl", str(EXAMPLES)]
+    assert CliRunner().invoke(main, words, env={"RECALLENS_ENCODER": "hashing"}).exit_code == 0
+    return folder
+
+
 @pytest.fixture
-def sample(run: Run, store: Path) -> Path:
-    run("remember", "--jsonl", EXAMPLES)
+def sample(loaded: Path, store: Path) -> Path:
+    shutil.copytree(loaded, store.parent)
     return store
 
 

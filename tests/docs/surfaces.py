@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 LISTED = Path(__file__).with_name("surfaces.json")
 SCHEMA = ROOT / "docs" / "schema" / "recall-xray-snapshot.v1.json"
 PROBLEM = re.compile(r'\b([45]\d\d), "([A-Z]\w+)"')
-TOOLS = {"default": (), "full": ("--tools", "full"), "compat": ("--compat", "remnic")}
+TOOLS = {"default": (), "full, compat": ("--tools", "full", "--compat", "remnic")}
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "surfaces", "version": "1"}}
 
 Surfaces = dict[str, dict[str, list[str]]]
