@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Unpack
+
+from msgspec import structs
 
 from recallens.engine.core import Core
 from recallens.engine.search import Search
@@ -118,7 +120,7 @@ class Layers:
         results = recall.results
         if _in_time(recall):
             results = tuple(sorted(results, key=lambda result: (result.memory.created, result.memory.id)))
-        return MemorySearch(replace(recall, results=results), tuple(map(index_entry, results)))
+        return MemorySearch(structs.replace(recall, results=results), tuple(map(index_entry, results)))
 
     def timeline(
         self,

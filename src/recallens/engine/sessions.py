@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import structs
 
 from recallens.engine.core import Core
 from recallens.engine.ingest import Ingest
@@ -71,7 +73,7 @@ class Sessions:
             session = tx.session(ns, clean(id))
             if session is None:
                 raise NotFound(f"no session {id!r}", hint="`recallens session list` shows those that exist.")
-            finished = replace(
+            finished = structs.replace(
                 session, ended=self._core.clock() if ended is None else ended, summary=summary or session.summary
             )
             finished = _kept(finished)
@@ -131,7 +133,7 @@ def _stands(known: Memory, content: str) -> bool:
 
 def _kept(session: Session) -> Session:
     """A session as it may be stored: its words are redacted as a memory's are."""
-    return replace(
+    return structs.replace(
         session,
         id=clean(session.id),
         project=label("project", session.project),
