@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recallens.cli.clients import json_member, toml_block
-from recallens.cli.clients.places import CLIENTS, Scope
-from recallens.cli.commands.install import NAMES
+from recallens.cli.clients.places import CLIENTS, ClientScope
+from recallens.cli.commands.connect import CLIENT_NAMES
 
 ENTRY = {"command": "/bin/recallens", "args": ["mcp", "--store", "/tmp/저장소.db"]}
 
@@ -69,7 +69,7 @@ def entry_in(path: Path) -> object:
 
 
 def test_the_clients_are_those_that_are_named() -> None:
-    assert tuple(CLIENTS) == NAMES
+    assert tuple(CLIENTS) == CLIENT_NAMES
     assert {(name, scope) for name, client in CLIENTS.items() for scope in client.places} == set(PLACES)
 
 
@@ -261,4 +261,4 @@ def test_a_block_of_toml_goes_in_and_out(lines: list[str]) -> None:
 
 
 def test_scopes_are_named_as_the_options() -> None:
-    assert [*Scope] == ["project", "user"]
+    assert [*ClientScope] == ["project", "user"]

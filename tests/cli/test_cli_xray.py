@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from cli_scene import EXAMPLES, Ask, Remember, Run, spawn
 
-from recallens.cli.reading import changed_files
+from recallens.cli.files import changed_files
 from recallens.engine import Engine
 from recallens.errors import InvalidInput
 from recallens.model.terms import WEIGHABLE, WORDS, plain
@@ -35,7 +35,7 @@ def sample(run: Run, store: Path) -> Path:
 
 
 def test_the_formats_are_the_renderers() -> None:
-    assert tuple(writers()) == FORMATS
+    assert tuple(writers()) == tuple(FORMATS)
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 from cli_scene import EXAMPLES, Run
 
-from recallens.cli import loading
+from recallens.cli import jsonl
 from recallens.cli.given import Given
 from recallens.engine import Engine
 from recallens.model.memory import IdSource
@@ -36,8 +36,8 @@ def sample(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ticks, path = count(LOADED, 1000), home / "harbor.db"
     ids = IdSource(lambda: next(ticks), Random(570).getrandbits)
     with Engine.open(path, clock=lambda: LOADED, ids=ids) as engine:
-        found = loading.read(str(EXAMPLES), {})
-        loading.load(engine, found, loading.Names(engine, found), given=Given(json=True), dedupe=None)
+        found = jsonl.read(str(EXAMPLES), {})
+        jsonl.load(engine, found, jsonl.LineNames(engine, found), given=Given(json=True), dedupe=None)
         engine.encoder.drain()
     monkeypatch.setenv("RECALLENS_STORE", str(path))
     return path

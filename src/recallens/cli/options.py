@@ -172,3 +172,20 @@ FORMAT = FormatType()
 
 def listed(members: type[StrEnum]) -> str:
     return ", ".join(members)
+
+
+def page(command: Decorated) -> Decorated:
+    return click.option("--page", type=click.IntRange(min=1), default=1, metavar="N", help="Which page (1).")(command)
+
+
+def several_ids(command: Decorated) -> Decorated:
+    return click.argument("ids", nargs=-1, required=True, type=TEXT)(command)
+
+
+def no_record(command: Decorated) -> Decorated:
+    return click.option("--no-record", is_flag=True, help="Do not record what was returned.")(command)
+
+
+def project_asked(command: Decorated) -> Decorated:
+    about = "Only this project; an empty name means any."
+    return click.option("--project", metavar="NAME", type=TEXT, help=about)(command)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from recallens.cli.clients import json_member, toml_block
 from recallens.cli.clients.json_member import Unfit
 from recallens.cli.clients.places import Client
-from recallens.cli.writing import write
+from recallens.cli.files import write
 from recallens.errors import InvalidInput
 
 NAME: Final = "recallens"
@@ -23,7 +23,7 @@ _BOM: Final = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConfigurationChange:
     """`before` of None is a file that is not there, `after` of None one that goes. `keeps`: it is backed up."""
 
     path: Path
@@ -42,28 +42,28 @@ class Change:
         return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
 
 
-def installed(client: Client, path: Path, entry: dict[str, Any]) -> Change:
+def installed(client: Client, path: Path, entry: dict[str, Any]) -> ConfigurationChange:
     before = _read(path)
     after = _put(client, path, before or "", entry)
     # A backup of what came before Recallens is worth more than one of its own earlier entry.
     keeps = before is not None and (_take(client, path, before, entry) == before or not _backup(path).exists())
-    return Change(path, before, after, keeps)
+    return ConfigurationChange(path, before, after, keeps)
 
 
-def removed(client: Client, path: Path, entry: dict[str, Any]) -> Change:
+def removed(client: Client, path: Path, entry: dict[str, Any]) -> ConfigurationChange:
     """Back to what was there before, to the byte, where nothing else has been changed since."""
     before, kept = _read(path), _read(_backup(path))
     if before is None:
-        return Change(path, None, None)
+        return ConfigurationChange(path, None, None)
     bare = _take(client, path, before, entry)
     if bare != before and kept is None and bare.strip() in ("", "{}"):
-        return Change(path, before, None)  # a file that was made for it
+        return ConfigurationChange(path, before, None)  # a file that was made for it
     if kept is not None and _take(client, path, kept, entry) == kept and _would_be(client, path, kept, entry) == before:
-        return Change(path, before, kept)
-    return Change(path, before, bare)
+        return ConfigurationChange(path, before, kept)
+    return ConfigurationChange(path, before, bare)
 
 
-def apply(change: Change, *, undo: bool) -> None:
+def apply(change: ConfigurationChange, *, undo: bool) -> None:
     """The old text first goes beside the file; then the file is replaced as a whole."""
     path, backup = Path(os.path.realpath(change.path)), _backup(change.path)
     if change.after is None:
