@@ -117,6 +117,3 @@ class Given:
             return True
         click.echo("nothing was deleted", err=True)
         return False
-
-
-pass_given = click.make_pass_decorator(Given)

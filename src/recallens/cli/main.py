@@ -13,7 +13,7 @@ import click
 from recallens import __version__
 from recallens.cli import failures
 from recallens.cli.given import Given
-from recallens.cli.options import shared
+from recallens.cli.options import shared_options
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -157,7 +157,7 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "--version", message="%(prog)s %(version)s")
-@shared
+@shared_options
 def main() -> None:
     """Memory for AI agents that says why it remembered.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from recallens.cli.clients import json_member, toml_block
+from recallens.cli.clients import json_member, toml_table
 from recallens.cli.clients.json_member import Unfit
 from recallens.cli.clients.places import Client
 from recallens.cli.files import write
@@ -85,29 +85,29 @@ def _backup(path: Path) -> Path:
 def snippet(client: Client, entry: dict[str, Any]) -> str:
     """For people to paste."""
     if client.member is None:
-        lines = toml_block.block(TABLE, NAME, entry).splitlines()
-        return "\n".join(line for line in lines if not line.startswith("#"))
+        return toml_table.written(TABLE, NAME, entry).rstrip("\n")
     return json.dumps({client.member: {NAME: entry}}, ensure_ascii=False, indent=2)
 
 
 def _put(client: Client, path: Path, text: str, entry: dict[str, Any]) -> str:
-    mark, bare = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
-    try:
-        if client.member is None:
-            return mark + toml_block.put(bare, TABLE, NAME, entry)
-        return mark + json_member.put(bare, client.member, NAME, entry)
-    except Unfit as error:
-        raise _unfit(client, path, error, entry) from error
+    return _edited(client, path, text, entry, put=True)
 
 
 def _take(client: Client, path: Path, text: str, entry: dict[str, Any]) -> str:
+    return _edited(client, path, text, entry, put=False)
+
+
+def _edited(client: Client, path: Path, text: str, entry: dict[str, Any], *, put: bool) -> str:
     mark, bare = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+    editor, member = (toml_table, TABLE) if client.member is None else (json_member, client.member)
     try:
-        if client.member is None:
-            return mark + toml_block.take(bare, TABLE, NAME)
-        return mark + json_member.take(bare, client.member, NAME)
+        edited: str = editor.put(bare, member, NAME, entry) if put else editor.take(bare, member, NAME)
+        return mark + edited
     except Unfit as error:
-        raise _unfit(client, path, error, entry) from error
+        raise InvalidInput(
+            f"{path} was left as it is: {error}",
+            hint=f"Put this into it by hand (or take it out, to undo):\n{snippet(client, entry)}",
+        ) from error
 
 
 def _would_be(client: Client, path: Path, earlier: str, entry: dict[str, Any]) -> str | None:
@@ -115,13 +115,6 @@ def _would_be(client: Client, path: Path, earlier: str, entry: dict[str, Any]) -
         return _put(client, path, earlier, entry)
     except InvalidInput:
         return None
-
-
-def _unfit(client: Client, path: Path, error: Unfit, entry: dict[str, Any]) -> InvalidInput:
-    return InvalidInput(
-        f"{path} was left as it is: {error}",
-        hint=f"Put this into it by hand (or take it out, to undo):\n{snippet(client, entry)}",
-    )
 
 
 def _read(path: Path) -> str | None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import TEXT, now_ms, page, shared, shared_but_namespace
 from recallens.cli.screen import counted, moment, say
 from recallens.errors import StoreError
@@ -31,7 +31,6 @@ def token() -> None:
 @click.option("--name", metavar="NAME", type=TEXT, help="What to call it.")
 @click.option("--expires", metavar="WHEN", type=TEXT, help="When it ends: 2027-01-31, or 30d for in thirty days.")
 @shared_but_namespace
-@pass_given
 def create(given: Given, /, **attributes: object) -> None:
     """Make a token. Its text is shown once, on standard output.
 
@@ -50,7 +49,6 @@ def create(given: Given, /, **attributes: object) -> None:
 
 @token.command("list")
 @shared_but_namespace
-@pass_given
 def list_tokens(given: Given) -> None:
     """Every token, what it opens and whether it is in force; never its text."""
 
@@ -69,7 +67,6 @@ def list_tokens(given: Given) -> None:
 @token.command()
 @click.argument("token", metavar="ID", type=TEXT)
 @shared_but_namespace
-@pass_given
 def revoke(given: Given, token: str) -> None:
     """End the token ID (or its name) at once, also for servers that run."""
     given.perform(
@@ -88,7 +85,6 @@ def audit() -> None:
 
 @audit.command()
 @shared
-@pass_given
 @click.pass_context
 def verify(ctx: click.Context, given: Given) -> None:
     """Whether any entry was altered, deleted, reordered or cut off. Exit 4 if so."""
@@ -111,7 +107,6 @@ def verify(ctx: click.Context, given: Given) -> None:
 @page
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, metavar="N", help="Entries a page (20).")
 @shared
-@pass_given
 def list_entries(given: Given, page: int, limit: int) -> None:
     """What was injected, the latest first: one entry a memory."""
 
@@ -128,7 +123,6 @@ def list_entries(given: Given, page: int, limit: int) -> None:
 
 @audit.command("anomalies")
 @shared
-@pass_given
 def list_anomalies(given: Given) -> None:
     """Patterns that an honest agent seldom shows: repeat-query, namespace-walk, high-cardinality, rapid-fire."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import TEXT, shared
 from recallens.errors import InvalidInput, UnknownOption
 
@@ -43,7 +43,6 @@ SHELLS = ("bash", "zsh", "fish")
 @click.option("--access-log", is_flag=True, help="A line a request on standard error: route, status, time.")
 @click.option("--spans", is_flag=True, help="OpenTelemetry spans, where it is installed and set up.")
 @shared
-@pass_given
 def serve(
     given: Given, /, host: str, port: int, open_page: bool, allow_hosts: tuple[str, ...], threads: int | None,
     deadline: float, access_log: bool, spans: bool,
@@ -100,7 +99,6 @@ def _say_address(given: Given, address: str, guarded: bool, open_page: bool) -> 
 @click.option("--port", type=click.IntRange(0, 65_535), default=PORT, metavar="N",
               help=f"With --http ({PORT}); 0 takes a free one.")  # fmt: skip
 @shared
-@pass_given
 def mcp(
     given: Given, toolset: str, compat: str | None, token: str | None, http: bool, host: str, port: int
 ) -> None:  # fmt: skip
@@ -171,7 +169,6 @@ def _serve_http(given: Given, tools: tuple[Tool, ...], host: str, port: int) -> 
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @click.option("--undo", is_flag=True, help="Take it out again.")
 @shared
-@pass_given
 def install(given: Given, name: str, scope: str | None, dry_run: bool, undo: bool) -> None:
     """Write the MCP server into a client's own configuration. Everything else in it stays; twice is as once."""
     from recallens.cli.clients.configuration import apply, installed, removed
@@ -227,7 +224,6 @@ def _command(given: Given) -> list[str]:
 @click.command()
 @click.argument("shell", type=click.Choice(SHELLS))
 @shared
-@pass_given
 @click.pass_context
 def completion(ctx: click.Context, given: Given, shell: str) -> None:
     """Print the completion script of SHELL (bash, zsh or fish).

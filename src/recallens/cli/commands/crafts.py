@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import TEXT, Decorated, Size, no_record, project_asked, shared
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ def skill() -> None:
 @click.argument("topic", nargs=-1, required=True, type=TEXT)
 @_with(_ASKING)
 @shared
-@pass_given
 def get_skill(given: Given, /, topic: tuple[str, ...], **options: Any) -> None:
     """The skill about TOPIC."""
     _search(given, "get_skill", {"topic": " ".join(topic)}, options)
@@ -68,7 +67,6 @@ def get_skill(given: Given, /, topic: tuple[str, ...], **options: Any) -> None:
 @click.option("--confidence", type=float, default=0.8, metavar="0..1", help="How sure it is (0.8).")
 @_with(_KEEPING)
 @shared
-@pass_given
 def add_skill(given: Given, /, topic: tuple[str, ...], **fields: Any) -> None:
     """Record a skill; one of the same topic takes what is new.
 
@@ -91,7 +89,6 @@ def patterns() -> None:
 @click.option("--limit", "-k", type=_FOUND, default=10, metavar="N", help="How many (10).")
 @_with(_ASKING)
 @shared
-@pass_given
 def search_patterns(given: Given, /, query: tuple[str, ...], limit: int, **options: Any) -> None:
     """Patterns about QUERY, the best first."""
     _search(given, "search_patterns", {"query": " ".join(query), "limit": limit}, options)
@@ -104,7 +101,6 @@ def search_patterns(given: Given, /, query: tuple[str, ...], limit: int, **optio
 @click.option("--success-count", type=int, default=1, metavar="N", help="How often it worked (1); adds up.")
 @_with(_KEEPING)
 @shared
-@pass_given
 def add_pattern(given: Given, /, title: tuple[str, ...], **fields: Any) -> None:
     """Record a pattern; of the same title, its success count grows."""
     _add(given, "add_pattern", {"title": " ".join(title), **fields}, long="example_code")
@@ -126,7 +122,6 @@ def gotchas() -> None:
 @click.option("--limit", "-k", type=_FOUND, default=10, metavar="N", help="How many (10).")
 @_with(_ASKING)
 @shared
-@pass_given
 def search_gotchas(given: Given, /, query: tuple[str, ...], files: tuple[str, ...], limit: int, **options: Any) -> None:
     """Known issues about QUERY, or of the files alone."""
     if not query and not files:
@@ -144,7 +139,6 @@ def search_gotchas(given: Given, /, query: tuple[str, ...], files: tuple[str, ..
 @click.option("--occurrence-count", type=int, default=1, metavar="N", help="How often it was seen (1); adds up.")
 @_with(_KEEPING)
 @shared
-@pass_given
 def add_gotcha(given: Given, /, title: tuple[str, ...], **fields: Any) -> None:
     """Record a known issue; of the same title, its occurrence count grows.
 

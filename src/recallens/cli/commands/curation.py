@@ -8,7 +8,7 @@ import click
 from rich.text import Text
 
 from recallens.cli.files import words
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import TEXT, OneOf, listed, several_ids, shared
 from recallens.cli.printers import table
 from recallens.cli.screen import counted, say, screen
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 @click.argument("id", type=TEXT)
 @click.argument("text", nargs=-1, type=TEXT)
 @shared
-@pass_given
 def edit(given: Given, id: str, text: tuple[str, ...]) -> None:
     """Give the memory ID a new TEXT (- for standard input, none for $EDITOR).
 
@@ -60,7 +59,6 @@ def _from_editor(content: str) -> str:
 @click.argument("old", type=TEXT)
 @click.argument("new", type=TEXT)
 @shared
-@pass_given
 def supersede(given: Given, old: str, new: str) -> None:
     """Say that the memory NEW replaces OLD. Searches leave OLD out from now on; it stays as history."""
     given.perform(
@@ -75,7 +73,6 @@ def supersede(given: Given, old: str, new: str) -> None:
 @click.argument("type", type=OneOf(RelationType, "relation"))
 @click.option("--confidence", type=float, default=1.0, metavar="0..1", help="How sure the link is (1).")
 @shared
-@pass_given
 def relate(given: Given, source: str, target: str, type: RelationType, confidence: float) -> None:
     arguments = {"source": source, "target": target, "relation": type, "confidence": confidence}
     given.perform(
@@ -94,7 +91,6 @@ relate.help = f"Link SOURCE to TARGET. TYPE is one of {listed(RelationType)}."
 @several_ids
 @click.option("--session", metavar="ID", type=TEXT, help="The session that saw it proved.")
 @shared
-@pass_given
 def confirm(given: Given, ids: tuple[str, ...], session: str | None) -> None:
     """Say that memories proved right: they are found more easily."""
     given.perform(
@@ -105,7 +101,6 @@ def confirm(given: Given, ids: tuple[str, ...], session: str | None) -> None:
 @click.command()
 @several_ids
 @shared
-@pass_given
 def deemphasise(given: Given, ids: tuple[str, ...]) -> None:
     """Halve the weight of memories, and keep them."""
 
@@ -121,7 +116,6 @@ def deemphasise(given: Given, ids: tuple[str, ...]) -> None:
 @click.option("--hard", is_flag=True, help="Delete for good: no byte of it stays in the store.")
 @click.option("--yes", is_flag=True, help="Do not ask before --hard.")
 @shared
-@pass_given
 def forget(given: Given, ids: tuple[str, ...], hard: bool, yes: bool) -> None:
     """Hide memories from every search. `recallens restore` brings them back, unless --hard deleted them."""
     with given.engine() as engine:
@@ -137,7 +131,6 @@ def forget(given: Given, ids: tuple[str, ...], hard: bool, yes: bool) -> None:
 @click.command()
 @several_ids
 @shared
-@pass_given
 def restore(given: Given, ids: tuple[str, ...]) -> None:
     """Bring back what was forgotten."""
 
@@ -163,7 +156,6 @@ def review() -> None:
 
 @review.command("list")
 @shared
-@pass_given
 def waiting(given: Given) -> None:
     """What waits for a decision, oldest first."""
 
@@ -179,7 +171,6 @@ def waiting(given: Given) -> None:
 @review.command()
 @several_ids
 @shared
-@pass_given
 def approve(given: Given, ids: tuple[str, ...]) -> None:
     """Make them active and trusted."""
     given.perform("review_memories", {"ids": ids, "approve": True}, lambda answer: _print_lines("approved", answer))
@@ -188,7 +179,6 @@ def approve(given: Given, ids: tuple[str, ...]) -> None:
 @review.command()
 @several_ids
 @shared
-@pass_given
 def reject(given: Given, ids: tuple[str, ...]) -> None:
     """Keep them out of every search; `recallens prune` deletes them in the end."""
     given.perform("review_memories", {"ids": ids, "approve": False}, lambda answer: _print_lines("rejected", answer))
@@ -209,7 +199,6 @@ def cite() -> None:
 @click.option("--project", metavar="NAME", type=TEXT, help="With --all: only the memories of this project.")
 @click.option("--mark", is_flag=True, help="Keep the verdicts: what is stale then needs review in a recall.")
 @shared
-@pass_given
 def check(given: Given, ids: tuple[str, ...], every: bool, root: str | None, project: str | None, mark: bool) -> None:
     """Whether files, lines, symbols, commits and logs that are cited are there.
 

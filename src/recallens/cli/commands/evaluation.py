@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import TEXT, Size, Weight, shared
 from recallens.cli.screen import Bars, screen
 from recallens.errors import InvalidInput, UnknownOption
@@ -61,7 +61,6 @@ MOST_VARIANTS = 200
 )  # fmt: skip
 @click.option("--abstention", is_flag=True, help="Ask what has no answer too, and weigh risk against coverage.")
 @shared
-@pass_given
 def evaluation(
     given: Given, /, files: tuple[str, ...], datasets: tuple[str, ...], presets: tuple[str, ...],
     sweeps: tuple[str, ...], limit_queries: int | None, misses: bool, least: tuple[str, ...], out: str | None,

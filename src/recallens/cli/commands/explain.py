@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from recallens.cli.files import target, write
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import FORMAT, TEXT, now_ms, shared
 from recallens.cli.question import asks, command, needed, question
 from recallens.cli.screen import counted, say
@@ -36,7 +36,6 @@ _WHY_NOT_USAGE = "recallens why-not MEMORY-ID QUERY… [options as for search]; 
 @click.option("--trace-id", metavar="ID", type=TEXT, help="An id of yours that the X-ray carries.")
 @asks
 @shared
-@pass_given
 def xray(
     given: Given, /, query: tuple[str, ...], format: str | None, out: str | None, sensitivity: bool,
     ledger: str | None, trace_id: str | None, **options: Any,
@@ -78,7 +77,6 @@ def xray(
 @click.option("--session", metavar="ID", type=TEXT, help="The session that asked; else those without one.")
 @click.option("--format", "format", metavar="FORMAT", type=FORMAT, help=f"{', '.join(FORMATS)} (text).")
 @shared
-@pass_given
 def explain(given: Given, snapshot: str | None, session: str | None, format: str | None) -> None:
     """The X-ray of a recorded search: the one with the id SNAPSHOT, or the last of a session.
 
@@ -120,7 +118,6 @@ def _no_recorded_search(session: str | None) -> NotFound:
 @click.argument("query", nargs=-1, type=TEXT)
 @asks
 @shared
-@pass_given
 def why_not(given: Given, /, memory: str, query: tuple[str, ...], **options: Any) -> None:
     """Why a memory is not among the results, by how much it missed, and the smallest change that brings it in.
 
@@ -187,7 +184,6 @@ def _margins(missed: Missed, limit: int) -> Iterator[str]:
 @click.command()
 @click.argument("snapshot", type=TEXT)
 @shared
-@pass_given
 def replay(given: Given, snapshot: str) -> None:
     """The results of a recorded search again, from its decisions; and what differs if it is asked now.
 
@@ -219,7 +215,6 @@ def replay(given: Given, snapshot: str) -> None:
 @click.argument("before", type=TEXT)
 @click.argument("after", type=TEXT)
 @shared
-@pass_given
 def diff(given: Given, before: str, after: str) -> None:
     """What entered, left and moved between two recorded searches, each with its cause.
 
@@ -282,7 +277,6 @@ def _print_section(heading: str, lines: list[str]) -> None:
 @click.command()
 @click.argument("file", type=click.File("r", encoding="utf-8"), default="-")
 @shared
-@pass_given
 def verify(given: Given, file: IO[str]) -> None:
     """Whether what a certificate rests on still stands: exit 1 if a memory in it changed, or it was altered.
 

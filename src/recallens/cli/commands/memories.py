@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.text import Text
 
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import TEXT, OneOf, Size, listed, page, shared
 from recallens.cli.printers import attributes, facts, table
 from recallens.cli.screen import counted, day, first_line, moment, say, screen, visible
@@ -30,7 +30,6 @@ DEPTH, A_SIDE = 5, 10
 @click.command()
 @click.argument("id", type=TEXT)
 @shared
-@pass_given
 def show(given: Given, id: str) -> None:
     """One memory in full. Six characters of its ID or more will do, if they fit only one."""
     others: dict[str, Memory] = {}
@@ -92,7 +91,6 @@ def _related(relation: Relation, memory: Memory, others: dict[str, Memory]) -> s
 @click.option("--full", is_flag=True, help="Everything, however long.")
 @click.option("--limit", metavar="N", type=Size("limit", "entries", 20), default=20, help="Entries at most (20).")
 @shared
-@pass_given
 def details(given: Given, id: str, tokens: int | None, full: bool, limit: int) -> None:
     """The full logs and terminal snapshots of a task, or of the task that a memory belongs to.
 
@@ -135,7 +133,6 @@ def _print_details(details: Details) -> None:
 @page
 @click.option("--limit", type=int, default=20, metavar="N", help="Memories a page (20).")
 @shared
-@pass_given
 def list_memories(given: Given, /, statuses: tuple[str, ...], page: int, limit: int, **filters: str | None) -> None:
     """Browse memories, newest first."""
     wanted = () if ANY_STATUS in statuses else tuple(option(Status, status, "status") for status in statuses)
@@ -159,7 +156,6 @@ def list_memories(given: Given, /, statuses: tuple[str, ...], page: int, limit: 
 @click.option("--window", type=float, metavar="DAYS", help="What came within so many days, as an agent reads it.")
 @click.option("--limit", type=int, metavar="N", help=f"With --window: how many a side ({A_SIDE}).")
 @shared
-@pass_given
 def timeline(
     given: Given, id: str, before: int | None, after: int | None, window: float | None, limit: int | None
 ) -> None:

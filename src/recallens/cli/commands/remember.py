@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recallens.cli.files import piped, read_text, words
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import TEXT, WHEN, OneOf, listed, shared
 from recallens.cli.screen import counted, say
 from recallens.ingest.citations import CITATION_FORMS, parse_citation
@@ -57,7 +57,6 @@ _OUTCOMES = {
 @click.option("--skip-bad", is_flag=True, help="With --jsonl: load the good lines, name the bad ones.")
 @click.option("--no-embed", is_flag=True, help="Leave the vectors for later; words find it at once.")
 @shared
-@pass_given
 def remember(
     given: Given, /, text: tuple[str, ...], file: str | None, jsonl: str | None, document: str | None, no_dedupe: bool,
     skip_bad: bool, no_embed: bool, **attributes: Any,

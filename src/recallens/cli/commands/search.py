@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recallens.cli.files import changed_files
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import TEXT, FormatType, OneOf, Size, listed, no_record, project_asked, shared
 from recallens.cli.question import asks, question
 from recallens.cli.screen import screen, visible
@@ -40,7 +40,6 @@ class ContextFormat(StrEnum):
 @click.option("--xray", "xray", metavar="[FORMAT]", type=_HERE, is_flag=False, flag_value=DEFAULT_FORMAT,
               help=f"Print the X-ray of this very search instead: {', '.join(FORMATS)}.")  # fmt: skip
 @shared
-@pass_given
 def search(
     given: Given, /, query: tuple[str, ...], no_record: bool, why: bool, brief: bool, max_tokens: int | None,
     xray: str | None, **options: Any,
@@ -89,7 +88,6 @@ def search(
 @no_record
 @click.option("--why/--no-why", default=True, help="Whether to show each score as the sum of its parts.")
 @shared
-@pass_given
 def documents(
     given: Given, /, query: tuple[str, ...], limit: int, project: str | None, no_record: bool, why: bool
 ) -> None:
@@ -153,7 +151,6 @@ def _print_brief(given: Given, found: MemorySearch) -> None:
 @click.option("--log", is_flag=True, help="Also how the result came about, a line a stage, on standard error.")
 @no_record
 @shared
-@pass_given
 def retrieve(given: Given, /, query: tuple[str, ...], log: bool, no_record: bool, **options: Any) -> None:
     """One context string from every source, within a budget; lessons to verify stand apart.
 
@@ -191,7 +188,6 @@ def retrieve(given: Given, /, query: tuple[str, ...], log: bool, no_record: bool
               help=f"One of {listed(ContextFormat)}; --json is json.")  # fmt: skip
 @click.option("--no-record", is_flag=True, help="Do not record what was delivered.")
 @shared
-@pass_given
 def context(
     given: Given, /, task: tuple[str, ...], files: tuple[str, ...], diff: str | None, form: ContextFormat | None,
     no_record: bool, **options: Any,

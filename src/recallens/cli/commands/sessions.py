@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recallens.cli.files import piped, read_text, words
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import TEXT, WHEN, Size, page, several_ids, shared
 from recallens.cli.screen import counted, first_line, moment, say, screen, visible
 from recallens.errors import InvalidInput
@@ -26,7 +26,6 @@ def session() -> None:
 @click.option("--title", type=TEXT, help="What it is about.")
 @click.option("--started", type=WHEN, help="When it began, if not now.")
 @shared
-@pass_given
 def start_session(given: Given, /, **attributes: object) -> None:
     """Start a session; without an ID it gets one."""
 
@@ -43,7 +42,6 @@ def start_session(given: Given, /, **attributes: object) -> None:
 @click.option("--summary", type=TEXT, help="What came of it.")
 @click.option("--ended", type=WHEN, help="When it ended, if not now.")
 @shared
-@pass_given
 def end_session(given: Given, id: str | None, summary: str | None, ended: int | None) -> None:
     """End the session ID, or the one that RECALLENS_SESSION names."""
     with given.engine() as engine:
@@ -57,7 +55,6 @@ def end_session(given: Given, id: str | None, summary: str | None, ended: int | 
 @session.command("show")
 @click.argument("id", type=TEXT)
 @shared
-@pass_given
 def show_session(given: Given, id: str) -> None:
     """A session and every memory it touched, with how."""
     given.perform("get_session", {"id": id}, lambda answer: _print_session(given, answer.value))
@@ -91,7 +88,6 @@ def _print_session(given: Given, report: SessionReport) -> None:
 @page
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, metavar="N", help="Sessions a page (20).")
 @shared
-@pass_given
 def list_sessions(given: Given, page: int, limit: int) -> None:
     """Sessions, the latest first."""
 
@@ -125,7 +121,6 @@ def task() -> None:
 @click.option("--project", metavar="NAME", type=TEXT, help="The project it belongs to.")
 @click.option("--worktree", metavar="NAME", type=TEXT, help="The worktree it is done in.")
 @shared
-@pass_given
 def start_task(given: Given, /, text: tuple[str, ...], **attributes: str | None) -> None:
     """Start a task.
 
@@ -152,7 +147,6 @@ def start_task(given: Given, /, text: tuple[str, ...], **attributes: str | None)
 @click.option("--file", "file", metavar="FILE", help="Log this file's text.")
 @click.option("--kind", type=TEXT, default="log", help="log or terminal_snapshot (log).")
 @shared
-@pass_given
 def log(given: Given, task: str, text: tuple[str, ...], file: str | None, kind: str) -> None:
     """Keep TEXT, what is piped in, or a file, in full with a running task; secrets are taken out."""
     if text and file is not None:
@@ -171,7 +165,6 @@ def log(given: Given, task: str, text: tuple[str, ...], file: str | None, kind: 
 @click.option("--reward", type=float, required=True, metavar="0..1", help="How well it went: 0 failed, 1 perfect.")
 @click.option("--summary", type=TEXT, help="What was done and what came of it.")
 @shared
-@pass_given
 def end_task(given: Given, task: str, reward: float, summary: str | None) -> None:
     """End a task: it becomes an episode, and each memory that took part is judged by its reward."""
 
@@ -193,7 +186,6 @@ def end_task(given: Given, task: str, reward: float, summary: str | None) -> Non
 @page
 @click.option("--limit", type=Size("limit", "tasks", 20), default=20, metavar="N", help="Tasks a page (20).")
 @shared
-@pass_given
 def list_tasks(given: Given, /, page: int, **filters: object) -> None:
     """Tasks, the latest first."""
 
@@ -212,7 +204,6 @@ def list_tasks(given: Given, /, page: int, **filters: object) -> None:
 @click.option("--task", metavar="TASK", type=TEXT, help="The running task that they helped.")
 @click.option("--session", metavar="ID", type=TEXT, help="The session that used them; else the task's.")
 @shared
-@pass_given
 def used(given: Given, ids: tuple[str, ...], task: str | None, session: str | None) -> None:
     """Say which memories were of use. In a task, only these then count as having helped it."""
     given.perform(

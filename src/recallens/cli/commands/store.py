@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import TEXT, shared
 from recallens.cli.screen import counted, say, screen, visible
 from recallens.errors import StoreDamaged, StoreError
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 @click.option("--encoder", metavar="SPEC", type=TEXT,
               help="minilm, openai:MODEL, ollama:MODEL, fastembed:MODEL or none.")  # fmt: skip
 @shared
-@pass_given
 def init(given: Given, encoder: str | None) -> None:
     """Make a store, or say what the one that is there uses.
 
@@ -40,7 +39,6 @@ def init(given: Given, encoder: str | None) -> None:
 
 @click.command()
 @shared
-@pass_given
 def stats(given: Given) -> None:
     """What the namespace holds, and how it is encoded."""
 
@@ -63,7 +61,6 @@ def stats(given: Given) -> None:
 
 @click.command()
 @shared
-@pass_given
 @click.pass_context
 def doctor(ctx: click.Context, given: Given) -> None:
     """Check the file, the indexes and the encoder. Changes nothing; exit 4 if there is a problem."""
@@ -94,7 +91,6 @@ def doctor(ctx: click.Context, given: Given) -> None:
               help="Encode with another one: minilm, openai:MODEL, ollama:MODEL, fastembed:MODEL or none.")  # fmt: skip
 @click.option("--vectors", is_flag=True, help="Encode everything again with the same encoder.")
 @shared
-@pass_given
 def reindex(given: Given, encoder: str | None, vectors: bool) -> None:
     """Build everything derived anew from the memories, and encode what waits. It can be stopped and run again."""
 
@@ -110,7 +106,6 @@ def reindex(given: Given, encoder: str | None, vectors: bool) -> None:
 @click.command()
 @click.argument("target")
 @shared
-@pass_given
 def backup(given: Given, target: str) -> None:
     """Copy the store to the new file TARGET while others go on using it. The copy is a store like any other."""
     given.perform(
@@ -123,7 +118,6 @@ def backup(given: Given, target: str) -> None:
 @click.option("--superseded", is_flag=True, help="Also what was superseded that long ago.")
 @click.option("--yes", is_flag=True, help="Delete. Without it, only show what would go.")
 @shared
-@pass_given
 def prune(given: Given, older_than: int, superseded: bool, yes: bool) -> None:
     """Delete for good what was forgotten or rejected long ago. Without --yes it only shows what would go."""
 
@@ -149,7 +143,6 @@ def encoder() -> None:
 
 @encoder.command()
 @shared
-@pass_given
 def detect(given: Given) -> None:
     """Look for encoders: the packaged one, Ollama, and the endpoint that is set. Nothing is downloaded or changed."""
 
@@ -173,7 +166,6 @@ def detect(given: Given) -> None:
 @encoder.command()
 @click.argument("spec", type=TEXT)
 @shared
-@pass_given
 def use(given: Given, spec: str) -> None:
     """Encode everything with SPEC from now on: minilm, openai:MODEL, ollama:MODEL, fastembed:MODEL or none."""
     given.perform(
@@ -184,7 +176,6 @@ def use(given: Given, spec: str) -> None:
 
 @encoder.command()
 @shared
-@pass_given
 def clear(given: Given) -> None:
     """Search by words alone. What was used is never set again by itself; `encoder use` sets it by name."""
 
@@ -205,7 +196,6 @@ def namespace() -> None:
 
 @namespace.command("list")
 @shared
-@pass_given
 def names(given: Given) -> None:
     """Every namespace and how many memories it holds."""
 
@@ -220,7 +210,6 @@ def names(given: Given) -> None:
 @click.argument("name", type=TEXT)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @shared
-@pass_given
 def remove(given: Given, name: str, yes: bool) -> None:
     """Delete the namespace NAME and everything in it for good."""
     with given.engine() as engine:
@@ -245,7 +234,6 @@ def config() -> None:
 
 @config.command()
 @shared
-@pass_given
 def show(given: Given) -> None:
     """Each setting, its value, where it came from and what it means. Keys are never shown."""
     from rich.text import Text

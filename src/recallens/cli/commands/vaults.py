@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import TEXT, shared
 from recallens.cli.screen import counted, moment, say
 
@@ -37,7 +37,6 @@ def vault() -> None:
 @click.option("--no-sync", is_flag=True, help="Only note it down; `vault sync` reads it.")
 @click.option("--no-embed", is_flag=True, help="Leave the vectors for later; words find it at once.")
 @shared
-@pass_given
 def add(given: Given, /, no_sync: bool, no_embed: bool, **attributes: object) -> None:
     """Make FOLDER a vault and read it. Adding it again changes what of it is read.
 
@@ -62,7 +61,6 @@ def add(given: Given, /, no_sync: bool, no_embed: bool, **attributes: object) ->
               help="Only this file or folder of the vault; repeat it for several.")  # fmt: skip
 @click.option("--no-embed", is_flag=True, help="Leave the vectors for later; words find it at once.")
 @shared
-@pass_given
 def sync(given: Given, name: str | None, paths: tuple[str, ...], no_embed: bool) -> None:
     """Bring the vault NAME, or every one, up to date with its folder.
 
@@ -78,7 +76,6 @@ def sync(given: Given, name: str | None, paths: tuple[str, ...], no_embed: bool)
               help="How long it must be quiet before a change is read (400).")  # fmt: skip
 @click.option("--no-embed", is_flag=True, help="Leave the vectors for later; words find it at once.")
 @shared
-@pass_given
 def watch(given: Given, name: str, debounce: int, no_embed: bool) -> None:
     """Keep the vault NAME up to date while its files change, until Ctrl-C."""
     import signal
@@ -108,7 +105,6 @@ def watch(given: Given, name: str, debounce: int, no_embed: bool) -> None:
 
 @vault.command("list")
 @shared
-@pass_given
 def list_vaults(given: Given) -> None:
     """Every vault of the namespace, its folder and its size."""
 
@@ -125,7 +121,6 @@ def list_vaults(given: Given) -> None:
 @click.argument("name", type=TEXT)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @shared
-@pass_given
 def remove(given: Given, name: str, yes: bool) -> None:
     """Delete the memories of the vault NAME for good. Its folder stays as it is."""
     with given.engine() as engine:
