@@ -81,7 +81,7 @@ class AddGotcha(AddCraft):
     files: Names = ()
 
 
-def _asker(asked: Topic | Patterns | Gotchas, call: Call) -> dict[str, object]:
+def _asker(asked: Topic | Patterns | Gotchas, call: Call) -> dict[str, Any]:
     who = asked.model_dump(include={"project", "session", "task"}, exclude_none=True)
     return who | call.who()
 
@@ -98,12 +98,12 @@ def get_skill(engine: Engine, call: Call, asked: Topic) -> Answer:
 
 
 def search_patterns(engine: Engine, call: Call, asked: Patterns) -> Answer:
-    found = engine.crafts.patterns(asked.query, asked.limit, **_asker(asked, call))
+    found = engine.crafts.patterns(asked.query, limit=asked.limit, **_asker(asked, call))
     return Answer({"results": [craft_record(one) for one in found]}, value=found)
 
 
 def search_gotchas(engine: Engine, call: Call, asked: Gotchas) -> Answer:
-    found = engine.crafts.gotchas(asked.query, asked.files, asked.limit, **_asker(asked, call))
+    found = engine.crafts.gotchas(asked.query, files=asked.files, limit=asked.limit, **_asker(asked, call))
     return Answer({"results": [craft_record(one) for one in found]}, value=found)
 
 
