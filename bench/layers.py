@@ -18,7 +18,7 @@ import numpy as np
 
 from corpus import _lines, data_folder
 from recallens import Draft, Engine
-from recallens.cli import loading
+from recallens.cli import jsonl
 from recallens.cli.given import Given
 from recallens.model.context import INDEX_TOKENS, TIMELINE_TOKENS
 from recallens.render.layers import index_entry
@@ -44,8 +44,8 @@ def conversations() -> Path | None:
 
 
 def load_sample(engine: Engine) -> list[str]:
-    found = loading.read(str(SAMPLE), {})
-    loading.load(engine, found, loading.Names(engine, found), given=Given(json=True), dedupe=None)
+    found = jsonl.read(str(SAMPLE), {})
+    jsonl.load(engine, found, jsonl.LineNames(engine, found), given=Given(json=True), dedupe=None)
     return [line.draft.title or " ".join(line.draft.content.split()[:8]) for line in found.memories]
 
 

@@ -142,7 +142,7 @@ def test_a_bad_config_file(run: Run, home: Path) -> None:
 
 def test_a_bug_is_told_shortly_and_traced_on_request(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("init")
-    monkeypatch.setattr("recallens.engine.maintenance.Maintenance.stats", lambda self: 1 / 0)
+    monkeypatch.setattr("recallens.engine.maintenance.Maintenance.stats", lambda self, **where: 1 / 0)
     failed = run("stats", code=70)
     assert failed.stderr.splitlines()[0] == "error: unexpected ZeroDivisionError: division by zero"
     assert "Traceback" not in failed.stderr

@@ -13,9 +13,9 @@ from cli_scene import Ask, Run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recallens.cli.clients import json_member, toml_block
-from recallens.cli.clients.places import CLIENTS, Scope
-from recallens.cli.commands.install import NAMES
+from recallens.cli.clients import json_member, toml_table
+from recallens.cli.clients.places import CLIENTS, ClientScope
+from recallens.cli.commands.connect import CLIENT_NAMES
 
 ENTRY = {"command": "/bin/recallens", "args": ["mcp", "--store", "/tmp/저장소.db"]}
 
@@ -69,7 +69,7 @@ def entry_in(path: Path) -> object:
 
 
 def test_the_clients_are_those_that_are_named() -> None:
-    assert tuple(CLIENTS) == NAMES
+    assert tuple(CLIENTS) == CLIENT_NAMES
     assert {(name, scope) for name, client in CLIENTS.items() for scope in client.places} == set(PLACES)
 
 
@@ -253,12 +253,39 @@ def test_putting_in_and_taking_out_changes_nothing_else(
 @given(st.lists(st.sampled_from(["a = 1", "# note", "", "[x]", "[mcp_servers.other]", 'b = "한글"']), unique=True))
 def test_a_block_of_toml_goes_in_and_out(lines: list[str]) -> None:
     text = "\n".join(lines)
-    made = toml_block.put(text, "mcp_servers", "recallens", ENTRY)
+    made = toml_table.put(text, "mcp_servers", "recallens", ENTRY)
     assert tomllib.loads(made)["mcp_servers"]["recallens"] == ENTRY
-    assert toml_block.put(made, "mcp_servers", "recallens", ENTRY) == made
-    taken = toml_block.take(made, "mcp_servers", "recallens")
+    assert toml_table.put(made, "mcp_servers", "recallens", ENTRY) == made
+    taken = toml_table.take(made, "mcp_servers", "recallens")
     assert taken in (text, text + "\n")
 
 
+@pytest.mark.parametrize("ending", ["\n", "\r\n"], ids=["lf", "crlf"])
+def test_an_entry_between_the_comments_of_earlier_versions_is_found(ending: str, at_home: Path, run: Run) -> None:
+    marked = '\n# >>> recallens install\n[mcp_servers.recallens]\ncommand = "y"\n# <<< recallens install\n'
+    before = BEFORE[".toml"].replace("\n", ending)
+    old = before + marked.replace("\n", ending)
+    assert toml_table.take(old, "mcp_servers", "recallens") == before
+    assert toml_table.put(old, "mcp_servers", "recallens", ENTRY) == toml_table.put(
+        before, "mcp_servers", "recallens", ENTRY
+    )
+    path = at_home / PLACES["codex", "user"]
+    path.parent.mkdir(parents=True)
+    path.write_bytes(old.encode())
+    run("install", "--client", "codex")
+    assert "# >>>" not in path.read_text()
+    run("install", "--client", "codex", "--undo")
+    assert path.read_bytes() == before.encode()
+
+
+def test_what_was_written_behind_our_table_stays_when_it_goes() -> None:
+    made = toml_table.put(BEFORE[".toml"], "mcp_servers", "recallens", ENTRY)
+    for behind in (
+        "\n# the next one\n[mcp_servers.next]\ncommand = 'z'  # mine\n",
+        "# close by\n[other]\na = [1,\n 2]\n",
+    ):
+        assert toml_table.take(made + behind, "mcp_servers", "recallens") == BEFORE[".toml"] + behind
+
+
 def test_scopes_are_named_as_the_options() -> None:
-    assert [*Scope] == ["project", "user"]
+    assert [*ClientScope] == ["project", "user"]

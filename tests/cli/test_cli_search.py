@@ -10,7 +10,7 @@ import pytest
 from cli_scene import EXAMPLES, Ask, Run, write_lines
 from rich.cells import cell_len
 
-from recallens.cli.results import shares
+from recallens.cli.printers import shares
 from recallens.model.terms import shown_parts
 
 

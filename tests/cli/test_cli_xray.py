@@ -14,8 +14,8 @@ import pytest
 from cli_scene import EXAMPLES, Ask, Remember, Run, spawn
 from click.testing import CliRunner
 
+from recallens.cli.files import changed_files
 from recallens.cli.main import main
-from recallens.cli.reading import changed_files
 from recallens.engine import Engine
 from recallens.errors import InvalidInput
 from recallens.model.terms import WEIGHABLE, WORDS, plain
@@ -47,7 +47,7 @@ def sample(loaded: Path, store: Path) -> Path:
 
 
 def test_the_formats_are_the_renderers() -> None:
-    assert tuple(writers()) == FORMATS
+    assert tuple(writers()) == tuple(FORMATS)
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from cli_scene import EXAMPLES, Run
 
-from recallens.cli import loading
+from recallens.cli import jsonl
 from recallens.cli.given import Given
 from recallens.engine import Engine
 from recallens.model.memory import IdSource
@@ -38,8 +38,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, ticks = tmp_path_factory.mktemp("sample"), count(LOADED, 1000)
     ids = IdSource(lambda: next(ticks), Random(570).getrandbits)
     with Engine.open(folder / "harbor.db", encoder="minilm", clock=lambda: LOADED, ids=ids) as engine:
-        found = loading.read(str(EXAMPLES), {})
-        loading.load(engine, found, loading.Names(engine, found), given=Given(json=True), dedupe=None)
+        found = jsonl.read(str(EXAMPLES), {})
+        jsonl.load(engine, found, jsonl.LineNames(engine, found), given=Given(json=True), dedupe=None)
         engine.encoder.drain()
     return folder
 

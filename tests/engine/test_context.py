@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recallens.cli import loading
+from recallens.cli import jsonl
 from recallens.cli.given import Given
 from recallens.engine import Engine
 from recallens.errors import InvalidInput
@@ -42,8 +42,8 @@ def sample() -> Iterator[Engine]:
     with a_folder() as folder:
         ids = IdSource(clock, lambda bits: 0)
         with Engine.open(folder / "s.db", encoder="hashing:384", clock=clock, ids=ids, record=False) as engine:
-            found = loading.read(str(EXAMPLES), {})
-            loading.load(engine, found, loading.Names(engine, found), given=Given(json=True), dedupe=None)
+            found = jsonl.read(str(EXAMPLES), {})
+            jsonl.load(engine, found, jsonl.LineNames(engine, found), given=Given(json=True), dedupe=None)
             engine.encoder.drain()
             yield engine
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from test_statements import counted
 
-from recallens.cli import loading
+from recallens.cli import jsonl
 from recallens.cli.given import Given
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound
@@ -27,8 +27,8 @@ from standing import START_MS, FixedClock
 @pytest.fixture
 def sample(engine: Engine, clock: FixedClock) -> Engine:
     clock.advance(days=120)
-    found = loading.read(str(EXAMPLES), {})
-    loading.load(engine, found, loading.Names(engine, found), given=Given(json=True), dedupe=None)
+    found = jsonl.read(str(EXAMPLES), {})
+    jsonl.load(engine, found, jsonl.LineNames(engine, found), given=Given(json=True), dedupe=None)
     engine.encoder.drain()
     return engine
 

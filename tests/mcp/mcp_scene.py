@@ -17,7 +17,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
-from recallens.cli.commands.mcp import chosen, offered
+from recallens.cli.commands.connect import chosen, offered
 from recallens.config import load
 from recallens.mcp.server import build
 from recallens.mcp.stdio import LazyEngine

@@ -13,7 +13,7 @@ from mcp import MCPError
 from mcp_scene import Desk, in_this_process
 
 from recallens import Engine
-from recallens.cli.commands.mcp import COMPATS
+from recallens.cli.commands.connect import COMPATS
 from recallens.cli.main import main
 from recallens.config import load
 from recallens.mcp.calls import CallContext, Offer, called, local_caller

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,9 @@ from recallens.errors import InvalidInput
 if TYPE_CHECKING:
     from recallens.config import Settings
     from recallens.engine import Engine
+    from recallens.operations import Answer, Written
+
+Printer = Callable[["Answer"], object]
 
 
 @dataclass(slots=True)
@@ -32,6 +35,15 @@ class Given:
 
         return load({"store": self.store, "namespace": self.namespace, **flags})
 
+    def asker(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options with the project and the session that the settings name where none is given.
+
+        An empty project means any.
+        """
+        settings, project = self.settings(), options.get("project")
+        project = settings.project if project is None else project
+        return {**options, "project": project or None, "session": options.get("session") or settings.session}
+
     @contextmanager
     def engine(self, *, create: bool = False, **flags: object) -> Iterator[Engine]:
         from recallens.engine import Engine
@@ -44,6 +56,44 @@ class Given:
             if fresh:
                 self.note(f"made a new store at {engine.core.store.location}")
             yield engine
+
+    def run(
+        self, engine: Engine, name: str, arguments: Mapping[str, Any], *, no_record: bool = False,
+        trace_id: str | None = None,
+    ) -> Answer | Written:  # fmt: skip
+        """An operation as the owner of the machine. Operations are imported here: they load pydantic and numpy."""
+        from recallens.cli.screen import Bars
+        from recallens.operations import OPERATIONS, owner, perform
+
+        caller = owner(engine.core.settings.namespace, record=False if no_record else None)
+        return perform(OPERATIONS[name], engine, caller, arguments, trace_id=trace_id, progress=Bars(self))
+
+    def answer(self, engine: Engine, name: str, arguments: Mapping[str, Any], *, no_record: bool = False) -> Answer:
+        """The same, for an operation that has a record."""
+        from recallens.operations import Answer
+
+        answer = self.run(engine, name, arguments, no_record=no_record)
+        assert isinstance(answer, Answer)
+        return answer
+
+    def perform(
+        self, name: str, arguments: Mapping[str, Any], printer: Printer, *, create: bool = False,
+        no_record: bool = False, **flags: object,
+    ) -> Answer:  # fmt: skip
+        """A command: an operation on a store that is opened for it, and its printer."""
+        with self.engine(create=create, **flags) as engine:
+            answer = self.answer(engine, name, arguments, no_record=no_record)
+        self.tell(answer, printer)
+        return answer
+
+    def tell(self, answer: Answer, printer: Printer) -> None:
+        """The record with --json, else what the printer makes of it; a failure that came after it is raised last."""
+        if self.json:
+            click.echo(answer.text, nl=False)
+        else:
+            printer(answer)
+        if answer.failure is not None:
+            raise answer.failure
 
     def emit(self, record: object) -> None:
         from recallens.render.records import to_text
@@ -63,7 +113,7 @@ class Given:
             return True
         if self.json or not sys.stdin.isatty():
             raise InvalidInput(f"{question} needs --yes", hint="Nothing was changed.")
-        return click.confirm(f"{question}: go on?", err=True)
-
-
-pass_given = click.make_pass_decorator(Given)
+        if click.confirm(f"{question}: go on?", err=True):
+            return True
+        click.echo("nothing was deleted", err=True)
+        return False

@@ -13,13 +13,13 @@ import click
 from recallens import __version__
 from recallens.cli import failures
 from recallens.cli.given import Given
-from recallens.cli.options import shared
+from recallens.cli.options import shared_options
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """Where a command lives: a module of `recallens.cli.commands` and a name in it."""
 
     module: str
@@ -27,68 +27,70 @@ class Entry(NamedTuple):
     about: str
 
 
-SECTIONS: Mapping[str, Mapping[str, Entry]] = {
+SECTIONS: Mapping[str, Mapping[str, CommandEntry]] = {
     "Keep": {
-        "init": Entry("init", "init", "Make a store, or say what the one that is there uses."),
-        "remember": Entry("remember", "remember", "Keep a text, a file, or many memories from JSON lines."),
-        "session": Entry("session", "session", "Start, end and look into the sessions of an agent."),
-        "task": Entry("task", "task", "Start, log, end and list tasks with their rewards."),
-        "used": Entry("task", "used", "Say which memories were of use, and in which task."),
-        "vault": Entry("vault", "vault", "Keep a folder of markdown as memory: add, sync, watch, list, remove."),
+        "init": CommandEntry("store", "init", "Make a store, or say what the one that is there uses."),
+        "remember": CommandEntry("remember", "remember", "Keep a text, a file, or many memories from JSON lines."),
+        "session": CommandEntry("sessions", "session", "Start, end and look into the sessions of an agent."),
+        "task": CommandEntry("sessions", "task", "Start, log, end and list tasks with their rewards."),
+        "used": CommandEntry("sessions", "used", "Say which memories were of use, and in which task."),
+        "vault": CommandEntry(
+            "vaults", "vault", "Keep a folder of markdown as memory: add, sync, watch, list, remove."
+        ),
     },
     "Ask": {
-        "search": Entry("search", "search", "Find memories by words and by meaning, and say why."),
-        "retrieve": Entry("retrieve", "retrieve", "One context string from every source, within a budget."),
-        "documents": Entry("search", "documents", "Find passages of the documents that were added."),
-        "context": Entry("context", "context", "What an agent should know for a task, within a token budget."),
-        "show": Entry("show", "show", "One memory in full: text, citations, relations, session."),
-        "timeline": Entry("timeline", "timeline", "What came before and after a memory."),
-        "details": Entry("task", "details", "The full logs of a task, or a memory in full."),
-        "skill": Entry("crafts", "skill", "Get or add a skill: principles, pitfalls, how to."),
-        "patterns": Entry("crafts", "patterns", "Search or add what has worked before."),
-        "gotchas": Entry("crafts", "gotchas", "Search or add known issues and their resolutions."),
-        "list": Entry("listing", "list_memories", "Browse memories, newest first."),
+        "search": CommandEntry("search", "search", "Find memories by words and by meaning, and say why."),
+        "retrieve": CommandEntry("search", "retrieve", "One context string from every source, within a budget."),
+        "documents": CommandEntry("search", "documents", "Find passages of the documents that were added."),
+        "context": CommandEntry("search", "context", "What an agent should know for a task, within a token budget."),
+        "show": CommandEntry("memories", "show", "One memory in full: text, citations, relations, session."),
+        "timeline": CommandEntry("memories", "timeline", "What came before and after a memory."),
+        "details": CommandEntry("memories", "details", "The full logs of a task, or a memory in full."),
+        "skill": CommandEntry("crafts", "skill", "Get or add a skill: principles, pitfalls, how to."),
+        "patterns": CommandEntry("crafts", "patterns", "Search or add what has worked before."),
+        "gotchas": CommandEntry("crafts", "gotchas", "Search or add known issues and their resolutions."),
+        "list": CommandEntry("memories", "list_memories", "Browse memories, newest first."),
     },
     "Explain": {
-        "xray": Entry("xray", "xray", "Ask, and see why each memory came, in full."),
-        "explain": Entry("xray", "explain", "The X-ray of a recorded search: by id, or a session's last."),
-        "why-not": Entry("why_not", "why_not", "Why a memory did not come, and what would bring it in."),
-        "replay": Entry("replay", "replay", "A recorded search again, and what differs now."),
-        "diff": Entry("replay", "diff", "What changed between two recorded searches, and why."),
-        "verify": Entry("verify", "verify", "Whether what a certificate rests on still stands."),
-        "audit": Entry("audit", "audit", "The log of what was injected: verify, list, anomalies."),
+        "xray": CommandEntry("explain", "xray", "Ask, and see why each memory came, in full."),
+        "explain": CommandEntry("explain", "explain", "The X-ray of a recorded search: by id, or a session's last."),
+        "why-not": CommandEntry("explain", "why_not", "Why a memory did not come, and what would bring it in."),
+        "replay": CommandEntry("explain", "replay", "A recorded search again, and what differs now."),
+        "diff": CommandEntry("explain", "diff", "What changed between two recorded searches, and why."),
+        "verify": CommandEntry("explain", "verify", "Whether what a certificate rests on still stands."),
+        "audit": CommandEntry("access", "audit", "The log of what was injected: verify, list, anomalies."),
     },
     "Connect": {
-        "mcp": Entry("mcp", "mcp", "Serve an agent over MCP, on stdin and stdout or HTTP."),
-        "install": Entry("install", "install", "Write the MCP server into a client's configuration."),
-        "serve": Entry("serve", "serve", "Answer over HTTP: the API, the page and MCP, until Ctrl-C."),
+        "mcp": CommandEntry("connect", "mcp", "Serve an agent over MCP, on stdin and stdout or HTTP."),
+        "install": CommandEntry("connect", "install", "Write the MCP server into a client's configuration."),
+        "serve": CommandEntry("connect", "serve", "Answer over HTTP: the API, the page and MCP, until Ctrl-C."),
     },
     "Curate": {
-        "edit": Entry("edit", "edit", "Give a memory a new text; the old one stays as history."),
-        "supersede": Entry("curate", "supersede", "Say that one memory replaces another."),
-        "relate": Entry("curate", "relate", "Link two memories."),
-        "confirm": Entry("curate", "confirm", "Say that a memory proved right."),
-        "deemphasise": Entry("curate", "deemphasise", "Halve a memory's weight, and keep it."),
-        "forget": Entry("forget", "forget", "Hide memories, or with --hard delete them for good."),
-        "restore": Entry("forget", "restore", "Bring forgotten memories back."),
-        "cite": Entry("cite", "cite", "Check whether what memories cite is still there."),
-        "review": Entry("review", "review", "Decide on memories that wait for a decision."),
+        "edit": CommandEntry("curation", "edit", "Give a memory a new text; the old one stays as history."),
+        "supersede": CommandEntry("curation", "supersede", "Say that one memory replaces another."),
+        "relate": CommandEntry("curation", "relate", "Link two memories."),
+        "confirm": CommandEntry("curation", "confirm", "Say that a memory proved right."),
+        "deemphasise": CommandEntry("curation", "deemphasise", "Halve a memory's weight, and keep it."),
+        "forget": CommandEntry("curation", "forget", "Hide memories, or with --hard delete them for good."),
+        "restore": CommandEntry("curation", "restore", "Bring forgotten memories back."),
+        "cite": CommandEntry("curation", "cite", "Check whether what memories cite is still there."),
+        "review": CommandEntry("curation", "review", "Decide on memories that wait for a decision."),
     },
     "Look after": {
-        "stats": Entry("stats", "stats", "What the store holds."),
-        "doctor": Entry("doctor", "doctor", "Check the store, and name the next step for each problem."),
-        "encoder": Entry("encoder", "encoder", "Find, choose or clear the encoder."),
-        "reindex": Entry("reindex", "reindex", "Build everything derived anew; change the encoder."),
-        "backup": Entry("backup", "backup", "Copy the store while others go on using it."),
-        "prune": Entry("prune", "prune", "Delete for good what was forgotten long ago."),
-        "namespace": Entry("namespace", "namespace", "List or remove namespaces."),
-        "eval": Entry("evaluation", "evaluation", "Measure recall on sets of judged questions."),
-        "token": Entry("token", "token", "Make, list and revoke the tokens that `serve` asks for."),
-        "config": Entry("configuration", "config", "The settings in force and where each came from."),
-        "completion": Entry("completion", "completion", "Print the completion script of a shell."),
+        "stats": CommandEntry("store", "stats", "What the store holds."),
+        "doctor": CommandEntry("store", "doctor", "Check the store, and name the next step for each problem."),
+        "encoder": CommandEntry("store", "encoder", "Find, choose or clear the encoder."),
+        "reindex": CommandEntry("store", "reindex", "Build everything derived anew; change the encoder."),
+        "backup": CommandEntry("store", "backup", "Copy the store while others go on using it."),
+        "prune": CommandEntry("store", "prune", "Delete for good what was forgotten long ago."),
+        "namespace": CommandEntry("store", "namespace", "List or remove namespaces."),
+        "eval": CommandEntry("evaluation", "evaluation", "Measure recall on sets of judged questions."),
+        "token": CommandEntry("access", "token", "Make, list and revoke the tokens that `serve` asks for."),
+        "config": CommandEntry("store", "config", "The settings in force and where each came from."),
+        "completion": CommandEntry("connect", "completion", "Print the completion script of a shell."),
     },
 }
-COMMANDS: Mapping[str, Entry] = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+COMMANDS: Mapping[str, CommandEntry] = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 EXIT_CODES = """\b
 Exit codes:
@@ -155,7 +157,7 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "--version", message="%(prog)s %(version)s")
-@shared
+@shared_options
 def main() -> None:
     """Memory for AI agents that says why it remembered.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
+_pass_given = click.make_pass_decorator(Given)
 # As many digits as any text can have characters.
 _WHOLE = re.compile(r"[0-9]{1,15}")
 
@@ -32,28 +33,40 @@ def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         setattr(ctx.ensure_object(Given), param.name, value)
 
 
-def shared(command: Decorated) -> Decorated:
-    return _of_every_command(
+def shared_options(command: Decorated, *, namespace: bool = True) -> Decorated:
+    options = [
         click.option("--namespace", metavar="NAME", type=TEXT, expose_value=False, callback=_keep,
-                     help="The namespace to work in (also RECALLENS_NAMESPACE).")(command)
-    )  # fmt: skip
-
-
-def shared_but_namespace(command: Decorated) -> Decorated:
-    """For what does not work in one namespace, or takes several."""
-    return _of_every_command(command)
-
-
-def _of_every_command(command: Decorated) -> Decorated:
-    for option in (
+                     help="The namespace to work in (also RECALLENS_NAMESPACE)."),
         click.option("--no-color", is_flag=True, expose_value=False, callback=_keep,
                      help="No colours (also NO_COLOR)."),
         click.option("--json", is_flag=True, expose_value=False, callback=_keep, help="Answer, and fail, in JSON."),
         click.option("--store", metavar="PATH", expose_value=False, callback=_keep,
                      help="The store's file (also RECALLENS_STORE)."),
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for option in options if namespace else options[1:]:
         command = option(command)
     return command
+
+
+def shared(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every command, which is handed what they gave as its first argument."""
+    return shared_options(_pass_given(command))
+
+
+def shared_but_namespace(command: Callable[..., Any]) -> Callable[..., Any]:
+    """For what does not work in one namespace, or takes several."""
+    return shared_options(_pass_given(command), namespace=False)
+
+
+class _Completed(click.ParamType):  # type: ignore[type-arg]
+    """A word of a known set, which a shell completes."""
+
+    words: Sequence[str] = ()
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
 
 
 class Text(click.ParamType):  # type: ignore[type-arg]
@@ -65,22 +78,18 @@ class Text(click.ParamType):  # type: ignore[type-arg]
         return clean(str(value))
 
 
-class OneOf(click.ParamType):  # type: ignore[type-arg]
+class OneOf(_Completed):
     """A member of a closed set; a wrong one is the same error as everywhere else in Recallens."""
 
     def __init__(self, members: type[StrEnum], what: str) -> None:
         self.members = members
+        self.words = tuple(members)
         self.name = what
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StrEnum:
         from recallens.ingest.validate import option
 
         return option(self.members, value, self.name)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(member) for member in self.members if member.startswith(incomplete)]
 
 
 class When(click.ParamType):  # type: ignore[type-arg]
@@ -113,10 +122,11 @@ class Size(click.ParamType):  # type: ignore[type-arg]
         return int(value)
 
 
-class Weight(click.ParamType):  # type: ignore[type-arg]
+class Weight(_Completed):
     """NAME=FACTOR, where NAME is a part of the score."""
 
     name = "weight"
+    words = tuple(f"{term}=" for term in WEIGHABLE)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
         if isinstance(value, tuple):
@@ -134,16 +144,12 @@ class Weight(click.ParamType):  # type: ignore[type-arg]
             raise InvalidInput(f"the factor of {name} must be a number from 0, not {factor!r}; 1 is the preset's own")
         return name, number
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
 
-        return [CompletionItem(f"{name}=") for name in WEIGHABLE if name.startswith(incomplete)]
-
-
-class FormatType(click.ParamType):  # type: ignore[type-arg]
+class FormatType(_Completed):
     """A format of the X-ray."""
 
     name = "format"
+    words = tuple(FORMATS)
 
     def __init__(self, hint: str | None = None) -> None:
         self.hint = hint
@@ -154,11 +160,6 @@ class FormatType(click.ParamType):  # type: ignore[type-arg]
             unknown.hint = self.hint
             raise unknown
         return str(value)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(name) for name in FORMATS if name.startswith(incomplete)]
 
 
 def now_ms() -> int:
@@ -172,3 +173,20 @@ FORMAT = FormatType()
 
 def listed(members: type[StrEnum]) -> str:
     return ", ".join(members)
+
+
+def page(command: Decorated) -> Decorated:
+    return click.option("--page", type=click.IntRange(min=1), default=1, metavar="N", help="Which page (1).")(command)
+
+
+def several_ids(command: Decorated) -> Decorated:
+    return click.argument("ids", nargs=-1, required=True, type=TEXT)(command)
+
+
+def no_record(command: Decorated) -> Decorated:
+    return click.option("--no-record", is_flag=True, help="Do not record what was returned.")(command)
+
+
+def project_asked(command: Decorated) -> Decorated:
+    about = "Only this project; an empty name means any."
+    return click.option("--project", metavar="NAME", type=TEXT, help=about)(command)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recallens.cli.files import changed_files
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, Decorated, OneOf, Size, Weight, listed, now_ms
-from recallens.cli.reading import changed_files
 from recallens.errors import InvalidInput
 from recallens.ingest.validate import parse_when
 from recallens.model.plan import Scope
@@ -87,12 +87,6 @@ class TypedQuestion:
 
     text: str
     options: Mapping[str, Any]
-
-    def for_engine(self, settings: Settings) -> dict[str, Any]:
-        project = self.options.get("project")
-        project = settings.project if project is None else project
-        session = self.options.get("session") or settings.session
-        return {**self.options, "project": project or None, "session": session}
 
 
 def question(words: Sequence[str], options: Mapping[str, Any]) -> TypedQuestion:

@@ -1,10 +1,14 @@
-"""Output for people: width, colour, time, and text that cannot do anything to the terminal."""
+"""Output for people: width, colour, time, bars of progress, and text that cannot do anything to the terminal."""
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, cast
+
+import click
 
 from recallens.model.times import age, day, moment
 from recallens.render.formats import counted, first_line
@@ -12,12 +16,17 @@ from recallens.render.formats import printable as visible
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
     from recallens.cli.given import Given
 
 _FILLING = re.compile(r" +(?=\n)")
 
-__all__ = ["Trimmed", "age", "counted", "day", "first_line", "moment", "screen", "visible"]
+__all__ = ["Bars", "Trimmed", "age", "counted", "day", "first_line", "moment", "say", "screen", "visible"]
+
+
+def say(text: str) -> None:
+    click.echo(visible(text))
 
 
 def screen(given: Given, *, stderr: bool = False) -> Console:
@@ -50,3 +59,40 @@ class Trimmed:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+class Bars:
+    """A bar on stderr while something long runs, where somebody is watching."""
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+
+    @contextmanager
+    def bar(self, label: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Gives a function that is told how many more are done."""
+        if not total or not self._watched:
+            yield lambda done: None
+            return
+        with self._progress() as progress:
+            task = progress.add_task(label, total=total)
+            yield lambda done: progress.advance(task, done)
+
+    @contextmanager
+    def growing(self, label: str) -> Iterator[Callable[[int, int], None]]:
+        """Gives a function that is told (done, total): the total is known only when the work is under way."""
+        if not self._watched:
+            yield lambda done, total: None
+            return
+        with self._progress() as progress:
+            task = progress.add_task(label, total=None)
+            yield lambda done, total: progress.update(task, completed=done, total=total)
+
+    @property
+    def _watched(self) -> bool:
+        return not self._given.json and sys.stderr.isatty()
+
+    def _progress(self) -> Progress:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        return Progress(*columns, console=screen(self._given, stderr=True))

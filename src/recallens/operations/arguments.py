@@ -101,7 +101,8 @@ class QuestionArguments(Arguments):
         asked_at = now
         for name in ("now", "as_of"):  # a time ago counts from the time that is asked at
             if name in said:
-                asked_at = said[name] = parse_when(said[name], now_ms=asked_at)
+                when = said[name]  # the command has read the time that it was given
+                asked_at = said[name] = when if isinstance(when, int) else parse_when(when, now_ms=asked_at)
         return said
 
 

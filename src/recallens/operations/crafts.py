@@ -14,7 +14,9 @@ from recallens.render.records import craft_record
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
+    from recallens.model.craft import Craft
 
+_NO_SKILL = "Search memory instead, or remember what you learn."
 
 Long = Annotated[str, StringConstraints(max_length=100_000)]
 Texts = Annotated[
@@ -87,30 +89,38 @@ def _asker(asked: Topic | Patterns | Gotchas, call: Call) -> dict[str, Any]:
 def get_skill(engine: Engine, call: Call, asked: Topic) -> Answer:
     found = engine.crafts.skill(asked.topic, **_asker(asked, call))
     if found is None:
-        raise NotFound(f"no skill about {asked.topic!r}", hint="Search memory instead, or remember what you learn.")
-    return Answer(craft_record(found))
+        at_the_command = call.caller.right is Right.OWNER
+        raise NotFound(
+            f"no skill about {asked.topic!r}",
+            hint="`recallens skill add` records one." if at_the_command else _NO_SKILL,
+        )
+    return Answer(craft_record(found), value=[found])
 
 
 def search_patterns(engine: Engine, call: Call, asked: Patterns) -> Answer:
     found = engine.crafts.patterns(asked.query, limit=asked.limit, **_asker(asked, call))
-    return Answer({"results": [craft_record(one) for one in found]})
+    return Answer({"results": [craft_record(one) for one in found]}, value=found)
 
 
 def search_gotchas(engine: Engine, call: Call, asked: Gotchas) -> Answer:
     found = engine.crafts.gotchas(asked.query, files=asked.files, limit=asked.limit, **_asker(asked, call))
-    return Answer({"results": [craft_record(one) for one in found]})
+    return Answer({"results": [craft_record(one) for one in found]}, value=found)
 
 
 def add_skill(engine: Engine, call: Call, given: AddSkill) -> Answer:
-    return Answer(craft_record(engine.crafts.record_skill(given.topic, **_kept(given, call, "topic"))))
+    return _recorded(engine.crafts.record_skill(given.topic, **_kept(given, call, "topic")))
 
 
 def add_pattern(engine: Engine, call: Call, given: AddPattern) -> Answer:
-    return Answer(craft_record(engine.crafts.record_pattern(given.title, **_kept(given, call, "title"))))
+    return _recorded(engine.crafts.record_pattern(given.title, **_kept(given, call, "title")))
 
 
 def add_gotcha(engine: Engine, call: Call, given: AddGotcha) -> Answer:
-    return Answer(craft_record(engine.crafts.record_gotcha(given.title, **_kept(given, call, "title"))))
+    return _recorded(engine.crafts.record_gotcha(given.title, **_kept(given, call, "title")))
+
+
+def _recorded(craft: Craft) -> Answer:
+    return Answer(craft_record(craft), value=[craft])
 
 
 def _kept(given: AddCraft, call: Call, name: str) -> dict[str, Any]:

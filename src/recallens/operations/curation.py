@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recallens.ingest.draft import Draft
@@ -11,7 +11,7 @@ from recallens.ingest.validate import option, text_content
 from recallens.model.citation import Standing
 from recallens.model.memory import Kind, Sector, Status, Tier
 from recallens.operations.arguments import PAGE, Arguments
-from recallens.operations.memories import Edit, Relate, known_ids
+from recallens.operations.memories import Edit, Relate
 from recallens.operations.operation import Answer, Call, Operation, Right
 from recallens.render.records import check_record, memory_record
 from recallens.store.records import Listing
@@ -120,33 +120,31 @@ def rewrite_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
 
 
 def forget_memories(engine: Engine, call: Call, asked: ForgetSeveral) -> Answer:
-    ids = list(dict.fromkeys(known_ids(engine, call, *asked.ids)))
+    ids = list(dict.fromkeys(_ids(engine, call, asked.ids)))
     for id in ids:
         engine.forget(id, hard=asked.hard, namespace=call.namespace)
     return Answer({"forgotten": ids, "hard": asked.hard})
 
 
 def restore_memories(engine: Engine, call: Call, asked: SeveralMemories) -> Answer:
-    statuses = {id: engine.restore(id, namespace=call.namespace) for id in known_ids(engine, call, *asked.ids)}
+    statuses = {id: engine.restore(id, namespace=call.namespace) for id in _ids(engine, call, asked.ids)}
     return Answer({"restored": [{"id": id, "status": status} for id, status in statuses.items()]})
 
 
 def deemphasise_memories(engine: Engine, call: Call, asked: SeveralMemories) -> Answer:
-    weights = {
-        id: engine.memories.deemphasise(id, namespace=call.namespace) for id in known_ids(engine, call, *asked.ids)
-    }
+    weights = {id: engine.memories.deemphasise(id, namespace=call.namespace) for id in _ids(engine, call, asked.ids)}
     return Answer({"deemphasised": [{"id": id, "baseSalience": weight} for id, weight in weights.items()]})
 
 
 def confirm_memories(engine: Engine, call: Call, asked: ConfirmSeveral) -> Answer:
-    ids = known_ids(engine, call, *asked.ids)
+    ids = _ids(engine, call, asked.ids)
     for id in ids:
         engine.confirm(id, session=asked.session, namespace=call.namespace)
     return Answer({"confirmed": ids})
 
 
 def review_memories(engine: Engine, call: Call, asked: ReviewSeveral) -> Answer:
-    ids = known_ids(engine, call, *asked.ids)
+    ids = _ids(engine, call, asked.ids)
     for id in ids:
         engine.memories.review(id, approve=asked.approve, namespace=call.namespace)
     return Answer({"approved" if asked.approve else "rejected": ids})
@@ -156,6 +154,11 @@ def link_memories(engine: Engine, call: Call, asked: Relate) -> Answer:
     source, target = (engine.get(id, namespace=call.namespace).id for id in (asked.source, asked.target))
     engine.relate(source, target, asked.relation, confidence=asked.confidence, namespace=call.namespace)
     return Answer({"source": source, "target": target, "relation": asked.relation, "confidence": asked.confidence})
+
+
+def _ids(engine: Engine, call: Call, names: Sequence[str]) -> list[str]:
+    """All of them known before anything is changed."""
+    return [engine.get(name, namespace=call.namespace).id for name in names]
 
 
 def check_citations(engine: Engine, call: Call, asked: CheckCitations) -> Answer:

@@ -158,17 +158,15 @@ def get_memory(engine: Engine, call: Call, asked: OneMemory) -> Answer:
     memory = engine.get(asked.id, **where)
     relations = engine.memories.relations(memory.id, **where)
     after = [one.source for one in relations if one.type is RelationType.SUPERSEDES and one.target == memory.id]
-    return Answer(
-        shown_record(
-            memory,
-            salience=engine.memories.salience([memory])[memory.id],
-            relations=relations,
-            uplift=engine.tasks.uplift_of([memory.id], **where).get(memory.id),
-            context=engine.sessions.context(memory.id, **where),
-            check=engine.maintenance.citations.last_check(memory.id, **where),
-            successor=engine.get(after[-1], **where) if after else None,
-        )
-    )
+    parts: dict[str, Any] = {
+        "salience": engine.memories.salience([memory])[memory.id],
+        "relations": relations,
+        "uplift": engine.tasks.uplift_of([memory.id], **where).get(memory.id),
+        "context": engine.sessions.context(memory.id, **where),
+        "check": engine.maintenance.citations.last_check(memory.id, **where),
+        "successor": engine.get(after[-1], **where) if after else None,
+    }
+    return Answer(shown_record(memory, **parts), value=(memory, parts))
 
 
 def edit_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
@@ -177,7 +175,7 @@ def edit_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
 
 
 def supersede(engine: Engine, call: Call, asked: Supersede) -> Answer:
-    old, new = known_ids(engine, call, asked.old, asked.new)
+    old, new = (engine.get(name, namespace=call.namespace).id for name in (asked.old, asked.new))
     engine.supersede(old, new, namespace=call.namespace)
     return Answer({"old": old, "new": new})
 
@@ -208,7 +206,7 @@ def confirm(engine: Engine, call: Call, asked: Confirm) -> Answer:
 def list_reviews(engine: Engine, call: Call, asked: Arguments) -> Answer:
     waiting = engine.memories.awaiting_review(namespace=call.namespace)
     saliences = engine.memories.salience(waiting)
-    return Answer({"memories": [memory_record(memory, saliences[memory.id]) for memory in waiting]})
+    return Answer({"memories": [memory_record(memory, saliences[memory.id]) for memory in waiting]}, value=waiting)
 
 
 def review(engine: Engine, call: Call, asked: Review) -> Answer:
@@ -218,7 +216,7 @@ def review(engine: Engine, call: Call, asked: Review) -> Answer:
 
 
 def relate(engine: Engine, call: Call, asked: Relate) -> Answer:
-    source, target = known_ids(engine, call, asked.source, asked.target)
+    source, target = (engine.get(name, namespace=call.namespace).id for name in (asked.source, asked.target))
     made = engine.relate(source, target, asked.relation, confidence=asked.confidence, namespace=call.namespace)
     return Answer(relation_record(made))
 

@@ -147,6 +147,7 @@ class Written:
 
     format: str
     body: str
+    value: Any = None
 
     @property
     def text(self) -> str:

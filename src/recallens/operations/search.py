@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -31,6 +31,7 @@ from recallens.render.document import document
 from recallens.render.json import record
 from recallens.render.layers import timeline_entry_record
 from recallens.render.records import Record, details_record, recall_record, timeline_record
+from recallens.xray.explain import explain
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
@@ -120,12 +121,13 @@ def recall_xray(engine: Engine, call: Call, asked: Xray) -> Answer | Written:
     if not engine.core.settings.capture or not call.owns_session:
         return unseen(asked.format)
     options = asked.options(engine.core.clock())
-    snapshot = engine.xray(asked.query, **options, namespace=call.namespace, trace_id=call.trace_id)
-    found = written(snapshot, asked.format)
-    if isinstance(found, Answer):
+    ledger = engine.recalls.ledger(engine.recalls.question(asked.query, **options, namespace=call.namespace))
+    snapshot = explain(ledger, trace_id=call.trace_id)
+    answer = replace(written(snapshot, asked.format), value=(snapshot, ledger))
+    if isinstance(answer, Answer):
         tiers = Counter(str(result.servedBy) for result in snapshot.results if result.servedBy)
-        return replace(found, tiers=tiers, degraded=tuple(view.name for view in snapshot.views if view.error))
-    return found
+        return replace(answer, tiers=tiers, degraded=tuple(view.name for view in snapshot.views if view.error))
+    return answer
 
 
 def recall_explain(engine: Engine, call: Call, asked: Explain) -> Answer | Written:
@@ -366,8 +368,11 @@ def add_document(engine: Engine, call: Call, given: AddDocument) -> Answer:
 
 
 def verify_certificate(engine: Engine, call: Call, given: Certificate) -> Answer:
-    certificate = given.certificate.model_dump(by_alias=True)
-    return Answer(engine.recalls.verify_certificate(certificate, namespace=call.namespace).to_json())
+    certificate: Any = given.certificate  # as the owner read it, or as it was checked
+    if isinstance(certificate, Certified):
+        certificate = certificate.model_dump(by_alias=True)
+    verdict = engine.recalls.verify_certificate(certificate, namespace=call.namespace)
+    return Answer(verdict.to_json(), value=verdict)
 
 
 DOCUMENTS = (

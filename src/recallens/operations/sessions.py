@@ -135,12 +135,13 @@ def get_session(engine: Engine, call: Call, asked: OneSession) -> Answer:
         {"usageType": usage, "at": at, "memory": memory_record(memory, saliences[memory.id])}
         for memory, usage, at in report.links
     ]
-    return Answer({"session": session_record(report.session), "memories": links})
+    return Answer({"session": session_record(report.session), "memories": links}, value=report)
 
 
 def start_task(engine: Engine, call: Call, asked: StartTask) -> Answer:
     said = asked.model_dump(include={"id", "session", "project", "worktree"})
-    return Answer(task_record(engine.tasks.start(asked.task, **said, namespace=call.namespace)))
+    begun = engine.tasks.start(asked.task, **said, namespace=call.namespace)
+    return Answer(task_record(begun), value=begun)
 
 
 def log_task(engine: Engine, call: Call, asked: LogTask) -> Answer:
@@ -151,7 +152,7 @@ def end_task(engine: Engine, call: Call, asked: EndTask) -> Answer:
     outcome = engine.tasks.end(
         asked.id, reward=asked.reward, summary=asked.summary, zone=call.caller.zone, namespace=call.namespace
     )
-    return Answer(outcome_record(outcome))
+    return Answer(outcome_record(outcome), value=outcome)
 
 
 def list_tasks(engine: Engine, call: Call, asked: Tasks) -> Answer:

@@ -83,7 +83,8 @@ def namespaces(engine: Engine, call: Call, asked: Arguments) -> Answer:
 
 def list_vaults(engine: Engine, call: Call, asked: Arguments) -> Answer:
     found, counts = engine.vaults.all(namespace=call.namespace), engine.vaults.counts(namespace=call.namespace)
-    return Answer({"vaults": [_told(vault_record(one, counts[one.name]), call) for one in found]})
+    held = [(one, counts[one.name]) for one in found]
+    return Answer({"vaults": [_told(vault_record(one, count), call) for one, count in held]}, value=held)
 
 
 def vault_sections(engine: Engine, call: Call, asked: Sections) -> Answer:

@@ -14,7 +14,7 @@ from recallens.config import config_home
 from recallens.errors import UnknownOption
 
 
-class Scope(StrEnum):
+class ClientScope(StrEnum):
     PROJECT = "project"
     USER = "user"
 
@@ -26,11 +26,11 @@ class Client:
     name: str
     title: str
     member: str | None
-    places: Mapping[Scope, Callable[[], Path]]
-    default: Scope
+    places: Mapping[ClientScope, Callable[[], Path]]
+    default: ClientScope
     typed: bool = False
 
-    def place(self, scope: Scope | None) -> Path:
+    def place(self, scope: ClientScope | None) -> Path:
         return self.places[scope or self.default]()
 
     def entry(self, command: str, args: list[str]) -> dict[str, Any]:
@@ -57,34 +57,34 @@ CLIENTS: Final[Mapping[str, Client]] = {
         Client(
             "claude-code", "Claude Code", "mcpServers",
             {
-                Scope.PROJECT: lambda: Path.cwd() / ".mcp.json",
-                Scope.USER: lambda: _own("CLAUDE_CONFIG_DIR") / ".claude.json",
+                ClientScope.PROJECT: lambda: Path.cwd() / ".mcp.json",
+                ClientScope.USER: lambda: _own("CLAUDE_CONFIG_DIR") / ".claude.json",
             },
-            Scope.PROJECT, typed=True,
+            ClientScope.PROJECT, typed=True,
         ),
         Client(
             "cursor", "Cursor", "mcpServers",
             {
-                Scope.PROJECT: lambda: Path.cwd() / ".cursor" / "mcp.json",
-                Scope.USER: lambda: Path.home() / ".cursor" / "mcp.json",
+                ClientScope.PROJECT: lambda: Path.cwd() / ".cursor" / "mcp.json",
+                ClientScope.USER: lambda: Path.home() / ".cursor" / "mcp.json",
             },
-            Scope.PROJECT,
+            ClientScope.PROJECT,
         ),
         Client(
             "vscode", "VS Code", "servers",
             {
-                Scope.PROJECT: lambda: Path.cwd() / ".vscode" / "mcp.json",
-                Scope.USER: lambda: _vscode_user() / "mcp.json",
+                ClientScope.PROJECT: lambda: Path.cwd() / ".vscode" / "mcp.json",
+                ClientScope.USER: lambda: _vscode_user() / "mcp.json",
             },
-            Scope.PROJECT, typed=True,
+            ClientScope.PROJECT, typed=True,
         ),
         Client(
             "codex", "Codex", None,
             {
-                Scope.PROJECT: lambda: Path.cwd() / ".codex" / "config.toml",
-                Scope.USER: lambda: _own("CODEX_HOME", ".codex") / "config.toml",
+                ClientScope.PROJECT: lambda: Path.cwd() / ".codex" / "config.toml",
+                ClientScope.USER: lambda: _own("CODEX_HOME", ".codex") / "config.toml",
             },
-            Scope.USER,
+            ClientScope.USER,
         ),
     )
 }  # fmt: skip

@@ -1,25 +1,24 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from recallens.cli.given import Given, pass_given
-from recallens.cli.options import TEXT, Decorated, Size, shared
-from recallens.errors import NotFound
+from recallens.cli.given import Given
+from recallens.cli.options import TEXT, Decorated, Size, no_record, project_asked, shared
 
 if TYPE_CHECKING:
-    from recallens.engine import Engine
-    from recallens.model.citation import Citation
     from recallens.model.craft import Craft
+    from recallens.operations import Answer
 
+_COUNTS = ("success_count", "occurrence_count", "confidence")
 _FOUND = Size("limit", "results", 10)
 _ASKING = (
-    click.option("--project", metavar="NAME", type=TEXT, help="Only this project; an empty name means any."),
+    project_asked,
     click.option("--task", metavar="TASK", type=TEXT, help="The running task that asks."),
     click.option("--session", metavar="ID", type=TEXT, help="The session that asks."),
-    click.option("--no-record", is_flag=True, help="Do not record what was returned."),
+    no_record,
 )
 _KEEPING = (
     click.option("--cite", "citations", metavar="CITATION", type=TEXT, multiple=True,
@@ -52,48 +51,29 @@ def skill() -> None:
 @click.argument("topic", nargs=-1, required=True, type=TEXT)
 @_with(_ASKING)
 @shared
-@pass_given
 def get_skill(given: Given, /, topic: tuple[str, ...], **options: Any) -> None:
     """The skill about TOPIC."""
-    text = " ".join(topic)
-    with given.engine() as engine:
-        found = engine.crafts.skill(text, **_asked(engine, options))
-    if found is None:
-        raise NotFound(f"no skill about {text!r}", hint="`recallens skill add` records one.")
-    _show(given, [found], one=True)
+    _search(given, "get_skill", {"topic": " ".join(topic)}, options)
 
 
 @skill.command("add")
 @click.argument("topic", nargs=-1, required=True, type=TEXT)
 @click.option("--context", type=TEXT, default="", help="When it applies.")
-@click.option(
-    "--principle",
-    "core_principles",
-    metavar="TEXT",
-    type=TEXT,
-    multiple=True,
-    help="A core principle; repeat it for several.",
-)
+@click.option("--principle", "core_principles", metavar="TEXT", type=TEXT, multiple=True,
+              help="A core principle; repeat it for several.")  # fmt: skip
 @click.option("--pitfall", "pitfalls", metavar="TEXT", type=TEXT, multiple=True, help="Repeat it for several.")
-@click.option(
-    "--guide",
-    "implementation_guide",
-    metavar="TEXT",
-    type=TEXT,
-    default="",
-    help="How to do it; - reads standard input.",
-)
+@click.option("--guide", "implementation_guide", metavar="TEXT", type=TEXT, default="",
+              help="How to do it; - reads standard input.")  # fmt: skip
 @click.option("--confidence", type=float, default=0.8, metavar="0..1", help="How sure it is (0.8).")
 @_with(_KEEPING)
 @shared
-@pass_given
 def add_skill(given: Given, /, topic: tuple[str, ...], **fields: Any) -> None:
     """Record a skill; one of the same topic takes what is new.
 
     \b
     recallens skill add "PostgreSQL major upgrade" --guide - < upgrade.md
     """
-    _add(given, "record_skill", " ".join(topic), fields, long="implementation_guide")
+    _add(given, "add_skill", {"topic": " ".join(topic), **fields}, long="implementation_guide")
 
 
 # ── patterns ──
@@ -109,12 +89,9 @@ def patterns() -> None:
 @click.option("--limit", "-k", type=_FOUND, default=10, metavar="N", help="How many (10).")
 @_with(_ASKING)
 @shared
-@pass_given
 def search_patterns(given: Given, /, query: tuple[str, ...], limit: int, **options: Any) -> None:
     """Patterns about QUERY, the best first."""
-    with given.engine() as engine:
-        found = engine.crafts.patterns(" ".join(query), limit=limit, **_asked(engine, options))
-    _show(given, found)
+    _search(given, "search_patterns", {"query": " ".join(query), "limit": limit}, options)
 
 
 @patterns.command("add")
@@ -124,10 +101,9 @@ def search_patterns(given: Given, /, query: tuple[str, ...], limit: int, **optio
 @click.option("--success-count", type=int, default=1, metavar="N", help="How often it worked (1); adds up.")
 @_with(_KEEPING)
 @shared
-@pass_given
 def add_pattern(given: Given, /, title: tuple[str, ...], **fields: Any) -> None:
     """Record a pattern; of the same title, its success count grows."""
-    _add(given, "record_pattern", " ".join(title), fields, long="example_code")
+    _add(given, "add_pattern", {"title": " ".join(title), **fields}, long="example_code")
 
 
 # ── gotchas ──
@@ -146,84 +122,60 @@ def gotchas() -> None:
 @click.option("--limit", "-k", type=_FOUND, default=10, metavar="N", help="How many (10).")
 @_with(_ASKING)
 @shared
-@pass_given
 def search_gotchas(given: Given, /, query: tuple[str, ...], files: tuple[str, ...], limit: int, **options: Any) -> None:
     """Known issues about QUERY, or of the files alone."""
     if not query and not files:
         raise click.UsageError("give a QUERY, --files, or both")
-    with given.engine() as engine:
-        found = engine.crafts.gotchas(" ".join(query), files=files, limit=limit, **_asked(engine, options))
-    _show(given, found)
+    _search(given, "search_gotchas", {"query": " ".join(query), "files": files, "limit": limit}, options)
 
 
 @gotchas.command("add")
 @click.argument("title", nargs=-1, required=True, type=TEXT)
 @click.option("--description", type=TEXT, default="", help="What happens.")
 @click.option("--resolution", type=TEXT, default="", help="What to do about it.")
-@click.option(
-    "--trigger",
-    "trigger_conditions",
-    metavar="TEXT",
-    type=TEXT,
-    multiple=True,
-    help="When it happens; repeat it for several.",
-)
+@click.option("--trigger", "trigger_conditions", metavar="TEXT", type=TEXT, multiple=True,
+              help="When it happens; repeat it for several.")  # fmt: skip
 @click.option("--files", metavar="FILE", type=TEXT, multiple=True, help="A file it affects; repeat it for several.")
 @click.option("--occurrence-count", type=int, default=1, metavar="N", help="How often it was seen (1); adds up.")
 @_with(_KEEPING)
 @shared
-@pass_given
 def add_gotcha(given: Given, /, title: tuple[str, ...], **fields: Any) -> None:
     """Record a known issue; of the same title, its occurrence count grows.
 
     \b
     recallens gotchas add "Tests hang" --resolution "Set OMP_NUM_THREADS=1"
     """
-    _add(given, "record_gotcha", " ".join(title), fields)
+    _add(given, "add_gotcha", {"title": " ".join(title), **fields})
 
 
 # ── both ways ──
 
 
-def _asked(engine: Engine, options: dict[str, Any]) -> dict[str, Any]:
-    settings, project = engine.core.settings, options["project"]
-    return {
-        "project": (settings.project if project is None else project) or None,
-        "session": options["session"] or settings.session,
-        "task": options["task"],
-        "record": False if options["no_record"] else None,
-    }
+def _search(given: Given, operation: str, asked: dict[str, Any], options: dict[str, Any]) -> None:
+    silent = options.pop("no_record")
+    given.perform(operation, {**asked, **given.asker(options)}, _print_crafts, no_record=silent)
 
 
-def _add(given: Given, record: str, name: str, fields: dict[str, Any], *, long: str | None = None) -> None:
-    from recallens.cli.reading import read_text
+def _add(given: Given, operation: str, fields: dict[str, Any], *, long: str | None = None) -> None:
+    from recallens.cli.files import read_text
     from recallens.ingest.citations import parse_citation
 
     if long is not None and fields[long] == "-":
         fields[long] = read_text("-")
-    cited: Iterable[Citation] = [parse_citation(text) for text in fields.pop("citations")]
-    with given.engine(create=True) as engine:
-        recorded = getattr(engine.crafts, record)(name, **fields, citations=tuple(cited))
-    _show(given, [recorded], one=True)
+    for text in fields["citations"]:
+        parse_citation(text)  # before a store is made for it
+    given.perform(operation, fields, _print_crafts, create=True)
 
 
-def _show(given: Given, found: Sequence[Craft], *, one: bool = False) -> None:
-    from recallens.render.records import craft_record
-
-    records = [craft_record(craft) for craft in found]
-    if given.json:
-        given.emit(records[0] if one else {"results": records})
-        return
-    from recallens.cli.screen import visible
+def _print_crafts(answer: Answer) -> None:
+    from recallens.cli.screen import say
     from recallens.model.craft import compose
 
-    for craft, record in zip(found, records, strict=True):
+    crafts: Sequence[Craft] = answer.value
+    for craft, record in zip(crafts, answer.record.get("results", [answer.record]), strict=True):
         counts = [f"{name.replace('_', ' ')} {record[name]}" for name in _COUNTS if name in record]
-        click.echo(visible(f"{craft.id}  {', '.join(counts)}"))
-        click.echo(visible(compose(craft)))
+        say(f"{craft.id}  {', '.join(counts)}")
+        say(compose(craft))
         click.echo()
-    if not found:
+    if not crafts:
         click.echo("none is known")
-
-
-_COUNTS = ("success_count", "occurrence_count", "confidence")

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import TEXT, Size, Weight, shared
-from recallens.cli.progress import bar
-from recallens.cli.screen import screen
+from recallens.cli.screen import Bars, screen
 from recallens.errors import InvalidInput, UnknownOption
 from recallens.model.query import Mode
 from recallens.model.terms import WEIGHABLE
@@ -62,7 +61,6 @@ MOST_VARIANTS = 200
 )  # fmt: skip
 @click.option("--abstention", is_flag=True, help="Ask what has no answer too, and weigh risk against coverage.")
 @shared
-@pass_given
 def evaluation(
     given: Given, /, files: tuple[str, ...], datasets: tuple[str, ...], presets: tuple[str, ...],
     sweeps: tuple[str, ...], limit_queries: int | None, misses: bool, least: tuple[str, ...], out: str | None,
@@ -118,7 +116,7 @@ def _measure_datasets(
     measured: list[Run] = []
     for judged in sets:
         questions = harness.asked(judged, unanswerable=abstention, most=most)
-        with bar(given, judged.name, harness.steps(judged, questions, names)) as advance:
+        with Bars(given).bar(judged.name, harness.steps(judged, questions, names)) as advance:
             of_set = harness.run_judged(judged, questions, names, encoder=encoder, advance=advance)
         for path in runs.write_lists(lists, of_set) if lists is not None else ():
             given.note(f"wrote {path}")
@@ -147,7 +145,7 @@ def _measure_golden(
         for whole in sets:
             golden = GoldenSet(whole.name, whole.questions[:most])
             expected = expectations(engine, golden)
-            with bar(given, golden.name, len(golden.questions) * len(rankings)) as advance:
+            with Bars(given).bar(golden.name, len(golden.questions) * len(rankings)) as advance:
                 for variant in rankings:
                     run = harness.run_golden(engine, golden, expected, variant, now=now, advance=advance)
                     runs.append(run)

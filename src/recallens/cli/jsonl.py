@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec import structs
 
+from recallens.cli.files import read_lines
 from recallens.cli.given import Given
 from recallens.cli.options import now_ms
-from recallens.cli.progress import bar
-from recallens.cli.reading import read_lines
+from recallens.cli.screen import Bars
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound, RecallensError
 from recallens.ingest.batch import Outcome
@@ -66,7 +66,7 @@ def refuse(path: str, errors: list[str]) -> None:
     )
 
 
-class Names:
+class LineNames:
     """What the lines call each other: keys of the file first, then whatever the store knows by that name."""
 
     def __init__(self, engine: Engine, found: Import) -> None:
@@ -91,7 +91,7 @@ def _named(found: Import) -> Iterator[str]:
     yield from (name for task in found.tasks for name in task.used)
 
 
-def load(engine: Engine, found: Import, names: Names, *, given: Given, dedupe: bool | None) -> Loaded:
+def load(engine: Engine, found: Import, names: LineNames, *, given: Given, dedupe: bool | None) -> Loaded:
     loaded = Loaded(sessions=len(found.sessions))
     namespace, now = engine.core.namespace(None), engine.core.clock()
     if found.sessions:
@@ -102,7 +102,7 @@ def load(engine: Engine, found: Import, names: Names, *, given: Given, dedupe: b
         )  # fmt: skip
     replaced: list[tuple[str, str, int]] = []
     lines = iter(found.memories)
-    with bar(given, "writing", len(found.memories)) as advance:
+    with Bars(given).bar("writing", len(found.memories)) as advance:
         for batch in engine.memories.remember_many((line.draft for line in found.memories), dedupe=dedupe):
             for remembered, line in zip(batch, lines, strict=False):
                 names.take(line, remembered.id)
@@ -124,7 +124,7 @@ def load(engine: Engine, found: Import, names: Names, *, given: Given, dedupe: b
     return loaded
 
 
-def _follow_task(engine: Engine, names: Names, line: TaskLine) -> bool:
+def _follow_task(engine: Engine, names: LineNames, line: TaskLine) -> bool:
     """Whether it was still to be done: a task that is known is left as it is."""
     try:
         engine.tasks.get(line.id)
@@ -168,7 +168,7 @@ def _replaces(engine: Engine, new: str, old: str) -> bool:
     )
 
 
-def _relate(engine: Engine, names: Names, line: RelationLine) -> bool:
+def _relate(engine: Engine, names: LineNames, line: RelationLine) -> bool:
     source, target = names.id(line.source), names.id(line.target)
     if source is None or target is None:
         return False

@@ -1,26 +1,95 @@
-"""A recall as people read it: a block a result, each with why it is there, and what the filters let through."""
+"""What people read: memories in tables, everything about one, a recall with why each result came, an X-ray."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import click
+from msgspec.structs import replace
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recallens.cli.screen import age, counted, day, first_line, visible
+from recallens.cli.files import write
+from recallens.cli.given import Given
+from recallens.cli.screen import age, counted, day, first_line, moment, visible
+from recallens.model.memory import Memory
 from recallens.model.recall import Recall, SearchResult
+from recallens.model.snapshot import Snapshot
 from recallens.model.terms import plain, shown_parts
-from recallens.render.formats import MATCHED, cited, headline, kinship
-from recallens.render.records import certificate_of, filters_record, marked
+from recallens.render import DEFAULT_FORMAT, json, render, tree, writers
+from recallens.render.document import document
+from recallens.render.formats import MATCHED, cited, headline, kinship, remarks
+from recallens.render.records import certificate_of, filters_record, marked, to_text
+from recallens.xray.sensitivity import Sensitivity
 
 EXCERPT = 240
 BAR_CELLS = 16
 # In the order of the parts, the largest first: told apart without colour too.
 _SHADES = "█▓▒░·"
 _INDENT = 3
+
+
+def table(memories: Iterable[Memory], mark: str | None = None) -> Table:
+    """One line a memory at any width: the id is never cut, the text is."""
+    grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", expand=True)
+    if mark is not None:
+        grid.add_column("", no_wrap=True, width=1)
+    grid.add_column("id", no_wrap=True, min_width=26)
+    grid.add_column("created", no_wrap=True, min_width=10)
+    grid.add_column("kind", no_wrap=True, min_width=8)
+    grid.add_column("memory", no_wrap=True, overflow="ellipsis", ratio=1)
+    for memory in memories:
+        remarked = "".join(f"({remark}) " for remark in remarks(memory))
+        said = Text.assemble((remarked, "yellow"), headline(memory))
+        row = [Text(memory.id), Text(day(memory.created)), Text(memory.kind), said]
+        if mark is not None:
+            row.insert(0, Text("▶" if memory.id == mark else " "))
+        grid.add_row(*row, style="bold" if memory.id == mark else None)
+    return grid
+
+
+def facts(rows: Sequence[tuple[str, str | None]]) -> Table:
+    """Name and value, a line each; what has no value is left out."""
+    grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in rows:
+        if value is not None and value != "":
+            grid.add_row(Text(name), Text(visible(value)))
+    return grid
+
+
+def attributes(memory: Memory, salience: float) -> list[tuple[str, str | None]]:
+    until = "" if memory.valid_until is None else moment(memory.valid_until)
+    since = "" if memory.valid_from is None else moment(memory.valid_from)
+    return [
+        ("namespace", memory.namespace),
+        ("project", memory.project),
+        ("sector", memory.sector),
+        ("kind", memory.kind),
+        ("tier", memory.tier),
+        ("status", memory.status.replace("_", " ")),
+        ("zone", memory.zone),
+        ("tags", ", ".join(memory.tags)),
+        ("scopes", ", ".join(memory.scopes)),
+        ("importance", f"{memory.importance:g}"),
+        ("confidence", f"{memory.confidence:g}"),
+        ("salience", f"{salience:.2f}, used {memory.uses} times" + (", confirmed" if memory.confirmed else "")),
+        ("source", memory.source + (f" ({memory.source_id})" if memory.source_id else "")),
+        ("author", memory.author),
+        ("task", memory.task),
+        ("worktree", memory.worktree),
+        ("created", moment(memory.created)),
+        ("valid", f"{since} – {until}".strip() if since or until else None),
+        ("entities", ", ".join(memory.annotations.entities)),
+    ]
+
+
+# ── a recall: a block a result, and what the filters let through ──
 
 
 def print_recall(console: Console, recall: Recall, *, why: bool) -> None:
@@ -141,3 +210,57 @@ def ladder(recall: Recall) -> str:
         for row in rungs
     ]
     return f"filters: {' · '.join(shown)}" if shown else ""
+
+
+# ── the X-ray: to the screen or to a file, byte for byte as rendered ──
+
+
+def chosen_format(given: Given, format: str | None) -> str:
+    """--json means the same as --format json."""
+    if given.json and format not in (None, "json"):
+        raise click.UsageError(f"--json means --format json, which {format} is not; give one of the two")
+    if format == "json":
+        given.json = True
+    return "json" if given.json else format or DEFAULT_FORMAT
+
+
+def unseen(format: str) -> str:
+    """What is said where capture is off."""
+    return render(None, format) if format == "json" else "no X-ray: the setting `capture` is off"
+
+
+def written(snapshot: Snapshot, format: str, sensitivity: Sequence[Sensitivity] | None = None) -> str:
+    """The snapshot as rendered; what each result owes to its terms comes after it where it was asked for."""
+    if sensitivity is None:
+        return render(snapshot, format)
+    page = document(snapshot)
+    if format == "json":
+        return to_text({**json.record(page), "sensitivity": [one.to_json() for one in sensitivity]})
+    return writers()[format](replace(page, sections=(*page.sections, _section(sensitivity))))
+
+
+def _section(sensitivity: Sequence[Sensitivity]) -> tree.Section:
+    heading = "sensitivity"
+    if not sensitivity:
+        return tree.Nothing(heading, tree.Field((heading,), heading, []))
+    rows = [
+        tree.Row(
+            "",
+            (
+                tree.Field((heading, place, "memoryId"), "memory", one.memory_id),
+                tree.Field((heading, place, "sentence"), "sentence", one.sentence),
+            ),
+            lambda shown: ": ".join(text for _, text in shown),
+        )
+        for place, one in enumerate(sensitivity)
+    ]
+    return tree.Table(heading, tuple(rows))
+
+
+def show(given: Given, text: str, out: Path | None) -> None:
+    """Plainly: no wrapping, no colour, one newline at the end."""
+    if out is None:
+        click.echo(text)
+        return
+    write(out, text + "\n")
+    given.note(f"wrote {out}")

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from recallens.cli.clients import json_member, toml_block
+from recallens.cli.clients import json_member, toml_table
 from recallens.cli.clients.json_member import Unfit
 from recallens.cli.clients.places import Client
-from recallens.cli.writing import write
+from recallens.cli.files import write
 from recallens.errors import InvalidInput
 
 NAME: Final = "recallens"
@@ -23,7 +23,7 @@ _BOM: Final = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConfigurationChange:
     """`before` of None is a file that is not there, `after` of None one that goes. `keeps`: it is backed up."""
 
     path: Path
@@ -42,28 +42,28 @@ class Change:
         return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
 
 
-def installed(client: Client, path: Path, entry: dict[str, Any]) -> Change:
+def installed(client: Client, path: Path, entry: dict[str, Any]) -> ConfigurationChange:
     before = _read(path)
     after = _put(client, path, before or "", entry)
     # A backup of what came before Recallens is worth more than one of its own earlier entry.
     keeps = before is not None and (_take(client, path, before, entry) == before or not _backup(path).exists())
-    return Change(path, before, after, keeps)
+    return ConfigurationChange(path, before, after, keeps)
 
 
-def removed(client: Client, path: Path, entry: dict[str, Any]) -> Change:
+def removed(client: Client, path: Path, entry: dict[str, Any]) -> ConfigurationChange:
     """Back to what was there before, to the byte, where nothing else has been changed since."""
     before, kept = _read(path), _read(_backup(path))
     if before is None:
-        return Change(path, None, None)
+        return ConfigurationChange(path, None, None)
     bare = _take(client, path, before, entry)
     if bare != before and kept is None and bare.strip() in ("", "{}"):
-        return Change(path, before, None)  # a file that was made for it
+        return ConfigurationChange(path, before, None)  # a file that was made for it
     if kept is not None and _take(client, path, kept, entry) == kept and _would_be(client, path, kept, entry) == before:
-        return Change(path, before, kept)
-    return Change(path, before, bare)
+        return ConfigurationChange(path, before, kept)
+    return ConfigurationChange(path, before, bare)
 
 
-def apply(change: Change, *, undo: bool) -> None:
+def apply(change: ConfigurationChange, *, undo: bool) -> None:
     """The old text first goes beside the file; then the file is replaced as a whole."""
     path, backup = Path(os.path.realpath(change.path)), _backup(change.path)
     if change.after is None:
@@ -85,29 +85,29 @@ def _backup(path: Path) -> Path:
 def snippet(client: Client, entry: dict[str, Any]) -> str:
     """For people to paste."""
     if client.member is None:
-        lines = toml_block.block(TABLE, NAME, entry).splitlines()
-        return "\n".join(line for line in lines if not line.startswith("#"))
+        return toml_table.written(TABLE, NAME, entry).rstrip("\n")
     return json.dumps({client.member: {NAME: entry}}, ensure_ascii=False, indent=2)
 
 
 def _put(client: Client, path: Path, text: str, entry: dict[str, Any]) -> str:
-    mark, bare = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
-    try:
-        if client.member is None:
-            return mark + toml_block.put(bare, TABLE, NAME, entry)
-        return mark + json_member.put(bare, client.member, NAME, entry)
-    except Unfit as error:
-        raise _unfit(client, path, error, entry) from error
+    return _edited(client, path, text, entry, put=True)
 
 
 def _take(client: Client, path: Path, text: str, entry: dict[str, Any]) -> str:
+    return _edited(client, path, text, entry, put=False)
+
+
+def _edited(client: Client, path: Path, text: str, entry: dict[str, Any], *, put: bool) -> str:
     mark, bare = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+    editor, member = (toml_table, TABLE) if client.member is None else (json_member, client.member)
     try:
-        if client.member is None:
-            return mark + toml_block.take(bare, TABLE, NAME)
-        return mark + json_member.take(bare, client.member, NAME)
+        edited: str = editor.put(bare, member, NAME, entry) if put else editor.take(bare, member, NAME)
+        return mark + edited
     except Unfit as error:
-        raise _unfit(client, path, error, entry) from error
+        raise InvalidInput(
+            f"{path} was left as it is: {error}",
+            hint=f"Put this into it by hand (or take it out, to undo):\n{snippet(client, entry)}",
+        ) from error
 
 
 def _would_be(client: Client, path: Path, earlier: str, entry: dict[str, Any]) -> str | None:
@@ -115,13 +115,6 @@ def _would_be(client: Client, path: Path, earlier: str, entry: dict[str, Any]) -
         return _put(client, path, earlier, entry)
     except InvalidInput:
         return None
-
-
-def _unfit(client: Client, path: Path, error: Unfit, entry: dict[str, Any]) -> InvalidInput:
-    return InvalidInput(
-        f"{path} was left as it is: {error}",
-        hint=f"Put this into it by hand (or take it out, to undo):\n{snippet(client, entry)}",
-    )
 
 
 def _read(path: Path) -> str | None:

@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import click
 
-from recallens.cli.given import Given, pass_given
+from recallens.cli.given import Given
 from recallens.cli.options import TEXT, shared
-from recallens.cli.screen import counted, visible
+from recallens.cli.screen import counted, moment, say
+
+if TYPE_CHECKING:
+    from recallens.model.vault import SyncReport, Vault, VaultSync
+    from recallens.operations import Answer
+
+SHOWN_PATHS = 10
 
 
 @click.group()
@@ -28,34 +37,22 @@ def vault() -> None:
 @click.option("--no-sync", is_flag=True, help="Only note it down; `vault sync` reads it.")
 @click.option("--no-embed", is_flag=True, help="Leave the vectors for later; words find it at once.")
 @shared
-@pass_given
-def add(
-    given: Given, /, folder: str, name: str | None, scopes: tuple[str, ...], exclude: tuple[str, ...],
-    include: tuple[str, ...], include_raw: bool, include_operational: bool, project: str | None, no_sync: bool,
-    no_embed: bool,
-) -> None:  # fmt: skip
+def add(given: Given, /, no_sync: bool, no_embed: bool, **attributes: object) -> None:
     """Make FOLDER a vault and read it. Adding it again changes what of it is read.
 
     \b
     recallens vault add ~/notes --exclude drafts/ --project api
     recallens vault add ~/wiki --scope decisions --scope lessons
     """
-    from recallens.cli.vaults import run_sync, vault_line
-    from recallens.render.records import vault_record
 
-    with given.engine(create=True) as engine:
-        made = engine.vaults.add(
-            folder, name, scopes=scopes, include=include, exclude=exclude, include_raw=include_raw,
-            include_operational=include_operational, project=project,
-        )  # fmt: skip
-        if not no_sync:
-            run_sync(given, engine, made.name, None, embed=not no_embed)
-            return
-        counts = engine.vaults.counts()[made.name]
-    if given.json:
-        given.emit(vault_record(made, counts))
-    else:
-        click.echo(vault_line(made, counts))
+    def printed(answer: Answer) -> None:
+        if no_sync:
+            say(_line(*answer.value))
+        else:
+            _print_report(given, answer)
+
+    arguments = {**attributes, "sync": not no_sync, "embed": not no_embed}
+    given.perform("keep_vault", arguments, printed, create=True)
 
 
 @vault.command()
@@ -64,16 +61,13 @@ def add(
               help="Only this file or folder of the vault; repeat it for several.")  # fmt: skip
 @click.option("--no-embed", is_flag=True, help="Leave the vectors for later; words find it at once.")
 @shared
-@pass_given
 def sync(given: Given, name: str | None, paths: tuple[str, ...], no_embed: bool) -> None:
     """Bring the vault NAME, or every one, up to date with its folder.
 
     What did not change is not read. It can be stopped and run again.
     """
-    from recallens.cli.vaults import run_sync
-
-    with given.engine() as engine:
-        run_sync(given, engine, name, list(paths) or None, embed=not no_embed)
+    arguments = {"name": name, "paths": paths, "embed": not no_embed}
+    given.perform("sync_vaults", arguments, lambda answer: _print_report(given, answer))
 
 
 @vault.command()
@@ -82,14 +76,11 @@ def sync(given: Given, name: str | None, paths: tuple[str, ...], no_embed: bool)
               help="How long it must be quiet before a change is read (400).")  # fmt: skip
 @click.option("--no-embed", is_flag=True, help="Leave the vectors for later; words find it at once.")
 @shared
-@pass_given
 def watch(given: Given, name: str, debounce: int, no_embed: bool) -> None:
     """Keep the vault NAME up to date while its files change, until Ctrl-C."""
     import signal
     import threading
 
-    from recallens.cli.vaults import print_sync
-    from recallens.model.vault import SyncReport
     from recallens.render.records import report_record
 
     stop = threading.Event()
@@ -99,12 +90,9 @@ def watch(given: Given, name: str, debounce: int, no_embed: bool) -> None:
 
     def told(report: SyncReport) -> None:
         if given.json:
-            import json
-
             click.echo(json.dumps(report_record(report), ensure_ascii=False))
-        else:
-            for one in report.vaults:
-                print_sync(given, one)
+        for one in () if given.json else report.vaults:
+            _print_sync(given, one)
 
     with given.engine() as engine:
         found = engine.vaults.get(name)
@@ -119,39 +107,66 @@ def watch(given: Given, name: str, debounce: int, no_embed: bool) -> None:
 
 @vault.command("list")
 @shared
-@pass_given
 def list_vaults(given: Given) -> None:
     """Every vault of the namespace, its folder and its size."""
-    from recallens.cli.vaults import vault_line
-    from recallens.render.records import vault_record
 
-    with given.engine() as engine:
-        found, counts = engine.vaults.all(), engine.vaults.counts()
-    if given.json:
-        given.emit({"vaults": [vault_record(one, counts[one.name]) for one in found]})
-        return
-    for one in found:
-        click.echo(vault_line(one, counts[one.name]))
-    if not found:
-        click.echo("no vaults")
+    def printed(answer: Answer) -> None:
+        for one, counts in answer.value:
+            say(_line(one, counts))
+        if not answer.value:
+            click.echo("no vaults")
+
+    given.perform("list_vaults", {}, printed)
 
 
 @vault.command()
 @click.argument("name", type=TEXT)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @shared
-@pass_given
 def remove(given: Given, name: str, yes: bool) -> None:
     """Delete the memories of the vault NAME for good. Its folder stays as it is."""
     with given.engine() as engine:
         held = engine.vaults.counts().get(name)
-        told = "" if held is None else f" and its {counted(held[1], 'section')}"
         # An unknown name is refused by the engine; there is nothing to ask about.
-        if held is not None and not given.agreed(f"deleting the vault {name}{told} from the store", yes=yes):
-            click.echo("nothing was deleted", err=True)
+        if held is not None and not given.agreed(
+            f"deleting the vault {name} and its {counted(held[1], 'section')} from the store", yes=yes
+        ):
             return
-        count = engine.vaults.remove(name)
-    if given.json:
-        given.emit({"removed": name, "sections": count})
-    else:
-        click.echo(visible(f"removed {name} and its {counted(count, 'section')}"))
+        answer = given.answer(engine, "remove_vault", {"name": name})
+    given.tell(answer, lambda answer: say(f"removed {name} and its {counted(answer.record['sections'], 'section')}"))
+
+
+# ── printers ──
+
+
+def _print_report(given: Given, answer: Answer) -> None:
+    for one in answer.value.vaults:
+        _print_sync(given, one)
+    if waiting := answer.record["backlog"]:
+        given.note(f"{counted(waiting, 'text waits', 'texts wait')} to be encoded; `recallens reindex` does it")
+
+
+def _print_sync(given: Given, one: VaultSync) -> None:
+    told = [
+        f"{len(one.added):,} added", f"{len(one.changed):,} changed", f"{len(one.renamed):,} renamed",
+        f"{len(one.removed):,} removed", f"{one.unchanged:,} unchanged", counted(len(one.errors), "error"),
+    ]  # fmt: skip
+    say(f"{one.vault}: {', '.join(told)}")
+    if one.changed_anything:
+        click.echo(
+            f"  {counted(one.sections_indexed, 'section')} indexed, {one.sections_kept:,} kept as they were,"
+            f" {one.sections_removed:,} removed"
+        )
+    for problem in one.dropped_scopes:
+        given.note(f"  scope dropped: {problem.path}: {problem.reason}")
+    for what, problems in (("error", one.errors), ("skipped", one.skipped)):
+        for problem in problems[:SHOWN_PATHS]:
+            given.note(f"  {what}: {problem.path}: {problem.reason}")
+        if len(problems) > SHOWN_PATHS:
+            given.note(f"  … and {len(problems) - SHOWN_PATHS:,} more; --json lists them all")
+
+
+def _line(vault: Vault, counts: tuple[int, int]) -> str:
+    synced = "never synced" if vault.synced is None else f"synced {moment(vault.synced)}"
+    files, sections = counted(counts[0], "file"), counted(counts[1], "section")
+    return f"{vault.name}  {vault.root}\n   {files}, {sections}, {synced}"

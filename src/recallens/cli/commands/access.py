@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from recallens.cli.given import Given
+from recallens.cli.options import TEXT, now_ms, page, shared, shared_but_namespace
+from recallens.cli.screen import counted, moment, say
+from recallens.errors import StoreError
+
+if TYPE_CHECKING:
+    from recallens.operations import Answer
+
+_NEXT = "The log was changed by something other than Recallens. Keep this file, and compare it with a backup."
+_SHOWN_DIGEST = 12
+
+
+# ── tokens ──
+
+
+@click.group()
+def token() -> None:
+    """Make, list and revoke the tokens that `recallens serve` asks for. Only their digests are kept."""
+
+
+@token.command()
+@click.option("--namespace", "namespaces", metavar="NAME", type=TEXT, multiple=True, required=True,
+              help="A namespace that it opens; repeat it for several.")  # fmt: skip
+@click.option("--right", type=TEXT, default="read", metavar="RIGHT", help="read or write (read); write includes read.")
+@click.option("--name", metavar="NAME", type=TEXT, help="What to call it.")
+@click.option("--expires", metavar="WHEN", type=TEXT, help="When it ends: 2027-01-31, or 30d for in thirty days.")
+@shared_but_namespace
+def create(given: Given, /, **attributes: object) -> None:
+    """Make a token. Its text is shown once, on standard output.
+
+    \b
+    recallens token create --namespace default --right write --name laptop
+    curl -H "Authorization: Bearer rcl_…" http://127.0.0.1:8765/v1/search?q=cache
+    """
+
+    def printed(answer: Answer) -> None:
+        made = answer.value
+        click.echo(answer.record["token"])
+        given.note(f"{made.id}: may {made.right} {', '.join(made.namespaces)}. The text is not shown again.")
+
+    given.perform("create_token", attributes, printed, create=True)
+
+
+@token.command("list")
+@shared_but_namespace
+def list_tokens(given: Given) -> None:
+    """Every token, what it opens and whether it is in force; never its text."""
+
+    def printed(answer: Answer) -> None:
+        now = now_ms()
+        for one in answer.value:
+            state = "in force" if one.live(now) else "revoked" if one.revoked is not None else "expired"
+            until = "" if one.expires is None else f", until {moment(one.expires)}"
+            say(f"{one.id}  {one.name}\n   {one.right} {', '.join(one.namespaces)}, {state}{until}")
+        if not answer.value:
+            click.echo("no tokens: `recallens serve` answers this machine alone")
+
+    given.perform("list_tokens", {}, printed)
+
+
+@token.command()
+@click.argument("token", metavar="ID", type=TEXT)
+@shared_but_namespace
+def revoke(given: Given, token: str) -> None:
+    """End the token ID (or its name) at once, also for servers that run."""
+    given.perform(
+        "revoke_token", {"token": token},
+        lambda answer: say(f"revoked {answer.record['id']} ({answer.record['name']})"),
+    )  # fmt: skip
+
+
+# ── the log of what was injected ──
+
+
+@click.group()
+def audit() -> None:
+    """The log of what was injected into which session. It holds digests, never texts."""
+
+
+@audit.command()
+@shared
+@click.pass_context
+def verify(ctx: click.Context, given: Given) -> None:
+    """Whether any entry was altered, deleted, reordered or cut off. Exit 4 if so."""
+
+    def printed(answer: Answer) -> None:
+        record = answer.record
+        problems = record["problems"]
+        for problem in problems:
+            say(f"problem: {problem}")
+        told = f"{counted(len(problems), 'problem')} in" if problems else "whole:"
+        say(f"{told} {counted(record['entries'], 'entry', 'entries')} of namespace {record['namespace']}")
+        if problems:
+            click.echo(f"next: {_NEXT}")
+
+    if not given.perform("verify_audit", {}, printed).record["ok"]:
+        ctx.exit(StoreError.exit_code)
+
+
+@audit.command("list")
+@page
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, metavar="N", help="Entries a page (20).")
+@shared
+def list_entries(given: Given, page: int, limit: int) -> None:
+    """What was injected, the latest first: one entry a memory."""
+
+    def printed(answer: Answer) -> None:
+        for entry in answer.value:
+            asked = f"query {entry.query_digest[:_SHOWN_DIGEST]}"
+            by = f"session {entry.session}" if entry.session else "no session"
+            say(f"{entry.id}  {moment(entry.at)}  {entry.memories[0]}  {by}  {asked}")
+        if not answer.value:
+            click.echo("nothing was injected yet" if page == 1 else "no more entries")
+
+    given.perform("list_audit", {"page": page, "limit": limit}, printed)
+
+
+@audit.command("anomalies")
+@shared
+def list_anomalies(given: Given) -> None:
+    """Patterns that an honest agent seldom shows: repeat-query, namespace-walk, high-cardinality, rapid-fire."""
+
+    def printed(answer: Answer) -> None:
+        for one in answer.value:
+            by = f"session {one.session}" if one.session else "without a session"
+            say(f"{one.kind}: {one.count:,} {one.about}, {by}")
+        if not answer.value:
+            click.echo("no anomalies")
+
+    given.perform("list_anomalies", {}, printed)
