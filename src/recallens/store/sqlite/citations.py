@@ -8,16 +8,15 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from msgspec import Struct
+
 from recallens.model.citation import Checked, Citation, CitationCheck, Standing, citation_from_json, citation_to_json
 from recallens.model.memory import Memory
 from recallens.store.sqlite.connection import NamespaceConnection, packed, packed_record
 
 
-class SqliteCitations:
-    __slots__ = ("_here",)
-
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
+class SqliteCitations(Struct, frozen=True):
+    _here: NamespaceConnection
 
     def cited(self, nums: Sequence[int]) -> dict[int, tuple[Citation, ...]]:
         """The citations of memories of this namespace, in the order in which each gives them."""
@@ -48,11 +47,10 @@ class SqliteCitations:
 
     def artifacts(self, ids: Sequence[str]) -> dict[str, str]:
         """The kind of each artifact that there is."""
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT a.id, a.kind FROM json_each(?2) j CROSS JOIN artifacts a ON a.id = j.value WHERE +a.ns = ?1",
             packed(ids),
         )
-        return dict(rows)
 
     def checks(self, nums: Sequence[int]) -> dict[int, CitationCheck]:
         rows = self._here.all(
@@ -61,10 +59,6 @@ class SqliteCitations:
             packed(nums),
         )
         return {num: CitationCheck(id, at, _checked(verdicts)) for num, id, at, verdicts in rows}
-
-
-class SqliteCitationWriter(SqliteCitations):
-    __slots__ = ()
 
     def put(self, nums: Sequence[int], memories: Sequence[Memory]) -> None:
         """The citations of new memories."""

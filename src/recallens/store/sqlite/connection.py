@@ -225,12 +225,13 @@ Row = tuple[Any, ...]
 class NamespaceConnection:
     """A connection in a transaction, bound to one namespace: each statement gets the namespace's key as ?1.
 
-    `numbers` is shared by everything that one write transaction changes, and holds its number in each namespace.
+    `numbers` is shared by everything that one write transaction changes, and holds its number in each namespace. A
+    reading transaction has none, and refuses to change anything.
     """
 
     __slots__ = ("db", "key", "name", "numbers", "state")
 
-    def __init__(self, db: apsw.Connection, name: str, numbers: dict[int, int]) -> None:
+    def __init__(self, db: apsw.Connection, name: str, numbers: dict[int, int] | None) -> None:
         self.db = db
         self.name = name
         self.numbers = numbers
@@ -242,8 +243,12 @@ class NamespaceConnection:
         self.state = NamespaceState(*row) if row else None
         self.key: int = row[0] if row else _NOWHERE
 
-    def all(self, sql: str, *values: Any) -> list[Row]:
+    def all(self, sql: str, *values: Any) -> list[Any]:
         return self.db.execute(sql, (self.key, *values)).fetchall()
+
+    def mapping(self, sql: str, *values: Any) -> dict[Any, Any]:
+        """The first column of every row, and the second that belongs to it."""
+        return dict(self.db.execute(sql, (self.key, *values)))
 
     def one(self, sql: str, *values: Any) -> Row | None:
         return self.db.execute(sql, (self.key, *values)).fetchone()
@@ -269,11 +274,13 @@ class NamespaceConnection:
     def _written(self) -> int:
         if self.key == _NOWHERE:
             raise NotFound(f"no namespace {self.name!r}", hint="`recallens namespace list` shows those that exist.")
+        assert self.numbers is not None, "a reading transaction cannot write"
         return self.key
 
     def number(self) -> int:
         """This transaction's number in the namespace: taken once, shared by everything the transaction changes."""
         key = self._written()
+        assert self.numbers is not None
         if key not in self.numbers:
             ((number,),) = self.change("UPDATE namespaces SET number = number + 1 WHERE id = ?1 RETURNING number")
             self.numbers[key] = number

@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+from msgspec import Struct
+
 from recallens.model.citation import Citation
 from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Tier, Zone
 from recallens.store.records import COLUMNS, Listing, MemoryPage, OriginKey, Prepared
-from recallens.store.sqlite.citations import SqliteCitations, SqliteCitationWriter
+from recallens.store.sqlite.citations import SqliteCitations
 from recallens.store.sqlite.connection import NamespaceConnection, Row, packed, packed_record
-from recallens.store.sqlite.tasks import SqliteTaskWriter
-from recallens.store.sqlite.terms import AFTER_EVERY_TERM, SqliteTermWriter
-from recallens.store.sqlite.trail import SqliteTrailWriter
+from recallens.store.sqlite.tasks import SqliteTasks
+from recallens.store.sqlite.terms import AFTER_EVERY_TERM, SqliteTerms
+from recallens.store.sqlite.trail import SqliteTrail
 
 UPDATABLE = frozenset(
     ("status", "zone", "importance", "confidence", "base_salience", "valid_until", "updated", "last_used", "uses",
@@ -128,12 +130,14 @@ def shown(withheld: str) -> str:
     )
 
 
-class SqliteMemories:
-    __slots__ = ("_citations", "_here")
+class SqliteMemories(Struct, frozen=True):
+    """A memory, its words, its labels and its citations are written together or not at all."""
 
-    def __init__(self, here: NamespaceConnection, citations: SqliteCitations) -> None:
-        self._here = here
-        self._citations = citations
+    _here: NamespaceConnection
+    _citations: SqliteCitations
+    _terms: SqliteTerms
+    _tasks: SqliteTasks
+    _trail: SqliteTrail
 
     def get(self, nums: Sequence[int]) -> dict[int, Memory]:
         rows = self._here.all(
@@ -145,18 +149,16 @@ class SqliteMemories:
         return {row[-1]: _memory_of(row, name, cited.get(row[-1], ())) for row in rows}
 
     def ids(self, nums: Sequence[int]) -> dict[int, str]:
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT m.num, m.id FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1",
             packed(nums),
         )
-        return dict(rows)
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT m.id, m.num FROM json_each(?2) j CROSS JOIN memories m ON m.id = j.value WHERE +m.ns = ?1",
             packed(ids),
         )
-        return dict(rows)
 
     def find_prefix(self, prefix: str) -> list[int]:
         return self._here.first(
@@ -185,12 +187,11 @@ class SqliteMemories:
 
     def by_source_id(self, source_ids: Sequence[str]) -> dict[str, int]:
         """The newest memory that had each id where it came from."""
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT source_id, max(num) FROM memories WHERE ns = ?1"
             " AND source_id IN (SELECT value FROM json_each(?2)) GROUP BY source_id",
             packed(source_ids),
         )
-        return dict(rows)
 
     def numbers(self) -> list[int]:
         return self._here.first("SELECT num FROM memories WHERE ns = ?1 ORDER BY num")
@@ -217,13 +218,12 @@ class SqliteMemories:
 
     def crafts(self, kind: str, project: str | None) -> list[tuple[int, str]]:
         """The skills, patterns or gotchas in use of a project, by number and title, the newest first."""
-        rows = self._here.all(
+        return self._here.all(
             "SELECT num, title FROM memories INDEXED BY memories_by_craft WHERE ns = ?1 AND kind = ?2"
             " AND project IS ?3 AND title IS NOT NULL AND kind IN ('skill', 'pattern', 'gotcha')"
             " AND status IN ('active', 'pending_review') ORDER BY num DESC",
             kind, project,
         )  # fmt: skip
-        return [(num, title) for num, title in rows]
 
     def page(self, listing: Listing) -> MemoryPage:
         where, values = ["m.ns = ?1"], []
@@ -289,30 +289,10 @@ class SqliteMemories:
         )  # fmt: skip
         return earlier[::-1], later
 
-
-class SqliteMemoryWriter(SqliteMemories):
-    """A memory, its words, its labels and its citations are written together or not at all."""
-
-    __slots__ = ("_cites", "_tasks", "_terms", "_trail")
-
-    def __init__(
-        self,
-        here: NamespaceConnection,
-        citations: SqliteCitationWriter,
-        terms: SqliteTermWriter,
-        tasks: SqliteTaskWriter,
-        trail: SqliteTrailWriter,
-    ) -> None:
-        super().__init__(here, citations)
-        self._cites = citations
-        self._terms = terms
-        self._tasks = tasks
-        self._trail = trail
-
     def insert(self, rows: Sequence[Prepared]) -> list[int]:
         seq = self._here.number()
         nums: list[int] = [self._here.change(_INSERT, seq, *_INSERTED.values(row))[0][0] for row in rows]
-        self._cites.put(nums, [row.memory for row in rows])
+        self._citations.put(nums, [row.memory for row in rows])
         self._here.change_many(
             "INSERT OR IGNORE INTO session_memories (ns, session, num, usage, at) VALUES (?, ?, ?, 'created', ?)",
             [
@@ -366,7 +346,7 @@ class SqliteMemoryWriter(SqliteMemories):
         assert stored is not None
         tags = list(dict.fromkeys([*json.loads(stored[0]), *row.memory.tags]))
         self._terms.label((value, kind, num) for value, kind in row.labels if kind == "tag")
-        cited = self._cites.add(num, row.memory.citations)
+        cited = self._citations.add(num, row.memory.citations)
         self._here.change(
             "UPDATE memories SET tags = ?2, cited = ?3, seq = ?4 WHERE num = ?5 AND ns = ?1",
             packed(tags), int(cited), self._here.number(), num,

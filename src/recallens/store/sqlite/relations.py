@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from recallens.model.memory import Origin, Relation, RelationType
 from recallens.model.recall import Successor
 from recallens.store.sqlite.connection import NamespaceConnection, packed
@@ -13,11 +15,8 @@ SUCCESSOR_EXCERPT = 200
 _HOLDING = "r.ns = ?1 AND r.created <= ?2 AND (r.valid_until IS NULL OR r.valid_until > ?2)"
 
 
-class SqliteRelations:
-    __slots__ = ("_here",)
-
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
+class SqliteRelations(Struct, frozen=True):
+    _here: NamespaceConnection
 
     def of(self, num: int) -> list[Relation]:
         return self.find([num]).get(num, [])
@@ -39,12 +38,11 @@ class SqliteRelations:
     def neighbours(self, nums: Sequence[int], at: int) -> list[tuple[int, int, str, float]]:
         """Relations that touch these memories and hold at that time."""
         columns = "SELECT r.source, r.target, r.type, r.confidence FROM relations r"
-        rows = self._here.all(
+        return self._here.all(
             f"{columns} WHERE {_HOLDING} AND r.source IN (SELECT value FROM json_each(?3))"
             f" UNION {columns} WHERE {_HOLDING} AND r.target IN (SELECT value FROM json_each(?3)) ORDER BY 1, 2, 3",
             at, packed(nums),
         )  # fmt: skip
-        return [(source, target, kind, confidence) for source, target, kind, confidence in rows]
 
     def successors(self, nums: Sequence[int], at: int) -> dict[int, Successor]:
         """What each memory had been replaced by at a time, with the beginning of its text."""
@@ -55,10 +53,6 @@ class SqliteRelations:
             packed(nums), SUCCESSOR_EXCERPT, at,
         )  # fmt: skip
         return {target: Successor(id, content, created) for target, id, content, created in rows}
-
-
-class SqliteRelationWriter(SqliteRelations):
-    __slots__ = ()
 
     def put(self, source: int, target: int, relation: Relation) -> None:
         self._put(

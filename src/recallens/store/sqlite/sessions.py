@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from recallens.model.memory import Session, Usage
 from recallens.model.recall import SessionContext
 from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
@@ -12,11 +14,8 @@ from recallens.store.sqlite.memories import shown
 _SELECT = "s.id, s.started, s.ended, s.project, s.title, s.summary"
 
 
-class SqliteSessions:
-    __slots__ = ("_here",)
-
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
+class SqliteSessions(Struct, frozen=True):
+    _here: NamespaceConnection
 
     def _session(self, row: Row) -> Session:
         id, *rest = row
@@ -104,10 +103,6 @@ class SqliteSessions:
         )
         assert row is not None
         return row[0] is not None or bool(row[1]), row[0]
-
-
-class SqliteSessionWriter(SqliteSessions):
-    __slots__ = ()
 
     def put(self, session: Session) -> None:
         """A session that is there takes what it did not have."""

@@ -14,10 +14,12 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import apsw
+from msgspec import Struct
 
 from recallens.errors import InvalidInput, StoreReadOnly
+from recallens.store.protocols import Reader, StoreReader
 from recallens.store.records import META_ENCODER_KEY, Health, NamespaceState, Unencoded
-from recallens.store.sqlite.citations import SqliteCitations, SqliteCitationWriter
+from recallens.store.sqlite.citations import SqliteCitations
 from recallens.store.sqlite.connection import (
     InOurWords,
     NamespaceConnection,
@@ -27,15 +29,15 @@ from recallens.store.sqlite.connection import (
     in_our_words,
     open_store,
 )
-from recallens.store.sqlite.memories import SqliteMemories, SqliteMemoryWriter
-from recallens.store.sqlite.relations import SqliteRelations, SqliteRelationWriter
-from recallens.store.sqlite.sessions import SqliteSessions, SqliteSessionWriter
-from recallens.store.sqlite.tasks import MISCOUNTED_TRIALS, SqliteTasks, SqliteTaskWriter
-from recallens.store.sqlite.terms import SqliteTerms, SqliteTermWriter, TermCache
-from recallens.store.sqlite.tokens import SqliteTokens, SqliteTokenWriter
-from recallens.store.sqlite.trail import SqliteTrail, SqliteTrailWriter
-from recallens.store.sqlite.vaults import SqliteDocuments, SqliteDocumentWriter, SqliteVaults, SqliteVaultWriter
-from recallens.store.sqlite.vectors import SqliteVectors, SqliteVectorWriter
+from recallens.store.sqlite.memories import SqliteMemories
+from recallens.store.sqlite.relations import SqliteRelations
+from recallens.store.sqlite.sessions import SqliteSessions
+from recallens.store.sqlite.tasks import MISCOUNTED_TRIALS, SqliteTasks
+from recallens.store.sqlite.terms import SqliteTerms, TermCache
+from recallens.store.sqlite.tokens import SqliteTokens
+from recallens.store.sqlite.trail import SqliteTrail
+from recallens.store.sqlite.vaults import SqliteDocuments, SqliteVaults
+from recallens.store.sqlite.vectors import SqliteVectors
 
 # What goes with a namespace that is removed; the ledgers and kept answers go apart.
 _TABLES = (
@@ -47,74 +49,39 @@ _COUNTED = (
 )  # fmt: skip
 
 
-class SqliteReader:
-    """One namespace in one transaction, as its nouns."""
+class SqliteNamespace:
+    """One namespace in one transaction, as its nouns. Nouns that are written together are given each other."""
 
     __slots__ = (
-        "_here", "citations", "documents", "memories", "name", "relations", "sessions", "tasks", "terms", "trail",
-        "vaults", "vectors",
+        "_cache", "_here", "citations", "documents", "memories", "name", "relations", "sessions", "tasks", "terms",
+        "trail", "vaults", "vectors",
     )  # fmt: skip
 
-    def __init__(self, here: NamespaceConnection) -> None:
+    def __init__(self, here: NamespaceConnection, cache: TermCache) -> None:
         self._here = here
+        self._cache = cache
         self.name = here.name
         self.citations = SqliteCitations(here)
-        self.memories = SqliteMemories(here, self.citations)
-        self.terms = SqliteTerms(here)
+        self.terms = SqliteTerms(here, cache)
+        self.tasks = SqliteTasks(here)
+        self.trail = SqliteTrail(here)
+        self.memories = SqliteMemories(here, self.citations, self.terms, self.tasks, self.trail)
         self.vectors = SqliteVectors(here)
         self.relations = SqliteRelations(here)
         self.sessions = SqliteSessions(here)
-        self.tasks = SqliteTasks(here)
-        self.trail = SqliteTrail(here)
         self.documents = SqliteDocuments(here)
-        self.vaults = SqliteVaults(here)
+        self.vaults = SqliteVaults(here, self.memories, self.terms, self.citations)
 
     @property
     def state(self) -> NamespaceState | None:
         return self._here.state
 
     @property
-    def whole(self) -> SqliteStoreReader:
-        return SqliteStoreReader(self._here.db)
+    def whole(self) -> SqliteTransaction:
+        return SqliteTransaction(self._here.db, self._here.numbers, self._cache)
 
     def statistics(self) -> dict[str, Any]:
         return _statistics(self._here.db, self._here.key)
-
-
-class SqliteWriter(SqliteReader):
-    """One namespace in one write transaction. Nouns that are written together are given each other."""
-
-    __slots__ = ("_cache",)
-
-    citations: SqliteCitationWriter
-    memories: SqliteMemoryWriter
-    terms: SqliteTermWriter
-    vectors: SqliteVectorWriter
-    relations: SqliteRelationWriter
-    sessions: SqliteSessionWriter
-    tasks: SqliteTaskWriter
-    trail: SqliteTrailWriter
-    documents: SqliteDocumentWriter
-    vaults: SqliteVaultWriter
-
-    def __init__(self, here: NamespaceConnection, cache: TermCache) -> None:
-        self._here = here
-        self._cache = cache
-        self.name = here.name
-        self.citations = SqliteCitationWriter(here)
-        self.terms = SqliteTermWriter(here, cache)
-        self.tasks = SqliteTaskWriter(here)
-        self.trail = SqliteTrailWriter(here)
-        self.memories = SqliteMemoryWriter(here, self.citations, self.terms, self.tasks, self.trail)
-        self.vectors = SqliteVectorWriter(here)
-        self.relations = SqliteRelationWriter(here)
-        self.sessions = SqliteSessionWriter(here)
-        self.documents = SqliteDocumentWriter(here)
-        self.vaults = SqliteVaultWriter(here, self.memories, self.terms, self.citations)
-
-    @property
-    def whole(self) -> SqliteStoreWriter:
-        return SqliteStoreWriter(self._here.db, self._here.numbers, self._cache)
 
     def ensure(self, at: int) -> NamespaceState:
         """Make the namespace, unless it is there."""
@@ -130,20 +97,22 @@ class SqliteWriter(SqliteReader):
         self._here.look_up()
 
 
-class SqliteStoreReader:
-    """What belongs to no single namespace, in one transaction."""
+class SqliteTransaction(Struct, frozen=True):
+    """What belongs to no single namespace, in one transaction, whose numbers and words all its namespaces share.
 
-    __slots__ = ("_db",)
+    One that only reads has no numbers.
+    """
 
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
+    _db: apsw.Connection
+    _numbers: dict[int, int] | None
+    _cache: TermCache
 
     @property
     def tokens(self) -> SqliteTokens:
         return SqliteTokens(self._db)
 
-    def at(self, namespace: str) -> SqliteReader:
-        return SqliteReader(NamespaceConnection(self._db, namespace, {}))
+    def at(self, namespace: str) -> SqliteNamespace:
+        return SqliteNamespace(NamespaceConnection(self._db, namespace, self._numbers), self._cache)
 
     def namespaces(self) -> list[tuple[NamespaceState, int]]:
         """Every namespace by name, with the number of its memories."""
@@ -169,24 +138,6 @@ class SqliteStoreReader:
     def backlog_size(self, encoder: str) -> int:
         row = self._db.execute("SELECT count(*) FROM backlog WHERE encoder = ?", (encoder,)).fetchone()
         return row[0] if row else 0
-
-
-class SqliteStoreWriter(SqliteStoreReader):
-    """The whole store in one write transaction, whose numbers and words all its namespaces share."""
-
-    __slots__ = ("_cache", "_numbers")
-
-    def __init__(self, db: apsw.Connection, numbers: dict[int, int], cache: TermCache) -> None:
-        super().__init__(db)
-        self._numbers = numbers
-        self._cache = cache
-
-    @property
-    def tokens(self) -> SqliteTokenWriter:
-        return SqliteTokenWriter(self._db)
-
-    def at(self, namespace: str) -> SqliteWriter:
-        return SqliteWriter(NamespaceConnection(self._db, namespace, self._numbers), self._cache)
 
     def set_meta(self, key: str, value: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
@@ -231,7 +182,7 @@ class ReadTransaction(Generic[View]):
 
     __slots__ = ("_connection", "_path", "_view")
 
-    def __init__(self, connection: apsw.Connection, path: str, view: Callable[[SqliteStoreReader], View]) -> None:
+    def __init__(self, connection: apsw.Connection, path: str, view: Callable[[SqliteTransaction], View]) -> None:
         self._connection = connection
         self._path = path
         self._view = view
@@ -240,7 +191,7 @@ class ReadTransaction(Generic[View]):
         with InOurWords(self._path):
             self._connection.execute("BEGIN")
             try:
-                return self._view(SqliteStoreReader(self._connection))
+                return self._view(SqliteTransaction(self._connection, None, {}))
             except BaseException:
                 self._connection.execute("ROLLBACK")
                 raise
@@ -283,19 +234,19 @@ class SqliteStore:
         connection: apsw.Connection = self._local.connection
         return connection
 
-    def read(self, namespace: str) -> ReadTransaction[SqliteReader]:
+    def read(self, namespace: str) -> ReadTransaction[Reader]:
         return ReadTransaction(self.connection, self.location, lambda whole: whole.at(namespace))
 
-    def read_all(self) -> ReadTransaction[SqliteStoreReader]:
+    def read_all(self) -> ReadTransaction[StoreReader]:
         return ReadTransaction(self.connection, self.location, lambda whole: whole)
 
     @contextmanager
-    def write(self, namespace: str) -> Iterator[SqliteWriter]:
+    def write(self, namespace: str) -> Iterator[SqliteNamespace]:
         with self.write_all() as whole:
             yield whole.at(namespace)
 
     @contextmanager
-    def write_all(self) -> Iterator[SqliteStoreWriter]:
+    def write_all(self) -> Iterator[SqliteTransaction]:
         if self.read_only:
             raise StoreReadOnly(
                 f"{self.location} cannot be written to",
@@ -306,7 +257,7 @@ class SqliteStore:
         with self._writing, InOurWords(self.location):
             try:
                 with immediate(connection):
-                    yield SqliteStoreWriter(connection, {}, self._terms)
+                    yield SqliteTransaction(connection, {}, self._terms)
             except BaseException:
                 self._terms.clear()  # numbers given out in a transaction that did not happen
                 raise

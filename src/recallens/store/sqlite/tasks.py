@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from recallens.model.memory import Artifact
 from recallens.model.task import Task
 from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
@@ -28,11 +30,8 @@ MISCOUNTED_TRIALS = (
 )
 
 
-class SqliteTasks:
-    __slots__ = ("_here",)
-
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
+class SqliteTasks(Struct, frozen=True):
+    _here: NamespaceConnection
 
     def _task(self, row: Row) -> Task:
         id, *rest = row
@@ -60,12 +59,11 @@ class SqliteTasks:
 
     def wordings(self, project: str | None, limit: int) -> list[tuple[str, str]]:
         """The first task of each wording in a project, by id and text, the latest first."""
-        rows = self._here.all(
+        return self._here.all(
             "SELECT id, text FROM tasks WHERE ns = ?1 AND project IS ?2 AND wording = id"
             " ORDER BY started DESC, id DESC LIMIT ?3",
             project, limit,
         )  # fmt: skip
-        return [(id, text) for id, text in rows]
 
     def attempts(self, wording: str) -> list[Task]:
         """The ended tasks of one wording, in the order in which they ended."""
@@ -83,8 +81,7 @@ class SqliteTasks:
         return [Artifact(id, self._here.name, *rest) for id, *rest in rows]
 
     def artifact_kinds(self, id: str) -> list[tuple[str, str]]:
-        rows = self._here.all("SELECT id, kind FROM artifacts WHERE ns = ?1 AND task = ?2 ORDER BY created, id", id)
-        return [(artifact, kind) for artifact, kind in rows]
+        return self._here.all("SELECT id, kind FROM artifacts WHERE ns = ?1 AND task = ?2 ORDER BY created, id", id)
 
     def memories(self, tasks: Sequence[str]) -> list[int]:
         """The memories that belong to these tasks, in the order of time."""
@@ -105,12 +102,11 @@ class SqliteTasks:
 
     def outcomes(self, tasks: Sequence[str]) -> dict[str, float]:
         """The last reward that was recorded for each task."""
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT e.task, e.amount FROM json_each(?2) j CROSS JOIN events e ON e.ns = ?1 AND e.task = j.value"
             " AND e.kind = 'outcome' WHERE e.amount IS NOT NULL ORDER BY e.at, e.id",
             packed(tasks),
         )
-        return dict(rows)
 
     def trials(self, nums: Sequence[int]) -> dict[int, tuple[int, float]]:
         """In how many ended tasks each memory took part, and the sum of their rewards."""
@@ -130,10 +126,6 @@ class SqliteTasks:
         ended = self._here.one("SELECT count(*), total(reward) FROM tasks WHERE ns = ?1 AND ended <= ?2", at)
         assert ended is not None
         return [(num, tasks, rewards) for num, tasks, rewards in rows], ended[0], ended[1]
-
-
-class SqliteTaskWriter(SqliteTasks):
-    __slots__ = ()
 
     def put(self, task: Task) -> None:
         self._here.change(

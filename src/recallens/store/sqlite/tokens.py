@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import apsw
+from msgspec import Struct
 
 from recallens.model.audit import KeptAnswer, Token
 from recallens.store.sqlite.connection import packed
@@ -12,11 +13,8 @@ from recallens.store.sqlite.connection import packed
 _COLUMNS = "id, name, digest, namespaces, right, created, expires, revoked"
 
 
-class SqliteTokens:
-    __slots__ = ("_db",)
-
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
+class SqliteTokens(Struct, frozen=True):
+    _db: apsw.Connection
 
     def all(self) -> list[Token]:
         """The oldest first."""
@@ -32,10 +30,6 @@ class SqliteTokens:
             "SELECT request, created, status, body FROM answers WHERE owner = ? AND key = ?", (owner, key)
         ).fetchone()
         return KeptAnswer(*row) if row else None
-
-
-class SqliteTokenWriter(SqliteTokens):
-    __slots__ = ()
 
     def put(self, token: Token) -> None:
         self._db.execute(

@@ -5,26 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+
 from recallens.model.audit import AuditEntry
 from recallens.model.memory import Event
 from recallens.model.salience import DAY_MS
 from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
 
 
-class SqliteTrail:
-    __slots__ = ("_here",)
-
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
+class SqliteTrail(Struct, frozen=True):
+    _here: NamespaceConnection
 
     def usage_until(self, at: int) -> list[tuple[int, str, int, float | None]]:
         """What happened to each memory up to a time: number, kind, time and amount."""
-        rows = self._here.all(
+        return self._here.all(
             "SELECT num, kind, at, amount FROM events WHERE ns = ?1 AND at <= ?2 AND num IS NOT NULL"
             " ORDER BY num, at, id",
             at,
         )
-        return [(num, kind, when, amount) for num, kind, when, amount in rows]
 
     # ── the audit chain ──
 
@@ -50,12 +48,11 @@ class SqliteTrail:
 
         One recall has an entry for each memory that it returned, all of one time and question.
         """
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT at / ?2, count(DISTINCT at || ' ' || query_digest) FROM audit WHERE ns = ?1 AND at >= ?3"
             " GROUP BY 1",
             DAY_MS, since,
         )  # fmt: skip
-        return dict(rows)
 
     # ── the ledgers of recorded recalls ──
 
@@ -77,20 +74,15 @@ class SqliteTrail:
 
         An owner sees their own and those of nobody, as with a single one.
         """
-        rows = self._here.all(
+        return self._here.all(
             "SELECT id, at, session, ledger FROM snapshots WHERE ns = ?1"
             " AND (?3 IS NULL OR owner IS NULL OR owner = ?3) ORDER BY number DESC LIMIT ?2",
             limit, owner,
         )  # fmt: skip
-        return [(id, at, session, ledger) for id, at, session, ledger in rows]
 
     def ledger_owner(self, id: str) -> str | None:
         row = self._here.one("SELECT owner FROM snapshots WHERE ns = ?1 AND id = ?2", id)
         return row[0] if row else None
-
-
-class SqliteTrailWriter(SqliteTrail):
-    __slots__ = ()
 
     def record(self, events: Sequence[Event], nums: Sequence[int | None]) -> None:
         rows = [

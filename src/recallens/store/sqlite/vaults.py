@@ -6,11 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from recallens.model.memory import Document
-from recallens.store.sqlite.citations import SqliteCitationWriter, citation_columns
+from recallens.store.sqlite.citations import SqliteCitations, citation_columns
 from recallens.store.sqlite.connection import NamespaceConnection, Row, packed, packed_record
-from recallens.store.sqlite.memories import REPLACED, SqliteMemoryWriter
-from recallens.store.sqlite.terms import SqliteTermWriter
+from recallens.store.sqlite.memories import REPLACED, SqliteMemories
+from recallens.store.sqlite.terms import SqliteTerms
 
 # The methods that make these load them: a store without a vault needs none.
 if TYPE_CHECKING:
@@ -27,22 +29,18 @@ _FOLLOWING = (
 )  # fmt: skip
 
 
-class SqliteDocuments:
-    __slots__ = ("_here",)
-
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
+class SqliteDocuments(Struct, frozen=True):
+    _here: NamespaceConnection
 
     def all(self) -> list[Document]:
         rows = self._here.all("SELECT id, path, title, hash, mtime, project FROM documents WHERE ns = ?1 ORDER BY path")
         return [Document(id, self._here.name, *rest) for id, *rest in rows]
 
     def paths(self, ids: Sequence[str]) -> dict[str, str]:
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT d.id, d.path FROM json_each(?2) j CROSS JOIN documents d ON d.ns = ?1 AND d.id = j.value",
             packed(ids),
         )
-        return dict(rows)
 
     def memories(self, path: str) -> list[int]:
         return self._here.first(
@@ -50,10 +48,6 @@ class SqliteDocuments:
             " WHERE d.ns = ?1 AND d.path = ?2",
             path,
         )
-
-
-class SqliteDocumentWriter(SqliteDocuments):
-    __slots__ = ()
 
     def put(self, document: Document) -> None:
         self._here.change(
@@ -67,11 +61,11 @@ class SqliteDocumentWriter(SqliteDocuments):
         )
 
 
-class SqliteVaults:
-    __slots__ = ("_here",)
-
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
+class SqliteVaults(Struct, frozen=True):
+    _here: NamespaceConnection
+    _memories: SqliteMemories
+    _terms: SqliteTerms
+    _citations: SqliteCitations
 
     def all(self) -> list[Vault]:
         from recallens.model.vault import Vault
@@ -171,22 +165,6 @@ class SqliteVaults:
             path,
         )
         return bool(row and row[0])
-
-
-class SqliteVaultWriter(SqliteVaults):
-    __slots__ = ("_citations", "_memories", "_terms")
-
-    def __init__(
-        self,
-        here: NamespaceConnection,
-        memories: SqliteMemoryWriter,
-        terms: SqliteTermWriter,
-        citations: SqliteCitationWriter,
-    ) -> None:
-        super().__init__(here)
-        self._memories = memories
-        self._terms = terms
-        self._citations = citations
 
     # ── vaults and files ──
 

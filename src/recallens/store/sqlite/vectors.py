@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
+
 from recallens.store.sqlite.connection import NamespaceConnection, packed
 
 
-class SqliteVectors:
-    __slots__ = ("_here",)
-
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
+class SqliteVectors(Struct, frozen=True):
+    _here: NamespaceConnection
 
     def changes(self, encoder: str, since: int) -> Iterable[tuple[int, int, bytes]]:
         """Number, part and vector of what was written after a number."""
@@ -19,10 +18,6 @@ class SqliteVectors:
             "SELECT num, part, vector FROM vectors WHERE ns = ? AND encoder = ? AND seq > ? ORDER BY num, part",
             (self._here.key, encoder, since),
         )
-
-
-class SqliteVectorWriter(SqliteVectors):
-    __slots__ = ()
 
     def put(self, encoder: str, vectors: Sequence[tuple[int, int, bytes]]) -> None:
         seq = self._here.number()
