@@ -58,7 +58,11 @@ class SqliteCitations(Struct, frozen=True):
             " ON k.num = j.value JOIN memories m ON m.num = k.num AND m.ns = ?1",
             packed(nums),
         )
-        return {num: CitationCheck(id, at, _checked(verdicts)) for num, id, at, verdicts in rows}
+        checks = {}
+        for num, id, at, verdicts in rows:
+            checked = (Checked(citation_from_json(c), Standing(s), reason) for c, s, reason in json.loads(verdicts))
+            checks[num] = CitationCheck(id, at, tuple(checked))
+        return checks
 
     def put(self, nums: Sequence[int], memories: Sequence[Memory]) -> None:
         """The citations of new memories."""
@@ -83,11 +87,15 @@ class SqliteCitations(Struct, frozen=True):
         return bool(known)
 
     def put_checks(self, checks: Mapping[int, CitationCheck]) -> None:
+        rows = []
+        for num, check in checks.items():
+            verdicts = [[citation_to_json(each.citation), each.standing, each.reason] for each in check.checked]
+            rows.append([num, check.at, packed(verdicts)])
         self._here.change(
             "INSERT OR REPLACE INTO citation_checks (num, at, verdicts)"
             " SELECT m.num, j.value ->> 1, j.value ->> 2 FROM json_each(?2) j CROSS JOIN memories m"
             " ON m.num = j.value ->> 0 AND m.ns = ?1",
-            packed([[num, check.at, _verdicts(check)] for num, check in checks.items()]),
+            packed(rows),
         )
 
 
@@ -97,14 +105,4 @@ def citation_columns(record: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _citation_of(kind: str, data: str) -> Citation:
-    fields: Mapping[str, Any] = json.loads(data)
-    return citation_from_json({"kind": kind, **fields})
-
-
-def _verdicts(check: CitationCheck) -> str:
-    return packed([[citation_to_json(each.citation), each.standing, each.reason] for each in check.checked])
-
-
-def _checked(verdicts: str) -> tuple[Checked, ...]:
-    rows: list[list[Any]] = json.loads(verdicts)
-    return tuple(Checked(citation_from_json(cited), Standing(standing), reason) for cited, standing, reason in rows)
+    return citation_from_json({"kind": kind, **json.loads(data)})

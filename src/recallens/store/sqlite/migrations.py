@@ -4,7 +4,8 @@ from __future__ import annotations
 
 APPLICATION_ID = 0x52434C54  # "RCLT": tells a Recallens store from any other SQLite file
 
-FOUNDATION = """
+MIGRATIONS: tuple[tuple[str, str], ...] = (
+    ("0001-foundation", """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- AUTOINCREMENT: a number is never used again, so what a process still holds of a removed namespace fits no new one.
@@ -122,9 +123,8 @@ CREATE TABLE backlog (
 ) WITHOUT ROWID;
 CREATE INDEX backlog_by_memory ON backlog(num);
 CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
-"""
-
-XRAY = """
+"""),
+    ("0002-xray", """
 ALTER TABLE namespaces ADD COLUMN audit_number INTEGER NOT NULL DEFAULT 0;  -- what the audit chain must end with:
 ALTER TABLE namespaces ADD COLUMN audit_digest TEXT NOT NULL DEFAULT '';    -- a cut at its end shows too
 
@@ -139,9 +139,8 @@ CREATE INDEX snapshots_by_session ON snapshots(ns, session, number);
 
 -- Few memories are bound to a context, and every recall asks which.
 CREATE INDEX memories_scoped ON memories(ns) WHERE scopes <> '[]';
-"""
-
-TASKS = """
+"""),
+    ("0003-tasks", """
 CREATE TABLE tasks (
     ns INTEGER NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, started INTEGER NOT NULL,
     wording TEXT NOT NULL,                  -- the first task of the project that was worded alike
@@ -162,9 +161,8 @@ ALTER TABLE memories ADD COLUMN tasks_with INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE memories ADD COLUMN reward_with REAL NOT NULL DEFAULT 0;
 ALTER TABLE namespaces ADD COLUMN tasks_ended INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE namespaces ADD COLUMN reward_total REAL NOT NULL DEFAULT 0;
-"""
-
-VAULTS = """
+"""),
+    ("0004-vaults", """
 -- Grows when unused words leave the dictionary: numbers that a writer remembers are void, the index stays as it is.
 ALTER TABLE namespaces ADD COLUMN dropped_terms INTEGER NOT NULL DEFAULT 0;
 
@@ -188,9 +186,8 @@ CREATE TABLE vault_sections (
     links TEXT NOT NULL
 );
 CREATE INDEX vault_sections_by_document ON vault_sections(vault, document, position);
-"""
-
-CITATIONS = """
+"""),
+    ("0005-citations", """
 -- The last verdict on a memory's citations, so that a recall knows of it without touching the disk.
 CREATE TABLE citation_checks (
     num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE,
@@ -199,9 +196,8 @@ CREATE TABLE citation_checks (
 
 -- Recorded outcomes are few among the events, and a timeline asks for them by task.
 CREATE INDEX outcomes_by_task ON events(ns, task, at) WHERE kind = 'outcome';
-"""
-
-TOKENS = """
+"""),
+    ("0006-tokens", """
 CREATE TABLE tokens (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, namespaces TEXT NOT NULL,
     right TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
@@ -219,9 +215,8 @@ CREATE TABLE answers (
     status INTEGER, body TEXT NOT NULL, PRIMARY KEY (owner, key)
 ) WITHOUT ROWID;
 CREATE INDEX answers_by_time ON answers(created);
-"""
-
-VECTOR_PARTS = """
+"""),
+    ("0007-vector-parts", """
 -- A long text may have several vectors, one a part; a key cannot be widened in place.
 CREATE TABLE vectors_by_part (
     num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
@@ -234,14 +229,5 @@ DROP TABLE vectors;
 ALTER TABLE vectors_by_part RENAME TO vectors;
 CREATE INDEX vectors_by_change ON vectors(ns, encoder, seq);
 CREATE INDEX vectors_by_memory ON vectors(num);
-"""
-
-MIGRATIONS: tuple[tuple[str, str], ...] = (
-    ("0001-foundation", FOUNDATION),
-    ("0002-xray", XRAY),
-    ("0003-tasks", TASKS),
-    ("0004-vaults", VAULTS),
-    ("0005-citations", CITATIONS),
-    ("0006-tokens", TOKENS),
-    ("0007-vector-parts", VECTOR_PARTS),
-)
+"""),
+)  # fmt: skip

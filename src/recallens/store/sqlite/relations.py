@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from recallens.model.memory import Origin, Relation, RelationType
 from recallens.model.recall import Successor
@@ -55,9 +55,7 @@ class SqliteRelations(Struct, frozen=True):
         return {target: Successor(id, content, created) for target, id, content, created in rows}
 
     def put(self, source: int, target: int, relation: Relation) -> None:
-        self._put(
-            source, target, relation.type, relation.confidence, relation.origin, relation.created, relation.valid_until
-        )
+        self._put(source, target, *structs.astuple(relation)[2:])
         self._here.change(
             "UPDATE memories SET seq = ?2 WHERE +ns = ?1 AND num IN (SELECT value FROM json_each(?3))",
             self._here.number(), packed([source, target]),

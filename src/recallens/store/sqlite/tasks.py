@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from recallens.model.memory import Artifact
 from recallens.model.task import Task
-from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
+from recallens.store.sqlite.connection import NamespaceConnection, packed
 
 _SELECT = (
     "SELECT t.id, t.text, t.started, t.wording, t.session, t.project, t.worktree, t.ended, t.reward, t.summary, m.id"
@@ -33,29 +33,22 @@ MISCOUNTED_TRIALS = (
 class SqliteTasks(Struct, frozen=True):
     _here: NamespaceConnection
 
-    def _task(self, row: Row) -> Task:
-        id, *rest = row
-        return Task(id, self._here.name, *rest)
+    def _select(self, further: str, *values: Any) -> list[Task]:
+        return [Task(id, self._here.name, *rest) for id, *rest in self._here.all(_SELECT + further, *values)]
 
     def get(self, id: str) -> Task | None:
-        row = self._here.one(f"{_SELECT} AND t.id = ?2", id)
-        return self._task(row) if row else None
+        return next(iter(self._select(" AND t.id = ?2", id)), None)
 
     def latest(
         self, *, running: bool | None, project: str | None, session: str | None, limit: int, offset: int
     ) -> list[Task]:
         """The latest first."""
-        where, values = [_SELECT], list[Any]()
-        if running is not None:
-            where.append("t.ended IS NULL" if running else "t.ended IS NOT NULL")
-        for column, value in (("project", project), ("session", session)):
-            if value is not None:
-                where.append(f"t.{column} = ?")
-                values.append(value)
-        rows = self._here.all(
-            f"{' AND '.join(where)} ORDER BY t.started DESC, t.id DESC LIMIT ? OFFSET ?", *values, limit, offset
-        )
-        return [self._task(row) for row in rows]
+        ended = {None: "", True: " AND t.ended IS NULL", False: " AND t.ended IS NOT NULL"}[running]
+        return self._select(
+            f"{ended} AND (?2 IS NULL OR t.project = ?2) AND (?3 IS NULL OR t.session = ?3)"
+            " ORDER BY t.started DESC, t.id DESC LIMIT ?4 OFFSET ?5",
+            project, session, limit, offset,
+        )  # fmt: skip
 
     def wordings(self, project: str | None, limit: int) -> list[tuple[str, str]]:
         """The first task of each wording in a project, by id and text, the latest first."""
@@ -67,8 +60,7 @@ class SqliteTasks(Struct, frozen=True):
 
     def attempts(self, wording: str) -> list[Task]:
         """The ended tasks of one wording, in the order in which they ended."""
-        rows = self._here.all(f"{_SELECT} AND t.wording = ?2 AND t.ended IS NOT NULL ORDER BY t.ended, t.id", wording)
-        return [self._task(row) for row in rows]
+        return self._select(" AND t.wording = ?2 AND t.ended IS NOT NULL ORDER BY t.ended, t.id", wording)
 
     def artifacts(self, tasks: Sequence[str], *, chars: int, limit: int) -> list[Artifact]:
         """What these tasks logged, in the order of time, each up to so many characters; -1 is no limit."""
@@ -125,7 +117,7 @@ class SqliteTasks(Struct, frozen=True):
         )
         ended = self._here.one("SELECT count(*), total(reward) FROM tasks WHERE ns = ?1 AND ended <= ?2", at)
         assert ended is not None
-        return [(num, tasks, rewards) for num, tasks, rewards in rows], ended[0], ended[1]
+        return rows, *ended
 
     def put(self, task: Task) -> None:
         self._here.change(

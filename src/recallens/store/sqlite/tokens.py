@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import apsw
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from recallens.model.audit import KeptAnswer, Token
 from recallens.store.sqlite.connection import packed
 
-_COLUMNS = "id, name, digest, namespaces, right, created, expires, revoked"
+_COLUMNS = ", ".join(Token.__struct_fields__)
 
 
 class SqliteTokens(Struct, frozen=True):
@@ -18,11 +18,10 @@ class SqliteTokens(Struct, frozen=True):
 
     def all(self) -> list[Token]:
         """The oldest first."""
+        rows = self._db.execute(f"SELECT {_COLUMNS} FROM tokens ORDER BY created, id")
         return [
-            Token(id, name, digest, tuple(json.loads(namespaces)), right, created, expires, revoked)
-            for id, name, digest, namespaces, right, created, expires, revoked in self._db.execute(
-                f"SELECT {_COLUMNS} FROM tokens ORDER BY created, id"
-            )
+            Token(id, name, digest, tuple(json.loads(namespaces)), *rest)
+            for id, name, digest, namespaces, *rest in rows
         ]
 
     def answer(self, owner: str, key: str) -> KeptAnswer | None:
@@ -32,13 +31,8 @@ class SqliteTokens(Struct, frozen=True):
         return KeptAnswer(*row) if row else None
 
     def put(self, token: Token) -> None:
-        self._db.execute(
-            f"INSERT INTO tokens ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                token.id, token.name, token.digest, packed(token.namespaces), token.right, token.created,
-                token.expires, token.revoked,
-            ),
-        )  # fmt: skip
+        values = [packed(value) if isinstance(value, tuple) else value for value in structs.astuple(token)]
+        self._db.execute(f"INSERT INTO tokens ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
 
     def revoke(self, id: str, at: int) -> None:
         self._db.execute("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL", (at, id))
@@ -47,7 +41,7 @@ class SqliteTokens(Struct, frozen=True):
         self._db.execute(
             "INSERT OR REPLACE INTO answers (owner, key, namespace, request, created, status, body)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (owner, key, namespace, answer.request, answer.created, answer.status, answer.body),
+            (owner, key, namespace, *structs.astuple(answer)),
         )
 
     def drop_answer(self, owner: str, key: str) -> None:

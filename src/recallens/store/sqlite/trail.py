@@ -24,8 +24,6 @@ class SqliteTrail(Struct, frozen=True):
             at,
         )
 
-    # ── the audit chain ──
-
     def audit_head(self) -> tuple[int, str]:
         """The number and digest that the last entry must have."""
         row = self._here.one("SELECT audit_number, audit_digest FROM namespaces WHERE id = ?1")
@@ -37,9 +35,8 @@ class SqliteTrail(Struct, frozen=True):
             " WHERE ns = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
             after, limit,
         )  # fmt: skip
-        name = self._here.name
         return [
-            AuditEntry(id, name, number, at, session, asked, tuple(json.loads(memories)), previous, digest)
+            AuditEntry(id, self._here.name, number, at, session, asked, tuple(json.loads(memories)), previous, digest)
             for id, number, at, session, asked, memories, previous, digest in rows
         ]
 
@@ -53,8 +50,6 @@ class SqliteTrail(Struct, frozen=True):
             " GROUP BY 1",
             DAY_MS, since,
         )  # fmt: skip
-
-    # ── the ledgers of recorded recalls ──
 
     def ledger(self, id: str) -> tuple[bytes, dict[str, str]] | None:
         return _ledger(self._here.one("SELECT ledger, audit FROM snapshots WHERE ns = ?1 AND id = ?2", id))
@@ -107,10 +102,8 @@ class SqliteTrail(Struct, frozen=True):
             packed(rows),
         )
         if entries:
-            last = entries[-1]
-            self._here.change(
-                "UPDATE namespaces SET audit_number = ?2, audit_digest = ?3 WHERE id = ?1", last.number, last.digest
-            )
+            sql = "UPDATE namespaces SET audit_number = ?2, audit_digest = ?3 WHERE id = ?1"
+            self._here.change(sql, entries[-1].number, entries[-1].digest)
 
     def put_ledger(
         self, *, id: str, session: str, at: int, ledger: bytes, audit: Mapping[str, str], keep: int,
@@ -129,10 +122,7 @@ class SqliteTrail(Struct, frozen=True):
         )  # fmt: skip
 
     def drop_ledgers(self) -> None:
-        """Stored ledgers name memories and titles: what is deleted for good must not live on in them.
-
-        Nor in the answers that are kept to be given again.
-        """
+        """What is deleted for good must not live on in stored ledgers, nor in answers that are kept."""
         self._here.change("DELETE FROM snapshots WHERE ns = ?1")
         self._here.change("DELETE FROM answers WHERE namespace = (SELECT name FROM namespaces WHERE id = ?1)")
 
