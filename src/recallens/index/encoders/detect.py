@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Final
+
+from msgspec import Struct
 
 from recallens.errors import EncoderError, InvalidInput
 from recallens.index.encoders.minilm import INSTALL
@@ -35,8 +36,7 @@ MULTILINGUAL: Final = tuple(
 _EMBEDS: Final = re.compile(r"embed|\bbge\b|bge-|\be5\b|-e5|\bgte\b|gte-|minilm|sentence|labse|jina-embeddings")
 
 
-@dataclass(frozen=True, slots=True)
-class Available:
+class Available(Struct, frozen=True):
     """`spec` is what a store's encoder can be set to; `origin` is packaged, ollama or openai."""
 
     spec: str
@@ -44,8 +44,7 @@ class Available:
     multilingual: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
+class Looked(Struct, frozen=True):
     """One place that was looked at: what it has, or why nothing could be learned there."""
 
     place: str

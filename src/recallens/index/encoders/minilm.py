@@ -84,11 +84,7 @@ class MiniLMEncoder:
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for places in _batches_of_one_length([len(ids) for ids in tokens]):
             ids = np.array([tokens[place] for place in places], dtype=np.int64)
-            inputs = {
-                "input_ids": ids,
-                "attention_mask": np.ones_like(ids),
-                "token_type_ids": np.zeros_like(ids),
-            }
+            inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
             (hidden,) = session.run(None, inputs)
             vectors[places] = unit_rows(hidden.mean(axis=1, dtype=np.float64))
         return vectors
@@ -96,8 +92,6 @@ class MiniLMEncoder:
     def _load(self) -> tuple[Tokenizer, Any]:
         with self._lock:
             if self._loaded is None:
-                from recallens.index.encoders.minilm import open_tokenizer
-
                 self._loaded = open_tokenizer(), _open_session(self._threads)
             return self._loaded
 
