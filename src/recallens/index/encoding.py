@@ -94,6 +94,4 @@ class LazySemantic:
 
     def vectors(self, rows: IntArray) -> Single:
         """The vectors of rows that have one; not one word need be encoded for that."""
-        if self._bound is not None:
-            return self._bound.vectors(rows)
-        return self._index.single(rows)
+        return self._index.single(rows) if self._bound is None else self._bound.vectors(rows)

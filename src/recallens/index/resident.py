@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from msgspec import Struct, structs
 
 from recallens.index.columns import INTERNED, Columns
 from recallens.index.images import Image, Stamp, exclusively, read_image, write_image
@@ -32,8 +31,7 @@ TAIL_SHARE = 0.25
 _SEGMENT_ARRAYS = ("offsets", "heads", "forward", "terms", "starts", "rows", "counts", "head_counts")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Version:
+class Version(Struct, frozen=True, eq=False):
     """Everything the views need, at one number."""
 
     stamp: Stamp
@@ -41,7 +39,7 @@ class Version:
     lexical: LexicalIndex
     vectors: VectorIndex | None
     based: int = 0
-    _outside: dict[str, BoolArray | None] = field(default_factory=dict)
+    _outside: dict[str, BoolArray | None] = {}
 
     def outside(self, reader: Reader, scope: str) -> BoolArray | None:
         """The rows without a context scope; None where none has it. A snapshot's answer is its version's answer."""
@@ -88,9 +86,8 @@ class Resident:
 
     def _nothing(self, stamp: Stamp) -> Version:
         columns = Columns.empty()
-        start = Stamp(stamp.store, stamp.namespace, stamp.encoder, stamp.epoch, 0)
         vectors = VectorIndex.empty(self._dimension) if self._encoder is not None else None
-        return Version(start, columns, LexicalIndex((), columns), vectors)
+        return Version(structs.replace(stamp, number=0), columns, LexicalIndex((), columns), vectors)
 
     def _advance(self, reader: Reader, version: Version, wanted: Stamp) -> Version:
         since = version.stamp.number
@@ -113,14 +110,11 @@ class Resident:
         return following
 
     def _with_vectors(self, vectors: VectorIndex, columns: Columns, changed: list[tuple[int, bytes]]) -> VectorIndex:
-        if not changed:
-            return (
-                vectors
-                if len(vectors.where) == columns.size
-                else vectors.with_rows(np.empty(0, dtype=np.int64), vectors.tail[:0], columns.size)
-            )
+        if not changed and len(vectors.where) == columns.size:
+            return vectors
         rows = columns.locate([num for num, _ in changed])
-        matrix = np.frombuffer(b"".join(blob for _, blob in changed), dtype=VECTOR_DTYPE).reshape(len(changed), -1)
+        blobs = b"".join(blob for _, blob in changed)
+        matrix = np.frombuffer(blobs, dtype=VECTOR_DTYPE).reshape(len(changed), vectors.base.shape[1])
         known = rows >= 0
         return vectors.with_rows(rows[known], matrix[known], columns.size)
 
@@ -132,12 +126,11 @@ class Resident:
         if self._folder is None or version is None or version.columns.size < SMALLEST_IMAGE:
             return False
         newest = self._newest(version.stamp)
-        if (
-            newest is not None
-            and version.columns.size - newest.extra["rows"] <= LONGEST_TAIL
-            and not (version.vectors is not None and len(version.vectors) - newest.extra["vectors"] > LONGEST_TAIL)
-        ):
-            return False
+        if newest is not None:
+            vectors = len(version.vectors) if version.vectors is not None else 0
+            behind = version.columns.size - newest.extra["rows"], vectors - newest.extra["vectors"]
+            if max(behind) <= LONGEST_TAIL:
+                return False
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with exclusively(self._folder) as alone:
@@ -161,16 +154,9 @@ class Resident:
 
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _stem(self, stamp: Stamp) -> str:
-        return hashlib.sha256(stamp.encoder.encode()).hexdigest()[:12]
-
-    def _paths(self, stamp: Stamp) -> list[Path]:
-        if self._folder is None:
-            return []
-        return sorted(self._folder.glob(f"{self._stem(stamp)}-*.image"), reverse=True)
-
     def _newest(self, stamp: Stamp) -> Image | None:
-        for path in self._paths(stamp):
+        paths = self._folder.glob(f"{_stem(stamp)}-*.image") if self._folder is not None else ()
+        for path in sorted(paths, reverse=True):
             image = read_image(path)
             if image is not None and stamp.fits(image.stamp):
                 return image
@@ -185,21 +171,17 @@ class Resident:
         segment = Segment(first=0, **{name: arrays[f"segment.{name}"] for name in _SEGMENT_ARRAYS})
         vectors = None
         if self._encoder is not None:
-            scan = self._load_scan(image.stamp) if extra["vectors"] > EXACT_ROWS else None
-            if extra["vectors"] > EXACT_ROWS and scan is None:
-                return None
+            scan = None
+            if extra["vectors"] > EXACT_ROWS:
+                import turbovec
+
+                assert self._folder is not None
+                try:
+                    scan = turbovec.TurboQuantIndex.load(str(self._folder / f"{_name(image.stamp)}.scan"))
+                except (OSError, ValueError):
+                    return None
             vectors = VectorIndex.of(arrays["vectors"], arrays["vector_rows"], columns.size, scan)
         return Version(image.stamp, columns, LexicalIndex((segment,), columns), vectors, columns.size)
-
-    def _load_scan(self, stamp: Stamp) -> Any:
-        import turbovec
-
-        assert self._folder is not None
-        path = self._folder / f"{self._stem(stamp)}-{stamp.number:012d}.scan"
-        try:
-            return turbovec.TurboQuantIndex.load(str(path))
-        except (OSError, ValueError):
-            return None
 
     def _write(self, version: Version) -> None:
         assert self._folder is not None
@@ -216,13 +198,21 @@ class Resident:
         }
         # Alone here, so what is half written was left by a process that died.
         older = [path for form in ("*.image", "*.scan", "*.tmp") for path in self._folder.glob(form)]
-        stem = self._folder / f"{self._stem(stamp)}-{stamp.number:012d}"
+        stem = self._folder / _name(stamp)
         if vectors is not None and vectors.scan is not None:
             vectors.scan.write(str(stem.with_suffix(".scan")))
         write_image(stem.with_suffix(".image"), Image(stamp, arrays, extra))
         for path in older:
             if path.stem != stem.name:
                 path.unlink(missing_ok=True)
+
+
+def _stem(stamp: Stamp) -> str:
+    return hashlib.sha256(stamp.encoder.encode()).hexdigest()[:12]
+
+
+def _name(stamp: Stamp) -> str:
+    return f"{_stem(stamp)}-{stamp.number:012d}"
 
 
 def compacted(version: Version) -> Version:

@@ -50,9 +50,7 @@ def _columns(names: str, **roles: bool) -> list[StoredColumn]:
 
 COLUMNS = (
     *_columns("num uses reinforcement reinforced_at confirmed tasks_with reward_with", resident=True, inserted=False),
-    *_columns(
-        "id tier status zone importance confidence base_salience last_used valid_from valid_until", resident=True
-    ),
+    *_columns("id tier status zone importance confidence base_salience last_used valid_from", resident=True),
     *_columns("valid_until document source task worktree author session reward", resident=True),
     *_columns("project sector kind created updated position cited", resident=True, replaced=True),
     *_columns("simhash chars tokens length", resident=True, replaced=True, derived=True),
