@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 import apsw
+from msgspec import Struct
 
 from recallens.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from recallens.store.records import META_ENCODER_KEY, NamespaceState
@@ -32,13 +33,10 @@ _PRAGMAS = (
 )
 
 
-class InOurWords:
+class InOurWords(Struct, frozen=True):
     """SQLite's errors in Recallens's words. A class, since a generator takes five times as long to enter and leave."""
 
-    __slots__ = ("_path",)
-
-    def __init__(self, path: str) -> None:
-        self._path = path
+    _path: str
 
     def __enter__(self) -> None:
         pass
@@ -86,8 +84,7 @@ def connect(path: Path, *, read_only: bool) -> apsw.Connection:
             # Without a WAL beside it nobody is writing, and a folder we may not write to cannot hold the shared memory.
             immutable = "" if Path(f"{path}-wal").exists() else "&immutable=1"
             uri = f"{path.absolute().as_uri()}?mode=ro{immutable}"
-            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-            connection = apsw.Connection(uri, flags=flags)
+            connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         else:
             connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         connection.set_busy_timeout(BUSY_WAIT_MS)
@@ -206,7 +203,7 @@ def has_died(holder: str) -> bool:
     except ProcessLookupError:
         return True
     except (ValueError, OverflowError, OSError):
-        return False
+        pass
     return False
 
 
@@ -222,26 +219,27 @@ _STATE = (
 Row = tuple[Any, ...]
 
 
-class NamespaceConnection:
+class NamespaceConnection(Struct):
     """A connection in a transaction, bound to one namespace: each statement gets the namespace's key as ?1.
 
     `numbers` is shared by everything that one write transaction changes, and holds its number in each namespace. A
     reading transaction has none, and refuses to change anything.
     """
 
-    __slots__ = ("db", "key", "name", "numbers", "state")
+    db: apsw.Connection
+    name: str
+    numbers: dict[int, int] | None
+    state: NamespaceState | None = None
+    key: int = _NOWHERE
 
-    def __init__(self, db: apsw.Connection, name: str, numbers: dict[int, int] | None) -> None:
-        self.db = db
-        self.name = name
-        self.numbers = numbers
+    def __post_init__(self) -> None:
         self.look_up()
 
     def look_up(self) -> None:
         """Read the namespace's state, as the transaction has made it."""
         row = self.db.execute(_STATE, (META_ENCODER_KEY, self.name)).fetchone()
         self.state = NamespaceState(*row) if row else None
-        self.key: int = row[0] if row else _NOWHERE
+        self.key = row[0] if row else _NOWHERE
 
     def all(self, sql: str, *values: Any) -> list[Any]:
         return self.db.execute(sql, (self.key, *values)).fetchall()

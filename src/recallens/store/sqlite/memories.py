@@ -12,8 +12,8 @@ from msgspec import Struct, structs
 from recallens.model.citation import Citation
 from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Tier, Zone
 from recallens.store.records import COLUMNS, Listing, MemoryPage, OriginKey, Prepared
-from recallens.store.sqlite.citations import SqliteCitations
 from recallens.store.sqlite.connection import NamespaceConnection, Row, packed, packed_record
+from recallens.store.sqlite.relations import SqliteCitations
 from recallens.store.sqlite.tasks import SqliteTasks
 from recallens.store.sqlite.terms import AFTER_EVERY_TERM, SqliteTerms
 from recallens.store.sqlite.trail import SqliteTrail

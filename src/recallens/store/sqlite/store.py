@@ -19,7 +19,6 @@ from msgspec import Struct
 from recallens.errors import InvalidInput, StoreReadOnly
 from recallens.store.protocols import Reader, StoreReader
 from recallens.store.records import META_ENCODER_KEY, Health, NamespaceState, Unencoded
-from recallens.store.sqlite.citations import SqliteCitations
 from recallens.store.sqlite.connection import (
     InOurWords,
     NamespaceConnection,
@@ -30,14 +29,12 @@ from recallens.store.sqlite.connection import (
     open_store,
 )
 from recallens.store.sqlite.memories import SqliteMemories
-from recallens.store.sqlite.relations import SqliteRelations
+from recallens.store.sqlite.relations import SqliteCitations, SqliteRelations
 from recallens.store.sqlite.sessions import SqliteSessions
 from recallens.store.sqlite.tasks import MISCOUNTED_TRIALS, SqliteTasks
-from recallens.store.sqlite.terms import SqliteTerms, TermCache
-from recallens.store.sqlite.tokens import SqliteTokens
-from recallens.store.sqlite.trail import SqliteTrail
+from recallens.store.sqlite.terms import SqliteTerms, SqliteVectors, TermCache
+from recallens.store.sqlite.trail import SqliteTokens, SqliteTrail
 from recallens.store.sqlite.vaults import SqliteDocuments, SqliteVaults
-from recallens.store.sqlite.vectors import SqliteVectors
 
 # What goes with a namespace that is removed; the ledgers and kept answers go apart.
 _TABLES = (
@@ -177,15 +174,12 @@ class SqliteTransaction(Struct, frozen=True):
 View = TypeVar("View")
 
 
-class ReadTransaction(Generic[View]):
+class ReadTransaction(Struct, Generic[View], frozen=True):
     """Everything inside sees one state of the store. A class, since a generator takes longer to enter and leave."""
 
-    __slots__ = ("_connection", "_path", "_view")
-
-    def __init__(self, connection: apsw.Connection, path: str, view: Callable[[SqliteTransaction], View]) -> None:
-        self._connection = connection
-        self._path = path
-        self._view = view
+    _connection: apsw.Connection
+    _path: str
+    _view: Callable[[SqliteTransaction], View]
 
     def __enter__(self) -> View:
         with InOurWords(self._path):
@@ -277,7 +271,7 @@ class SqliteStore:
             broken = len(db.execute("PRAGMA foreign_key_check").fetchall())
             if broken:
                 problems.append(f"{broken} rows refer to a memory that is gone")
-            for question, sql in _DERIVED_CHECKS:
+            for question, sql in _DERIVED_CHECKS.items():
                 ((count,),) = db.execute(sql).fetchall()
                 if count:
                     problems.append(f"{count} {question}")
@@ -348,30 +342,20 @@ def _statistics(db: apsw.Connection, namespace: int | None = None) -> dict[str, 
     return {"totals": totals, "by": by}
 
 
-_DERIVED_CHECKS = (
-    (
-        "memories without a lexical entry",
+_DERIVED_CHECKS = {
+    "memories without a lexical entry":
         "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM lexical l WHERE l.num = m.num)",
-    ),
-    (
-        "lexical entries whose length differs from their memory's",
+    "lexical entries whose length differs from their memory's":
         "SELECT count(*) FROM memories m JOIN lexical l ON l.num = m.num WHERE length(l.terms) <> 4 * m.length",
-    ),
-    (
-        "rows numbered beyond their namespace's counter",
+    "rows numbered beyond their namespace's counter":
         "SELECT count(*) FROM memories m JOIN namespaces n ON n.id = m.ns WHERE m.seq > n.number",
-    ),
-    (
-        "superseded memories without an end",
+    "superseded memories without an end":
         "SELECT count(*) FROM memories WHERE status = 'superseded' AND valid_until IS NULL",
-    ),
-    (
-        "memories whose source session does not know them",
+    "memories whose source session does not know them":
         "SELECT count(*) FROM memories m WHERE m.session IS NOT NULL AND NOT EXISTS (SELECT 1 FROM session_memories l"
         " WHERE l.num = m.num AND l.session = m.session AND l.usage = 'created')",
-    ),
-    ("memories whose tasks are miscounted", MISCOUNTED_TRIALS),
-)
+    "memories whose tasks are miscounted": MISCOUNTED_TRIALS,
+}  # fmt: skip
 _WITHOUT_VECTOR = (
     "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ? AND v.num = m.num)"
     " AND NOT EXISTS (SELECT 1 FROM backlog b WHERE b.encoder = ? AND b.num = m.num)"

@@ -1,13 +1,15 @@
-"""What was done with memories in SQLite: events, the audit chain, and the ledgers of recorded recalls."""
+"""What was done with memories in SQLite: events, the audit chain, and the ledgers of recorded recalls; and tokens, with
+the answers of writes that may be sent twice, which belong to no single namespace."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
+import apsw
+from msgspec import Struct, structs
 
-from recallens.model.audit import AuditEntry
+from recallens.model.audit import AuditEntry, KeptAnswer, Token
 from recallens.model.memory import Event
 from recallens.model.salience import DAY_MS
 from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
@@ -129,3 +131,44 @@ class SqliteTrail(Struct, frozen=True):
 
 def _ledger(row: Row | None) -> tuple[bytes, dict[str, str]] | None:
     return (row[0], json.loads(row[1])) if row else None
+
+
+_TOKEN = ", ".join(Token.__struct_fields__)
+
+
+class SqliteTokens(Struct, frozen=True):
+    _db: apsw.Connection
+
+    def all(self) -> list[Token]:
+        """The oldest first."""
+        rows = self._db.execute(f"SELECT {_TOKEN} FROM tokens ORDER BY created, id")
+        return [
+            Token(id, name, digest, tuple(json.loads(namespaces)), *rest)
+            for id, name, digest, namespaces, *rest in rows
+        ]
+
+    def answer(self, owner: str, key: str) -> KeptAnswer | None:
+        row = self._db.execute(
+            "SELECT request, created, status, body FROM answers WHERE owner = ? AND key = ?", (owner, key)
+        ).fetchone()
+        return KeptAnswer(*row) if row else None
+
+    def put(self, token: Token) -> None:
+        values = [packed(value) if isinstance(value, tuple) else value for value in structs.astuple(token)]
+        self._db.execute(f"INSERT INTO tokens ({_TOKEN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+
+    def revoke(self, id: str, at: int) -> None:
+        self._db.execute("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL", (at, id))
+
+    def put_answer(self, owner: str, key: str, namespace: str | None, answer: KeptAnswer) -> None:
+        self._db.execute(
+            "INSERT OR REPLACE INTO answers (owner, key, namespace, request, created, status, body)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (owner, key, namespace, *structs.astuple(answer)),
+        )
+
+    def drop_answer(self, owner: str, key: str) -> None:
+        self._db.execute("DELETE FROM answers WHERE owner = ? AND key = ?", (owner, key))
+
+    def drop_answers_before(self, created: int) -> None:
+        self._db.execute("DELETE FROM answers WHERE created < ?", (created,))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, convert
 
 from recallens.model.memory import Document
-from recallens.store.sqlite.citations import SqliteCitations, citation_columns
 from recallens.store.sqlite.connection import NamespaceConnection, packed, packed_record
 from recallens.store.sqlite.memories import REPLACED, SqliteMemories
+from recallens.store.sqlite.relations import SqliteCitations, citation_columns
 from recallens.store.sqlite.terms import SqliteTerms
 
 # The methods that make these load them: a store without a vault needs none.
