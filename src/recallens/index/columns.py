@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from recallens.model.memory import Kind, Sector, Status, Tier, Zone
@@ -69,19 +70,17 @@ class InternedTexts:
     def intern(self, text: str | None) -> int:
         if text is None:
             return -1
-        code = self.codes.get(text)
-        if code is None:
-            code = self.codes[text] = len(self.texts)
+        if text not in self.codes:
+            self.codes[text] = len(self.texts)
             self.texts.append(text)
-        return code
+        return self.codes[text]
 
     def find(self, text: str) -> int:
         """The number of a text, or -2, which no row has."""
         return self.codes.get(text, -2)
 
 
-@dataclass(slots=True)
-class _Buffer:
+class _Buffer(Struct, eq=False):
     """An array with room at its end. `used` tells whether another version has already grown into that room."""
 
     data: Array

@@ -62,8 +62,7 @@ class LexicalIndex:
     def __post_init__(self) -> None:
         self.active = self.columns.active
         self.documents = int(self.active.sum())
-        lengths = self.columns["length"]
-        self.mean_length = float(lengths[self.active].mean()) if self.documents else 0.0
+        self.mean_length = float(self.columns["length"][self.active].mean()) if self.documents else 0.0
 
     def norm(self, formula: Bm25) -> FloatArray:
         if formula not in self._norms:
@@ -104,29 +103,20 @@ class LexicalIndex:
         return np.empty(0, dtype=np.uint32)
 
 
-class BoundLexical:
+class BoundLexical(Struct, eq=False):
     """The query's words; they are looked up and the scores computed when first asked for."""
 
-    name = "lexical"
-
-    def __init__(
-        self,
-        index: LexicalIndex,
-        look_up: Callable[[], tuple[Sequence[QueryTerm], Sequence[int]]],
-        formula: Bm25,
-        weights: Mapping[str, float],
-        words: Sequence[str] = (),
-    ) -> None:
-        self._look_up = look_up
-        self._words = words
-        self._worth: dict[str, tuple[int, float, float]] = {}  # of a word: its number, its factor, its weight
-        self._code: Sequence[int] = ()
-        self._share: tuple[IntArray, BoolArray, float] | None = None
-        self._weights = weights
-        self._index = index
-        self._formula = formula
-        self._scored: ScoredRows | None = None
-        self._terms: Sequence[QueryTerm] = ()
+    _index: LexicalIndex
+    _look_up: Callable[[], tuple[Sequence[QueryTerm], Sequence[int]]]
+    _formula: Bm25
+    _weights: Mapping[str, float]
+    _words: Sequence[str]
+    _terms: Sequence[QueryTerm] = ()
+    _worth: Mapping[str, tuple[int, float, float]] = {}  # of a word: its number, its factor, its weight
+    _code: Sequence[int] = ()
+    _scored: ScoredRows | None = None
+    _share: tuple[IntArray, BoolArray, float] | None = None
+    name: str = "lexical"
 
     @property
     def words(self) -> Iterable[str]:
@@ -138,13 +128,6 @@ class BoundLexical:
         if self._scored is None:
             self._scored = self._add_up()
         return self._scored
-
-    @property
-    def scores(self) -> FloatArray:
-        """The score of every row of the namespace."""
-        dense = np.zeros(self._index.columns.size)
-        dense[self.matching] = self._matches.scores
-        return dense
 
     @property
     def matching(self) -> IntArray:
@@ -274,9 +257,7 @@ class BoundLexical:
         if not lists:
             return np.empty(0, dtype=np.int32), np.empty(0)
         rows = np.concatenate([postings.rows for postings in lists])
-        frequencies = np.concatenate(
-            [weighted_frequency(self._formula, postings.counts, postings.head_counts) for postings in lists]
-        )
+        frequencies = np.concatenate([weighted_frequency(self._formula, p.counts, p.head_counts) for p in lists])
         if len(term.numbers) > 1:
             rows, (frequencies,) = added_up(self._index.columns.size, rows, frequencies)
         return rows, frequencies

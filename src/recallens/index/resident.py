@@ -78,16 +78,11 @@ class Resident:
             if version is not None and version.stamp.number > wanted.number and version.stamp.epoch >= wanted.epoch:
                 return None
             if version is None or not wanted.fits(version.stamp):
-                version = self._load(wanted) or self._nothing(wanted)
+                version = self._load(wanted)
             if version.stamp != wanted:
                 version = self._advance(reader, version, wanted)
             self._version = version
             return version
-
-    def _nothing(self, stamp: Stamp) -> Version:
-        columns = Columns.empty()
-        vectors = VectorIndex.empty(self._dimension) if self._encoder is not None else None
-        return Version(structs.replace(stamp, number=0), columns, LexicalIndex((), columns), vectors)
 
     def _advance(self, reader: Reader, version: Version, wanted: Stamp) -> Version:
         since = version.stamp.number
@@ -103,22 +98,15 @@ class Resident:
         if vectors is not None and self._encoder is not None:
             # The index holds one vector a memory: its first part.
             changed = [(num, vector) for num, part, vector in reader.vectors.changes(self._encoder, since) if not part]
-            vectors = self._with_vectors(vectors, columns, changed)
+            if changed or len(vectors.where) < columns.size:
+                rows = columns.locate([num for num, _ in changed])
+                blobs = b"".join(blob for _, blob in changed)
+                matrix = np.frombuffer(blobs, dtype=VECTOR_DTYPE).reshape(len(changed), vectors.base.shape[1])
+                vectors = vectors.with_rows(rows[rows >= 0], matrix[rows >= 0], columns.size)
         following = Version(wanted, columns, LexicalIndex(segments, columns), vectors, version.based)
         if following.tail > LONGEST_TAIL and following.tail > TAIL_SHARE * following.based:
             following = compacted(following)
         return following
-
-    def _with_vectors(self, vectors: VectorIndex, columns: Columns, changed: list[tuple[int, bytes]]) -> VectorIndex:
-        if not changed and len(vectors.where) == columns.size:
-            return vectors
-        rows = columns.locate([num for num, _ in changed])
-        blobs = b"".join(blob for _, blob in changed)
-        matrix = np.frombuffer(blobs, dtype=VECTOR_DTYPE).reshape(len(changed), vectors.base.shape[1])
-        known = rows >= 0
-        return vectors.with_rows(rows[known], matrix[known], columns.size)
-
-    # ── files ──
 
     def publish(self) -> bool:
         """Write the version as a file for other processes, if it is worth one and nobody else is at it."""
@@ -162,14 +150,17 @@ class Resident:
                 return image
         return None
 
-    def _load(self, wanted: Stamp) -> Version | None:
+    def _load(self, wanted: Stamp) -> Version:
+        """The version of the newest file that fits, or an empty one."""
+        columns = Columns.empty()
+        vectors = VectorIndex.empty(self._dimension) if self._encoder is not None else None
+        nothing = Version(structs.replace(wanted, number=0), columns, LexicalIndex((), columns), vectors)
         image = self._newest(wanted)
         if image is None:
-            return None
+            return nothing
         arrays, extra = image.arrays, image.extra
         columns = Columns.of(arrays, {name: extra["names"][name] for name in INTERNED})
         segment = Segment(first=0, **{name: arrays[f"segment.{name}"] for name in _SEGMENT_ARRAYS})
-        vectors = None
         if self._encoder is not None:
             scan = None
             if extra["vectors"] > EXACT_ROWS:
@@ -179,7 +170,7 @@ class Resident:
                 try:
                     scan = turbovec.TurboQuantIndex.load(str(self._folder / f"{_name(image.stamp)}.scan"))
                 except (OSError, ValueError):
-                    return None
+                    return nothing
             vectors = VectorIndex.of(arrays["vectors"], arrays["vector_rows"], columns.size, scan)
         return Version(image.stamp, columns, LexicalIndex((segment,), columns), vectors, columns.size)
 

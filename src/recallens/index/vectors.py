@@ -63,9 +63,7 @@ class VectorIndex(Struct, frozen=True, eq=False):
 
     @staticmethod
     def empty(dimension: int) -> VectorIndex:
-        none = np.empty((0, dimension), dtype=VECTOR_DTYPE)
-        rows = np.empty(0, dtype=np.int32)
-        return VectorIndex.of(none, rows, 0, None)
+        return VectorIndex.of(np.empty((0, dimension), dtype=VECTOR_DTYPE), np.empty(0, dtype=np.int32), 0, None)
 
     @staticmethod
     def of(base: Half, base_rows: NDArray[np.int32], size: int, scan: Any) -> VectorIndex:

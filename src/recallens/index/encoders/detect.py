@@ -18,21 +18,12 @@ TIMEOUT_SECONDS: Final = 1.0
 
 # Models trained on Korean beside English, the surest first.
 MULTILINGUAL: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"bge-?m3",
-        r"multilingual-?e5|\bme5\b",
-        r"nomic-embed-text-v2",
-        r"qwen3-embedding",
-        r"embeddinggemma",
-        r"snowflake-arctic-embed2|arctic-embed-l-v2",
-        r"gte-multilingual",
-        r"paraphrase-multilingual",
-        r"granite-embedding.*multilingual|granite-embedding:278m",
-        r"text-embedding-3",
-        r"jina-embeddings-v[34]",
+    re.compile(pattern) for pattern in (
+        r"bge-?m3", r"multilingual-?e5|\bme5\b", r"nomic-embed-text-v2", r"qwen3-embedding", r"embeddinggemma",
+        r"snowflake-arctic-embed2|arctic-embed-l-v2", r"gte-multilingual", r"paraphrase-multilingual",
+        r"granite-embedding.*multilingual|granite-embedding:278m", r"text-embedding-3", r"jina-embeddings-v[34]",
     )
-)
+)  # fmt: skip
 _EMBEDS: Final = re.compile(r"embed|\bbge\b|bge-|\be5\b|-e5|\bgte\b|gte-|minilm|sentence|labse|jina-embeddings")
 
 

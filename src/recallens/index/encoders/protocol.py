@@ -79,7 +79,7 @@ class Encoder(Protocol):
 class Loads(Encoder, Protocol):
     """An encoder whose model takes a while to load. It loads at the first text, or when it is told to."""
 
-    def load(self) -> None: ...
+    def load(self) -> object: ...
 
 
 # ── what some model families were trained to see before a query and before a document ──

@@ -82,10 +82,8 @@ class EmbeddingServer:
                 return self._answer(payload)
             except _Retryable as error:
                 if attempt == self.attempts:
-                    raise EncoderFailed(
-                        f"{self.host} {error.what}, {attempt} times in a row",
-                        hint="Try again later, or check the server.",
-                    ) from error.__cause__
+                    what, hint = f"{error.what}, {attempt} times in a row", "Try again later, or check the server."
+                    raise EncoderFailed(f"{self.host} {what}", hint=hint) from error.__cause__
                 asked = error.retry_after or self.backoff * 2 ** (attempt - 1)
                 time.sleep(min(asked, LONGEST_WAIT_SECONDS))
         raise EncoderFailed(f"{self.host} was not asked: attempts is {self.attempts}, and must be 1 or more")
@@ -118,15 +116,15 @@ class EmbeddingServer:
         try:
             return json.loads(body)
         except ValueError as error:
-            raise EncoderFailed(
-                f"{self.host} answered with something other than JSON",
-                hint=f"Is {urlsplit(self.url).path} the right path?",
-            ) from error
+            hint = f"Is {urlsplit(self.url).path} the right path?"
+            raise EncoderFailed(f"{self.host} answered with something other than JSON", hint=hint) from error
 
     def _refusal(self, error: HTTPError) -> Exception:
         what = f"answered {error.code} {error.reason}".rstrip()
         if error.code == 429 or error.code >= 500:
-            return _Retryable(what, retry_after=_seconds(error.headers.get("Retry-After")))
+            seconds = error.headers.get("Retry-After", "")
+            asked = float(seconds) if seconds.isascii() and seconds.isdecimal() else None
+            return _Retryable(what, retry_after=asked)
         if error.code in (401, 403):  # the body of such an answer may quote the key
             return EncoderFailed(f"{self.host} {what}", hint="Check the encoder's API key.")
         if 300 <= error.code < 400:
@@ -160,13 +158,6 @@ class _Retryable(Exception):
         super().__init__(what)
         self.what = what
         self.retry_after = retry_after
-
-
-def _seconds(header: str | None) -> float | None:
-    return float(header) if header and header.isascii() and header.isdecimal() else None
-
-
-# ── an encoder that asks ──
 
 
 class RemoteEncoder:
@@ -243,9 +234,6 @@ def _batches(texts: list[str]) -> Iterator[list[str]]:
     yield batch
 
 
-# ── who is asked, and how ──
-
-
 class ServerOptions(TypedDict, total=False):
     base_url: str | None
     api_key: str | None
@@ -289,7 +277,7 @@ def _open(
     protocol: str,
     request: dict[str, Any],
     url: str,
-    vectors_of: Callable[[Any, str], list[Any]],
+    vectors: Callable[[Any, str], list[Any]],
     options: ServerOptions,
 ) -> RemoteEncoder:
     timeout, backoff = options.get("timeout", TIMEOUT_SECONDS), options.get("backoff", BACKOFF_SECONDS)
@@ -299,6 +287,6 @@ def _open(
         request["dimensions"] = dimension
 
     def ask(texts: list[str]) -> list[Any]:
-        return vectors_of(server.post({**request, "input": texts}), server.host)
+        return vectors(server.post({**request, "input": texts}), server.host)
 
     return RemoteEncoder(request["model"], revision=protocol, host=server.host, dimension=dimension, ask=ask)

@@ -22,6 +22,7 @@ from recallens.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 
 # Another process may hold the write lock for a whole ingest batch; a minute is longer than any of ours takes.
 BUSY_WAIT_MS = 60_000
+_ELSEWHERE = "Name another place with --store PATH."
 
 _PRAGMAS = (
     "PRAGMA foreign_keys=ON",
@@ -44,38 +45,31 @@ class InOurWords(Struct, frozen=True):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is not None:
-            translated = in_our_words(error, self._path)
-            if translated is not None:
-                raise translated from error
+        path = self._path
+        match error:
+            case apsw.BusyError():
+                raise StoreBusy(
+                    f"another process has been writing to {path} for over {BUSY_WAIT_MS // 1000} seconds",
+                    hint="Nothing was changed; try again when it has finished.",
+                ) from error
+            case apsw.ReadOnlyError() | apsw.PermissionsError():
+                raise cannot_write(path) from error
+            case apsw.NotADBError() | apsw.CorruptError():
+                hint = "Nothing was changed. Run `recallens doctor`, or restore a copy made by `recallens backup`."
+                raise StoreDamaged(f"{path} is not a sound Recallens store ({error})", hint=hint) from error
+            case apsw.FullError():
+                hint = "Nothing was changed; free some space and try again."
+                raise StoreError(f"no space left for {path}", hint=hint) from error
+            case apsw.CantOpenError():
+                raise StoreError(f"cannot open {path}", hint="Check that it is a file you may read.") from error
+            case apsw.IOError():
+                hint = "Check the disk; nothing was half written."
+                raise StoreError(f"reading or writing {path} failed ({error})", hint=hint) from error
 
 
-def in_our_words(error: BaseException, path: str) -> StoreError | None:
-    match error:
-        case apsw.BusyError():
-            return StoreBusy(
-                f"another process has been writing to {path} for over {BUSY_WAIT_MS // 1000} seconds",
-                hint="Nothing was changed; try again when it has finished.",
-            )
-        case apsw.ReadOnlyError() | apsw.PermissionsError():
-            return StoreReadOnly(
-                f"{path} cannot be written to",
-                hint="Check the permissions of the file and its folder, or use --store PATH.",
-            )
-        case apsw.NotADBError() | apsw.CorruptError():
-            return StoreDamaged(
-                f"{path} is not a sound Recallens store ({error})",
-                hint="Nothing was changed. Run `recallens doctor`, or restore a copy made by `recallens backup`.",
-            )
-        case apsw.FullError():
-            return StoreError(f"no space left for {path}", hint="Nothing was changed; free some space and try again.")
-        case apsw.CantOpenError():
-            return StoreError(f"cannot open {path}", hint="Check that it is a file you may read.")
-        case apsw.IOError():
-            return StoreError(
-                f"reading or writing {path} failed ({error})", hint="Check the disk; nothing was half written."
-            )
-    return None
+def cannot_write(path: str) -> StoreReadOnly:
+    hint = "Check the permissions of the file and its folder, or use --store PATH."
+    return StoreReadOnly(f"{path} cannot be written to", hint=hint)
 
 
 def connect(path: Path, *, read_only: bool) -> apsw.Connection:
@@ -104,21 +98,15 @@ def open_store(path: Path, *, create: bool) -> tuple[apsw.Connection, bool]:
         raise StoreMissing(f"{path} is a folder, not a store", hint=f"Use --store {path / 'store.db'}.")
     if not path.exists():
         if not create:
-            raise StoreMissing(
-                f"no store at {path}",
-                hint="Run `recallens init` to make one, or name another with --store PATH.",
-            )
+            hint = "Run `recallens init` to make one, or name another with --store PATH."
+            raise StoreMissing(f"no store at {path}", hint=hint)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreReadOnly(
-                f"cannot make the folder {path.parent} ({error.strerror})",
-                hint="Name another place with --store PATH.",
-            ) from error
+            why = f"cannot make the folder {path.parent} ({error.strerror})"
+            raise StoreReadOnly(why, hint=_ELSEWHERE) from error
         if not may_write(path):
-            raise StoreReadOnly(
-                f"cannot write to the folder {path.parent}", hint="Name another place with --store PATH."
-            )
+            raise StoreReadOnly(f"cannot write to the folder {path.parent}", hint=_ELSEWHERE)
     read_only = not may_write(path)
     connection = connect(path, read_only=read_only)
     with InOurWords(str(path)):
@@ -138,9 +126,8 @@ def _prepare(connection: apsw.Connection, path: Path, *, read_only: bool) -> Non
     if applied == known:
         return
     if read_only:
-        raise StoreReadOnly(
-            f"{path} needs a schema upgrade, but cannot be written to", hint="Open it once where it can be."
-        )
+        why = f"{path} needs a schema upgrade, but cannot be written to"
+        raise StoreReadOnly(why, hint="Open it once where it can be.")
     if not applied:
         _enter_wal(connection)
     with immediate(connection):
@@ -175,10 +162,7 @@ def _applied(connection: apsw.Connection, path: Path) -> list[str]:
         if application and application[0] == APPLICATION_ID:
             return [str(row[0]) for row in connection.execute("SELECT name FROM migrations ORDER BY name")]
     if tables:
-        raise StoreDamaged(
-            f"{path} is a database of something else, not a Recallens store",
-            hint="Name another place with --store PATH.",
-        )
+        raise StoreDamaged(f"{path} is a database of something else, not a Recallens store", hint=_ELSEWHERE)
     return []
 
 

@@ -16,16 +16,16 @@ from typing import Any, Generic, TypeVar
 import apsw
 from msgspec import Struct
 
-from recallens.errors import InvalidInput, StoreReadOnly
+from recallens.errors import InvalidInput
 from recallens.store.protocols import Reader, StoreReader
 from recallens.store.records import META_ENCODER_KEY, Health, NamespaceState, Unencoded
 from recallens.store.sqlite.connection import (
     InOurWords,
     NamespaceConnection,
+    cannot_write,
     connect,
     has_died,
     immediate,
-    in_our_words,
     open_store,
 )
 from recallens.store.sqlite.memories import SqliteMemories
@@ -48,11 +48,6 @@ _COUNTED = (
 
 class SqliteNamespace:
     """One namespace in one transaction, as its nouns. Nouns that are written together are given each other."""
-
-    __slots__ = (
-        "_cache", "_here", "citations", "documents", "memories", "name", "relations", "sessions", "tasks", "terms",
-        "trail", "vaults", "vectors",
-    )  # fmt: skip
 
     def __init__(self, here: NamespaceConnection, cache: TermCache) -> None:
         self._here = here
@@ -193,11 +188,11 @@ class ReadTransaction(Struct, Generic[View], frozen=True):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with InOurWords(self._path):
+        words = InOurWords(self._path)
+        with words:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-        if error is not None and (translated := in_our_words(error, self._path)) is not None:
-            raise translated from error
+        words.__exit__(kind, error, trace)
 
 
 class SqliteStore:
@@ -242,10 +237,7 @@ class SqliteStore:
     @contextmanager
     def write_all(self) -> Iterator[SqliteTransaction]:
         if self.read_only:
-            raise StoreReadOnly(
-                f"{self.location} cannot be written to",
-                hint="Check the permissions of the file and its folder, or use --store PATH.",
-            )
+            raise cannot_write(self.location)
         connection = self.connection
         # One writer a process at a time: threads queue here instead of polling the file's lock.
         with self._writing, InOurWords(self.location):
@@ -271,14 +263,11 @@ class SqliteStore:
             broken = len(db.execute("PRAGMA foreign_key_check").fetchall())
             if broken:
                 problems.append(f"{broken} rows refer to a memory that is gone")
-            for question, sql in _DERIVED_CHECKS.items():
-                ((count,),) = db.execute(sql).fetchall()
+            checks = _DERIVED_CHECKS if encoder is None else _DERIVED_CHECKS | _VECTOR_CHECK
+            for problem, sql in checks.items():
+                ((count,),) = db.execute(sql, {"encoder": encoder}).fetchall()
                 if count:
-                    problems.append(f"{count} {question}")
-            if encoder is not None:
-                ((count,),) = db.execute(_WITHOUT_VECTOR, (encoder, encoder)).fetchall()
-                if count:
-                    problems.append(f"{count} memories without a vector and not in the backlog")
+                    problems.append(f"{count} {problem}")
         except apsw.CorruptError as error:
             problems.append(f"file: {error}")
         size = self.path.stat().st_size
@@ -356,7 +345,8 @@ _DERIVED_CHECKS = {
         " WHERE l.num = m.num AND l.session = m.session AND l.usage = 'created')",
     "memories whose tasks are miscounted": MISCOUNTED_TRIALS,
 }  # fmt: skip
-_WITHOUT_VECTOR = (
-    "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ? AND v.num = m.num)"
-    " AND NOT EXISTS (SELECT 1 FROM backlog b WHERE b.encoder = ? AND b.num = m.num)"
-)
+_VECTOR_CHECK = {
+    "memories without a vector and not in the backlog":
+        "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = :encoder"
+        " AND v.num = m.num) AND NOT EXISTS (SELECT 1 FROM backlog b WHERE b.encoder = :encoder AND b.num = m.num)",
+}  # fmt: skip
