@@ -47,9 +47,8 @@ def scores(engine: Engine, text: str, formula: Bm25, namespace: str = "default")
         assert snapshot is not None
         reader, _, version = snapshot
         bound = bind_lexical(reader, version.lexical, text, formula=formula, prefixes="short")
-        return dict(
-            zip(reader.memories.ids(version.columns["num"].tolist()).values(), bound.scores.tolist(), strict=True)
-        )
+        every_row = bound.score(np.arange(version.columns.size)).tolist()
+        return dict(zip(reader.memories.ids(version.columns["num"].tolist()).values(), every_row, strict=True))
 
 
 @given(

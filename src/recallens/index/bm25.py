@@ -7,10 +7,10 @@ score = Σ over terms of weight · idf · tf·(k1 + 1) / (tf + k1·(1 − b + b�
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from recallens.model.verdict import FloatArray
@@ -18,8 +18,7 @@ from recallens.model.verdict import FloatArray
 FTS5_IDF_FLOOR = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Bm25:
+class Bm25(Struct, frozen=True):
     """`head` is the weight of an occurrence in title or tags, against 1 in the text."""
 
     k1: float = 1.5

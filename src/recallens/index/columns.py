@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from recallens.model.memory import Kind, Sector, Status, Tier, Zone
@@ -19,20 +20,11 @@ Array = NDArray[Any]
 NEVER = np.iinfo(np.int64).max
 ALWAYS = np.iinfo(np.int64).min
 
-_CODES: Mapping[str, Mapping[str, int]] = {
-    name: {str(member): code for code, member in enumerate(options)}
-    for name, options in (
-        ("sector", Sector),
-        ("kind", Kind),
-        ("tier", Tier),
-        ("status", Status),
-        ("zone", Zone),
-    )
-}
 # Options of two kinds may be spelt alike, and are equal then: each kind has numbers of its own.
-_PLACES: Mapping[type[StrEnum], Mapping[StrEnum, int]] = {
-    options: {member: code for code, member in enumerate(options)} for options in (Sector, Kind, Tier, Status, Zone)
+_CODES: Mapping[type[StrEnum], Mapping[str, int]] = {
+    options: {option: code for code, option in enumerate(options)} for options in (Sector, Kind, Tier, Status, Zone)
 }
+_OPTIONS: Mapping[str, type[StrEnum]] = {options.__name__.lower(): options for options in _CODES}
 # Text that repeats is kept once and known by its number; -1 is none.
 INTERNED = ("project", "document", "source", "task", "worktree", "author", "session")
 _DTYPES: Mapping[str, Any] = {
@@ -55,12 +47,12 @@ _GROWTH = 1.5
 
 def code_of(option: StrEnum) -> int:
     """The number of an option in its column."""
-    return _PLACES[type(option)][option]
+    return _CODES[type(option)][option]
 
 
 def table_of(options: Sequence[StrEnum]) -> BoolArray:
     """Which numbers of their column these options have, by number: a look-up takes a tenth of a search."""
-    table = np.zeros(len(_PLACES[type(options[0])]), dtype=np.bool_)
+    table = np.zeros(len(_CODES[type(options[0])]), dtype=np.bool_)
     table[[code_of(option) for option in options]] = True
     return table
 
@@ -70,28 +62,25 @@ class InternedTexts:
     """Texts by number. It only grows, so versions share it."""
 
     texts: list[str] = field(default_factory=list)
-    codes: dict[str, int] = field(default_factory=dict)
+    codes: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.codes = {text: code for code, text in enumerate(self.texts)}
 
     def intern(self, text: str | None) -> int:
         if text is None:
             return -1
-        code = self.codes.get(text)
-        if code is None:
-            code = self.codes[text] = len(self.texts)
+        if text not in self.codes:
+            self.codes[text] = len(self.texts)
             self.texts.append(text)
-        return code
+        return self.codes[text]
 
     def find(self, text: str) -> int:
         """The number of a text, or -2, which no row has."""
         return self.codes.get(text, -2)
 
-    @staticmethod
-    def of(texts: Sequence[str]) -> InternedTexts:
-        return InternedTexts(list(texts), {text: code for code, text in enumerate(texts)})
 
-
-@dataclass(slots=True)
-class _Buffer:
+class _Buffer(Struct, eq=False):
     """An array with room at its end. `used` tells whether another version has already grown into that room."""
 
     data: Array
@@ -122,7 +111,7 @@ class Columns:
         """From a stored image, whose arrays may be read-only maps of a file."""
         size = len(arrays["num"])
         buffers = {name: _Buffer(arrays[name], size) for name in _DTYPES}
-        return Columns(buffers, {name: InternedTexts.of(names[name]) for name in INTERNED}, size)
+        return Columns(buffers, {name: InternedTexts(list(names[name])) for name in INTERNED}, size)
 
     def __getitem__(self, name: str) -> Array:
         try:
@@ -158,7 +147,7 @@ class Columns:
     def next(self, rows: Sequence[ColumnRow], removed: Sequence[int]) -> tuple[Columns, int]:
         """The version after these changes, and how many of its rows are new; those are at its end."""
         buffers = dict(self._buffers)
-        places = self.locate([row[0] for row in rows]) if rows else np.empty(0, dtype=np.int64)
+        places = self.locate([row[0] for row in rows])
         known = places >= 0
         parsed = self._parse(rows)
         if known.any():
@@ -175,12 +164,8 @@ class Columns:
             for name, values in parsed.items():
                 buffers[name] = _appended(buffers[name], self.size, values[~known])
         following = Columns(buffers, self.names, self.size + added)
-        gone = following.locate(removed)
-        gone = gone[gone >= 0]
-        if len(gone):
-            alive = following["alive"].copy()
-            alive[gone] = False
-            buffers["alive"] = _Buffer(alive, following.size)
+        if removed and (gone := following.mask_of(removed)).any():
+            buffers["alive"] = _Buffer(following["alive"] & ~gone, following.size)
             following = Columns(buffers, self.names, following.size)
         return following, added
 
@@ -190,20 +175,19 @@ class Columns:
         by_name: dict[str, Sequence[Any]] = dict(zip(COLUMN_FIELDS, zip(*rows, strict=True), strict=True))
         parsed: dict[str, Array] = {"alive": np.ones(len(rows), dtype=np.bool_)}
         for name, values in by_name.items():
-            if name in _CODES:
-                values = [_CODES[name][value] for value in values]
+            if name in _OPTIONS:
+                codes = _CODES[_OPTIONS[name]]
+                values = [codes[value] for value in values]
             elif name in INTERNED:
                 values = [self.names[name].intern(value) for value in values]
             elif name == "id":
                 values = [value.encode() for value in values]
             elif name == "simhash":
-                parsed[name] = np.array(values, dtype=np.int64).view(np.uint64)
-                continue
+                values = [value % (1 << 64) for value in values]
             elif name == "last_used":
                 values = [c if used is None else used for used, c in zip(values, by_name["created"], strict=True)]
             elif name in _MISSING:
-                missing = _MISSING[name]
-                values = [missing if value is None else value for value in values]
+                values = [_MISSING[name] if value is None else value for value in values]
             parsed[name] = np.array(values, dtype=_DTYPES[name])
         return parsed
 
@@ -216,8 +200,7 @@ class Columns:
         return self._plain
 
     def all_plain(self, rows: IntArray | slice) -> bool:
-        plain = self.plain[rows]
-        return everywhere(plain)
+        return everywhere(self.plain[rows])
 
     @property
     def active(self) -> BoolArray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from threading import Thread
 
 import numpy as np
+from msgspec import Struct
 
 from recallens.errors import EncoderError, EncoderFailed, EncoderMismatch, EncoderMissing
 from recallens.index.columns import Columns
@@ -39,9 +40,8 @@ class Encoding:
         if self.missing is not None:
             raise self.missing
         if self.encoder is None:
-            raise EncoderMissing(
-                "this store has no encoder", hint="Choose one with `recallens reindex --encoder minilm`."
-            )
+            hint = "Choose one with `recallens reindex --encoder minilm`."
+            raise EncoderMissing("this store has no encoder", hint=hint)
         if self.key is not None and str(self.encoder.key) != self.key:
             raise EncoderMismatch(
                 f"the store's vectors are of {self.key}, but the encoder is {self.encoder.key}",
@@ -68,17 +68,15 @@ def _load(encoder: Loads) -> None:
         encoder.load()
 
 
-class LazySemantic:
+class LazySemantic(Struct, eq=False):
     """The semantic view of one query. The text is encoded when the first question is asked."""
 
-    name = "semantic"
-
-    def __init__(self, encoding: Encoding, index: VectorIndex, columns: Columns, text: str) -> None:
-        self._encoding = encoding
-        self._index = index
-        self._columns = columns
-        self._text = text
-        self._bound: BoundSemantic | None = None
+    _encoding: Encoding
+    _index: VectorIndex
+    _columns: Columns
+    _text: str
+    _bound: BoundSemantic | None = None
+    name: str = "semantic"
 
     def prepare(self) -> BoundSemantic:
         if self._bound is None:
@@ -94,6 +92,4 @@ class LazySemantic:
 
     def vectors(self, rows: IntArray) -> Single:
         """The vectors of rows that have one; not one word need be encoded for that."""
-        if self._bound is not None:
-            return self._bound.vectors(rows)
-        return self._index.single(rows)
+        return self._index.single(rows) if self._bound is None else self._bound.vectors(rows)

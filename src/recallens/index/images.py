@@ -11,11 +11,11 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 FORMAT = 2
@@ -23,8 +23,7 @@ _ALIGNMENT = 64
 _HEADER_ROOM = 16  # the header's length and its checksum, as eight hexadecimal digits each
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(Struct, frozen=True):
     store: str
     namespace: int
     encoder: str
@@ -33,12 +32,10 @@ class Stamp:
 
     def fits(self, other: Stamp) -> bool:
         """Whether an image with the other stamp is an earlier or equal state of the same thing."""
-        same = (self.store, self.namespace, self.encoder, self.epoch)
-        return same == (other.store, other.namespace, other.encoder, other.epoch) and other.number <= self.number
+        return structs.replace(other, number=self.number) == self and other.number <= self.number
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True, eq=False):
     stamp: Stamp
     arrays: Mapping[str, NDArray[Any]]
     extra: Mapping[str, Any]
@@ -52,13 +49,8 @@ def write_image(path: Path, image: Image) -> None:
         crc = zlib.crc32(np.ascontiguousarray(values).view(np.uint8).reshape(-1).data) if values.size else 0
         layout.append({"name": name, "dtype": values.dtype.str, "shape": list(values.shape), "at": offset, "crc": crc})
         offset += values.nbytes
-    record = {
-        "format": FORMAT,
-        "stamp": asdict(image.stamp),
-        "arrays": layout,
-        "bytes": offset,
-        "extra": image.extra,
-    }
+    stamp = structs.asdict(image.stamp)
+    record = {"format": FORMAT, "stamp": stamp, "arrays": layout, "bytes": offset, "extra": image.extra}
     header = json.dumps(record, ensure_ascii=False).encode()
     start = _start(len(header))
     temporary = path.with_suffix(f".{os.getpid()}.tmp")

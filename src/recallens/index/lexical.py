@@ -62,8 +62,7 @@ class LexicalIndex:
     def __post_init__(self) -> None:
         self.active = self.columns.active
         self.documents = int(self.active.sum())
-        lengths = self.columns["length"]
-        self.mean_length = float(lengths[self.active].mean()) if self.documents else 0.0
+        self.mean_length = float(self.columns["length"][self.active].mean()) if self.documents else 0.0
 
     def norm(self, formula: Bm25) -> FloatArray:
         if formula not in self._norms:
@@ -104,30 +103,20 @@ class LexicalIndex:
         return np.empty(0, dtype=np.uint32)
 
 
-class BoundLexical:
+class BoundLexical(Struct, eq=False):
     """The query's words; they are looked up and the scores computed when first asked for."""
 
-    name = "lexical"
-
-    def __init__(
-        self,
-        index: LexicalIndex,
-        look_up: Callable[[], tuple[Sequence[QueryTerm], Sequence[int]]],
-        formula: Bm25,
-        weights: Mapping[str, float],
-        words: Sequence[str] = (),
-    ) -> None:
-        self._look_up = look_up
-        self._words = words
-        self._worth: dict[str, tuple[int, float, float]] = {}  # of a word: its number, its factor, its weight
-        self._code: Sequence[int] = ()
-        self._share: tuple[IntArray, BoolArray, float] | None = None
-        self._weights = weights
-        self._index = index
-        self._formula = formula
-        self._scored: ScoredRows | None = None
-        self._terms: Sequence[QueryTerm] = ()
-        self._ideal = 0.0
+    _index: LexicalIndex
+    _look_up: Callable[[], tuple[Sequence[QueryTerm], Sequence[int]]]
+    _formula: Bm25
+    _weights: Mapping[str, float]
+    _words: Sequence[str]
+    _terms: Sequence[QueryTerm] = ()
+    _worth: Mapping[str, tuple[int, float, float]] = {}  # of a word: its number, its factor, its weight
+    _code: Sequence[int] = ()
+    _scored: ScoredRows | None = None
+    _share: tuple[IntArray, BoolArray, float] | None = None
+    name: str = "lexical"
 
     @property
     def words(self) -> Iterable[str]:
@@ -135,23 +124,10 @@ class BoundLexical:
         return self._weights.keys()
 
     @property
-    def ideal(self) -> float:
-        """What a row would score that held every word of the question more often than can count."""
-        _ = self._matches
-        return self._ideal
-
-    @property
     def _matches(self) -> ScoredRows:
         if self._scored is None:
             self._scored = self._add_up()
         return self._scored
-
-    @property
-    def scores(self) -> FloatArray:
-        """The score of every row of the namespace."""
-        dense = np.zeros(self._index.columns.size)
-        dense[self.matching] = self._matches.scores
-        return dense
 
     @property
     def matching(self) -> IntArray:
@@ -201,7 +177,7 @@ class BoundLexical:
                 if term.of == word and term.expands:
                     with_it = np.zeros(len(rows), dtype=np.bool_)
                     with_it[owner[_any_of(flat, term.numbers)]] = True
-                    others[term.word] = others[term.word] & with_it if term.word in others else with_it
+                    others[term.word] = with_it & others.get(term.word, with_it)
             for with_it in others.values():
                 held[at] |= with_it
         return held
@@ -211,15 +187,15 @@ class BoundLexical:
         _ = self._matches
         worth = self._worth
         neighbours = [
-            (worth[one], worth[other])
-            for one, other in pairwise(self._words)
-            if one in worth and other in worth and one != other
+            (worth[word], worth[following])
+            for word, following in pairwise(self._words)
+            if word in worth and following in worth and word != following
         ]
         if not neighbours:
             return np.zeros(len(rows))
-        worths = {(one[0], other[0]): (one[1] + other[1]) / 2.0 for one, other in neighbours}
+        worths = {(word[0], following[0]): (word[1] + following[1]) / 2.0 for word, following in neighbours}
         # A row that holds less of the question than the lightest two neighbours weigh holds no two of them.
-        lightest = min(one[2] + other[2] for one, other in neighbours)
+        lightest = min(word[2] + following[2] for word, following in neighbours)
         least = min(lightest / sum(self._weights.values()), 1.0)
         scores = np.zeros(len(rows))
         holding = places(self.coverage(rows) >= least * (1.0 - EPSILON))
@@ -252,10 +228,6 @@ class BoundLexical:
     def _add_up(self) -> ScoredRows:
         index, formula = self._index, self._formula
         self._terms, self._code = self._look_up()
-        known = {term.of for term in self._terms if not term.expands}
-        for word, weight in self._weights.items():
-            if word not in known:  # nobody wrote it: a row that held it would stand out most
-                self._ideal += weight * idf(formula, index.documents, 0) * (formula.k1 + 1.0)
         occurring = [(term, *occurrences) for term in self._terms if len((occurrences := self._occurrences(term))[0])]
         if not occurring:
             return ScoredRows(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
@@ -266,11 +238,11 @@ class BoundLexical:
             term.weight * idf(formula, index.documents, frequency)
             for (term, _, _), frequency in zip(occurring, index.frequencies(rows, sizes), strict=True)
         ]
-        for (term, _, _), factor in zip(occurring, factors, strict=True):
-            if term.word == term.of:
-                self._worth[term.word] = (term.numbers[0], factor, term.weight)
-            if not term.expands:
-                self._ideal += factor * (formula.k1 + 1.0)
+        self._worth = {
+            term.word: (term.numbers[0], factor, term.weight)
+            for (term, _, _), factor in zip(occurring, factors, strict=True)
+            if term.word == term.of
+        }
         scores = np.repeat(factors, sizes) * saturation(formula, counts, index.norm(formula)[rows])
         weights = np.repeat([0.0 if term.expands else term.weight for term, _, _ in occurring], sizes)
         matching, (total, held) = added_up(index.columns.size, rows, scores, weights)
@@ -285,9 +257,7 @@ class BoundLexical:
         if not lists:
             return np.empty(0, dtype=np.int32), np.empty(0)
         rows = np.concatenate([postings.rows for postings in lists])
-        frequencies = np.concatenate(
-            [weighted_frequency(self._formula, postings.counts, postings.head_counts) for postings in lists]
-        )
+        frequencies = np.concatenate([weighted_frequency(self._formula, p.counts, p.head_counts) for p in lists])
         if len(term.numbers) > 1:
             rows, (frequencies,) = added_up(self._index.columns.size, rows, frequencies)
         return rows, frequencies
@@ -300,14 +270,9 @@ def _any_of(flat: NDArray[np.uint32], numbers: Sequence[int]) -> BoolArray:
 
 
 def bind_lexical(
-    reader: Reader,
-    index: LexicalIndex,
-    text: str,
-    *,
-    formula: Bm25,
-    prefixes: Prefixes,
+    reader: Reader, index: LexicalIndex, text: str, *, formula: Bm25, prefixes: Prefixes,
     expansions: Mapping[str, Sequence[str]] | None = None,
-) -> BoundLexical:
+) -> BoundLexical:  # fmt: skip
     words = tokenize(text)
     weights = {word: weight for word, weight in query_weights(words).items() if weight > 0}
 
@@ -315,7 +280,8 @@ def bind_lexical(
         if prefixes == "every":
             return every_prefix(reader, words), ()
         if prefixes == "none":
-            return plain_terms(reader, weights), ()
+            numbers = reader.terms.numbers(list(weights))
+            return [QueryTerm(word, (number,), 1.0, word) for word, number in numbers.items()], ()
         return weighted_terms(reader, weights, expansions or {}), index.code_words(reader)
 
     return BoundLexical(index, look_up, formula, weights, words)
@@ -329,16 +295,20 @@ def weighted_terms(
     wanted = dict.fromkeys([*weights, *(token for tokens in others.values() for token in tokens)])
     numbers = reader.terms.numbers(list(wanted))
     terms = [QueryTerm(word, (numbers[word],), weights[word], word) for word in weights if word in numbers]
-    terms += _expanded_terms(others, numbers, weights)
+    # Another word for one of the query's has half its weight in all; one that is only half known says nothing.
+    for (word, other), tokens in others.items():
+        own = tokenize(word)[0] if word not in weights else word  # a Korean noun is named whole and found by its pairs
+        if all(token in numbers and token not in weights for token in tokens):
+            share = weights.get(own, 1.0) * EXPANSION_WEIGHT / len(tokens)
+            terms += [QueryTerm(other, (numbers[token],), share, own, expands=True) for token in tokens]
     short = len(weights) <= PREFIX_QUERY_WORDS
     open_ended = [word for word in weights if (short or word not in numbers) and _may_be_prefix(word)]
     begun = reader.terms.with_prefix(open_ended, PREFIX_CAP) if open_ended else {}
-    return terms + _prefix_terms(open_ended, begun, weights, without=numbers)
-
-
-def plain_terms(reader: Reader, words: Iterable[str]) -> list[QueryTerm]:
-    numbers = reader.terms.numbers(list(words))
-    return [QueryTerm(word, (number,), 1.0, word) for word, number in numbers.items()]
+    for word in open_ended:
+        longer = tuple(number for number in begun.get(word, ()) if number != numbers.get(word))
+        if longer:
+            terms.append(QueryTerm(f"{word}*", longer, weights[word] * PREFIX_WEIGHT, word))
+    return terms
 
 
 def every_prefix(reader: Reader, tokens: Sequence[str]) -> list[QueryTerm]:
@@ -346,34 +316,6 @@ def every_prefix(reader: Reader, tokens: Sequence[str]) -> list[QueryTerm]:
     words = [word for word in dict.fromkeys(tokens) if len(word) > 1 or not word.isascii()]
     begun = reader.terms.with_prefix(words, EVERY_PREFIX_CAP) if words else {}
     return [QueryTerm(word, tuple(begun[word]), 1.0, word) for word in words if begun.get(word)]
-
-
-def _expanded_terms(
-    others: Mapping[tuple[str, str], Sequence[str]], numbers: Mapping[str, int], weights: Mapping[str, float]
-) -> list[QueryTerm]:
-    """Another word for one of the query's, at half its weight in all; one that is only half known says nothing."""
-    terms = []
-    for (word, other), tokens in others.items():
-        own = tokenize(word)[0] if word not in weights else word  # a Korean noun is named whole and found by its pairs
-        if all(token in numbers and token not in weights for token in tokens):
-            share = weights.get(own, 1.0) * EXPANSION_WEIGHT / len(tokens)
-            terms += [QueryTerm(other, (numbers[token],), share, own, expands=True) for token in tokens]
-    return terms
-
-
-def _prefix_terms(
-    words: Sequence[str],
-    begun: Mapping[str, list[int]],
-    weights: Mapping[str, float],
-    *,
-    without: Mapping[str, int],
-) -> list[QueryTerm]:
-    terms = []
-    for word in words:
-        numbers = tuple(number for number in begun.get(word, ()) if number != without.get(word))
-        if numbers:
-            terms.append(QueryTerm(f"{word}*", numbers, weights[word] * PREFIX_WEIGHT, word))
-    return terms
 
 
 def _may_be_prefix(word: str) -> bool:

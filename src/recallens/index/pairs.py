@@ -67,8 +67,6 @@ def read(segments: Sequence[Segment], rows: IntArray) -> WordReading:
 
 # Two words that stand side by side in the query, by number, and what the pair is worth.
 Pairs = Mapping[tuple[int, int], float]
-
-
 # Up to here, comparing all words with each pair takes less time than looking each word up among the pairs.
 FEW_PAIRS = 16
 
@@ -98,8 +96,8 @@ def pair_scores(reading: WordReading, pairs: Pairs, norm: FloatArray, formula: B
 
 def _compared(terms: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
     """Which pair stands where."""
-    one, next_one = terms[:-1], terms[1:]
-    matches = [places((one == first) & (next_one == second)) for first, second in pairs]
+    words, following = terms[:-1], terms[1:]
+    matches = [places((words == first) & (following == second)) for first, second in pairs]
     return np.arange(len(matches)).repeat([len(at) for at in matches]), np.concatenate(matches)
 
 
@@ -116,14 +114,10 @@ def _looked_up(terms: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray
 def code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:
     """Which rows of a segment are source code, by the numbers of the words that programs hold.
 
-    A word that gets its number later is in no row of a segment that is there already, so what was told stays true.
+    A word that gets its number later is in no row of a segment that is there already, so the answer stays true.
     """
-    if "code" not in segment.memo:
-        segment.memo["code"] = _code_rows(segment, numbers)
-    return segment.memo["code"]
-
-
-def _code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:
+    if "code" in segment.memo:
+        return segment.memo["code"]
     lists = [postings for number in numbers if (postings := segment.postings(number)) is not None]
     rows = np.concatenate([np.empty(0, dtype=np.int32), *(postings.rows for postings in lists)]) - segment.first
     counts = np.concatenate([np.empty(0), *(postings.counts for postings in lists)])
@@ -137,6 +131,7 @@ def _code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:
         words = segment.forward[start : start + READ_TERMS]
         among = words[np.isin(words, numbers)]
         code[at] = len(among) > CODE_SHARE * READ_TERMS and len(distinct(among)) >= CODE_KINDS
+    segment.memo["code"] = code
     return code
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from msgspec import Struct, structs
 
 from recallens.index.columns import INTERNED, Columns
 from recallens.index.images import Image, Stamp, exclusively, read_image, write_image
@@ -32,8 +31,7 @@ TAIL_SHARE = 0.25
 _SEGMENT_ARRAYS = ("offsets", "heads", "forward", "terms", "starts", "rows", "counts", "head_counts")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Version:
+class Version(Struct, frozen=True, eq=False):
     """Everything the views need, at one number."""
 
     stamp: Stamp
@@ -41,7 +39,7 @@ class Version:
     lexical: LexicalIndex
     vectors: VectorIndex | None
     based: int = 0
-    _outside: dict[str, BoolArray | None] = field(default_factory=dict)
+    _outside: dict[str, BoolArray | None] = {}
 
     def outside(self, reader: Reader, scope: str) -> BoolArray | None:
         """The rows without a context scope; None where none has it. A snapshot's answer is its version's answer."""
@@ -80,17 +78,11 @@ class Resident:
             if version is not None and version.stamp.number > wanted.number and version.stamp.epoch >= wanted.epoch:
                 return None
             if version is None or not wanted.fits(version.stamp):
-                version = self._load(wanted) or self._nothing(wanted)
+                version = self._load(wanted)
             if version.stamp != wanted:
                 version = self._advance(reader, version, wanted)
             self._version = version
             return version
-
-    def _nothing(self, stamp: Stamp) -> Version:
-        columns = Columns.empty()
-        start = Stamp(stamp.store, stamp.namespace, stamp.encoder, stamp.epoch, 0)
-        vectors = VectorIndex.empty(self._dimension) if self._encoder is not None else None
-        return Version(start, columns, LexicalIndex((), columns), vectors)
 
     def _advance(self, reader: Reader, version: Version, wanted: Stamp) -> Version:
         since = version.stamp.number
@@ -106,25 +98,15 @@ class Resident:
         if vectors is not None and self._encoder is not None:
             # The index holds one vector a memory: its first part.
             changed = [(num, vector) for num, part, vector in reader.vectors.changes(self._encoder, since) if not part]
-            vectors = self._with_vectors(vectors, columns, changed)
+            if changed or len(vectors.where) < columns.size:
+                rows = columns.locate([num for num, _ in changed])
+                blobs = b"".join(blob for _, blob in changed)
+                matrix = np.frombuffer(blobs, dtype=VECTOR_DTYPE).reshape(len(changed), vectors.base.shape[1])
+                vectors = vectors.with_rows(rows[rows >= 0], matrix[rows >= 0], columns.size)
         following = Version(wanted, columns, LexicalIndex(segments, columns), vectors, version.based)
         if following.tail > LONGEST_TAIL and following.tail > TAIL_SHARE * following.based:
             following = compacted(following)
         return following
-
-    def _with_vectors(self, vectors: VectorIndex, columns: Columns, changed: list[tuple[int, bytes]]) -> VectorIndex:
-        if not changed:
-            return (
-                vectors
-                if len(vectors.where) == columns.size
-                else vectors.with_rows(np.empty(0, dtype=np.int64), vectors.tail[:0], columns.size)
-            )
-        rows = columns.locate([num for num, _ in changed])
-        matrix = np.frombuffer(b"".join(blob for _, blob in changed), dtype=VECTOR_DTYPE).reshape(len(changed), -1)
-        known = rows >= 0
-        return vectors.with_rows(rows[known], matrix[known], columns.size)
-
-    # ── files ──
 
     def publish(self) -> bool:
         """Write the version as a file for other processes, if it is worth one and nobody else is at it."""
@@ -132,12 +114,11 @@ class Resident:
         if self._folder is None or version is None or version.columns.size < SMALLEST_IMAGE:
             return False
         newest = self._newest(version.stamp)
-        if (
-            newest is not None
-            and version.columns.size - newest.extra["rows"] <= LONGEST_TAIL
-            and not (version.vectors is not None and len(version.vectors) - newest.extra["vectors"] > LONGEST_TAIL)
-        ):
-            return False
+        if newest is not None:
+            vectors = len(version.vectors) if version.vectors is not None else 0
+            behind = version.columns.size - newest.extra["rows"], vectors - newest.extra["vectors"]
+            if max(behind) <= LONGEST_TAIL:
+                return False
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with exclusively(self._folder) as alone:
@@ -161,45 +142,37 @@ class Resident:
 
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _stem(self, stamp: Stamp) -> str:
-        return hashlib.sha256(stamp.encoder.encode()).hexdigest()[:12]
-
-    def _paths(self, stamp: Stamp) -> list[Path]:
-        if self._folder is None:
-            return []
-        return sorted(self._folder.glob(f"{self._stem(stamp)}-*.image"), reverse=True)
-
     def _newest(self, stamp: Stamp) -> Image | None:
-        for path in self._paths(stamp):
+        paths = self._folder.glob(f"{_stem(stamp)}-*.image") if self._folder is not None else ()
+        for path in sorted(paths, reverse=True):
             image = read_image(path)
             if image is not None and stamp.fits(image.stamp):
                 return image
         return None
 
-    def _load(self, wanted: Stamp) -> Version | None:
+    def _load(self, wanted: Stamp) -> Version:
+        """The version of the newest file that fits, or an empty one."""
+        columns = Columns.empty()
+        vectors = VectorIndex.empty(self._dimension) if self._encoder is not None else None
+        nothing = Version(structs.replace(wanted, number=0), columns, LexicalIndex((), columns), vectors)
         image = self._newest(wanted)
         if image is None:
-            return None
+            return nothing
         arrays, extra = image.arrays, image.extra
         columns = Columns.of(arrays, {name: extra["names"][name] for name in INTERNED})
         segment = Segment(first=0, **{name: arrays[f"segment.{name}"] for name in _SEGMENT_ARRAYS})
-        vectors = None
         if self._encoder is not None:
-            scan = self._load_scan(image.stamp) if extra["vectors"] > EXACT_ROWS else None
-            if extra["vectors"] > EXACT_ROWS and scan is None:
-                return None
+            scan = None
+            if extra["vectors"] > EXACT_ROWS:
+                import turbovec
+
+                assert self._folder is not None
+                try:
+                    scan = turbovec.TurboQuantIndex.load(str(self._folder / f"{_name(image.stamp)}.scan"))
+                except (OSError, ValueError):
+                    return nothing
             vectors = VectorIndex.of(arrays["vectors"], arrays["vector_rows"], columns.size, scan)
         return Version(image.stamp, columns, LexicalIndex((segment,), columns), vectors, columns.size)
-
-    def _load_scan(self, stamp: Stamp) -> Any:
-        import turbovec
-
-        assert self._folder is not None
-        path = self._folder / f"{self._stem(stamp)}-{stamp.number:012d}.scan"
-        try:
-            return turbovec.TurboQuantIndex.load(str(path))
-        except (OSError, ValueError):
-            return None
 
     def _write(self, version: Version) -> None:
         assert self._folder is not None
@@ -216,13 +189,21 @@ class Resident:
         }
         # Alone here, so what is half written was left by a process that died.
         older = [path for form in ("*.image", "*.scan", "*.tmp") for path in self._folder.glob(form)]
-        stem = self._folder / f"{self._stem(stamp)}-{stamp.number:012d}"
+        stem = self._folder / _name(stamp)
         if vectors is not None and vectors.scan is not None:
             vectors.scan.write(str(stem.with_suffix(".scan")))
         write_image(stem.with_suffix(".image"), Image(stamp, arrays, extra))
         for path in older:
             if path.stem != stem.name:
                 path.unlink(missing_ok=True)
+
+
+def _stem(stamp: Stamp) -> str:
+    return hashlib.sha256(stamp.encoder.encode()).hexdigest()[:12]
+
+
+def _name(stamp: Stamp) -> str:
+    return f"{_stem(stamp)}-{stamp.number:012d}"
 
 
 def compacted(version: Version) -> Version:

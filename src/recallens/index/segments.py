@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -31,7 +32,7 @@ class Postings(Struct, frozen=True, eq=False):
 class Segment:
     """`forward` holds each row's terms in text order; the other arrays are that, turned around.
 
-    `told` keeps what was once worked out of its rows: they never change.
+    `memo` keeps what was once worked out of its rows: they never change.
     """
 
     first: int
@@ -71,9 +72,7 @@ def build(first: int, offsets: IntArray, heads: Places, forward: Terms) -> Segme
     keys = (forward.astype(np.uint64) << np.uint64(32)) | (owner << np.uint64(1)) | (~in_head).astype(np.uint64)
     keys.sort()
     pairs = keys >> np.uint64(1)
-    starts_of_pairs = (
-        np.flatnonzero(np.r_[True, pairs[1:] != pairs[:-1]]) if len(pairs) else np.empty(0, dtype=np.int64)
-    )
+    starts_of_pairs = _starts_of_runs(pairs)
     ends = np.r_[starts_of_pairs[1:], len(pairs)] if len(pairs) else starts_of_pairs
     body = np.concatenate([[0], np.cumsum(keys & np.uint64(1), dtype=np.int64)])
     counts = ends - starts_of_pairs
@@ -81,18 +80,19 @@ def build(first: int, offsets: IntArray, heads: Places, forward: Terms) -> Segme
     unique = pairs[starts_of_pairs]
     term_of_pair = (unique >> np.uint64(31)).astype(np.uint32)
     row_of_pair = (unique & np.uint64(0x7FFFFFFF)).astype(np.int32) + np.int32(first)
-    firsts = np.flatnonzero(np.r_[True, term_of_pair[1:] != term_of_pair[:-1]]) if len(unique) else starts_of_pairs
+    firsts = _starts_of_runs(term_of_pair)
     return Segment(
-        first=first,
-        offsets=offsets,
-        heads=heads,
-        forward=forward,
+        first, offsets, heads, forward,
         terms=term_of_pair[firsts],
         starts=np.r_[firsts, len(unique)].astype(np.int64),
         rows=row_of_pair,
         counts=np.minimum(counts, _MOST).astype(np.uint16),
         head_counts=np.minimum(head_counts, _MOST).astype(np.uint16),
-    )
+    )  # fmt: skip
+
+
+def _starts_of_runs(values: NDArray[Any]) -> IntArray:
+    return np.flatnonzero(np.r_[True, values[1:] != values[:-1]]) if len(values) else np.empty(0, dtype=np.int64)
 
 
 def from_entries(first: int, nums: Sequence[int] | IntArray, entries: Sequence[LexicalEntry]) -> Segment:

@@ -6,10 +6,10 @@ the same number whether the row came from the scan, from the tail or from a filt
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from recallens.index.columns import Columns
@@ -49,8 +49,7 @@ def to_single(vectors: Half) -> Single:
 _EXPONENTS = np.float32(2.0**112)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class VectorIndex:
+class VectorIndex(Struct, frozen=True, eq=False):
     """`base` is stored with its scan, `tail` came since; `where` is each row's place in base then tail, or -1."""
 
     base: Half
@@ -58,33 +57,20 @@ class VectorIndex:
     tail: Half
     tail_rows: NDArray[np.int32]
     where: NDArray[np.int32]
-    scan: Any = None
-    base_single: Single | None = None
-    tail_single: Single | None = None
+    scan: Any
+    base_single: Single | None  # not kept beside a scan
+    tail_single: Single
 
     @staticmethod
     def empty(dimension: int) -> VectorIndex:
-        none = np.empty((0, dimension), dtype=VECTOR_DTYPE)
-        rows = np.empty(0, dtype=np.int32)
-        return VectorIndex(
-            none,
-            rows,
-            none,
-            rows,
-            rows,
-            base_single=none.astype(np.float32),
-            tail_single=none.astype(np.float32),
-        )
+        return VectorIndex.of(np.empty((0, dimension), dtype=VECTOR_DTYPE), np.empty(0, dtype=np.int32), 0, None)
 
     @staticmethod
     def of(base: Half, base_rows: NDArray[np.int32], size: int, scan: Any) -> VectorIndex:
         where = np.full(size, -1, dtype=np.int32)
         where[base_rows] = np.arange(len(base_rows), dtype=np.int32)
-        none = base[:0]
-        single = to_single(base) if scan is None else None
-        return VectorIndex(
-            base, base_rows, none, base_rows[:0], where, scan, single, none.astype(np.float32)
-        )  # fmt: skip
+        none, single = base[:0], to_single(base) if scan is None else None
+        return VectorIndex(base, base_rows, none, base_rows[:0], where, scan, single, none.astype(np.float32))
 
     def __len__(self) -> int:
         return len(self.base_rows) + len(self.tail_rows)
@@ -93,17 +79,12 @@ class VectorIndex:
         where = np.full(size, -1, dtype=np.int32)
         where[: len(self.where)] = self.where
         where[rows] = len(self) + np.arange(len(rows), dtype=np.int32)
-        tail = np.concatenate([self.tail, vectors])
-        assert self.tail_single is not None
-        return VectorIndex(
-            self.base,
-            self.base_rows,
-            tail,
-            np.concatenate([self.tail_rows, rows.astype(np.int32)]),
-            where,
-            self.scan,
-            self.base_single,
-            np.concatenate([self.tail_single, to_single(vectors)]),
+        return structs.replace(
+            self,
+            tail=np.concatenate([self.tail, vectors]),
+            tail_rows=np.concatenate([self.tail_rows, rows.astype(np.int32)]),
+            where=where,
+            tail_single=np.concatenate([self.tail_single, to_single(vectors)]),
         )
 
     def compacted(self, size: int) -> VectorIndex:
@@ -113,14 +94,13 @@ class VectorIndex:
         return VectorIndex.of(base, rows, size, build_scan(base) if len(rows) > EXACT_ROWS else None)
 
     def gather(self, places: NDArray[Any]) -> Half:
-        split = len(self.base_rows)
         if not len(self.tail_rows):
             halves: Half = self.base[places]
             return halves
         vectors = np.empty((len(places), self.base.shape[1]), dtype=VECTOR_DTYPE)
-        in_base = places < split
+        in_base = places < len(self.base_rows)
         vectors[in_base] = self.base[places[in_base]]
-        vectors[~in_base] = self.tail[places[~in_base] - split]
+        vectors[~in_base] = self.tail[places[~in_base] - len(self.base_rows)]
         return vectors
 
     def single(self, rows: IntArray) -> Single:
@@ -164,7 +144,8 @@ class BoundSemantic:
         scores, self._read = self._weigh(weighed)
         self._weighed = weighed, scores
         chosen = best(self._columns, rows, scores if weighed is rows else scores[weighed.searchsorted(rows)], k)
-        return Proposals(chosen, self.score(chosen), more=len(rows) > k or self._available(allowed) > k)
+        more = len(rows) > k or int((allowed[: len(index.where)] & (index.where >= 0)).sum()) > k
+        return Proposals(chosen, self.score(chosen), more)
 
     def score(self, rows: IntArray) -> FloatArray:
         """What was weighed for the proposals, most of a pool, is not weighed again."""
@@ -190,10 +171,7 @@ class BoundSemantic:
         if len(fresh):
             place, late = self._late
             at_hand = [place.get(row, -1) for row in rows[fresh].tolist()]
-            if -1 in at_hand:
-                chosen[fresh] = self._index.single(rows[fresh])
-            else:
-                chosen[fresh] = late[at_hand]
+            chosen[fresh] = self._index.single(rows[fresh]) if -1 in at_hand else late[at_hand]
         return chosen
 
     def _weigh(self, rows: IntArray) -> tuple[FloatArray, tuple[IntArray, Single]]:
@@ -201,21 +179,14 @@ class BoundSemantic:
         has = self._index.where[rows] >= 0
         known = rows if everywhere(has) else rows[has]
         vectors = self._index.single(known)
-        products = self._products(vectors)
-        if len(known) == len(rows):
-            return products, (known, vectors)
-        scores = np.full(len(rows), np.nan)
-        scores[has] = products
-        return scores, (known, vectors)
-
-    def _products(self, vectors: Single) -> FloatArray:
         products = vectors.astype(np.float64)
         products *= self._double
         total: FloatArray = np.add.reduce(products, axis=1)
-        return total
-
-    def _available(self, allowed: BoolArray) -> int:
-        return int((allowed[: len(self._index.where)] & (self._index.where >= 0)).sum())
+        if len(known) == len(rows):
+            return total, (known, vectors)
+        scores = np.full(len(rows), np.nan)
+        scores[has] = total
+        return scores, (known, vectors)
 
     def _candidates(self, k: int, allowed: BoolArray, *, masked: bool) -> IntArray:
         """Rows that are sure to hold the k best; the scan's first head serves a filter too if enough of it passes."""

@@ -6,7 +6,6 @@ The symbolic view stands here too: paths, commits, symbols, error codes, dates a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -75,16 +74,15 @@ def best(columns: Columns, rows: IntArray, scores: NDArray[Any], k: int) -> IntA
 # ── scores of the few rows that hold any of the query's words ──
 
 
-@dataclass(slots=True, eq=False)
-class ScoredRows:
+class ScoredRows(Struct, eq=False):
     """Rows in their order, each with its score and with the share of the query's words that it holds."""
 
     rows: IntArray
     scores: FloatArray
     coverage: FloatArray
     _asked: IntArray | None = None
-    _at: IntArray = field(init=False)
-    _here: BoolArray = field(init=False)
+    _at: IntArray = np.empty(0, dtype=np.int64)
+    _here: BoolArray = np.empty(0, dtype=np.bool_)
 
     def score_of(self, rows: IntArray) -> FloatArray:
         return self._of(self.scores, rows)
@@ -135,7 +133,13 @@ class BoundSymbolic:
         self.labels = labels
         self._columns = columns
         # A query that names nothing exactly is the usual one: it costs no array over the namespace.
-        self._scores = _shares(columns, labels, hits) if hits else None
+        self._scores: FloatArray | None = None
+        if hits:
+            rows = columns.locate([num for _, _, num in hits]).tolist()
+            carried = {(row, value) for row, (value, _, _) in zip(rows, hits, strict=True) if row >= 0}
+            self._scores = np.zeros(columns.size)
+            share = 1.0 / len({value for value, _ in labels})
+            np.add.at(self._scores, np.array([row for row, _ in carried], dtype=np.int64), share)
 
     def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:
         if self._scores is None:
@@ -149,14 +153,6 @@ class BoundSymbolic:
 
     def score(self, rows: IntArray) -> FloatArray:
         return np.zeros(len(rows)) if self._scores is None else self._scores[rows]
-
-
-def _shares(columns: Columns, labels: Sequence[tuple[str, str]], hits: Sequence[tuple[str, str, int]]) -> FloatArray:
-    rows = columns.locate([num for _, _, num in hits]).tolist()
-    carried = {(row, value) for row, (value, _, _) in zip(rows, hits, strict=True) if row >= 0}
-    scores = np.zeros(columns.size)
-    np.add.at(scores, np.array([row for row, _ in carried], dtype=np.int64), 1.0 / len({value for value, _ in labels}))
-    return scores
 
 
 def bind_symbolic(reader: Reader, columns: Columns, labels: Sequence[tuple[str, str]]) -> BoundSymbolic:

@@ -44,54 +44,21 @@ class StoredColumn(NamedTuple):
     derived: bool = False  # read off the text, so that `reindex` writes it again
 
 
+def _columns(names: str, **roles: bool) -> list[StoredColumn]:
+    return [StoredColumn(name, **roles) for name in names.split()]
+
+
 COLUMNS = (
-    StoredColumn("num", resident=True, inserted=False),
-    StoredColumn("id", resident=True),
-    StoredColumn("project", resident=True, replaced=True),
-    StoredColumn("sector", resident=True, replaced=True),
-    StoredColumn("kind", resident=True, replaced=True),
-    StoredColumn("tier", resident=True),
-    StoredColumn("status", resident=True),
-    StoredColumn("zone", resident=True),
-    StoredColumn("importance", resident=True),
-    StoredColumn("confidence", resident=True),
-    StoredColumn("base_salience", resident=True),
-    StoredColumn("created", resident=True, replaced=True),
-    StoredColumn("updated", resident=True, replaced=True),
-    StoredColumn("last_used", resident=True),
-    StoredColumn("uses", resident=True, inserted=False),
-    StoredColumn("reinforcement", resident=True, inserted=False),
-    StoredColumn("reinforced_at", resident=True, inserted=False),
-    StoredColumn("confirmed", resident=True, inserted=False),
-    StoredColumn("valid_from", resident=True),
-    StoredColumn("valid_until", resident=True),
-    StoredColumn("document", resident=True),
-    StoredColumn("source", resident=True),
-    StoredColumn("task", resident=True),
-    StoredColumn("worktree", resident=True),
-    StoredColumn("author", resident=True),
-    StoredColumn("session", resident=True),
-    StoredColumn("position", resident=True, replaced=True),
-    StoredColumn("reward", resident=True),
-    StoredColumn("cited", resident=True, replaced=True),
-    StoredColumn("simhash", resident=True, replaced=True, derived=True),
-    StoredColumn("chars", resident=True, replaced=True, derived=True),
-    StoredColumn("tokens", resident=True, replaced=True, derived=True),
-    StoredColumn("length", resident=True, replaced=True, derived=True),
-    StoredColumn("tasks_with", resident=True, inserted=False),
-    StoredColumn("reward_with", resident=True, inserted=False),
-    StoredColumn("content", replaced=True),
-    StoredColumn("summary"),
-    StoredColumn("title", replaced=True),
-    StoredColumn("tags", replaced=True),
-    StoredColumn("scopes"),
-    StoredColumn("annotations", replaced=True, derived=True),
-    StoredColumn("source_id"),
-    StoredColumn("content_hash", replaced=True),
-    StoredColumn("version"),
-    StoredColumn("attributes", replaced=True),
+    *_columns("num uses reinforcement reinforced_at confirmed tasks_with reward_with", resident=True, inserted=False),
+    *_columns("id tier status zone importance confidence base_salience last_used valid_from", resident=True),
+    *_columns("valid_until document source task worktree author session reward", resident=True),
+    *_columns("project sector kind created updated position cited", resident=True, replaced=True),
+    *_columns("simhash chars tokens length", resident=True, replaced=True, derived=True),
+    *_columns("content title tags content_hash attributes", replaced=True),
+    *_columns("annotations", replaced=True, derived=True),
+    *_columns("summary scopes source_id version"),
 )
-"""Every column but `ns` and `seq`, which each write sets by itself. A new column is a row here, a field of `Memory`, a
+"""Every column but `ns` and `seq`, which each write sets by itself. A new column is a name here, a field of `Memory`, a
 step in the migrations and, where it is resident, a type in index/columns.py."""
 
 COLUMN_FIELDS = tuple(column.name for column in COLUMNS if column.resident)

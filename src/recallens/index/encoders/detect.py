@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Final
+
+from msgspec import Struct
 
 from recallens.errors import EncoderError, InvalidInput
 from recallens.index.encoders.minilm import INSTALL
@@ -17,26 +18,16 @@ TIMEOUT_SECONDS: Final = 1.0
 
 # Models trained on Korean beside English, the surest first.
 MULTILINGUAL: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"bge-?m3",
-        r"multilingual-?e5|\bme5\b",
-        r"nomic-embed-text-v2",
-        r"qwen3-embedding",
-        r"embeddinggemma",
-        r"snowflake-arctic-embed2|arctic-embed-l-v2",
-        r"gte-multilingual",
-        r"paraphrase-multilingual",
-        r"granite-embedding.*multilingual|granite-embedding:278m",
-        r"text-embedding-3",
-        r"jina-embeddings-v[34]",
+    re.compile(pattern) for pattern in (
+        r"bge-?m3", r"multilingual-?e5|\bme5\b", r"nomic-embed-text-v2", r"qwen3-embedding", r"embeddinggemma",
+        r"snowflake-arctic-embed2|arctic-embed-l-v2", r"gte-multilingual", r"paraphrase-multilingual",
+        r"granite-embedding.*multilingual|granite-embedding:278m", r"text-embedding-3", r"jina-embeddings-v[34]",
     )
-)
+)  # fmt: skip
 _EMBEDS: Final = re.compile(r"embed|\bbge\b|bge-|\be5\b|-e5|\bgte\b|gte-|minilm|sentence|labse|jina-embeddings")
 
 
-@dataclass(frozen=True, slots=True)
-class Available:
+class Available(Struct, frozen=True):
     """`spec` is what a store's encoder can be set to; `origin` is packaged, ollama or openai."""
 
     spec: str
@@ -44,8 +35,7 @@ class Available:
     multilingual: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
+class Looked(Struct, frozen=True):
     """One place that was looked at: what it has, or why nothing could be learned there."""
 
     place: str

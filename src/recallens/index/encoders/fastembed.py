@@ -37,16 +37,13 @@ class FastembedEncoder:
             return self._key
 
     def encode_query(self, text: str) -> Vectors:
-        return self._encode([text], self._prefix.query).reshape(-1)
+        return with_blanks_as_zeros([text], self.key.dimension, self._encode, self._prefix.query).reshape(-1)
 
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        return self._encode(texts, self._prefix.document)
+        return with_blanks_as_zeros(texts, self.key.dimension, self._encode, self._prefix.document)
 
-    def _encode(self, texts: Sequence[str], prefix: str) -> Vectors:
-        def encode(filled: list[str]) -> Vectors:
-            return unit_rows(np.vstack(list(self._loaded().embed([prefix + text for text in filled]))))
-
-        return with_blanks_as_zeros(texts, self.key.dimension, encode)
+    def _encode(self, texts: list[str]) -> Vectors:
+        return unit_rows(np.vstack(list(self._loaded().embed(texts))))
 
     def _listed(self) -> EncoderKey:
         from fastembed import TextEmbedding

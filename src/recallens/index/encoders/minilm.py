@@ -68,9 +68,6 @@ class MiniLMEncoder:
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
         return with_blanks_as_zeros(texts, DIMENSION, self._encode)
 
-    def load(self) -> None:
-        self._load()
-
     def verify(self) -> None:
         """The model's file byte by byte; loading only looks at its size, which costs nothing."""
         with _model_file().open("rb") as file:
@@ -79,25 +76,19 @@ class MiniLMEncoder:
             raise _damaged(f"its sha256 is {digest}, not {MODEL_SHA256}")
 
     def _encode(self, texts: list[str]) -> Vectors:
-        tokenizer, session = self._load()
+        tokenizer, session = self.load()
         tokens = [tokenizer.encode(text[:READ_CHARACTERS]).ids for text in texts]
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for places in _batches_of_one_length([len(ids) for ids in tokens]):
             ids = np.array([tokens[place] for place in places], dtype=np.int64)
-            inputs = {
-                "input_ids": ids,
-                "attention_mask": np.ones_like(ids),
-                "token_type_ids": np.zeros_like(ids),
-            }
+            inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
             (hidden,) = session.run(None, inputs)
             vectors[places] = unit_rows(hidden.mean(axis=1, dtype=np.float64))
         return vectors
 
-    def _load(self) -> tuple[Tokenizer, Any]:
+    def load(self) -> tuple[Tokenizer, Any]:
         with self._lock:
             if self._loaded is None:
-                from recallens.index.encoders.minilm import open_tokenizer
-
                 self._loaded = open_tokenizer(), _open_session(self._threads)
             return self._loaded
 

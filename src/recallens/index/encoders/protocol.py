@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from recallens.errors import EncoderMissing, InvalidInput
@@ -78,7 +79,7 @@ class Encoder(Protocol):
 class Loads(Encoder, Protocol):
     """An encoder whose model takes a while to load. It loads at the first text, or when it is told to."""
 
-    def load(self) -> None: ...
+    def load(self) -> object: ...
 
 
 # ── what some model families were trained to see before a query and before a document ──
@@ -86,8 +87,7 @@ class Loads(Encoder, Protocol):
 # The prefix is part of the encoder's key: the same model with another prefix makes other vectors.
 
 
-@dataclass(frozen=True, slots=True)
-class Prefix:
+class Prefix(Struct, frozen=True):
     name: str
     query: str
     document: str
@@ -99,11 +99,8 @@ NOMIC = Prefix("nomic", "search_query: ", "search_document: ")
 # Wang et al., 2022, arXiv:2212.03533; multilingual-e5 likewise, arXiv:2402.05672
 E5 = Prefix("e5", "query: ", "passage: ")
 # https://huggingface.co/intfloat/e5-mistral-7b-instruct: documents carry no instruction
-E5_INSTRUCT = Prefix(
-    "e5-instruct",
-    "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ",
-    "",
-)
+_INSTRUCTION = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
+E5_INSTRUCT = Prefix("e5-instruct", _INSTRUCTION, "")
 
 # Tried in order, on the name in lower case: the instruct variants are e5 too, so they come first.
 FAMILIES = (
@@ -130,18 +127,18 @@ def unit_rows(rows: NDArray[Any]) -> Vectors:
     return scaled.astype(np.float32)
 
 
-def with_blanks_as_zeros(texts: Sequence[str], dimension: int, encode: Callable[[list[str]], Vectors]) -> Vectors:
-    """`encode` sees only the texts that say something; the others are rows of zeros."""
+def with_blanks_as_zeros(
+    texts: Sequence[str], dimension: int, encode: Callable[[list[str]], Vectors], prefix: str = ""
+) -> Vectors:
+    """`encode` sees only the texts that say something, each after the prefix; the others are rows of zeros.
+
+    Lone surrogates, which no tokenizer and no JSON reader takes, become question marks.
+    """
     filled = [place for place, text in enumerate(texts) if text.strip()]
     vectors = np.zeros((len(texts), dimension), dtype=np.float32)
     if filled:
-        vectors[filled] = encode([well_formed(texts[place]) for place in filled])
+        vectors[filled] = encode([prefix + texts[at].encode("utf-8", "replace").decode("utf-8") for at in filled])
     return vectors
-
-
-def well_formed(text: str) -> str:
-    """Lone surrogates, which no tokenizer and no JSON reader takes, become question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def require(package: str, *, encoder: str, install: str) -> None:

@@ -14,13 +14,9 @@ FORMS = ("minilm", "openai:MODEL", "ollama:MODEL", "fastembed:MODEL", "hashing",
 
 
 def open_encoder(
-    spec: str = DEFAULT_ENCODER,
-    *,
-    base_url: str | None = None,
-    api_key: str | None = None,
-    dimension: int | None = None,
-    threads: int = 1,
-) -> Encoder | None:
+    spec: str = DEFAULT_ENCODER, *, base_url: str | None = None, api_key: str | None = None,
+    dimension: int | None = None, threads: int = 1,
+) -> Encoder | None:  # fmt: skip
     """None for `none`: lexical only. A model is loaded, or a server asked, at the first text and not here."""
     name, _, argument = spec.partition(":")
     match name, argument:
@@ -31,14 +27,11 @@ def open_encoder(
 
             _refuse_other_dimension(spec, asked=dimension, made=DIMENSION)
             return MiniLMEncoder(threads=threads)
-        case "openai", model if model:
-            from recallens.index.encoders.remote import open_openai
+        case "openai" | "ollama", model if model:
+            from recallens.index.encoders.remote import open_ollama, open_openai
 
-            return open_openai(model, base_url=base_url, api_key=api_key, dimension=dimension)
-        case "ollama", model if model:
-            from recallens.index.encoders.remote import open_ollama
-
-            return open_ollama(model, base_url=base_url, api_key=api_key, dimension=dimension)
+            open_remote = open_openai if name == "openai" else open_ollama
+            return open_remote(model, base_url=base_url, api_key=api_key, dimension=dimension)
         case "fastembed", model if model:
             from recallens.index.encoders.fastembed import FastembedEncoder
 

@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, field
 from http.client import HTTPException, HTTPMessage
 from threading import Lock
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypedDict, Unpack
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -79,13 +79,11 @@ class EmbeddingServer:
         """The server's JSON answer. Busy and broken answers (429, 5xx, a dropped line) are asked again."""
         for attempt in range(1, self.attempts + 1):
             try:
-                return self._post_once(payload)
+                return self._answer(payload)
             except _Retryable as error:
                 if attempt == self.attempts:
-                    raise EncoderFailed(
-                        f"{self.host} {error.what}, {attempt} times in a row",
-                        hint="Try again later, or check the server.",
-                    ) from error.__cause__
+                    what, hint = f"{error.what}, {attempt} times in a row", "Try again later, or check the server."
+                    raise EncoderFailed(f"{self.host} {what}", hint=hint) from error.__cause__
                 asked = error.retry_after or self.backoff * 2 ** (attempt - 1)
                 time.sleep(min(asked, LONGEST_WAIT_SECONDS))
         raise EncoderFailed(f"{self.host} was not asked: attempts is {self.attempts}, and must be 1 or more")
@@ -93,21 +91,18 @@ class EmbeddingServer:
     def get(self) -> Any:
         """What stands at the address, asked for once."""
         try:
-            return self._answer(Request(self.url, headers=self._headers()))
+            return self._answer()
         except _Retryable as error:
             raise EncoderFailed(f"{self.host} {error.what}") from error.__cause__
 
-    def _post_once(self, payload: dict[str, Any]) -> Any:
-        headers = {"Content-Type": "application/json", **self._headers()}
-        return self._answer(Request(self.url, json.dumps(payload).encode(), headers, method="POST"))
-
-    def _headers(self) -> dict[str, str]:
-        headers = {"Accept": "application/json"}
+    def _answer(self, payload: dict[str, Any] | None = None) -> Any:
+        """The answer to a GET, or to a POST where there is something to send."""
+        request = Request(self.url, headers={"Accept": "application/json"})
+        if payload is not None:
+            request.data = json.dumps(payload).encode()
+            request.add_header("Content-Type", "application/json")
         if self.api_key is not None:
-            headers["Authorization"] = f"Bearer {self.api_key}"
-        return headers
-
-    def _answer(self, request: Request) -> Any:
+            request.add_header("Authorization", f"Bearer {self.api_key}")
         try:
             with _OPENER.open(request, timeout=self.timeout) as answer:
                 body = answer.read(LARGEST_ANSWER_BYTES + 1)
@@ -121,15 +116,15 @@ class EmbeddingServer:
         try:
             return json.loads(body)
         except ValueError as error:
-            raise EncoderFailed(
-                f"{self.host} answered with something other than JSON",
-                hint=f"Is {urlsplit(self.url).path} the right path?",
-            ) from error
+            hint = f"Is {urlsplit(self.url).path} the right path?"
+            raise EncoderFailed(f"{self.host} answered with something other than JSON", hint=hint) from error
 
     def _refusal(self, error: HTTPError) -> Exception:
         what = f"answered {error.code} {error.reason}".rstrip()
         if error.code == 429 or error.code >= 500:
-            return _Retryable(what, retry_after=_seconds(error.headers.get("Retry-After")))
+            seconds = error.headers.get("Retry-After", "")
+            asked = float(seconds) if seconds.isascii() and seconds.isdecimal() else None
+            return _Retryable(what, retry_after=asked)
         if error.code in (401, 403):  # the body of such an answer may quote the key
             return EncoderFailed(f"{self.host} {what}", hint="Check the encoder's API key.")
         if 300 <= error.code < 400:
@@ -165,13 +160,6 @@ class _Retryable(Exception):
         self.retry_after = retry_after
 
 
-def _seconds(header: str | None) -> float | None:
-    return float(header) if header and header.isascii() and header.isdecimal() else None
-
-
-# ── an encoder that asks ──
-
-
 class RemoteEncoder:
     """`ask` sends one batch and returns one list of numbers a text, in the order of the texts.
 
@@ -181,13 +169,7 @@ class RemoteEncoder:
     languages: tuple[str, ...] = ()
 
     def __init__(
-        self,
-        model: str,
-        *,
-        revision: str,
-        host: str,
-        dimension: int | None,
-        ask: Callable[[list[str]], list[Any]],
+        self, model: str, *, revision: str, host: str, dimension: int | None, ask: Callable[[list[str]], list[Any]]
     ) -> None:
         if dimension is not None and dimension < 1:
             raise InvalidInput(f"the dimension must be 1 or more, not {dimension}")
@@ -207,16 +189,13 @@ class RemoteEncoder:
             return self._key
 
     def encode_query(self, text: str) -> Vectors:
-        return self._encode([text], self._prefix.query).reshape(-1)
+        return with_blanks_as_zeros([text], self.key.dimension, self._encode, self._prefix.query).reshape(-1)
 
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        return self._encode(texts, self._prefix.document)
+        return with_blanks_as_zeros(texts, self.key.dimension, self._encode, self._prefix.document)
 
-    def _encode(self, texts: Sequence[str], prefix: str) -> Vectors:
-        def encode(filled: list[str]) -> Vectors:
-            return np.vstack([self._checked(batch) for batch in _batches([prefix + text for text in filled])])
-
-        return with_blanks_as_zeros(texts, self.key.dimension, encode)
+    def _encode(self, texts: list[str]) -> Vectors:
+        return np.vstack([self._checked(batch) for batch in _batches(texts)])
 
     def _checked(self, batch: list[str]) -> Vectors:
         rows = self._answer(batch)
@@ -255,39 +234,23 @@ def _batches(texts: list[str]) -> Iterator[list[str]]:
     yield batch
 
 
-# ── who is asked, and how ──
+class ServerOptions(TypedDict, total=False):
+    base_url: str | None
+    api_key: str | None
+    dimension: int | None  # sent to the server, for a model that can shorten its vectors; left out otherwise
+    timeout: float
+    backoff: float
 
 
-def open_openai(
-    model: str,
-    *,
-    base_url: str | None = None,
-    api_key: str | None = None,
-    dimension: int | None = None,
-    timeout: float = TIMEOUT_SECONDS,
-    backoff: float = BACKOFF_SECONDS,
-) -> RemoteEncoder:
-    """`dimension` is sent to the server, for a model that can shorten its vectors; leave it out otherwise."""
-    endpoint = EmbeddingServer(_url(base_url or OPENAI_URL), api_key, timeout=timeout, backoff=backoff)
-    request: dict[str, Any] = {"model": model}
-    if dimension is not None:
-        request["dimensions"] = dimension
-
-    def ask(texts: list[str]) -> list[Any]:
-        return _in_order(endpoint.post({**request, "input": texts}), host=endpoint.host)
-
-    return RemoteEncoder(model, revision="openai", host=endpoint.host, dimension=dimension, ask=ask)
+def open_openai(model: str, **options: Unpack[ServerOptions]) -> RemoteEncoder:
+    """`https://host`, `https://host/v1` and `https://host/v1/embeddings` are all the last of these."""
+    url = (options.get("base_url") or OPENAI_URL).rstrip("/")
+    if not url.endswith("/embeddings"):
+        url += "/embeddings" if urlsplit(url).path else "/v1/embeddings"
+    return _open("openai", {"model": model}, url, _in_order, options)
 
 
-def _url(base_url: str) -> str:
-    """`https://host`, `https://host/v1` and `https://host/v1/embeddings` all mean the last."""
-    url = base_url.rstrip("/")
-    if url.endswith("/embeddings"):
-        return url
-    return f"{url}/embeddings" if urlsplit(url).path else f"{url}/v1/embeddings"
-
-
-def _in_order(answer: Any, *, host: str) -> list[Any]:
+def _in_order(answer: Any, host: str) -> list[Any]:
     """The protocol lets a server answer in any order, and numbers the vectors by their texts."""
     match answer:
         case {"data": [*items]} if all(isinstance(item, dict) for item in items):
@@ -297,26 +260,33 @@ def _in_order(answer: Any, *, host: str) -> list[Any]:
     raise EncoderFailed(f"{host} answered without data, or with indexes that do not number its vectors")
 
 
-def open_ollama(
-    model: str,
-    *,
-    base_url: str | None = None,
-    api_key: str | None = None,
-    dimension: int | None = None,
-    timeout: float = TIMEOUT_SECONDS,
-    backoff: float = BACKOFF_SECONDS,
-) -> RemoteEncoder:
+def open_ollama(model: str, **options: Unpack[ServerOptions]) -> RemoteEncoder:
     """`api_key` is for an Ollama behind a proxy. A text too long for the model is cut by the server."""
-    url = (base_url or OLLAMA_URL).rstrip("/").removesuffix(OLLAMA_PATH) + OLLAMA_PATH
-    endpoint = EmbeddingServer(url, api_key, timeout=timeout, backoff=backoff)
-    request: dict[str, Any] = {"model": model, "truncate": True}
+    url = (options.get("base_url") or OLLAMA_URL).rstrip("/").removesuffix(OLLAMA_PATH) + OLLAMA_PATH
+    return _open("ollama", {"model": model, "truncate": True}, url, _embeddings, options)
+
+
+def _embeddings(answer: Any, host: str) -> list[Any]:
+    match answer:
+        case {"embeddings": [*vectors]}:
+            return vectors
+    raise EncoderFailed(f"{host} answered without embeddings")
+
+
+def _open(
+    protocol: str,
+    request: dict[str, Any],
+    url: str,
+    vectors: Callable[[Any, str], list[Any]],
+    options: ServerOptions,
+) -> RemoteEncoder:
+    timeout, backoff = options.get("timeout", TIMEOUT_SECONDS), options.get("backoff", BACKOFF_SECONDS)
+    server = EmbeddingServer(url, options.get("api_key"), timeout=timeout, backoff=backoff)
+    dimension = options.get("dimension")
     if dimension is not None:
         request["dimensions"] = dimension
 
     def ask(texts: list[str]) -> list[Any]:
-        match endpoint.post({**request, "input": texts}):
-            case {"embeddings": [*vectors]}:
-                return vectors
-        raise EncoderFailed(f"{endpoint.host} answered without embeddings")
+        return vectors(server.post({**request, "input": texts}), server.host)
 
-    return RemoteEncoder(model, revision="ollama", host=endpoint.host, dimension=dimension, ask=ask)
+    return RemoteEncoder(request["model"], revision=protocol, host=server.host, dimension=dimension, ask=ask)

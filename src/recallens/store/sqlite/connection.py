@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 import apsw
+from msgspec import Struct
 
 from recallens.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from recallens.store.records import META_ENCODER_KEY, NamespaceState
@@ -21,6 +22,7 @@ from recallens.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 
 # Another process may hold the write lock for a whole ingest batch; a minute is longer than any of ours takes.
 BUSY_WAIT_MS = 60_000
+_ELSEWHERE = "Name another place with --store PATH."
 
 _PRAGMAS = (
     "PRAGMA foreign_keys=ON",
@@ -32,13 +34,10 @@ _PRAGMAS = (
 )
 
 
-class InOurWords:
+class InOurWords(Struct, frozen=True):
     """SQLite's errors in Recallens's words. A class, since a generator takes five times as long to enter and leave."""
 
-    __slots__ = ("_path",)
-
-    def __init__(self, path: str) -> None:
-        self._path = path
+    _path: str
 
     def __enter__(self) -> None:
         pass
@@ -46,38 +45,31 @@ class InOurWords:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is not None:
-            translated = in_our_words(error, self._path)
-            if translated is not None:
-                raise translated from error
+        path = self._path
+        match error:
+            case apsw.BusyError():
+                raise StoreBusy(
+                    f"another process has been writing to {path} for over {BUSY_WAIT_MS // 1000} seconds",
+                    hint="Nothing was changed; try again when it has finished.",
+                ) from error
+            case apsw.ReadOnlyError() | apsw.PermissionsError():
+                raise cannot_write(path) from error
+            case apsw.NotADBError() | apsw.CorruptError():
+                hint = "Nothing was changed. Run `recallens doctor`, or restore a copy made by `recallens backup`."
+                raise StoreDamaged(f"{path} is not a sound Recallens store ({error})", hint=hint) from error
+            case apsw.FullError():
+                hint = "Nothing was changed; free some space and try again."
+                raise StoreError(f"no space left for {path}", hint=hint) from error
+            case apsw.CantOpenError():
+                raise StoreError(f"cannot open {path}", hint="Check that it is a file you may read.") from error
+            case apsw.IOError():
+                hint = "Check the disk; nothing was half written."
+                raise StoreError(f"reading or writing {path} failed ({error})", hint=hint) from error
 
 
-def in_our_words(error: BaseException, path: str) -> StoreError | None:
-    match error:
-        case apsw.BusyError():
-            return StoreBusy(
-                f"another process has been writing to {path} for over {BUSY_WAIT_MS // 1000} seconds",
-                hint="Nothing was changed; try again when it has finished.",
-            )
-        case apsw.ReadOnlyError() | apsw.PermissionsError():
-            return StoreReadOnly(
-                f"{path} cannot be written to",
-                hint="Check the permissions of the file and its folder, or use --store PATH.",
-            )
-        case apsw.NotADBError() | apsw.CorruptError():
-            return StoreDamaged(
-                f"{path} is not a sound Recallens store ({error})",
-                hint="Nothing was changed. Run `recallens doctor`, or restore a copy made by `recallens backup`.",
-            )
-        case apsw.FullError():
-            return StoreError(f"no space left for {path}", hint="Nothing was changed; free some space and try again.")
-        case apsw.CantOpenError():
-            return StoreError(f"cannot open {path}", hint="Check that it is a file you may read.")
-        case apsw.IOError():
-            return StoreError(
-                f"reading or writing {path} failed ({error})", hint="Check the disk; nothing was half written."
-            )
-    return None
+def cannot_write(path: str) -> StoreReadOnly:
+    hint = "Check the permissions of the file and its folder, or use --store PATH."
+    return StoreReadOnly(f"{path} cannot be written to", hint=hint)
 
 
 def connect(path: Path, *, read_only: bool) -> apsw.Connection:
@@ -86,8 +78,7 @@ def connect(path: Path, *, read_only: bool) -> apsw.Connection:
             # Without a WAL beside it nobody is writing, and a folder we may not write to cannot hold the shared memory.
             immutable = "" if Path(f"{path}-wal").exists() else "&immutable=1"
             uri = f"{path.absolute().as_uri()}?mode=ro{immutable}"
-            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-            connection = apsw.Connection(uri, flags=flags)
+            connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         else:
             connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         connection.set_busy_timeout(BUSY_WAIT_MS)
@@ -107,21 +98,15 @@ def open_store(path: Path, *, create: bool) -> tuple[apsw.Connection, bool]:
         raise StoreMissing(f"{path} is a folder, not a store", hint=f"Use --store {path / 'store.db'}.")
     if not path.exists():
         if not create:
-            raise StoreMissing(
-                f"no store at {path}",
-                hint="Run `recallens init` to make one, or name another with --store PATH.",
-            )
+            hint = "Run `recallens init` to make one, or name another with --store PATH."
+            raise StoreMissing(f"no store at {path}", hint=hint)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreReadOnly(
-                f"cannot make the folder {path.parent} ({error.strerror})",
-                hint="Name another place with --store PATH.",
-            ) from error
+            why = f"cannot make the folder {path.parent} ({error.strerror})"
+            raise StoreReadOnly(why, hint=_ELSEWHERE) from error
         if not may_write(path):
-            raise StoreReadOnly(
-                f"cannot write to the folder {path.parent}", hint="Name another place with --store PATH."
-            )
+            raise StoreReadOnly(f"cannot write to the folder {path.parent}", hint=_ELSEWHERE)
     read_only = not may_write(path)
     connection = connect(path, read_only=read_only)
     with InOurWords(str(path)):
@@ -141,9 +126,8 @@ def _prepare(connection: apsw.Connection, path: Path, *, read_only: bool) -> Non
     if applied == known:
         return
     if read_only:
-        raise StoreReadOnly(
-            f"{path} needs a schema upgrade, but cannot be written to", hint="Open it once where it can be."
-        )
+        why = f"{path} needs a schema upgrade, but cannot be written to"
+        raise StoreReadOnly(why, hint="Open it once where it can be.")
     if not applied:
         _enter_wal(connection)
     with immediate(connection):
@@ -178,10 +162,7 @@ def _applied(connection: apsw.Connection, path: Path) -> list[str]:
         if application and application[0] == APPLICATION_ID:
             return [str(row[0]) for row in connection.execute("SELECT name FROM migrations ORDER BY name")]
     if tables:
-        raise StoreDamaged(
-            f"{path} is a database of something else, not a Recallens store",
-            hint="Name another place with --store PATH.",
-        )
+        raise StoreDamaged(f"{path} is a database of something else, not a Recallens store", hint=_ELSEWHERE)
     return []
 
 
@@ -206,7 +187,7 @@ def has_died(holder: str) -> bool:
     except ProcessLookupError:
         return True
     except (ValueError, OverflowError, OSError):
-        return False
+        pass
     return False
 
 
@@ -222,28 +203,34 @@ _STATE = (
 Row = tuple[Any, ...]
 
 
-class NamespaceConnection:
+class NamespaceConnection(Struct):
     """A connection in a transaction, bound to one namespace: each statement gets the namespace's key as ?1.
 
-    `numbers` is shared by everything that one write transaction changes, and holds its number in each namespace.
+    `numbers` is shared by everything that one write transaction changes, and holds its number in each namespace. A
+    reading transaction has none, and refuses to change anything.
     """
 
-    __slots__ = ("db", "key", "name", "numbers", "state")
+    db: apsw.Connection
+    name: str
+    numbers: dict[int, int] | None
+    state: NamespaceState | None = None
+    key: int = _NOWHERE
 
-    def __init__(self, db: apsw.Connection, name: str, numbers: dict[int, int]) -> None:
-        self.db = db
-        self.name = name
-        self.numbers = numbers
+    def __post_init__(self) -> None:
         self.look_up()
 
     def look_up(self) -> None:
         """Read the namespace's state, as the transaction has made it."""
         row = self.db.execute(_STATE, (META_ENCODER_KEY, self.name)).fetchone()
         self.state = NamespaceState(*row) if row else None
-        self.key: int = row[0] if row else _NOWHERE
+        self.key = row[0] if row else _NOWHERE
 
-    def all(self, sql: str, *values: Any) -> list[Row]:
+    def all(self, sql: str, *values: Any) -> list[Any]:
         return self.db.execute(sql, (self.key, *values)).fetchall()
+
+    def mapping(self, sql: str, *values: Any) -> dict[Any, Any]:
+        """The first column of every row, and the second that belongs to it."""
+        return dict(self.db.execute(sql, (self.key, *values)))
 
     def one(self, sql: str, *values: Any) -> Row | None:
         return self.db.execute(sql, (self.key, *values)).fetchone()
@@ -269,11 +256,13 @@ class NamespaceConnection:
     def _written(self) -> int:
         if self.key == _NOWHERE:
             raise NotFound(f"no namespace {self.name!r}", hint="`recallens namespace list` shows those that exist.")
+        assert self.numbers is not None, "a reading transaction cannot write"
         return self.key
 
     def number(self) -> int:
         """This transaction's number in the namespace: taken once, shared by everything the transaction changes."""
         key = self._written()
+        assert self.numbers is not None
         if key not in self.numbers:
             ((number,),) = self.change("UPDATE namespaces SET number = number + 1 WHERE id = ?1 RETURNING number")
             self.numbers[key] = number

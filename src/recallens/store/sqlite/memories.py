@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+from msgspec import Struct, structs
+
 from recallens.model.citation import Citation
 from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Tier, Zone
 from recallens.store.records import COLUMNS, Listing, MemoryPage, OriginKey, Prepared
-from recallens.store.sqlite.citations import SqliteCitations, SqliteCitationWriter
 from recallens.store.sqlite.connection import NamespaceConnection, Row, packed, packed_record
-from recallens.store.sqlite.tasks import SqliteTaskWriter
-from recallens.store.sqlite.terms import AFTER_EVERY_TERM, SqliteTermWriter
-from recallens.store.sqlite.trail import SqliteTrailWriter
+from recallens.store.sqlite.relations import SqliteCitations
+from recallens.store.sqlite.tasks import SqliteTasks
+from recallens.store.sqlite.terms import AFTER_EVERY_TERM, SqliteTerms
+from recallens.store.sqlite.trail import SqliteTrail
 
 UPDATABLE = frozenset(
     ("status", "zone", "importance", "confidence", "base_salience", "valid_until", "updated", "last_used", "uses",
@@ -44,23 +46,15 @@ def _annotations(text: str) -> Annotations:
     return Annotations(**{name: tuple(items) for name, items in _from_json(text)[0].items()})
 
 
-def _attributes(text: str) -> Mapping[str, Any]:
-    attributes: Mapping[str, Any] = {} if text == "{}" else _from_json(text)[0]
-    return attributes
-
-
 # A look-up takes a tenth of the time of calling the enum.
+_OPTIONS = {"sector": Sector, "kind": Kind, "tier": Tier, "status": Status, "zone": Zone}
 _DECODERS: Mapping[str, Callable[[Any], Any]] = {
-    "sector": {str(sector): sector for sector in Sector}.__getitem__,
-    "kind": {str(kind): kind for kind in Kind}.__getitem__,
-    "tier": {str(tier): tier for tier in Tier}.__getitem__,
-    "status": {str(status): status for status in Status}.__getitem__,
-    "zone": {str(zone): zone for zone in Zone}.__getitem__,
+    **{name: {str(option): option for option in options}.__getitem__ for name, options in _OPTIONS.items()},
     "tags": _texts,
     "scopes": _texts,
     "annotations": _annotations,
     "confirmed": bool,
-    "attributes": _attributes,
+    "attributes": lambda text: {} if text == "{}" else _from_json(text)[0],
 }
 _DECODED = tuple((_FIELDS.index(name), decode) for name, decode in _DECODERS.items())
 
@@ -78,10 +72,13 @@ def _memory_of(row: Row, namespace: str, citations: tuple[Citation, ...]) -> Mem
 _ENCODERS: Mapping[str, Callable[[Prepared], Any]] = {
     "tags": lambda row: packed(row.memory.tags),
     "scopes": lambda row: packed(row.memory.scopes),
-    "annotations": lambda row: _packed_annotations(row.memory.annotations),
+    "annotations": lambda row: packed_record(
+        {name: items for name, items in structs.asdict(row.memory.annotations).items() if items}
+    ),
     "attributes": lambda row: packed_record(dict(row.memory.attributes)),
     "session": attrgetter("session"),
-    "simhash": lambda row: _signed(row.simhash),
+    # SQLite's integers are signed: the upper half of 64 bits becomes negative and comes back as it was.
+    "simhash": lambda row: row.simhash - (1 << 64) if row.simhash >= 1 << 63 else row.simhash,
     "chars": lambda row: len(row.memory.content),
     "tokens": attrgetter("tokens"),
     "length": lambda row: len(row.head) + len(row.body),
@@ -89,30 +86,18 @@ _ENCODERS: Mapping[str, Callable[[Prepared], Any]] = {
 }
 
 
-def _packed_annotations(annotations: Annotations) -> str:
-    named = {name: getattr(annotations, name) for name in Annotations.__struct_fields__}
-    return packed_record({name: items for name, items in named.items() if items})
-
-
-def _signed(value: int) -> int:
-    """SQLite's integers are signed: the upper half of 64 bits becomes negative and comes back as it was."""
-    return value - (1 << 64) if value >= 1 << 63 else value
-
-
 class _ColumnValues:
-    """Some columns of the table, and how their values are read off a prepared memory."""
+    """The columns of one role, and how their values are read off a prepared memory."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = names
-        self._encoders = [_ENCODERS.get(name) or attrgetter(f"memory.{name}") for name in names]
+    def __init__(self, role: str) -> None:
+        self.names = [column.name for column in COLUMNS if getattr(column, role)]
+        self._encoders = [_ENCODERS.get(name) or attrgetter(f"memory.{name}") for name in self.names]
 
     def values(self, row: Prepared) -> list[Any]:
         return [encode(row) for encode in self._encoders]
 
 
-_INSERTED = _ColumnValues([column.name for column in COLUMNS if column.inserted])
-_DERIVED = _ColumnValues([column.name for column in COLUMNS if column.derived])
-REPLACED = _ColumnValues([column.name for column in COLUMNS if column.replaced])
+_INSERTED, _DERIVED, REPLACED = map(_ColumnValues, ("inserted", "derived", "replaced"))
 
 _INSERT = (
     f"INSERT INTO memories (ns, seq, {', '.join(_INSERTED.names)})"
@@ -128,12 +113,14 @@ def shown(withheld: str) -> str:
     )
 
 
-class SqliteMemories:
-    __slots__ = ("_citations", "_here")
+class SqliteMemories(Struct, frozen=True):
+    """A memory, its words, its labels and its citations are written together or not at all."""
 
-    def __init__(self, here: NamespaceConnection, citations: SqliteCitations) -> None:
-        self._here = here
-        self._citations = citations
+    _here: NamespaceConnection
+    _citations: SqliteCitations
+    _terms: SqliteTerms
+    _tasks: SqliteTasks
+    _trail: SqliteTrail
 
     def get(self, nums: Sequence[int]) -> dict[int, Memory]:
         rows = self._here.all(
@@ -145,18 +132,16 @@ class SqliteMemories:
         return {row[-1]: _memory_of(row, name, cited.get(row[-1], ())) for row in rows}
 
     def ids(self, nums: Sequence[int]) -> dict[int, str]:
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT m.num, m.id FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1",
             packed(nums),
         )
-        return dict(rows)
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT m.id, m.num FROM json_each(?2) j CROSS JOIN memories m ON m.id = j.value WHERE +m.ns = ?1",
             packed(ids),
         )
-        return dict(rows)
 
     def find_prefix(self, prefix: str) -> list[int]:
         return self._here.first(
@@ -185,12 +170,11 @@ class SqliteMemories:
 
     def by_source_id(self, source_ids: Sequence[str]) -> dict[str, int]:
         """The newest memory that had each id where it came from."""
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT source_id, max(num) FROM memories WHERE ns = ?1"
             " AND source_id IN (SELECT value FROM json_each(?2)) GROUP BY source_id",
             packed(source_ids),
         )
-        return dict(rows)
 
     def numbers(self) -> list[int]:
         return self._here.first("SELECT num FROM memories WHERE ns = ?1 ORDER BY num")
@@ -217,31 +201,23 @@ class SqliteMemories:
 
     def crafts(self, kind: str, project: str | None) -> list[tuple[int, str]]:
         """The skills, patterns or gotchas in use of a project, by number and title, the newest first."""
-        rows = self._here.all(
+        return self._here.all(
             "SELECT num, title FROM memories INDEXED BY memories_by_craft WHERE ns = ?1 AND kind = ?2"
             " AND project IS ?3 AND title IS NOT NULL AND kind IN ('skill', 'pattern', 'gotcha')"
             " AND status IN ('active', 'pending_review') ORDER BY num DESC",
             kind, project,
         )  # fmt: skip
-        return [(num, title) for num, title in rows]
 
     def page(self, listing: Listing) -> MemoryPage:
-        where, values = ["m.ns = ?1"], []
-        for column in ("project", "sector", "kind", "tier"):
-            if (value := getattr(listing, column)) is not None:
-                where.append(f"m.{column} = ?")
-                values.append(value)
-        if listing.statuses:
-            where.append("m.status IN (SELECT value FROM json_each(?))")
-            values.append(packed(listing.statuses))
-        if listing.tag is not None:
-            where.append("m.num IN (SELECT num FROM labels WHERE ns = ?1 AND kind = 'tag' AND value = ?)")
-            values.append(listing.tag)
-        if listing.session is not None:
-            where.append("m.num IN (SELECT num FROM session_memories WHERE ns = ?1 AND session = ?)")
-            values.append(listing.session)
-        condition = " AND ".join(where)
-        counted = self._here.one(f"SELECT count(*) FROM memories m WHERE {condition}", *values)
+        filters = {
+            **{f"m.{column} = ?": getattr(listing, column) for column in ("project", "sector", "kind", "tier")},
+            "m.status IN (SELECT value FROM json_each(?))": packed(listing.statuses) if listing.statuses else None,
+            "m.num IN (SELECT num FROM labels WHERE ns = ?1 AND kind = 'tag' AND value = ?)": listing.tag,
+            "m.num IN (SELECT num FROM session_memories WHERE ns = ?1 AND session = ?)": listing.session,
+        }
+        wanted = {where: value for where, value in filters.items() if value is not None}
+        condition, values = " AND ".join(["m.ns = ?1", *wanted]), list(wanted.values())
+        (total,) = self._here.first(f"SELECT count(*) FROM memories m WHERE {condition}", *values)
         if listing.after is not None:
             condition += " AND (m.created < ? OR (m.created = ? AND m.id > ?))"
             values += [listing.after[0], *listing.after]
@@ -250,7 +226,7 @@ class SqliteMemories:
             *values, listing.limit, listing.offset,
         )  # fmt: skip
         memories = self.get(nums)
-        return MemoryPage([memories[num] for num in nums], counted[0] if counted else 0)
+        return MemoryPage([memories[num] for num in nums], total)
 
     def around(self, num: int, before: int, after: int) -> tuple[list[int], list[int]]:
         """The neighbours of a memory in its project by (created, id), each side in the order of time."""
@@ -289,37 +265,14 @@ class SqliteMemories:
         )  # fmt: skip
         return earlier[::-1], later
 
-
-class SqliteMemoryWriter(SqliteMemories):
-    """A memory, its words, its labels and its citations are written together or not at all."""
-
-    __slots__ = ("_cites", "_tasks", "_terms", "_trail")
-
-    def __init__(
-        self,
-        here: NamespaceConnection,
-        citations: SqliteCitationWriter,
-        terms: SqliteTermWriter,
-        tasks: SqliteTaskWriter,
-        trail: SqliteTrailWriter,
-    ) -> None:
-        super().__init__(here, citations)
-        self._cites = citations
-        self._terms = terms
-        self._tasks = tasks
-        self._trail = trail
-
     def insert(self, rows: Sequence[Prepared]) -> list[int]:
         seq = self._here.number()
         nums: list[int] = [self._here.change(_INSERT, seq, *_INSERTED.values(row))[0][0] for row in rows]
-        self._cites.put(nums, [row.memory for row in rows])
+        self._citations.put(nums, [row.memory for row in rows])
+        numbered = zip(nums, rows, strict=True)
         self._here.change_many(
             "INSERT OR IGNORE INTO session_memories (ns, session, num, usage, at) VALUES (?, ?, ?, 'created', ?)",
-            [
-                (row.session, num, row.memory.created)
-                for num, row in zip(nums, rows, strict=True)
-                if row.session is not None
-            ],
+            [(row.session, num, row.memory.created) for num, row in numbered if row.session is not None],
         )
         self._terms.put(nums, rows)
         return nums
@@ -366,7 +319,7 @@ class SqliteMemoryWriter(SqliteMemories):
         assert stored is not None
         tags = list(dict.fromkeys([*json.loads(stored[0]), *row.memory.tags]))
         self._terms.label((value, kind, num) for value, kind in row.labels if kind == "tag")
-        cited = self._cites.add(num, row.memory.citations)
+        cited = self._citations.add(num, row.memory.citations)
         self._here.change(
             "UPDATE memories SET tags = ?2, cited = ?3, seq = ?4 WHERE num = ?5 AND ns = ?1",
             packed(tags), int(cited), self._here.number(), num,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 APPLICATION_ID = 0x52434C54  # "RCLT": tells a Recallens store from any other SQLite file
 
-FOUNDATION = """
+MIGRATIONS: tuple[tuple[str, str], ...] = (
+    ("0001-foundation", """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- AUTOINCREMENT: a number is never used again, so what a process still holds of a removed namespace fits no new one.
@@ -42,14 +43,12 @@ CREATE TABLE tombstones (ns INTEGER NOT NULL, seq INTEGER NOT NULL, num INTEGER 
     WITHOUT ROWID;
 
 CREATE TABLE citations (
-    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
-    position INTEGER NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL,
-    PRIMARY KEY (num, position)
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE, position INTEGER NOT NULL, kind TEXT NOT NULL,
+    data TEXT NOT NULL, PRIMARY KEY (num, position)
 ) WITHOUT ROWID;
 
 CREATE TABLE relations (
-    id INTEGER PRIMARY KEY,
-    ns INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, ns INTEGER NOT NULL,
     source INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
     target INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
     type TEXT NOT NULL, confidence REAL NOT NULL, origin TEXT NOT NULL, created INTEGER NOT NULL, valid_until INTEGER,
@@ -62,10 +61,8 @@ CREATE TABLE sessions (
     summary TEXT, PRIMARY KEY (ns, id)
 );
 CREATE TABLE session_memories (
-    id INTEGER PRIMARY KEY,
-    ns INTEGER NOT NULL, session TEXT NOT NULL,
-    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
-    usage TEXT NOT NULL, at INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, session TEXT NOT NULL,
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE, usage TEXT NOT NULL, at INTEGER NOT NULL,
     UNIQUE (ns, session, num, usage)
 );
 CREATE INDEX session_memories_by_memory ON session_memories(num, at);
@@ -81,10 +78,8 @@ CREATE TABLE artifacts (
 CREATE INDEX artifacts_by_task ON artifacts(ns, task);
 
 CREATE TABLE events (
-    id INTEGER PRIMARY KEY,
-    ns INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL,
-    num INTEGER REFERENCES memories(num) ON DELETE CASCADE,
-    session TEXT, task TEXT, amount REAL
+    id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL,
+    num INTEGER REFERENCES memories(num) ON DELETE CASCADE, session TEXT, task TEXT, amount REAL
 );
 CREATE INDEX events_by_memory ON events(num);
 CREATE INDEX events_by_time ON events(ns, at);
@@ -99,32 +94,27 @@ CREATE TABLE audit (
 CREATE TABLE terms (ns INTEGER NOT NULL, term TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (ns, term))
     WITHOUT ROWID;
 CREATE TABLE lexical (
-    num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE,
-    head INTEGER NOT NULL, terms BLOB NOT NULL
+    num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE, head INTEGER NOT NULL, terms BLOB NOT NULL
 );
 CREATE TABLE labels (
     ns INTEGER NOT NULL, value TEXT NOT NULL, kind TEXT NOT NULL,
-    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
-    PRIMARY KEY (ns, value, kind, num)
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE, PRIMARY KEY (ns, value, kind, num)
 ) WITHOUT ROWID;
 CREATE INDEX labels_by_memory ON labels(num);
 CREATE TABLE vectors (
-    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
-    encoder TEXT NOT NULL, ns INTEGER NOT NULL, seq INTEGER NOT NULL, vector BLOB NOT NULL,
-    UNIQUE (encoder, num)
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE, encoder TEXT NOT NULL, ns INTEGER NOT NULL,
+    seq INTEGER NOT NULL, vector BLOB NOT NULL, UNIQUE (encoder, num)
 );
 CREATE INDEX vectors_by_change ON vectors(ns, encoder, seq);
 CREATE INDEX vectors_by_memory ON vectors(num);
 CREATE TABLE backlog (
-    encoder TEXT NOT NULL,
-    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
-    ns INTEGER NOT NULL, PRIMARY KEY (encoder, num)
+    encoder TEXT NOT NULL, num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE, ns INTEGER NOT NULL,
+    PRIMARY KEY (encoder, num)
 ) WITHOUT ROWID;
 CREATE INDEX backlog_by_memory ON backlog(num);
 CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
-"""
-
-XRAY = """
+"""),
+    ("0002-xray", """
 ALTER TABLE namespaces ADD COLUMN audit_number INTEGER NOT NULL DEFAULT 0;  -- what the audit chain must end with:
 ALTER TABLE namespaces ADD COLUMN audit_digest TEXT NOT NULL DEFAULT '';    -- a cut at its end shows too
 
@@ -132,23 +122,20 @@ ALTER TABLE namespaces ADD COLUMN audit_digest TEXT NOT NULL DEFAULT '';    -- a
 CREATE TABLE snapshots (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     ns INTEGER NOT NULL, id TEXT NOT NULL, session TEXT NOT NULL, at INTEGER NOT NULL,
-    ledger BLOB NOT NULL, audit TEXT NOT NULL,
-    UNIQUE (ns, id)
+    ledger BLOB NOT NULL, audit TEXT NOT NULL, UNIQUE (ns, id)
 );
 CREATE INDEX snapshots_by_session ON snapshots(ns, session, number);
 
 -- Few memories are bound to a context, and every recall asks which.
 CREATE INDEX memories_scoped ON memories(ns) WHERE scopes <> '[]';
-"""
-
-TASKS = """
+"""),
+    ("0003-tasks", """
 CREATE TABLE tasks (
     ns INTEGER NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, started INTEGER NOT NULL,
     wording TEXT NOT NULL,                  -- the first task of the project that was worded alike
     session TEXT, project TEXT, worktree TEXT, ended INTEGER, reward REAL, summary TEXT,
     marked INTEGER NOT NULL DEFAULT 0,      -- whether anything was marked as used in it: then recalls do not count
-    episode INTEGER REFERENCES memories(num) ON DELETE SET NULL,
-    PRIMARY KEY (ns, id)
+    episode INTEGER REFERENCES memories(num) ON DELETE SET NULL, PRIMARY KEY (ns, id)
 );
 CREATE INDEX tasks_by_wording ON tasks(ns, wording);
 CREATE INDEX tasks_by_time ON tasks(ns, started, id);
@@ -162,46 +149,38 @@ ALTER TABLE memories ADD COLUMN tasks_with INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE memories ADD COLUMN reward_with REAL NOT NULL DEFAULT 0;
 ALTER TABLE namespaces ADD COLUMN tasks_ended INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE namespaces ADD COLUMN reward_total REAL NOT NULL DEFAULT 0;
-"""
-
-VAULTS = """
+"""),
+    ("0004-vaults", """
 -- Grows when unused words leave the dictionary: numbers that a writer remembers are void, the index stays as it is.
 ALTER TABLE namespaces ADD COLUMN dropped_terms INTEGER NOT NULL DEFAULT 0;
 
 CREATE TABLE vaults (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    ns INTEGER NOT NULL, name TEXT NOT NULL, root TEXT NOT NULL, options TEXT NOT NULL,
-    created INTEGER NOT NULL, synced INTEGER,
-    UNIQUE (ns, name)
+    id INTEGER PRIMARY KEY AUTOINCREMENT, ns INTEGER NOT NULL, name TEXT NOT NULL, root TEXT NOT NULL,
+    options TEXT NOT NULL, created INTEGER NOT NULL, synced INTEGER, UNIQUE (ns, name)
 );
 CREATE TABLE vault_files (
-    vault INTEGER NOT NULL REFERENCES vaults(id) ON DELETE CASCADE,
-    path TEXT NOT NULL, document TEXT NOT NULL, hash TEXT NOT NULL,
-    mtime INTEGER NOT NULL, ctime INTEGER NOT NULL, size INTEGER NOT NULL, error TEXT,
+    vault INTEGER NOT NULL REFERENCES vaults(id) ON DELETE CASCADE, path TEXT NOT NULL, document TEXT NOT NULL,
+    hash TEXT NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL, size INTEGER NOT NULL, error TEXT,
     PRIMARY KEY (vault, path)
 ) WITHOUT ROWID;
 CREATE INDEX vault_files_by_document ON vault_files(document);
 CREATE TABLE vault_sections (
     num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE,
-    vault INTEGER NOT NULL, document TEXT NOT NULL, position INTEGER NOT NULL,
-    headings TEXT NOT NULL, anchors TEXT NOT NULL, digest TEXT NOT NULL, body TEXT NOT NULL,
-    links TEXT NOT NULL
+    vault INTEGER NOT NULL, document TEXT NOT NULL, position INTEGER NOT NULL, headings TEXT NOT NULL,
+    anchors TEXT NOT NULL, digest TEXT NOT NULL, body TEXT NOT NULL, links TEXT NOT NULL
 );
 CREATE INDEX vault_sections_by_document ON vault_sections(vault, document, position);
-"""
-
-CITATIONS = """
+"""),
+    ("0005-citations", """
 -- The last verdict on a memory's citations, so that a recall knows of it without touching the disk.
 CREATE TABLE citation_checks (
-    num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE,
-    at INTEGER NOT NULL, verdicts TEXT NOT NULL
+    num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE, at INTEGER NOT NULL, verdicts TEXT NOT NULL
 );
 
 -- Recorded outcomes are few among the events, and a timeline asks for them by task.
 CREATE INDEX outcomes_by_task ON events(ns, task, at) WHERE kind = 'outcome';
-"""
-
-TOKENS = """
+"""),
+    ("0006-tokens", """
 CREATE TABLE tokens (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, namespaces TEXT NOT NULL,
     right TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
@@ -219,29 +198,18 @@ CREATE TABLE answers (
     status INTEGER, body TEXT NOT NULL, PRIMARY KEY (owner, key)
 ) WITHOUT ROWID;
 CREATE INDEX answers_by_time ON answers(created);
-"""
-
-VECTOR_PARTS = """
+"""),
+    ("0007-vector-parts", """
 -- A long text may have several vectors, one a part; a key cannot be widened in place.
 CREATE TABLE vectors_by_part (
     num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE,
     encoder TEXT NOT NULL, part INTEGER NOT NULL DEFAULT 0, ns INTEGER NOT NULL, seq INTEGER NOT NULL,
-    vector BLOB NOT NULL,
-    UNIQUE (encoder, num, part)
+    vector BLOB NOT NULL, UNIQUE (encoder, num, part)
 );
 INSERT INTO vectors_by_part (num, encoder, ns, seq, vector) SELECT num, encoder, ns, seq, vector FROM vectors;
 DROP TABLE vectors;
 ALTER TABLE vectors_by_part RENAME TO vectors;
 CREATE INDEX vectors_by_change ON vectors(ns, encoder, seq);
 CREATE INDEX vectors_by_memory ON vectors(num);
-"""
-
-MIGRATIONS: tuple[tuple[str, str], ...] = (
-    ("0001-foundation", FOUNDATION),
-    ("0002-xray", XRAY),
-    ("0003-tasks", TASKS),
-    ("0004-vaults", VAULTS),
-    ("0005-citations", CITATIONS),
-    ("0006-tokens", TOKENS),
-    ("0007-vector-parts", VECTOR_PARTS),
-)
+"""),
+)  # fmt: skip

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
 
 from recallens.model.memory import Session, Usage
 from recallens.model.recall import SessionContext
-from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
+from recallens.store.sqlite.connection import NamespaceConnection, packed
 from recallens.store.sqlite.memories import shown
 
 _SELECT = "s.id, s.started, s.ended, s.project, s.title, s.summary"
 
 
-class SqliteSessions:
-    __slots__ = ("_here",)
+class SqliteSessions(Struct, frozen=True):
+    _here: NamespaceConnection
 
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
-
-    def _session(self, row: Row) -> Session:
-        id, *rest = row
+    def _session(self, id: str, *rest: Any) -> Session:
         return Session(id, self._here.name, *rest)
 
     def get(self, id: str) -> Session | None:
         row = self._here.one(f"SELECT {_SELECT} FROM sessions s WHERE s.ns = ?1 AND s.id = ?2", id)
-        return self._session(row) if row else None
+        return self._session(*row) if row else None
 
     def latest(self, limit: int, offset: int) -> list[tuple[Session, int]]:
         """The latest first, each with the number of its memories."""
@@ -33,7 +32,7 @@ class SqliteSessions:
             f" {_SELECT} FROM sessions s WHERE s.ns = ?1 ORDER BY s.started DESC, s.id LIMIT ?2 OFFSET ?3",
             limit, offset,
         )  # fmt: skip
-        return [(self._session(row[1:]), row[0]) for row in rows]
+        return [(self._session(*row[1:]), row[0]) for row in rows]
 
     def numbers(self, id: str) -> list[int]:
         return self._here.first("SELECT DISTINCT num FROM session_memories WHERE ns = ?1 AND session = ?2", id)
@@ -52,7 +51,7 @@ class SqliteSessions:
             " WHERE +l.ns = ?1 ORDER BY l.id DESC",
             packed(nums),
         )
-        return {row[0]: self._session(row[1:]) for row in rows}
+        return {row[0]: self._session(*row[1:]) for row in rows}
 
     def contexts(self, nums: Sequence[int]) -> dict[int, SessionContext]:
         """The session in which each memory was last used, and how."""
@@ -63,7 +62,7 @@ class SqliteSessions:
             " JOIN sessions s ON s.ns = ?1 AND s.id = l.session WHERE +l.ns = ?1 ORDER BY l.at, l.id",
             packed(nums),
         )
-        return {row[0]: SessionContext(self._session(row[3:]), row[2], Usage(row[1])) for row in rows}
+        return {row[0]: SessionContext(self._session(*row[3:]), row[2], Usage(row[1])) for row in rows}
 
     def turns(self, nums: Sequence[int], withheld: str) -> dict[int, tuple[str, int | None, int | None]]:
         """The session in which each memory was made, and what was said there right before and after it."""
@@ -104,10 +103,6 @@ class SqliteSessions:
         )
         assert row is not None
         return row[0] is not None or bool(row[1]), row[0]
-
-
-class SqliteSessionWriter(SqliteSessions):
-    __slots__ = ()
 
     def put(self, session: Session) -> None:
         """A session that is there takes what it did not have."""

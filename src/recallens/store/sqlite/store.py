@@ -14,28 +14,27 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import apsw
+from msgspec import Struct
 
-from recallens.errors import InvalidInput, StoreReadOnly
+from recallens.errors import InvalidInput
+from recallens.store.protocols import Reader, StoreReader
 from recallens.store.records import META_ENCODER_KEY, Health, NamespaceState, Unencoded
-from recallens.store.sqlite.citations import SqliteCitations, SqliteCitationWriter
 from recallens.store.sqlite.connection import (
     InOurWords,
     NamespaceConnection,
+    cannot_write,
     connect,
     has_died,
     immediate,
-    in_our_words,
     open_store,
 )
-from recallens.store.sqlite.memories import SqliteMemories, SqliteMemoryWriter
-from recallens.store.sqlite.relations import SqliteRelations, SqliteRelationWriter
-from recallens.store.sqlite.sessions import SqliteSessions, SqliteSessionWriter
-from recallens.store.sqlite.tasks import MISCOUNTED_TRIALS, SqliteTasks, SqliteTaskWriter
-from recallens.store.sqlite.terms import SqliteTerms, SqliteTermWriter, TermCache
-from recallens.store.sqlite.tokens import SqliteTokens, SqliteTokenWriter
-from recallens.store.sqlite.trail import SqliteTrail, SqliteTrailWriter
-from recallens.store.sqlite.vaults import SqliteDocuments, SqliteDocumentWriter, SqliteVaults, SqliteVaultWriter
-from recallens.store.sqlite.vectors import SqliteVectors, SqliteVectorWriter
+from recallens.store.sqlite.memories import SqliteMemories
+from recallens.store.sqlite.relations import SqliteCitations, SqliteRelations
+from recallens.store.sqlite.sessions import SqliteSessions
+from recallens.store.sqlite.tasks import MISCOUNTED_TRIALS, SqliteTasks
+from recallens.store.sqlite.terms import SqliteTerms, SqliteVectors, TermCache
+from recallens.store.sqlite.trail import SqliteTokens, SqliteTrail
+from recallens.store.sqlite.vaults import SqliteDocuments, SqliteVaults
 
 # What goes with a namespace that is removed; the ledgers and kept answers go apart.
 _TABLES = (
@@ -47,74 +46,34 @@ _COUNTED = (
 )  # fmt: skip
 
 
-class SqliteReader:
-    """One namespace in one transaction, as its nouns."""
+class SqliteNamespace:
+    """One namespace in one transaction, as its nouns. Nouns that are written together are given each other."""
 
-    __slots__ = (
-        "_here", "citations", "documents", "memories", "name", "relations", "sessions", "tasks", "terms", "trail",
-        "vaults", "vectors",
-    )  # fmt: skip
-
-    def __init__(self, here: NamespaceConnection) -> None:
+    def __init__(self, here: NamespaceConnection, cache: TermCache) -> None:
         self._here = here
+        self._cache = cache
         self.name = here.name
         self.citations = SqliteCitations(here)
-        self.memories = SqliteMemories(here, self.citations)
-        self.terms = SqliteTerms(here)
+        self.terms = SqliteTerms(here, cache)
+        self.tasks = SqliteTasks(here)
+        self.trail = SqliteTrail(here)
+        self.memories = SqliteMemories(here, self.citations, self.terms, self.tasks, self.trail)
         self.vectors = SqliteVectors(here)
         self.relations = SqliteRelations(here)
         self.sessions = SqliteSessions(here)
-        self.tasks = SqliteTasks(here)
-        self.trail = SqliteTrail(here)
         self.documents = SqliteDocuments(here)
-        self.vaults = SqliteVaults(here)
+        self.vaults = SqliteVaults(here, self.memories, self.terms, self.citations)
 
     @property
     def state(self) -> NamespaceState | None:
         return self._here.state
 
     @property
-    def whole(self) -> SqliteStoreReader:
-        return SqliteStoreReader(self._here.db)
+    def whole(self) -> SqliteTransaction:
+        return SqliteTransaction(self._here.db, self._here.numbers, self._cache)
 
     def statistics(self) -> dict[str, Any]:
         return _statistics(self._here.db, self._here.key)
-
-
-class SqliteWriter(SqliteReader):
-    """One namespace in one write transaction. Nouns that are written together are given each other."""
-
-    __slots__ = ("_cache",)
-
-    citations: SqliteCitationWriter
-    memories: SqliteMemoryWriter
-    terms: SqliteTermWriter
-    vectors: SqliteVectorWriter
-    relations: SqliteRelationWriter
-    sessions: SqliteSessionWriter
-    tasks: SqliteTaskWriter
-    trail: SqliteTrailWriter
-    documents: SqliteDocumentWriter
-    vaults: SqliteVaultWriter
-
-    def __init__(self, here: NamespaceConnection, cache: TermCache) -> None:
-        self._here = here
-        self._cache = cache
-        self.name = here.name
-        self.citations = SqliteCitationWriter(here)
-        self.terms = SqliteTermWriter(here, cache)
-        self.tasks = SqliteTaskWriter(here)
-        self.trail = SqliteTrailWriter(here)
-        self.memories = SqliteMemoryWriter(here, self.citations, self.terms, self.tasks, self.trail)
-        self.vectors = SqliteVectorWriter(here)
-        self.relations = SqliteRelationWriter(here)
-        self.sessions = SqliteSessionWriter(here)
-        self.documents = SqliteDocumentWriter(here)
-        self.vaults = SqliteVaultWriter(here, self.memories, self.terms, self.citations)
-
-    @property
-    def whole(self) -> SqliteStoreWriter:
-        return SqliteStoreWriter(self._here.db, self._here.numbers, self._cache)
 
     def ensure(self, at: int) -> NamespaceState:
         """Make the namespace, unless it is there."""
@@ -130,20 +89,22 @@ class SqliteWriter(SqliteReader):
         self._here.look_up()
 
 
-class SqliteStoreReader:
-    """What belongs to no single namespace, in one transaction."""
+class SqliteTransaction(Struct, frozen=True):
+    """What belongs to no single namespace, in one transaction, whose numbers and words all its namespaces share.
 
-    __slots__ = ("_db",)
+    One that only reads has no numbers.
+    """
 
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
+    _db: apsw.Connection
+    _numbers: dict[int, int] | None
+    _cache: TermCache
 
     @property
     def tokens(self) -> SqliteTokens:
         return SqliteTokens(self._db)
 
-    def at(self, namespace: str) -> SqliteReader:
-        return SqliteReader(NamespaceConnection(self._db, namespace, {}))
+    def at(self, namespace: str) -> SqliteNamespace:
+        return SqliteNamespace(NamespaceConnection(self._db, namespace, self._numbers), self._cache)
 
     def namespaces(self) -> list[tuple[NamespaceState, int]]:
         """Every namespace by name, with the number of its memories."""
@@ -169,24 +130,6 @@ class SqliteStoreReader:
     def backlog_size(self, encoder: str) -> int:
         row = self._db.execute("SELECT count(*) FROM backlog WHERE encoder = ?", (encoder,)).fetchone()
         return row[0] if row else 0
-
-
-class SqliteStoreWriter(SqliteStoreReader):
-    """The whole store in one write transaction, whose numbers and words all its namespaces share."""
-
-    __slots__ = ("_cache", "_numbers")
-
-    def __init__(self, db: apsw.Connection, numbers: dict[int, int], cache: TermCache) -> None:
-        super().__init__(db)
-        self._numbers = numbers
-        self._cache = cache
-
-    @property
-    def tokens(self) -> SqliteTokenWriter:
-        return SqliteTokenWriter(self._db)
-
-    def at(self, namespace: str) -> SqliteWriter:
-        return SqliteWriter(NamespaceConnection(self._db, namespace, self._numbers), self._cache)
 
     def set_meta(self, key: str, value: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
@@ -226,21 +169,18 @@ class SqliteStoreWriter(SqliteStoreReader):
 View = TypeVar("View")
 
 
-class ReadTransaction(Generic[View]):
+class ReadTransaction(Struct, Generic[View], frozen=True):
     """Everything inside sees one state of the store. A class, since a generator takes longer to enter and leave."""
 
-    __slots__ = ("_connection", "_path", "_view")
-
-    def __init__(self, connection: apsw.Connection, path: str, view: Callable[[SqliteStoreReader], View]) -> None:
-        self._connection = connection
-        self._path = path
-        self._view = view
+    _connection: apsw.Connection
+    _path: str
+    _view: Callable[[SqliteTransaction], View]
 
     def __enter__(self) -> View:
         with InOurWords(self._path):
             self._connection.execute("BEGIN")
             try:
-                return self._view(SqliteStoreReader(self._connection))
+                return self._view(SqliteTransaction(self._connection, None, {}))
             except BaseException:
                 self._connection.execute("ROLLBACK")
                 raise
@@ -248,11 +188,11 @@ class ReadTransaction(Generic[View]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with InOurWords(self._path):
+        words = InOurWords(self._path)
+        with words:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-        if error is not None and (translated := in_our_words(error, self._path)) is not None:
-            raise translated from error
+        words.__exit__(kind, error, trace)
 
 
 class SqliteStore:
@@ -283,30 +223,27 @@ class SqliteStore:
         connection: apsw.Connection = self._local.connection
         return connection
 
-    def read(self, namespace: str) -> ReadTransaction[SqliteReader]:
+    def read(self, namespace: str) -> ReadTransaction[Reader]:
         return ReadTransaction(self.connection, self.location, lambda whole: whole.at(namespace))
 
-    def read_all(self) -> ReadTransaction[SqliteStoreReader]:
+    def read_all(self) -> ReadTransaction[StoreReader]:
         return ReadTransaction(self.connection, self.location, lambda whole: whole)
 
     @contextmanager
-    def write(self, namespace: str) -> Iterator[SqliteWriter]:
+    def write(self, namespace: str) -> Iterator[SqliteNamespace]:
         with self.write_all() as whole:
             yield whole.at(namespace)
 
     @contextmanager
-    def write_all(self) -> Iterator[SqliteStoreWriter]:
+    def write_all(self) -> Iterator[SqliteTransaction]:
         if self.read_only:
-            raise StoreReadOnly(
-                f"{self.location} cannot be written to",
-                hint="Check the permissions of the file and its folder, or use --store PATH.",
-            )
+            raise cannot_write(self.location)
         connection = self.connection
         # One writer a process at a time: threads queue here instead of polling the file's lock.
         with self._writing, InOurWords(self.location):
             try:
                 with immediate(connection):
-                    yield SqliteStoreWriter(connection, {}, self._terms)
+                    yield SqliteTransaction(connection, {}, self._terms)
             except BaseException:
                 self._terms.clear()  # numbers given out in a transaction that did not happen
                 raise
@@ -326,14 +263,11 @@ class SqliteStore:
             broken = len(db.execute("PRAGMA foreign_key_check").fetchall())
             if broken:
                 problems.append(f"{broken} rows refer to a memory that is gone")
-            for question, sql in _DERIVED_CHECKS:
-                ((count,),) = db.execute(sql).fetchall()
+            checks = _DERIVED_CHECKS if encoder is None else _DERIVED_CHECKS | _VECTOR_CHECK
+            for problem, sql in checks.items():
+                ((count,),) = db.execute(sql, {"encoder": encoder}).fetchall()
                 if count:
-                    problems.append(f"{count} {question}")
-            if encoder is not None:
-                ((count,),) = db.execute(_WITHOUT_VECTOR, (encoder, encoder)).fetchall()
-                if count:
-                    problems.append(f"{count} memories without a vector and not in the backlog")
+                    problems.append(f"{count} {problem}")
         except apsw.CorruptError as error:
             problems.append(f"file: {error}")
         size = self.path.stat().st_size
@@ -397,31 +331,22 @@ def _statistics(db: apsw.Connection, namespace: int | None = None) -> dict[str, 
     return {"totals": totals, "by": by}
 
 
-_DERIVED_CHECKS = (
-    (
-        "memories without a lexical entry",
+_DERIVED_CHECKS = {
+    "memories without a lexical entry":
         "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM lexical l WHERE l.num = m.num)",
-    ),
-    (
-        "lexical entries whose length differs from their memory's",
+    "lexical entries whose length differs from their memory's":
         "SELECT count(*) FROM memories m JOIN lexical l ON l.num = m.num WHERE length(l.terms) <> 4 * m.length",
-    ),
-    (
-        "rows numbered beyond their namespace's counter",
+    "rows numbered beyond their namespace's counter":
         "SELECT count(*) FROM memories m JOIN namespaces n ON n.id = m.ns WHERE m.seq > n.number",
-    ),
-    (
-        "superseded memories without an end",
+    "superseded memories without an end":
         "SELECT count(*) FROM memories WHERE status = 'superseded' AND valid_until IS NULL",
-    ),
-    (
-        "memories whose source session does not know them",
+    "memories whose source session does not know them":
         "SELECT count(*) FROM memories m WHERE m.session IS NOT NULL AND NOT EXISTS (SELECT 1 FROM session_memories l"
         " WHERE l.num = m.num AND l.session = m.session AND l.usage = 'created')",
-    ),
-    ("memories whose tasks are miscounted", MISCOUNTED_TRIALS),
-)
-_WITHOUT_VECTOR = (
-    "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ? AND v.num = m.num)"
-    " AND NOT EXISTS (SELECT 1 FROM backlog b WHERE b.encoder = ? AND b.num = m.num)"
-)
+    "memories whose tasks are miscounted": MISCOUNTED_TRIALS,
+}  # fmt: skip
+_VECTOR_CHECK = {
+    "memories without a vector and not in the backlog":
+        "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = :encoder"
+        " AND v.num = m.num) AND NOT EXISTS (SELECT 1 FROM backlog b WHERE b.encoder = :encoder AND b.num = m.num)",
+}  # fmt: skip

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from recallens.model.memory import Artifact
 from recallens.model.task import Task
-from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
+from recallens.store.sqlite.connection import NamespaceConnection, packed
 
 _SELECT = (
     "SELECT t.id, t.text, t.started, t.wording, t.session, t.project, t.worktree, t.ended, t.reward, t.summary, m.id"
@@ -28,49 +30,37 @@ MISCOUNTED_TRIALS = (
 )
 
 
-class SqliteTasks:
-    __slots__ = ("_here",)
+class SqliteTasks(Struct, frozen=True):
+    _here: NamespaceConnection
 
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
-
-    def _task(self, row: Row) -> Task:
-        id, *rest = row
-        return Task(id, self._here.name, *rest)
+    def _select(self, further: str, *values: Any) -> list[Task]:
+        return [Task(id, self._here.name, *rest) for id, *rest in self._here.all(_SELECT + further, *values)]
 
     def get(self, id: str) -> Task | None:
-        row = self._here.one(f"{_SELECT} AND t.id = ?2", id)
-        return self._task(row) if row else None
+        return next(iter(self._select(" AND t.id = ?2", id)), None)
 
     def latest(
         self, *, running: bool | None, project: str | None, session: str | None, limit: int, offset: int
     ) -> list[Task]:
         """The latest first."""
-        where, values = [_SELECT], list[Any]()
-        if running is not None:
-            where.append("t.ended IS NULL" if running else "t.ended IS NOT NULL")
-        for column, value in (("project", project), ("session", session)):
-            if value is not None:
-                where.append(f"t.{column} = ?")
-                values.append(value)
-        rows = self._here.all(
-            f"{' AND '.join(where)} ORDER BY t.started DESC, t.id DESC LIMIT ? OFFSET ?", *values, limit, offset
-        )
-        return [self._task(row) for row in rows]
+        ended = {None: "", True: " AND t.ended IS NULL", False: " AND t.ended IS NOT NULL"}[running]
+        return self._select(
+            f"{ended} AND (?2 IS NULL OR t.project = ?2) AND (?3 IS NULL OR t.session = ?3)"
+            " ORDER BY t.started DESC, t.id DESC LIMIT ?4 OFFSET ?5",
+            project, session, limit, offset,
+        )  # fmt: skip
 
     def wordings(self, project: str | None, limit: int) -> list[tuple[str, str]]:
         """The first task of each wording in a project, by id and text, the latest first."""
-        rows = self._here.all(
+        return self._here.all(
             "SELECT id, text FROM tasks WHERE ns = ?1 AND project IS ?2 AND wording = id"
             " ORDER BY started DESC, id DESC LIMIT ?3",
             project, limit,
         )  # fmt: skip
-        return [(id, text) for id, text in rows]
 
     def attempts(self, wording: str) -> list[Task]:
         """The ended tasks of one wording, in the order in which they ended."""
-        rows = self._here.all(f"{_SELECT} AND t.wording = ?2 AND t.ended IS NOT NULL ORDER BY t.ended, t.id", wording)
-        return [self._task(row) for row in rows]
+        return self._select(" AND t.wording = ?2 AND t.ended IS NOT NULL ORDER BY t.ended, t.id", wording)
 
     def artifacts(self, tasks: Sequence[str], *, chars: int, limit: int) -> list[Artifact]:
         """What these tasks logged, in the order of time, each up to so many characters; -1 is no limit."""
@@ -83,8 +73,7 @@ class SqliteTasks:
         return [Artifact(id, self._here.name, *rest) for id, *rest in rows]
 
     def artifact_kinds(self, id: str) -> list[tuple[str, str]]:
-        rows = self._here.all("SELECT id, kind FROM artifacts WHERE ns = ?1 AND task = ?2 ORDER BY created, id", id)
-        return [(artifact, kind) for artifact, kind in rows]
+        return self._here.all("SELECT id, kind FROM artifacts WHERE ns = ?1 AND task = ?2 ORDER BY created, id", id)
 
     def memories(self, tasks: Sequence[str]) -> list[int]:
         """The memories that belong to these tasks, in the order of time."""
@@ -105,12 +94,11 @@ class SqliteTasks:
 
     def outcomes(self, tasks: Sequence[str]) -> dict[str, float]:
         """The last reward that was recorded for each task."""
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT e.task, e.amount FROM json_each(?2) j CROSS JOIN events e ON e.ns = ?1 AND e.task = j.value"
             " AND e.kind = 'outcome' WHERE e.amount IS NOT NULL ORDER BY e.at, e.id",
             packed(tasks),
         )
-        return dict(rows)
 
     def trials(self, nums: Sequence[int]) -> dict[int, tuple[int, float]]:
         """In how many ended tasks each memory took part, and the sum of their rewards."""
@@ -129,11 +117,7 @@ class SqliteTasks:
         )
         ended = self._here.one("SELECT count(*), total(reward) FROM tasks WHERE ns = ?1 AND ended <= ?2", at)
         assert ended is not None
-        return [(num, tasks, rewards) for num, tasks, rewards in rows], ended[0], ended[1]
-
-
-class SqliteTaskWriter(SqliteTasks):
-    __slots__ = ()
+        return rows, *ended
 
     def put(self, task: Task) -> None:
         self._here.change(

@@ -1,9 +1,12 @@
-"""What is derived from texts in SQLite: the dictionary of words, each memory's entry, labels, and changed columns."""
+"""What is derived from texts in SQLite: the dictionary of words, each memory's entry, labels and changed columns; and
+vectors, with the backlog of memories that have none yet."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
 
 from recallens.store.records import COLUMN_FIELDS, ColumnChanges, LexicalEntry, Prepared
 from recallens.store.sqlite.connection import NamespaceConnection, packed
@@ -17,11 +20,9 @@ TermCache = dict[int, tuple[int, dict[str, int]]]
 """By namespace, the words whose numbers a writer knows, and the epoch in which they hold."""
 
 
-class SqliteTerms:
-    __slots__ = ("_here",)
-
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
+class SqliteTerms(Struct, frozen=True):
+    _here: NamespaceConnection
+    _cache: TermCache
 
     def changes(self, since: int) -> ColumnChanges:
         rows = self._here.all(
@@ -40,11 +41,10 @@ class SqliteTerms:
         return (LexicalEntry(*row) for row in rows)
 
     def numbers(self, words: Sequence[str]) -> dict[str, int]:
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT t.term, t.number FROM json_each(?2) j CROSS JOIN terms t ON t.ns = ?1 AND t.term = j.value",
             packed(words),
         )
-        return dict(rows)
 
     def with_prefix(self, prefixes: Sequence[str], cap: int) -> dict[str, list[int]]:
         rows = self._here.all(
@@ -70,17 +70,16 @@ class SqliteTerms:
 
     def labelled(self, labels: Sequence[tuple[str, str]]) -> list[tuple[str, str, int]]:
         """Memories that carry any of these (value, kind) labels; an empty kind means any kind."""
-        rows = self._here.all(
+        return self._here.all(
             "SELECT l.value, l.kind, l.num FROM json_each(?2) j CROSS JOIN labels l"
             " ON l.ns = ?1 AND l.value = j.value ->> 0 AND (j.value ->> 1 = '' OR l.kind = j.value ->> 1)"
             " ORDER BY l.num",
             packed([list(label) for label in labels]),
         )
-        return [(value, kind, num) for value, kind, num in rows]
 
     def sharing_names(self, nums: Sequence[int], cap: int) -> list[tuple[int, int]]:
         """Pairs of memories that name the same entity, one of these first; names that everybody has are left out."""
-        rows = self._here.all(
+        return self._here.all(
             "SELECT DISTINCT a.num, b.num FROM labels a JOIN labels b ON b.ns = a.ns AND b.value = a.value"
             " AND b.kind = 'entity' AND b.num <> a.num WHERE a.ns = ?1 AND a.kind = 'entity'"
             " AND a.num IN (SELECT value FROM json_each(?2))"
@@ -89,24 +88,14 @@ class SqliteTerms:
             " ORDER BY a.num, b.num LIMIT ?4",
             packed(nums), MOST_SHARED, cap,
         )  # fmt: skip
-        return [(a, b) for a, b in rows]
 
     def paths(self, nums: Sequence[int]) -> list[tuple[int, str]]:
         """Every file that each of these memories names."""
-        rows = self._here.all(
+        return self._here.all(
             "SELECT l.num, l.value FROM json_each(?2) j CROSS JOIN labels l ON l.num = j.value"
             " WHERE l.ns = ?1 AND l.kind = 'path' ORDER BY l.num, l.value",
             packed(nums),
         )
-        return [(num, value) for num, value in rows]
-
-
-class SqliteTermWriter(SqliteTerms):
-    __slots__ = ("_cache",)
-
-    def __init__(self, here: NamespaceConnection, cache: TermCache) -> None:
-        super().__init__(here)
-        self._cache = cache
 
     def put(self, nums: Sequence[int], rows: Sequence[Prepared]) -> None:
         """What is derived from the text: the lexical entry and the labels."""
@@ -171,3 +160,41 @@ class SqliteTermWriter(SqliteTerms):
         here.change("UPDATE namespaces SET epoch = epoch + 1, next_term = 0 WHERE id = ?1")
         here.change("UPDATE memories SET seq = ?2 WHERE ns = ?1", here.number())
         self._cache.pop(here.key, None)
+
+
+class SqliteVectors(Struct, frozen=True):
+    _here: NamespaceConnection
+
+    def changes(self, encoder: str, since: int) -> Iterable[tuple[int, int, bytes]]:
+        """Number, part and vector of what was written after a number."""
+        return self._here.db.execute(
+            "SELECT num, part, vector FROM vectors WHERE ns = ? AND encoder = ? AND seq > ? ORDER BY num, part",
+            (self._here.key, encoder, since),
+        )
+
+    def put(self, encoder: str, vectors: Sequence[tuple[int, int, bytes]]) -> None:
+        seq = self._here.number()
+        # A memory may have been deleted while its text was being encoded: then there is nothing to keep.
+        self._here.change_many(
+            "INSERT OR REPLACE INTO vectors (ns, num, encoder, part, seq, vector)"
+            " SELECT ?1, num, ?2, ?3, ?4, ?5 FROM memories WHERE num = ?6 AND ns = ?1",
+            [(encoder, part, seq, vector, num) for num, part, vector in vectors],
+        )
+        self._here.change(
+            "DELETE FROM backlog WHERE +ns = ?1 AND encoder = ?2 AND num IN (SELECT value FROM json_each(?3))",
+            encoder, packed([num for num, _, _ in vectors]),
+        )  # fmt: skip
+
+    def enqueue(self, encoder: str, nums: Sequence[int]) -> None:
+        self._here.change(
+            "INSERT OR IGNORE INTO backlog (ns, encoder, num) SELECT ?1, ?2, value FROM json_each(?3)",
+            encoder, packed(nums),
+        )  # fmt: skip
+
+    def enqueue_missing(self, encoder: str, nums: Sequence[int]) -> None:
+        """One that was still waiting when its number changed waits under the new one."""
+        self._here.change(
+            "INSERT OR IGNORE INTO backlog (ns, encoder, num) SELECT ?1, ?2, value FROM json_each(?3)"
+            " WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = value)",
+            encoder, packed(nums),
+        )  # fmt: skip

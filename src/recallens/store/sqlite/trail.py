@@ -1,32 +1,30 @@
-"""What was done with memories in SQLite: events, the audit chain, and the ledgers of recorded recalls."""
+"""What was done with memories in SQLite: events, the audit chain, and the ledgers of recorded recalls; and tokens, with
+the answers of writes that may be sent twice, which belong to no single namespace."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 
-from recallens.model.audit import AuditEntry
+import apsw
+from msgspec import Struct, structs
+
+from recallens.model.audit import AuditEntry, KeptAnswer, Token
 from recallens.model.memory import Event
 from recallens.model.salience import DAY_MS
 from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
 
 
-class SqliteTrail:
-    __slots__ = ("_here",)
-
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
+class SqliteTrail(Struct, frozen=True):
+    _here: NamespaceConnection
 
     def usage_until(self, at: int) -> list[tuple[int, str, int, float | None]]:
         """What happened to each memory up to a time: number, kind, time and amount."""
-        rows = self._here.all(
+        return self._here.all(
             "SELECT num, kind, at, amount FROM events WHERE ns = ?1 AND at <= ?2 AND num IS NOT NULL"
             " ORDER BY num, at, id",
             at,
         )
-        return [(num, kind, when, amount) for num, kind, when, amount in rows]
-
-    # ── the audit chain ──
 
     def audit_head(self) -> tuple[int, str]:
         """The number and digest that the last entry must have."""
@@ -39,9 +37,8 @@ class SqliteTrail:
             " WHERE ns = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
             after, limit,
         )  # fmt: skip
-        name = self._here.name
         return [
-            AuditEntry(id, name, number, at, session, asked, tuple(json.loads(memories)), previous, digest)
+            AuditEntry(id, self._here.name, number, at, session, asked, tuple(json.loads(memories)), previous, digest)
             for id, number, at, session, asked, memories, previous, digest in rows
         ]
 
@@ -50,14 +47,11 @@ class SqliteTrail:
 
         One recall has an entry for each memory that it returned, all of one time and question.
         """
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT at / ?2, count(DISTINCT at || ' ' || query_digest) FROM audit WHERE ns = ?1 AND at >= ?3"
             " GROUP BY 1",
             DAY_MS, since,
         )  # fmt: skip
-        return dict(rows)
-
-    # ── the ledgers of recorded recalls ──
 
     def ledger(self, id: str) -> tuple[bytes, dict[str, str]] | None:
         return _ledger(self._here.one("SELECT ledger, audit FROM snapshots WHERE ns = ?1 AND id = ?2", id))
@@ -77,20 +71,15 @@ class SqliteTrail:
 
         An owner sees their own and those of nobody, as with a single one.
         """
-        rows = self._here.all(
+        return self._here.all(
             "SELECT id, at, session, ledger FROM snapshots WHERE ns = ?1"
             " AND (?3 IS NULL OR owner IS NULL OR owner = ?3) ORDER BY number DESC LIMIT ?2",
             limit, owner,
         )  # fmt: skip
-        return [(id, at, session, ledger) for id, at, session, ledger in rows]
 
     def ledger_owner(self, id: str) -> str | None:
         row = self._here.one("SELECT owner FROM snapshots WHERE ns = ?1 AND id = ?2", id)
         return row[0] if row else None
-
-
-class SqliteTrailWriter(SqliteTrail):
-    __slots__ = ()
 
     def record(self, events: Sequence[Event], nums: Sequence[int | None]) -> None:
         rows = [
@@ -115,10 +104,8 @@ class SqliteTrailWriter(SqliteTrail):
             packed(rows),
         )
         if entries:
-            last = entries[-1]
-            self._here.change(
-                "UPDATE namespaces SET audit_number = ?2, audit_digest = ?3 WHERE id = ?1", last.number, last.digest
-            )
+            sql = "UPDATE namespaces SET audit_number = ?2, audit_digest = ?3 WHERE id = ?1"
+            self._here.change(sql, entries[-1].number, entries[-1].digest)
 
     def put_ledger(
         self, *, id: str, session: str, at: int, ledger: bytes, audit: Mapping[str, str], keep: int,
@@ -137,13 +124,51 @@ class SqliteTrailWriter(SqliteTrail):
         )  # fmt: skip
 
     def drop_ledgers(self) -> None:
-        """Stored ledgers name memories and titles: what is deleted for good must not live on in them.
-
-        Nor in the answers that are kept to be given again.
-        """
+        """What is deleted for good must not live on in stored ledgers, nor in answers that are kept."""
         self._here.change("DELETE FROM snapshots WHERE ns = ?1")
         self._here.change("DELETE FROM answers WHERE namespace = (SELECT name FROM namespaces WHERE id = ?1)")
 
 
 def _ledger(row: Row | None) -> tuple[bytes, dict[str, str]] | None:
     return (row[0], json.loads(row[1])) if row else None
+
+
+_TOKEN = ", ".join(Token.__struct_fields__)
+
+
+class SqliteTokens(Struct, frozen=True):
+    _db: apsw.Connection
+
+    def all(self) -> list[Token]:
+        """The oldest first."""
+        rows = self._db.execute(f"SELECT {_TOKEN} FROM tokens ORDER BY created, id")
+        return [
+            Token(id, name, digest, tuple(json.loads(namespaces)), *rest)
+            for id, name, digest, namespaces, *rest in rows
+        ]
+
+    def answer(self, owner: str, key: str) -> KeptAnswer | None:
+        row = self._db.execute(
+            "SELECT request, created, status, body FROM answers WHERE owner = ? AND key = ?", (owner, key)
+        ).fetchone()
+        return KeptAnswer(*row) if row else None
+
+    def put(self, token: Token) -> None:
+        values = [packed(value) if isinstance(value, tuple) else value for value in structs.astuple(token)]
+        self._db.execute(f"INSERT INTO tokens ({_TOKEN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+
+    def revoke(self, id: str, at: int) -> None:
+        self._db.execute("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL", (at, id))
+
+    def put_answer(self, owner: str, key: str, namespace: str | None, answer: KeptAnswer) -> None:
+        self._db.execute(
+            "INSERT OR REPLACE INTO answers (owner, key, namespace, request, created, status, body)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (owner, key, namespace, *structs.astuple(answer)),
+        )
+
+    def drop_answer(self, owner: str, key: str) -> None:
+        self._db.execute("DELETE FROM answers WHERE owner = ? AND key = ?", (owner, key))
+
+    def drop_answers_before(self, created: int) -> None:
+        self._db.execute("DELETE FROM answers WHERE created < ?", (created,))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, convert
 
 from recallens.model.memory import Document
-from recallens.store.sqlite.citations import SqliteCitationWriter, citation_columns
-from recallens.store.sqlite.connection import NamespaceConnection, Row, packed, packed_record
-from recallens.store.sqlite.memories import REPLACED, SqliteMemoryWriter
-from recallens.store.sqlite.terms import SqliteTermWriter
+from recallens.store.sqlite.connection import NamespaceConnection, packed, packed_record
+from recallens.store.sqlite.memories import REPLACED, SqliteMemories
+from recallens.store.sqlite.relations import SqliteCitations, citation_columns
+from recallens.store.sqlite.terms import SqliteTerms
 
 # The methods that make these load them: a store without a vault needs none.
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 # The vault with the number ?2, if it is one of this namespace.
 _VAULT = "(SELECT id FROM vaults WHERE id = ?2 AND ns = ?1)"
-_PLACED = "s.position, s.headings, s.anchors, s.digest, s.body, s.links"
 # What happened to a memory, and what it is related to, goes on with its new number.
 _FOLLOWING = (
     ("events", "num"), ("session_memories", "num"), ("relations", "source"), ("relations", "target"),
@@ -27,22 +28,18 @@ _FOLLOWING = (
 )  # fmt: skip
 
 
-class SqliteDocuments:
-    __slots__ = ("_here",)
-
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
+class SqliteDocuments(Struct, frozen=True):
+    _here: NamespaceConnection
 
     def all(self) -> list[Document]:
         rows = self._here.all("SELECT id, path, title, hash, mtime, project FROM documents WHERE ns = ?1 ORDER BY path")
         return [Document(id, self._here.name, *rest) for id, *rest in rows]
 
     def paths(self, ids: Sequence[str]) -> dict[str, str]:
-        rows = self._here.all(
+        return self._here.mapping(
             "SELECT d.id, d.path FROM json_each(?2) j CROSS JOIN documents d ON d.ns = ?1 AND d.id = j.value",
             packed(ids),
         )
-        return dict(rows)
 
     def memories(self, path: str) -> list[int]:
         return self._here.first(
@@ -50,10 +47,6 @@ class SqliteDocuments:
             " WHERE d.ns = ?1 AND d.path = ?2",
             path,
         )
-
-
-class SqliteDocumentWriter(SqliteDocuments):
-    __slots__ = ()
 
     def put(self, document: Document) -> None:
         self._here.change(
@@ -67,18 +60,18 @@ class SqliteDocumentWriter(SqliteDocuments):
         )
 
 
-class SqliteVaults:
-    __slots__ = ("_here",)
-
-    def __init__(self, here: NamespaceConnection) -> None:
-        self._here = here
+class SqliteVaults(Struct, frozen=True):
+    _here: NamespaceConnection
+    _memories: SqliteMemories
+    _terms: SqliteTerms
+    _citations: SqliteCitations
 
     def all(self) -> list[Vault]:
-        from recallens.model.vault import Vault
+        from recallens.model.vault import Vault, VaultOptions
 
         rows = self._here.all("SELECT id, name, root, options, created, synced FROM vaults WHERE ns = ?1 ORDER BY name")
         return [
-            Vault(id, self._here.name, name, root, _options_of(options), created, synced)
+            Vault(id, self._here.name, name, root, convert(json.loads(options), VaultOptions), created, synced)
             for id, name, root, options, created, synced in rows
         ]
 
@@ -105,16 +98,20 @@ class SqliteVaults:
 
     def sections(self, vault: int, documents: Sequence[str]) -> dict[str, list[KnownSection]]:
         """The sections of these documents, each list in the order of the file."""
+        from recallens.model.vault import KnownSection, Placed
+
         rows = self._here.all(
-            f"SELECT s.num, m.id, s.document, m.content_hash, m.title, m.created, {_PLACED} FROM json_each(?3) j"
+            "SELECT s.num, m.id, s.document, m.content_hash, m.title, m.created, s.position, s.headings, s.anchors,"
+            " s.digest, s.body, s.links FROM json_each(?3) j"
             f" CROSS JOIN vault_sections s ON s.vault = {_VAULT} AND s.document = j.value"
             " JOIN memories m ON m.num = s.num ORDER BY s.document, s.position",
             vault, packed(documents),
         )  # fmt: skip
         sections: dict[str, list[KnownSection]] = {}
-        for row in rows:
-            section = _section_of(row)
-            sections.setdefault(section.document, []).append(section)
+        for num, id, document, content_hash, title, created, position, headings, anchors, digest, body, links in rows:
+            placed = Placed(position, _names_of(headings), _names_of(anchors), digest, body, _links_of(links))
+            section = KnownSection(num, id, document, placed, content_hash, title, created)
+            sections.setdefault(document, []).append(section)
         return sections
 
     def page(self, vault: int, limit: int, offset: int) -> list[tuple[str, str, int, tuple[str, ...], str | None, int]]:
@@ -161,34 +158,14 @@ class SqliteVaults:
             " AND r.type = 'MENTIONS' AND r.origin = 'rule'",
             vault,
         )
-        return {(source, target) for source, target in rows}
+        return set(rows)
 
     def holds(self, path: str) -> bool:
         """Whether a document is a file of a vault."""
-        row = self._here.one(
-            "SELECT EXISTS (SELECT 1 FROM documents d JOIN vault_files f ON f.document = d.id"
-            " WHERE d.ns = ?1 AND d.path = ?2)",
-            path,
+        sql = (
+            "SELECT 1 FROM documents d JOIN vault_files f ON f.document = d.id WHERE d.ns = ?1 AND d.path = ?2 LIMIT 1"
         )
-        return bool(row and row[0])
-
-
-class SqliteVaultWriter(SqliteVaults):
-    __slots__ = ("_citations", "_memories", "_terms")
-
-    def __init__(
-        self,
-        here: NamespaceConnection,
-        memories: SqliteMemoryWriter,
-        terms: SqliteTermWriter,
-        citations: SqliteCitationWriter,
-    ) -> None:
-        super().__init__(here)
-        self._memories = memories
-        self._terms = terms
-        self._citations = citations
-
-    # ── vaults and files ──
+        return self._here.one(sql, path) is not None
 
     def put(self, name: str, root: str, options: VaultOptions, at: int) -> None:
         self._here.change(
@@ -221,17 +198,13 @@ class SqliteVaultWriter(SqliteVaults):
             vault, packed(paths),
         )  # fmt: skip
 
-    # ── sections ──
-
     def insert_sections(self, vault: int, sections: Sequence[NewSection]) -> list[int]:
         nums = self._memories.insert([section.row for section in sections])
-        self._here.change_many(
-            f"INSERT INTO vault_sections VALUES (?3, {_VAULT}, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-            [
-                (vault, num, section.row.memory.document, *_values(section.placed))
-                for num, section in zip(nums, sections, strict=True)
-            ],
-        )
+        rows = [
+            (vault, num, section.row.memory.document, *_values(section.placed))
+            for num, section in zip(nums, sections, strict=True)
+        ]
+        self._here.change_many(f"INSERT INTO vault_sections VALUES (?3, {_VAULT}, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", rows)
         return nums
 
     def replace_sections(self, sections: Sequence[ReplacedSection]) -> list[int]:
@@ -243,17 +216,19 @@ class SqliteVaultWriter(SqliteVaults):
         if not sections:
             return []
         here, seq = self._here, self._here.number()
-        fresh = self._fresh_numbers(len(sections))
-        pairs = packed([[section.num, num] for section, num in zip(sections, fresh, strict=True)])
+        # Numbers as AUTOINCREMENT would give them out, and never again.
+        following = "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'memories' RETURNING seq"
+        row = here.db.execute(following, (len(sections),)).fetchone()
+        assert row is not None  # there is a section to replace, so there was an insert
+        fresh = list(range(row[0] - len(sections) + 1, row[0] + 1))
+        numbered = list(zip(sections, fresh, strict=True))
+        pairs = packed([[section.num, num] for section, num in numbered])
         old = packed([section.num for section in sections])
         here.db.execute("PRAGMA defer_foreign_keys = ON")
         sets = "".join(f", {name} = ?{place}" for place, name in enumerate(REPLACED.names, start=5))
         here.change_many(
             f"UPDATE memories SET num = ?3, seq = ?4{sets}, version = version + 1 WHERE num = ?2 AND ns = ?1",
-            [
-                (section.num, num, seq, *REPLACED.values(section.row))
-                for section, num in zip(sections, fresh, strict=True)
-            ],
+            [(section.num, num, seq, *REPLACED.values(section.row)) for section, num in numbered],
         )
         for table in ("citations", "lexical", "labels", "backlog"):
             here.db.execute(f"DELETE FROM {table} WHERE num IN (SELECT value FROM json_each(?))", (old,))
@@ -274,16 +249,8 @@ class SqliteVaultWriter(SqliteVaults):
         rows = [section.row for section in sections]
         self._citations.put(fresh, [row.memory for row in rows])
         self._terms.put(fresh, rows)
-        self._place([(section.placed, num) for section, num in zip(sections, fresh, strict=True)])
+        self._place([(section.placed, num) for section, num in numbered])
         return fresh
-
-    def _fresh_numbers(self, count: int) -> list[int]:
-        """Numbers as AUTOINCREMENT would give them out, and never again."""
-        row = self._here.db.execute(
-            "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'memories' RETURNING seq", (count,)
-        ).fetchone()
-        assert row is not None  # there is a section to replace, so there was an insert
-        return list(range(row[0] - count + 1, row[0] + 1))
 
     def move_sections(self, sections: Sequence[MovedSection]) -> None:
         if not sections:
@@ -316,8 +283,6 @@ class SqliteVaultWriter(SqliteVaults):
         if nums:
             self._memories.bury(nums)
 
-    # ── links ──
-
     def put_mentions(self, pairs: Sequence[tuple[int, int]], at: int) -> None:
         self._here.change_many(
             "INSERT OR IGNORE INTO relations (ns, source, target, type, confidence, origin, created)"
@@ -334,22 +299,6 @@ class SqliteVaultWriter(SqliteVaults):
 
 
 # ── rows as values, and back ──
-
-
-def _options_of(text: str) -> VaultOptions:
-    from recallens.model.vault import VaultOptions
-
-    values: dict[str, Any] = json.loads(text)
-    lists: dict[str, Any] = {name: tuple(item) for name, item in values.items() if isinstance(item, list)}
-    return VaultOptions(**(values | lists))
-
-
-def _section_of(row: Row) -> KnownSection:
-    from recallens.model.vault import KnownSection, Placed
-
-    num, id, document, content_hash, title, created, position, headings, anchors, digest, body, links = row
-    placed = Placed(position, _names_of(headings), _names_of(anchors), digest, body, _links_of(links))
-    return KnownSection(num, id, document, placed, content_hash, title, created)
 
 
 def _names_of(text: str) -> tuple[str, ...]:
