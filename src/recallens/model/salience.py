@@ -104,15 +104,6 @@ class Uplift(Struct, frozen=True):
     tasks: int
 
 
-class Trials(Struct, frozen=True, eq=False):
-    """n and s of each row at the judging time, and N and S of the namespace."""
-
-    tasks: NDArray[np.int32]
-    rewards: FloatArray
-    ended: int
-    total: float
-
-
 def expected_reward(ended: int, total: float) -> float:
     """m0, within [0, 1] for rewards within [0, 1]."""
     return (total + PRIOR_TASKS * PRIOR_REWARD) / (ended + PRIOR_TASKS)
