@@ -53,7 +53,7 @@ class Preset:
         if self.by_strategy and strategy is Strategy.SIMPLE and mode is Mode.HYBRID:
             return VIEWS[Mode.SEMANTIC]
         used = {term.view for term in self.terms}
-        return tuple(view for view in VIEWS[mode] if view in used)
+        return tuple(filter(used.__contains__, VIEWS[mode]))
 
 
 SECTOR_BOOST = {

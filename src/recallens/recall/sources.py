@@ -113,7 +113,7 @@ def _manifests(scene: Scene, rows: IntArray) -> BoolArray:
     documents = scene.columns["document"][rows]
     codes = [code for code in np.unique(documents).tolist() if code >= 0]
     names = scene.columns.names["document"].texts
-    paths = scene.bodies.paths([names[code] for code in codes])
+    paths = scene.bodies.paths_of([names[code] for code in codes])
     return np.isin(documents, [code for code in codes if is_manifest(paths.get(names[code], ""))])
 
 

@@ -32,7 +32,7 @@ def salience(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts:
 @score_term("salience")
 def own_salience(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts:
     """Salience as time has left it; what recalls and confirmations added stands beside it as reinforcementBoost."""
-    return weight * scene.own_salience(pool.rows), all_true(len(pool)), {"weight": weight}
+    return weight * scene.salience(pool.rows, own=True), all_true(len(pool)), {"weight": weight}
 
 
 @score_term("reinforcementBoost")
@@ -40,7 +40,7 @@ def reinforcement_boost(scene: Scene, pool: Pool, query: Query, weight: float) -
     computed = scene.usage.reinforcement[pool.rows] > 0
     if not anywhere(computed):
         return None
-    gained = scene.salience(pool.rows) - scene.own_salience(pool.rows)
+    gained = scene.salience(pool.rows) - scene.salience(pool.rows, own=True)
     return np.where(computed, weight * gained, 0.0), computed, {"weight": weight}
 
 

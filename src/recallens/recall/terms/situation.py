@@ -201,7 +201,7 @@ def _beside(scene: Scene, rows: IntArray, file: str) -> FloatArray:
     if not codes:
         return match
     names = scene.columns.names["document"].texts
-    paths = scene.bodies.paths([names[code] for code in codes])
+    paths = scene.bodies.paths_of([names[code] for code in codes])
     folder = file.rpartition("/")[0]
     for code in codes:
         path = inner_path(paths.get(names[code], ""))
