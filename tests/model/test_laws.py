@@ -184,7 +184,7 @@ def test_an_absent_term_is_not_a_zero() -> None:
     entries = [entry("s", verdict, 0, 0) for verdict in (found, absent)]
     ledger = Ledger({}, tuple(entries))
     assert ledger.replay().score.tolist() == [0.0, 0.0]
-    assert (ledger.parts(0), ledger.parts(1)) == ({}, {"graph": 0.0})
+    assert ledger.parts_of(np.arange(2)) == [{}, {"graph": 0.0}]
 
 
 def test_an_exempt_row_is_admitted_beside_those_that_pass() -> None:

@@ -21,6 +21,7 @@ from recallens.recall.conflicts import (
     contested_claims,
     disagree,
     marked,
+    values_in,
 )
 from recallens.recall.question import far_apart, level_of_memory
 from recallens.render import render
@@ -199,17 +200,17 @@ def test_a_line_of_signs_is_no_conflict() -> None:
     ],
 )
 def test_values_that_disagree(one: str, other: str, differ: bool) -> None:
-    assert any(disagree(a, b) for a in claims_of(one) for b in claims_of(other)) is differ
+    assert any(disagree(a, b) for a in claims_of(values_in(one)) for b in claims_of(values_in(other))) is differ
 
 
 def test_claims_are_read_only_where_numbers_of_a_unit_differ() -> None:
     texts = ["The cache TTL is 60 seconds", "The queue limit is 90 seconds", "The retry budget is 5 minutes"]
-    assert contested_claims(texts) == [claims_of(texts[0]), claims_of(texts[1]), []]
+    assert contested_claims(texts) == [claims_of(values_in(text)) for text in texts[:2]] + [[]]
     assert contested_claims(texts[:1]) == [[]]
     many = ". ".join(
         f"The limit of queue {chr(97 + n)} is {n} minutes. Its lease lasts 7 days" for n in range(MOST_CLAIMS)
     )
-    assert contested_claims([many, "The lease lasts 8 days"])[0] == claims_of(many)
+    assert contested_claims([many, "The lease lasts 8 days"])[0] == claims_of(values_in(many))
 
 
 def test_severity_is_the_worst_of_what_was_found() -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
+import math
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 GENESIS = "0" * 64
 
@@ -36,15 +37,17 @@ class AuditEntry(Struct, frozen=True):
     digest: str
 
 
+_DIGESTED = ("namespace", "number", "at", "session", "query_digest", "memories", "previous")
+
+
 def query_digest(text: str) -> str:
     """The log holds digests, never text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def entry_digest(
-    *, namespace: str, number: int, at: int, session: str | None, query: str, memories: Sequence[str], previous: str
-) -> str:
-    record = [namespace, number, at, session, query, list(memories), previous]
+def entry_digest(entry: AuditEntry) -> str:
+    """Over all of the entry but its id, which is made of the digest."""
+    record = [getattr(entry, name) for name in _DIGESTED]
     return hashlib.sha256(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -58,26 +61,12 @@ def chained(
     injected: Sequence[tuple[str, str]],
 ) -> list[AuditEntry]:
     """An entry for each memory that was injected: its id and the hash of its text."""
-    number, previous = head[0], head[1] or GENESIS
+    previous = head[1] or GENESIS
     entries = []
-    for id, content_hash in injected:
-        number += 1
-        memories = (id, content_hash)
-        digest = entry_digest(
-            namespace=namespace,
-            number=number,
-            at=at,
-            session=session,
-            query=query,
-            memories=memories,
-            previous=previous,
-        )
-        entries.append(
-            AuditEntry(
-                f"audit-{digest[:12]}-{number}", namespace, number, at, session, query, memories, previous, digest
-            )
-        )
-        previous = digest
+    for number, memories in enumerate(injected, start=head[0] + 1):
+        entry = AuditEntry("", namespace, number, at, session, query, memories, previous, "")
+        previous = entry_digest(entry)
+        entries.append(replace(entry, id=f"audit-{previous[:12]}-{number}", digest=previous))
     return entries
 
 
@@ -89,11 +78,7 @@ def verify_chain(entries: Iterable[AuditEntry], head: tuple[int, str]) -> list[s
         if entry.number != number + 1:
             problems.append(f"entries {number + 1} to {entry.number - 1} are missing" if entry.number > number + 1
                             else f"entry {entry.number} is out of order")  # fmt: skip
-        digest = entry_digest(
-            namespace=entry.namespace, number=entry.number, at=entry.at, session=entry.session,
-            query=entry.query_digest, memories=entry.memories, previous=entry.previous,
-        )  # fmt: skip
-        if digest != entry.digest:
+        if entry_digest(entry) != entry.digest:
             problems.append(f"entry {entry.number} was altered")
         elif entry.previous != previous:
             problems.append(f"entry {entry.number} does not follow from the one before it")
@@ -118,22 +103,21 @@ def anomalies(entries: Sequence[AuditEntry], memories: int) -> list[Anomaly]:
         by_session.setdefault(entry.session, []).append(entry)
     for session, mine in by_session.items():
         recalls = sorted({(entry.at, entry.query_digest) for entry in mine})
-        times = [at for at, _ in recalls]
-        repeated = max(
-            (_most_within([at for at, q in recalls if q == query], REPEAT_WINDOW_MS)
-             for query in Counter(q for _, q in recalls)), default=0,
-        )  # fmt: skip
-        if repeated >= REPEAT_QUERY:
-            found.append(Anomaly("repeat-query", session, repeated, "the same question within ten minutes"))
-        if (rapid := _most_within(times, RAPID_WINDOW_MS)) >= RAPID_FIRE:
-            found.append(Anomaly("rapid-fire", session, rapid, "recalls within a minute"))
+        asked: dict[str, list[int]] = {}
+        for at, query in recalls:
+            asked.setdefault(query, []).append(at)
+        repeated = max(_most_within(times, REPEAT_WINDOW_MS) for times in asked.values())
+        rapid = _most_within([at for at, _ in recalls], RAPID_WINDOW_MS)
         distinct = len({entry.memories[0] for entry in mine})
-        if distinct >= HIGH_CARDINALITY:
-            found.append(Anomaly("high-cardinality", session, distinct, "different memories injected"))
-        if memories and distinct >= max(NAMESPACE_WALK_LEAST, NAMESPACE_WALK_SHARE * memories):
-            found.append(
-                Anomaly("namespace-walk", session, distinct, f"of the namespace's {memories} memories injected")
-            )
+        walked = max(NAMESPACE_WALK_LEAST, NAMESPACE_WALK_SHARE * memories) if memories else math.inf
+        for kind, count, least, about in (
+            ("repeat-query", repeated, REPEAT_QUERY, "the same question within ten minutes"),
+            ("rapid-fire", rapid, RAPID_FIRE, "recalls within a minute"),
+            ("high-cardinality", distinct, HIGH_CARDINALITY, "different memories injected"),
+            ("namespace-walk", distinct, walked, f"of the namespace's {memories} memories injected"),
+        ):
+            if count >= least:
+                found.append(Anomaly(kind, session, count, about))
     return found
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from recallens.errors import InvalidInput
 
@@ -73,7 +74,10 @@ def citation_from_json(data: object) -> Citation:
                 raise _invalid(f"{commit!r} is no commit hash: 4 to 64 hexadecimal digits")
             return CommitCitation(commit.lower())
         case "file":
-            return _file(data)
+            start, end = _line(data, "startLine"), _line(data, "endLine")
+            if end is not None and (start is None or end < start):
+                raise _invalid(f"endLine {end} needs a startLine that is not after it")
+            return FileCitation(_text(data, "path"), start, end)
         case "symbol":
             return SymbolCitation(_text(data, "id"), _text(data, "name"), _text(data, "file"))
         case "terminal_snapshot":
@@ -82,13 +86,6 @@ def citation_from_json(data: object) -> Citation:
             return LogCitation(_text(data, "pointer"))
         case other:
             raise _invalid(f"unknown citation kind {other!r}")
-
-
-def _file(data: Mapping[str, Any]) -> FileCitation:
-    start, end = _line(data, "startLine"), _line(data, "endLine")
-    if end is not None and (start is None or end < start):
-        raise _invalid(f"endLine {end} needs a startLine that is not after it")
-    return FileCitation(_text(data, "path"), start, end)
 
 
 def _text(data: Mapping[str, Any], field: str) -> str:
@@ -100,9 +97,7 @@ def _text(data: Mapping[str, Any], field: str) -> str:
 
 def _line(data: Mapping[str, Any], field: str) -> int | None:
     value = data.get(field)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
         raise _invalid(f"{field} is {value!r}; lines are whole numbers from 1")
     return value
 
@@ -153,10 +148,5 @@ class CitationCheck(Struct, frozen=True):
 def updated(before: CitationCheck, after: CitationCheck) -> CitationCheck:
     """The later verdicts; where one is unknown, an earlier one that knew stands."""
     known = {each.citation: each for each in before.checked if each.standing is not Standing.UNKNOWN}
-    return CitationCheck(
-        after.memory, after.at, tuple(_better(each, known.get(each.citation)) for each in after.checked)
-    )
-
-
-def _better(after: Checked, before: Checked | None) -> Checked:
-    return before if before is not None and after.standing is Standing.UNKNOWN else after
+    checked = [known.get(each.citation, each) if each.standing is Standing.UNKNOWN else each for each in after.checked]
+    return replace(after, checked=tuple(checked))

@@ -51,7 +51,6 @@ class Gotcha(Struct, frozen=True):
 
 Craft = Skill | Pattern | Gotcha
 
-_TEXTS: Final = ("topic", "context", "implementation_guide", "title", "description", "example_code", "resolution")
 _LISTS: Final = ("core_principles", "pitfalls", "trigger_conditions", "files")
 _COUNTS: Final = ("success_count", "occurrence_count")
 FIELDS: Final[Mapping[Kind, tuple[str, ...]]] = {
@@ -59,18 +58,11 @@ FIELDS: Final[Mapping[Kind, tuple[str, ...]]] = {
     Kind.PATTERN: ("title", "description", "example_code", "success_count"),
     Kind.GOTCHA: ("title", "description", "resolution", "occurrence_count", "trigger_conditions", "files"),
 }
+_KINDS: Final[Mapping[type[Craft], Kind]] = {Skill: Kind.SKILL, Pattern: Kind.PATTERN, Gotcha: Kind.GOTCHA}
 
 
 def kind_of(craft: Craft) -> Kind:
-    match craft:
-        case Skill():
-            return Kind.SKILL
-        case Pattern():
-            return Kind.PATTERN
-        case Gotcha():
-            return Kind.GOTCHA
-        case _:
-            assert_never(craft)
+    return _KINDS[type(craft)]
 
 
 def name_of(craft: Craft) -> str:
@@ -110,12 +102,13 @@ def checked(craft: Craft) -> Craft:
     words: dict[str, Any] = {}
     for name in FIELDS[kind]:
         value = getattr(craft, name)
-        if name in _TEXTS and value is not None:
-            words[name] = value.strip()
-        elif name in _LISTS:
+        if name in _LISTS:
             words[name] = tuple(dict.fromkeys(item.strip() for item in value if item.strip()))
-    if not words.get("topic" if kind is Kind.SKILL else "title"):
-        raise _wrong(kind, f"a {kind} needs a {'topic' if kind is Kind.SKILL else 'title'}")
+        elif isinstance(value, str):
+            words[name] = value.strip()
+    named = FIELDS[kind][0]  # a topic or a title
+    if not words.get(named):
+        raise _wrong(kind, f"a {kind} needs a {named}")
     return structs.replace(craft, **words)
 
 
@@ -123,23 +116,15 @@ def compose(craft: Craft) -> str:
     """The text that is indexed and read: every field but the counts."""
     match craft:
         case Skill():
-            parts = [
-                craft.topic,
-                craft.context,
-                _listed("Principles", craft.core_principles),
-                _listed("Pitfalls", craft.pitfalls),
-                f"How to:\n{craft.implementation_guide}" if craft.implementation_guide else "",
-            ]
+            how = f"How to:\n{craft.implementation_guide}" if craft.implementation_guide else ""
+            lists = _listed("Principles", craft.core_principles), _listed("Pitfalls", craft.pitfalls)
+            parts = [craft.topic, craft.context, *lists, how]
         case Pattern():
             parts = [craft.title, craft.description, f"Example:\n{craft.example_code}" if craft.example_code else ""]
         case Gotcha():
-            parts = [
-                craft.title,
-                craft.description,
-                f"Resolution: {craft.resolution}" if craft.resolution else "",
-                _listed("Happens when", craft.trigger_conditions),
-                _listed("Affects", craft.files),
-            ]
+            resolution = f"Resolution: {craft.resolution}" if craft.resolution else ""
+            lists = _listed("Happens when", craft.trigger_conditions), _listed("Affects", craft.files)
+            parts = [craft.title, craft.description, resolution, *lists]
         case _:
             assert_never(craft)
     return "\n\n".join(dict.fromkeys(part for part in parts if part))

@@ -7,7 +7,6 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from itertools import compress
 from typing import Any, Final
 
 import msgspec
@@ -26,7 +25,6 @@ from recallens.model.verdict import (
     Round,
     Term,
     Verdict,
-    anywhere,
 )
 
 LEDGER_FORMAT = 1
@@ -69,27 +67,23 @@ class Ledger(Struct, frozen=True, eq=False):
     def terms(self) -> Iterator[Term]:
         return (entry.verdict for entry in self.last_round() if isinstance(entry.verdict, Term))
 
-    def parts(self, position: int) -> dict[str, float]:
-        """The score of one row as its terms; absent terms are left out."""
-        return self.parts_of(np.array([position]))[0]
-
     def parts_of(self, positions: IntArray) -> list[dict[str, float]]:
-        """The parts of several rows."""
-        terms = [term for term in self.terms() if anywhere(term.computed)]
-        if not terms:
-            return [{} for _ in positions]
-        names = [term.name for term in terms]
-        deltas = zip(*(term.delta[positions].tolist() for term in terms), strict=True)
-        computed = zip(*(term.computed[positions].tolist() for term in terms), strict=True)
-        return [dict(compress(zip(names, row, strict=True), has)) for row, has in zip(deltas, computed, strict=True)]
+        """The score of each row as its terms; absent terms are left out."""
+        parts: list[dict[str, float]] = [{} for _ in positions]
+        for term in self.terms():
+            deltas, computed = term.delta[positions].tolist(), term.computed[positions].tolist()
+            for row, delta, has in zip(parts, deltas, computed, strict=True):
+                if has:
+                    row[term.name] = delta
+        return parts
 
     def notes(self, name: str) -> list[Mapping[str, Any]]:
         return [e.verdict.data for e in self.entries if isinstance(e.verdict, Note) and e.verdict.name == name]
 
     def to_json(self) -> dict[str, Any]:
         """A plain record, from which `from_json` makes the same ledger."""
-        record: dict[str, Any] = msgspec.to_builtins(self._record(), enc_hook=_plain)
-        return record
+        record: dict[str, Any] = msgspec.to_builtins(self, enc_hook=_plain)
+        return {"format": LEDGER_FORMAT, **record}
 
     def canonical(self) -> bytes:
         """What the digest is made of: the record without what is measured, as JSON with sorted keys and no spaces.
@@ -107,7 +101,8 @@ class Ledger(Struct, frozen=True, eq=False):
 
     def packed(self) -> bytes:
         """The record as the store keeps it."""
-        return zlib.compress(_WRITER.encode(self._record()), 1)
+        record = {"format": LEDGER_FORMAT, "query": self.query, "entries": self.entries, "silent": self.silent}
+        return zlib.compress(_WRITER.encode(record), 1)
 
     @staticmethod
     def unpacked(data: bytes) -> Ledger:
@@ -117,9 +112,6 @@ class Ledger(Struct, frozen=True, eq=False):
     def from_json(record: Mapping[str, Any]) -> Ledger:
         return _read(lambda: msgspec.convert(record, Ledger, dec_hook=_array))
 
-    def _record(self) -> dict[str, Any]:
-        return {"format": LEDGER_FORMAT, "query": self.query, "entries": self.entries, "silent": self.silent}
-
 
 # ── arrays in a record: masks as bits, scores with every bit (one that rounds cannot be replayed), ids as text ──
 
@@ -128,9 +120,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         match value.dtype.kind:
             case "b":
-                return {"n": len(value), "bits": _text(np.packbits(value))}
+                return {"n": len(value), "bits": base64.b64encode(np.packbits(value).tobytes()).decode()}
             case "f":
-                return _text(np.ascontiguousarray(value, dtype="<f8"))
+                return base64.b64encode(np.asarray(value, dtype="<f8").tobytes()).decode()
             case "S":
                 return [id.decode() for id in value.tolist()]
             case _:
@@ -140,10 +132,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     raise NotImplementedError(f"a ledger holds no {type(value).__name__}")
-
-
-def _text(values: NDArray[Any]) -> str:
-    return base64.b64encode(values.tobytes()).decode()
 
 
 def _mask(record: Mapping[str, Any]) -> BoolArray:

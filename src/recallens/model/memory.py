@@ -166,13 +166,6 @@ class Session(Struct, frozen=True, gc=False):
     summary: str | None = None
 
 
-class SessionLink(Struct, frozen=True, gc=False):
-    session: str
-    memory: str
-    usage: Usage
-    at: int
-
-
 class Document(Struct, frozen=True, gc=False):
     """A text that memories were cut from: a vault file, or a document added as text."""
 

@@ -51,9 +51,6 @@ class Factors(Struct, frozen=True, rename={"entity_count": "entityCount", "multi
     multi_hop: bool
     broad: bool
 
-    def to_json(self) -> dict[str, Any]:
-        return {**to_builtins(self), "scope": "broad" if self.broad else "narrow"}
-
 
 class Complexity(Struct, frozen=True):
     score: float
@@ -82,16 +79,17 @@ class Plan(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """What does not apply is left out."""
-        told: dict[str, Any] = {
+        factors = self.complexity.factors
+        record: dict[str, Any] = {
             "complexity": self.complexity.score,
-            "factors": self.complexity.factors.to_json(),
+            "factors": {**to_builtins(factors), "scope": "broad" if factors.broad else "narrow"},
             "strategy": str(self.strategy),
             "level": str(self.level),
         }
         if self.intent is not None:
-            told |= {"intent": str(self.intent), "intentGiven": self.intent_given}
+            record |= {"intent": str(self.intent), "intentGiven": self.intent_given}
         if self.windows:
-            told["windows"] = [window.to_json() for window in self.windows]
+            record["windows"] = [window.to_json() for window in self.windows]
         if self.expansions:
-            told["expansions"] = {word: list(others) for word, others in self.expansions.items()}
-        return told
+            record["expansions"] = {word: list(others) for word, others in self.expansions.items()}
+        return record

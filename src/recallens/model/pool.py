@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import assert_never
+from typing import Any, assert_never
 
 import numpy as np
-from msgspec import UNSET, Struct, field, structs
+from msgspec import UNSET, Struct, field
+from msgspec.structs import replace
 
 from recallens.model.verdict import (
     ID_DTYPE,
@@ -27,12 +28,8 @@ from recallens.model.verdict import (
 )
 
 
-def _empty_ids() -> IdArray:
-    return np.empty(0, dtype=ID_DTYPE)
-
-
-def _empty_ints() -> IntArray:
-    return np.empty(0, dtype=np.int64)
+def _empty(dtype: Any) -> Any:
+    return field(default_factory=lambda: np.empty(0, dtype=dtype))
 
 
 class Proposal(Struct, frozen=True, eq=False):
@@ -45,14 +42,14 @@ class Proposal(Struct, frozen=True, eq=False):
 class Pool(Struct, frozen=True, eq=False):
     """An immutable version of the candidates; `apply` gives the next one. `places` are the positions by id."""
 
-    ids: IdArray = field(default_factory=_empty_ids)
-    rows: IntArray = field(default_factory=_empty_ints)
-    batch: IntArray = field(default_factory=_empty_ints)
-    live: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
-    score: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float64))
+    ids: IdArray = _empty(ID_DTYPE)
+    rows: IntArray = _empty(np.int64)
+    batch: IntArray = _empty(np.int64)
+    live: BoolArray = _empty(np.bool_)
+    score: FloatArray = _empty(np.float64)
     found: Mapping[str, Proposal] = field(default_factory=dict)
     order: IntArray | None = None
-    passed: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))  # by every gate, whatever the picks
+    passed: BoolArray = _empty(np.bool_)  # by every gate, whatever the picks
     round: int = 1
     places: Mapping[bytes, int] = field(default_factory=dict)
 
@@ -67,12 +64,12 @@ class Pool(Struct, frozen=True, eq=False):
 
     def proposers(self, positions: IntArray) -> list[tuple[str, ...]]:
         """The views that proposed each row. A name with a colon is a step inside a tier, and "watch" takes no part."""
-        told = [
-            (view, set(proposal.positions.tolist()))
-            for view, proposal in self.found.items()
-            if ":" not in view and view != "watch"
-        ]
-        return [tuple(view for view, proposed in told if position in proposed) for position in positions.tolist()]
+        views: list[tuple[str, ...]] = [()] * len(self)
+        for view, proposal in self.found.items():
+            if ":" not in view and view != "watch":
+                for position in proposal.positions.tolist():
+                    views[position] += (view,)
+        return list(map(views.__getitem__, positions.tolist()))
 
     def raw(self, view: str) -> FloatArray:
         """The view's raw scores, NaN where it did not propose the row."""
@@ -91,11 +88,24 @@ class Pool(Struct, frozen=True, eq=False):
 
     def step(self, verdict: Verdict) -> tuple[Pool, int, int]:
         """The pool after a verdict, how many rows the verdict considered, and how many it admitted."""
+        considered = counted(self.live)
         match verdict:
-            case Term():
-                return self._with_term(verdict)
+            case Term():  # most speak of every row or of none, and then there is less to do
+                computed = counted(verdict.computed)
+                if not computed:
+                    return self, considered, 0
+                if computed == len(self):
+                    return replace(self, score=self.score + verdict.delta), considered, considered
+                score = self.score + np.where(verdict.computed, verdict.delta, 0.0)
+                return replace(self, score=score), considered, counted(self.live & verdict.computed)
             case Gate():
-                return self._behind(verdict)
+                judged, masked = self.live & verdict.applies, verdict.masked()
+                considered = counted(judged)
+                if masked is None:
+                    return self, considered, considered
+                kept = ~masked
+                behind = replace(self, live=self.live & kept, passed=self.passed & kept)
+                return behind, considered, counted(judged & kept)
             case Note():
                 return self, 0, 0
             case Found():
@@ -103,94 +113,46 @@ class Pool(Struct, frozen=True, eq=False):
             case Pick():
                 live = np.zeros(len(self), dtype=np.bool_)
                 live[verdict.chosen] = True
-                return self._with(live=live & self.live, order=verdict.chosen), counted(self.live), len(verdict.chosen)
+                return replace(self, live=live & self.live, order=verdict.chosen), considered, len(verdict.chosen)
             case Round():
                 fresh = np.zeros(len(self))
-                again = structs.replace(self, live=self.passed, score=fresh, order=None, round=verdict.number)
-                return again, counted(self.live), counted(self.passed)
+                again = replace(self, live=self.passed, score=fresh, order=None, round=verdict.number)
+                return again, considered, counted(self.passed)
         assert_never(verdict)
 
-    def _with_term(self, term: Term) -> tuple[Pool, int, int]:
-        """Most terms speak of every row or of none, and then there is less to do."""
-        considered, computed = counted(self.live), counted(term.computed)
-        if not computed:
-            return self, considered, 0
-        if computed == len(self):
-            return self._with(score=self.score + term.delta), considered, considered
-        score = self.score + np.where(term.computed, term.delta, 0.0)
-        return self._with(score=score), considered, counted(self.live & term.computed)
-
-    def _behind(self, gate: Gate) -> tuple[Pool, int, int]:
-        considered, masked = self.live & gate.applies, gate.masked()
-        count = counted(considered)
-        if masked is None:
-            return self, count, count
-        kept = ~masked
-        return self._with(live=self.live & kept, passed=self.passed & kept), count, counted(considered & kept)
-
-    def _with(
-        self,
-        *,
-        live: BoolArray | None = None,
-        score: FloatArray | None = None,
-        passed: BoolArray | None = None,
-        order: IntArray | None = None,
-        found: Mapping[str, Proposal] | None = None,
-    ) -> Pool:
-        """The same rows, of which something else is said; dozens of these make a recall, so no general copy."""
-        return Pool(
-            self.ids,
-            self.rows,
-            self.batch,
-            self.live if live is None else live,
-            self.score if score is None else score,
-            self.found if found is None else found,
-            self.order if order is None else order,
-            self.passed if passed is None else passed,
-            self.round,
-            self.places,
-        )
-
-    def _with_rows(self, found: Found) -> tuple[Pool, int, int]:
-        size, considered = len(self), len(found.ids)
-        positions = self.locate(found.ids)
+    def _with_rows(self, proposed: Found) -> tuple[Pool, int, int]:
+        size, considered = len(self), len(proposed.ids)
+        # The position of each id, -1 for those that are not in the pool yet.
+        positions = np.array([self.places.get(id, -1) for id in proposed.ids.tolist()], dtype=np.int64)
         fresh = positions < 0
         count = counted(fresh)
         positions[fresh] = np.arange(size, size + count)
-        before = self.found.get(found.view)
-        proposal = Proposal(positions, found.raw)
+        proposal = Proposal(positions, proposed.raw)
+        before = self.found.get(proposed.view)
         if before is not None:
-            told = set(before.positions.tolist())
-            new = np.array([position not in told for position in positions.tolist()], dtype=np.bool_)
+            known = np.zeros(size + count, dtype=np.bool_)
+            known[before.positions] = True
+            new = ~known[positions]
             proposal = Proposal(
-                np.concatenate([before.positions, positions[new]]),
-                np.concatenate([before.raw, found.raw[new]]),
+                np.concatenate([before.positions, positions[new]]), np.concatenate([before.raw, proposed.raw[new]])
             )
-        known = {**self.found, found.view: proposal}
+        found = {**self.found, proposed.view: proposal}
         if not count:
-            return self._with(found=known), considered, 0
-        everyone = all_true(count)
-        ids = found.ids[fresh]
-        rows = np.full(count, -1, dtype=np.int64) if found.rows is UNSET else found.rows[fresh]
-        grown = Pool(
-            np.concatenate([self.ids, ids]),
-            np.concatenate([self.rows, rows]),
-            np.concatenate([self.batch, np.full(count, found.batch, dtype=np.int64)]),
-            np.concatenate([self.live, everyone]),
-            np.concatenate([self.score, np.zeros(count)]),
-            known,
-            self.order,
-            np.concatenate([self.passed, everyone]),
-            self.round,
-            {**self.places, **dict(zip(ids.tolist(), range(size, size + count), strict=True))},
+            return replace(self, found=found), considered, 0
+        ids = proposed.ids[fresh]
+        rows = np.full(count, -1, dtype=np.int64) if proposed.rows is UNSET else proposed.rows[fresh]
+        grown = replace(
+            self,
+            ids=np.concatenate([self.ids, ids]),
+            rows=np.concatenate([self.rows, rows]),
+            batch=np.concatenate([self.batch, np.full(count, proposed.batch, dtype=np.int64)]),
+            live=np.concatenate([self.live, all_true(count)]),
+            score=np.concatenate([self.score, np.zeros(count)]),
+            found=found,
+            passed=np.concatenate([self.passed, all_true(count)]),
+            places={**self.places, **dict(zip(ids.tolist(), range(size, size + count), strict=True))},
         )
         return grown, considered, count
-
-    def locate(self, ids: IdArray) -> IntArray:
-        """The position of each id in the pool, -1 where it is not in it."""
-        if not self.places:
-            return np.full(len(ids), -1, dtype=np.int64)
-        return np.array([self.places.get(id, -1) for id in ids.tolist()], dtype=np.int64)
 
 
 NOBODY = Pool()

@@ -108,8 +108,8 @@ class RecordedRecall(Struct, frozen=True):
 
 
 def evidence_digest(query: str, rests_on: Iterable[Mapping[str, str]]) -> str:
-    told = [query, *([one["id"], one["contentHash"]] for one in rests_on)]
-    return hashlib.sha256(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+    record = [query, *([memory["id"], memory["contentHash"]] for memory in rests_on)]
+    return hashlib.sha256(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
 
 
 class Verification(Struct, frozen=True):
@@ -130,7 +130,7 @@ def evidence_of(certificate: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[s
     """The question, the evidence and the digest of a certificate; anything else is refused."""
     try:
         query, digest = certificate["query"], certificate["digest"]
-        rests_on = [{"id": str(one["id"]), "contentHash": str(one["contentHash"])} for one in certificate["evidence"]]
+        rests_on = [{name: str(each[name]) for name in ("id", "contentHash")} for each in certificate["evidence"]]
     except (KeyError, TypeError) as error:
         raise InvalidInput(
             "this is no certificate: it must have query, evidence (id, contentHash) and digest",
@@ -142,16 +142,16 @@ def evidence_of(certificate: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[s
 def verified(certificate: Mapping[str, Any], memories: Mapping[str, Memory]) -> Verification:
     """Against the memories as they are now, by id."""
     query, rests_on, digest = evidence_of(certificate)
-    stale = {one["id"]: why for one in rests_on if (why := _changed(one, memories.get(one["id"]))) is not None}
+    stale = {}
+    for evidence in rests_on:
+        memory = memories.get(evidence["id"])
+        if memory is None:
+            stale[evidence["id"]] = "no longer there"
+        elif memory.content_hash != evidence["contentHash"]:
+            stale[memory.id] = "its text changed"
+        elif memory.status is not Status.ACTIVE:
+            stale[memory.id] = f"now {memory.status}"
     return Verification(evidence_digest(query, rests_on) != digest, stale)
-
-
-def _changed(one: Mapping[str, str], memory: Memory | None) -> str | None:
-    if memory is None:
-        return "no longer there"
-    if memory.content_hash != one["contentHash"]:
-        return "its text changed"
-    return None if memory.status is Status.ACTIVE else f"now {memory.status}"
 
 
 # ── what one retrieval hands to a model: the specification's result with its field names ──

@@ -46,22 +46,6 @@ def decay(*, sector: NDArray[np.int8], importance: FloatArray, since: NDArray[np
     return np.exp(-_RATES[sector] / (importance + 0.1) * days)
 
 
-def own_salience(
-    *,
-    base: FloatArray,
-    sector: NDArray[np.int8],
-    importance: FloatArray,
-    last_used: NDArray[np.int64],
-    uses: NDArray[np.int64],
-    at: int,
-) -> FloatArray:
-    """S(t) before any reinforcement."""
-    faded = base * decay(sector=sector, importance=importance, since=last_used, at=at)
-    if np.count_nonzero(uses):
-        faded += np.minimum(USE_CEILING, USE_WEIGHT * np.log1p(uses))
-    return np.minimum(np.maximum(faded, FLOOR), CEILING)
-
-
 def salience(
     *,
     base: FloatArray,
@@ -69,12 +53,20 @@ def salience(
     importance: FloatArray,
     last_used: NDArray[np.int64],
     uses: NDArray[np.int64],
-    reinforcement: FloatArray,
+    reinforcement: FloatArray | None,
     reinforced_at: NDArray[np.int64],
     at: int,
 ) -> FloatArray:
-    """S(t) for many memories at once; `sector` indexes SECTOR_ORDER, `last_used` is created where never used."""
-    own = own_salience(base=base, sector=sector, importance=importance, last_used=last_used, uses=uses, at=at)
+    """S(t) for many memories at once; `sector` indexes SECTOR_ORDER, `last_used` is created where never used.
+
+    Without `reinforcement` it is what time and use alone have left of each.
+    """
+    faded = base * decay(sector=sector, importance=importance, since=last_used, at=at)
+    if np.count_nonzero(uses):
+        faded += np.minimum(USE_CEILING, USE_WEIGHT * np.log1p(uses))
+    own = np.minimum(np.maximum(faded, FLOOR), CEILING)
+    if reinforcement is None:
+        return own
     kept = reinforcement * decay(sector=sector, importance=importance, since=reinforced_at, at=at)
     return own + kept * (1.0 - own)
 
@@ -102,15 +94,6 @@ class Uplift(Struct, frozen=True):
     value: float
     confidence: float
     tasks: int
-
-
-class Trials(Struct, frozen=True, eq=False):
-    """n and s of each row at the judging time, and N and S of the namespace."""
-
-    tasks: NDArray[np.int32]
-    rewards: FloatArray
-    ended: int
-    total: float
 
 
 def expected_reward(ended: int, total: float) -> float:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
 
-from recallens.model.memory import Memory, Relation, RelationType
+from recallens.model.memory import Memory, Relation, RelationType, as_json
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import IntArray, Note, Term, Verdict
@@ -64,12 +65,9 @@ _CLAUSE: Final = re.compile(r"[.!?。;][.!?。;]*(?=\s|$)")
 class Conflict(Struct, frozen=True):
     """`memories` are those that disagree, by id."""
 
-    severity: Severity = Severity.NONE
-    reasons: tuple[str, ...] = ()
-    memories: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        return {"severity": str(self.severity), "reasons": list(self.reasons), "memories": list(self.memories)}
+    severity: Severity
+    reasons: tuple[str, ...]
+    memories: tuple[str, ...]
 
 
 class StatedValue(Struct, frozen=True):
@@ -90,8 +88,8 @@ class Claim(Struct, frozen=True):
 
 def traces_in(texts: Iterable[str]) -> bool:
     """Whether any of the texts may be marked: one look at all of them, since hardly any is."""
-    lowered = "\n".join(text[:READ_CHARACTERS] for text in texts).lower()
-    return any(trace in lowered for trace in _TRACES)
+    lowered = "\n".join([text[:READ_CHARACTERS] for text in texts]).lower()
+    return any(map(lowered.__contains__, _TRACES))
 
 
 def marked(text: str) -> list[tuple[Severity, str]]:
@@ -105,41 +103,31 @@ def marked(text: str) -> list[tuple[Severity, str]]:
 
 def values_in(text: str) -> list[StatedValue]:
     """The clauses that state one value."""
-    text = text[:READ_CHARACTERS]
-    if _DIGIT.search(text) is None:
-        return []
-    stated = []
-    lines = [line for line in text.split("\n") if _DIGIT.search(line) is not None] if "\n" in text else [text]
-    for line in lines:
+    stated: list[StatedValue] = []
+    for line in text[:READ_CHARACTERS].split("\n"):
+        if _DIGIT.search(line) is None:
+            continue
         for clause in _CLAUSE.split(line):
-            values = _values(clause)
+            values = []
+            # As the pattern finds them, but looked for by their digits, which is quicker than by what may be a letter.
+            for digits in _NUMBER.finditer(clause):
+                start = digits.start()
+                value = _VALUE.match(clause, start - 1 if start and clause[start - 1] in "vV" else start)
+                if value is not None:
+                    values.append(value)
             if len(values) == 1:  # of several numbers it is not plain which is meant
-                number, unit = values[0]["number"].lower().removeprefix("v"), (values[0]["unit"] or "").lower()
-                stated.append(
-                    StatedValue(f"{clause[: values[0].start()]} {clause[values[0].end() :]}", number, unit[:3])
-                )
+                (value,) = values
+                rest = f"{clause[: value.start()]} {clause[value.end() :]}"
+                number, unit = value["number"].lower().removeprefix("v"), (value["unit"] or "").lower()[:3]
+                stated.append(StatedValue(rest, number, unit))
     return stated
 
 
-def _values(clause: str) -> list[re.Match[str]]:
-    """As the pattern finds them, but looked for by their digits, which is quicker than by what may be a letter."""
-    values = []
-    for number in _NUMBER.finditer(clause):
-        start = number.start()
-        value = _VALUE.match(clause, start - 1 if start and clause[start - 1] in "vV" else start)
-        if value is not None:
-            values.append(value)
-    return values
-
-
-def claims_of(text: str) -> list[Claim]:
-    return _claims(values_in(text))
-
-
-def _claims(values: Iterable[StatedValue]) -> list[Claim]:
+def claims_of(values: Iterable[StatedValue]) -> list[Claim]:
     claims: list[Claim] = []
     for stated in values:
-        words = frozenset(word for word, weight in query_weights(tokenize(stated.rest)).items() if weight > 0)
+        weights = query_weights(tokenize(stated.rest))
+        words = frozenset([word for word, weight in weights.items() if weight > 0])
         if len(words) >= LEAST_WORDS:
             claims.append(Claim(words, stated.number, stated.unit))
         if len(claims) == MOST_CLAIMS:
@@ -147,30 +135,31 @@ def _claims(values: Iterable[StatedValue]) -> list[Claim]:
     return claims
 
 
-def contested_claims(texts: Sequence[str]) -> list[list[Claim]]:
+def contested_claims(texts: Iterable[str]) -> list[list[Claim]]:
     """The claims of each text that another could disagree with: one of the same unit with another number."""
-    stated = [values_in(text) for text in texts]
+    stated = list(map(values_in, texts))
     numbers: dict[str, list[tuple[int, str]]] = {}
     for place, values in enumerate(stated):
         for value in values:
             numbers.setdefault(value.unit, []).append((place, value.number))
-    return [
+    claims = []
+    for place, values in enumerate(stated):
+        contested = values
         # Of more values than are read as claims, the first are: leaving some out would let others in.
-        _claims(
-            value
-            for value in values
-            if len(values) > MOST_CLAIMS
-            or any(there != place and number != value.number for there, number in numbers[value.unit])
-        )
-        for place, values in enumerate(stated)
-    ]
+        if len(values) <= MOST_CLAIMS:
+            contested = []
+            for value in values:
+                if any(there != place and number != value.number for there, number in numbers[value.unit]):
+                    contested.append(value)
+        claims.append(claims_of(contested))
+    return claims
 
 
-def disagree(one: Claim, other: Claim) -> bool:
-    if one.value == other.value or one.unit != other.unit:
+def disagree(claim: Claim, other: Claim) -> bool:
+    if claim.value == other.value or claim.unit != other.unit:
         return False
-    shared = len(one.words & other.words)
-    return shared >= LEAST_WORDS and shared / len(one.words | other.words) >= SAME_SUBJECT
+    shared = len(claim.words & other.words)
+    return shared >= LEAST_WORDS and shared / len(claim.words | other.words) >= SAME_SUBJECT
 
 
 def conflicts_among(
@@ -179,38 +168,29 @@ def conflicts_among(
     """The conflicts of some memories by id; those without any are left out."""
     texts = [memory.content for memory in memories]
     claims, traced = contested_claims(texts), traces_in(texts)
-    if not (traced or relations or any(claims)):
-        return {}
     conflicts: dict[str, Conflict] = {}
     for place, memory in enumerate(memories):
-        against = _contradictions(relations.get(memory.id, ()), at)
         reasons = marked(memory.content) if traced else []
-        if against:
+        opponents = []
+        for relation in relations.get(memory.id, ()):
+            held = relation.created <= at and (relation.valid_until is None or relation.valid_until > at)
+            if held and relation.type is RelationType.CONTRADICTS:
+                opponents.append(relation.target if relation.source == memory.id else relation.source)
+        if opponents:
             reasons.append((Severity.HIGH, "a memory contradicts it"))
-        others = [
-            other.id
-            for there, other in enumerate(memories if claims[place] else ())
-            if there != place and any(disagree(mine, theirs) for mine in claims[place] for theirs in claims[there])
-        ]
+        others = {}
+        for mine in claims[place]:
+            for there, theirs in enumerate(claims):
+                if there != place and any(map(partial(disagree, mine), theirs)):
+                    others[there] = memories[there].id
         if others:
             reasons.append((Severity.MEDIUM, "another result states another value"))
+            opponents += [others[there] for there in sorted(others)]
         if reasons:
-            opponents = [relation.target if relation.source == memory.id else relation.source for relation in against]
-            worst = max((severity for severity, _ in reasons), key=_RANK.index)
-            words = tuple(reason for _, reason in reasons)
-            conflicts[memory.id] = Conflict(worst, words, tuple(dict.fromkeys([*opponents, *others])))
+            severities, words = zip(*reasons, strict=True)
+            worst = max(severities, key=_RANK.index)
+            conflicts[memory.id] = Conflict(worst, words, tuple(dict.fromkeys(opponents)))
     return conflicts
-
-
-def _contradictions(relations: Iterable[Relation], at: int) -> list[Relation]:
-    """The contradictions that held at a time."""
-    return [
-        relation
-        for relation in relations
-        if relation.type is RelationType.CONTRADICTS
-        and relation.created <= at
-        and (relation.valid_until is None or relation.valid_until > at)
-    ]
 
 
 def find_conflicts(scene: Scene, pool: Pool, positions: IntArray) -> dict[str, Conflict]:
@@ -218,8 +198,10 @@ def find_conflicts(scene: Scene, pool: Pool, positions: IntArray) -> dict[str, C
         return {}
     nums = scene.columns["num"][pool.rows[positions]].tolist()
     bodies = scene.bodies.of(nums)
-    memories = [bodies.memories[num] for num in nums]
-    relations = {bodies.memories[num].id: bodies.relations[num] for num in nums if num in bodies.relations}
+    memories, relations = [], {}
+    for num in nums:
+        memories.append(bodies.memories[num])
+        relations[memories[-1].id] = bodies.relations.get(num, ())
     return conflicts_among(memories, relations, scene.at)
 
 
@@ -227,7 +209,7 @@ def note_conflicts(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
     """The conflicts of the rows that were chosen; no note where nothing speaks against any."""
     conflicts = find_conflicts(scene, pool, pool.ranked())
     if conflicts:
-        yield Note("conflicts", {"rows": {id: conflict.to_json() for id, conflict in conflicts.items()}})
+        yield Note("conflicts", {"rows": as_json(conflicts)})
 
 
 def conflict_penalty(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:

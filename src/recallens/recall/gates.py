@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from enum import StrEnum
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -33,7 +33,7 @@ ONLY_HERE: Final = "do-not-use-outside-this-context"
 class FilterRule(Struct, frozen=True, eq=False):
     name: str
     rejects: Callable[[Rows], BoolArray]
-    reason: Callable[[IntArray], str]  # why these rows were rejected, in one phrase
+    reason: str | Callable[[IntArray], str]  # why rows were rejected, in one phrase, which may depend on the rows
     from_caller: bool = False  # a filter that the caller asked for
     skips_plain_rows: bool = False  # active, timeless rows out of quarantine always pass
     notes: Mapping[str, Any] = {}  # what the plan says of it
@@ -61,9 +61,9 @@ def judge(
     live = pool.live
     for at, rule in enumerate(rules):
         fails, reason = nobody if plain and rule.skips_plain_rows else rule.rejects(pool.rows), ""
-        if fails is not nobody and anywhere(fails):
-            rejected = live & applies & fails
-            reason = rule.reason(pool.rows[rejected]) if anywhere(rejected) else ""
+        rejected = live & applies & fails
+        if anywhere(rejected):
+            reason = rule.reason if isinstance(rule.reason, str) else rule.reason(pool.rows[rejected])
             live = live & ~rejected
         yield Gate(rule.name, applies, fails, nobody, reason, pushed[at] if pushed else None)
 
@@ -104,45 +104,36 @@ def usable(scene: Scene, query: Query, nums: Sequence[int]) -> list[int]:
 def _standing_rules(scene: Scene, query: Query) -> Iterator[FilterRule]:
     """The rules that hold for every caller."""
     columns = scene.columns
-    yield FilterRule(
-        "namespace-scope",  # a scene holds one namespace, so there is nothing left to reject
-        lambda rows: np.zeros(columns.size if isinstance(rows, slice) else len(rows), dtype=np.bool_),
-        lambda _: "",
-        skips_plain_rows=True,
-    )
-    yield FilterRule(
-        "status-active",
-        lambda rows: _not_active(scene, query, rows),
-        lambda rows: "rejected " + ", ".join(sorted({_STATUSES[code] for code in columns["status"][rows]})),
-        skips_plain_rows=True,
-    )
-    yield FilterRule(
-        "validity",
-        lambda rows: _not_valid(scene, query, rows),
-        lambda _: "outside its validity",
-        skips_plain_rows=query.as_of is None,
-    )
-    yield FilterRule(
-        "trust-zone",
-        lambda rows: columns["zone"][rows] == code_of(Zone.QUARANTINE),
-        lambda _: "rejected quarantine",
-        skips_plain_rows=True,
-    )
+
+    def of_another_namespace(rows: Rows) -> BoolArray:  # a scene holds one namespace, so there is nothing to reject
+        return np.zeros(columns.size if isinstance(rows, slice) else len(rows), dtype=np.bool_)
+
+    def statuses(rows: IntArray) -> str:
+        return f"rejected {', '.join(sorted(map(_STATUSES.__getitem__, set(columns['status'][rows].tolist()))))}"
+
+    def quarantined(rows: Rows) -> BoolArray:
+        fails: BoolArray = columns["zone"][rows] == code_of(Zone.QUARANTINE)
+        return fails
+
+    timeless = query.as_of is None
+    yield FilterRule("namespace-scope", of_another_namespace, "", skips_plain_rows=True)
+    yield FilterRule("status-active", partial(_not_active, scene, query), statuses, skips_plain_rows=True)
+    yield FilterRule("validity", partial(_not_valid, scene, query), "outside its validity", skips_plain_rows=timeless)
+    yield FilterRule("trust-zone", quarantined, "rejected quarantine", skips_plain_rows=True)
     if ONLY_HERE not in query.scopes:
         open_to_all = scene.index.outside(scene.reader, ONLY_HERE)
         if open_to_all is not None:
-            mask = open_to_all
-            yield FilterRule("context-scope", lambda rows: ~mask[rows], lambda _: "meant for another context only")
+            yield _admits("context-scope", open_to_all, "meant for another context only", from_caller=False)
 
 
 def _caller_rules(scene: Scene, query: Query) -> Iterator[FilterRule]:
     """The filters that the caller asked for."""
-    reader, _ns, columns, filters = scene.reader, scene.state.key, scene.columns, query.filters
-    if filters.project is not None:
-        yield _equals(columns, "project", columns.names["project"].find(filters.project), filters.project)
-    for name, option in (("sector", filters.sector), ("tier", filters.tier), ("kind", filters.kind)):
-        if option is not None:
-            yield _equals(columns, name, code_of(option), option)
+    reader, columns, filters = scene.reader, scene.columns, query.filters
+    for name in ("project", "sector", "tier", "kind"):
+        value = getattr(filters, name)
+        if value is not None:
+            code = columns.names[name].find(value) if name == "project" else code_of(value)
+            yield _admits(name, columns[name] == code, f"{name} is not {value}")
     if filters.requires_citations:
         yield _admits("requires-citations", columns["cited"], "uncited")
     if filters.scope is not Scope.ORG:
@@ -157,20 +148,19 @@ def _caller_rules(scene: Scene, query: Query) -> Iterator[FilterRule]:
         yield _admits("affected-files", about_them, f"about none of {', '.join(filters.affected)}")
     if filters.brain_file_limit == 0:
         yield _admits("knowledge-mix", columns["document"] < 0, "from a file")
+    by_path = filters.folders or not filters.include_raw
+    paths = reader.documents.paths(columns.names["document"].texts) if by_path else {}
     if filters.folders:
-        inside, notes = _within_folders(columns, _all_paths(reader, columns), filters.folders)
+        inside, notes = _within_folders(columns, paths, filters.folders)
         yield _admits("folders", inside, f"in none of {', '.join(filters.folders)}", notes)
     if not filters.include_raw:
-        paths = _all_paths(reader, columns)
         not_raw = _rows_of(columns, paths, lambda path: not is_raw_conversation(inner_path(path)))
         yield _admits("raw-conversations", not_raw, "a raw conversation")
     if filters.medium_term_limit == 0:
         yield _admits("medium-term", ~session_summaries(columns), "a summary of a session")
     if filters.min_salience > 0:
         floor = filters.min_salience
-        yield FilterRule(
-            "min-salience", lambda rows: scene.salience(rows) < floor, lambda _: f"salience below {floor:g}", True
-        )
+        yield FilterRule("min-salience", lambda rows: scene.salience(rows) < floor, f"salience below {floor:g}", True)
     if filters.in_session is not None:
         linked = columns.mask_of(reader.sessions.numbers(filters.in_session))
         yield _admits("in-session", linked, f"not in session {filters.in_session}")
@@ -203,13 +193,11 @@ def _not_valid(scene: Scene, query: Query, rows: Rows) -> BoolArray:
     return fails
 
 
-def _equals(columns: Columns, name: str, code: int, option: str | StrEnum) -> FilterRule:
-    return FilterRule(name, lambda rows: columns[name][rows] != code, lambda _: f"{name} is not {option}", True)
-
-
-def _admits(name: str, admitted: BoolArray, reason: str, notes: Mapping[str, Any] | None = None) -> FilterRule:
+def _admits(
+    name: str, admitted: BoolArray, reason: str, notes: Mapping[str, Any] | None = None, *, from_caller: bool = True
+) -> FilterRule:
     """A rule by a mask over the rows of the namespace."""
-    return FilterRule(name, lambda rows: ~admitted[rows], lambda _: reason, True, notes=notes or {})
+    return FilterRule(name, lambda rows: ~admitted[rows], reason, from_caller, notes=notes or {})
 
 
 # ── masks that have to be read from the store ──
@@ -238,11 +226,6 @@ def _about(paths: Set[str], file: str) -> bool:
     """Whether a memory that names these paths is about the file; the last part of a longer path stands for nothing."""
     full = {path for path in paths if not any(other.endswith(f"/{path}") for other in paths)}
     return any(path == file or path.endswith(f"/{file}") or file.endswith(f"/{path}") for path in full)
-
-
-def _all_paths(reader: Reader, columns: Columns) -> Mapping[str, str]:
-    """The path of every document of the namespace, in one statement."""
-    return reader.documents.paths(columns.names["document"].texts)
 
 
 def _within_folders(

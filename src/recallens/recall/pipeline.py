@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from recallens.model.plan import Strategy
 from recallens.model.pool import Pool
@@ -62,6 +63,7 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
     depth = preset.depth_for(query.limit)
     views = tuple(scene.views)
     tiered = preset.tiers and query.mode is Mode.HYBRID  # a caller who names one mode wants that view alone
+    words = scene.words if tiered else None
     plan = scene.question.plan
     by_relations = preset.by_strategy and plan is not None and plan.strategy is Strategy.COMPLEX
     widens = plan is not None and query.widen
@@ -77,7 +79,10 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
         ("plan", partial(note_plan, scene, preset, rules)),
         ("encode", partial(encode, scene)),
         *((f"gather:{view}", partial(propose, scene, view, depth, mask if narrow else None)) for view in views),
-        *(tier_proposals(scene, query, depth) if tiered else ()),
+        *([("direct-answer", partial(propose_answers, scene, words))] if words is not None else ()),
+        *([("procedural", partial(procedural, scene, words, depth))] if words is not None else ()),
+        *([("sessions", partial(recent_sessions, scene, words))] if words is not None else ()),
+        *([("review-context", partial(review_context, scene, depth))] if tiered and query.files else ()),
         gates(FIRST_BATCH),
         ("refill", partial(refill, scene, views, depth, admitted)),
         gates(REFILL_BATCH),
@@ -85,7 +90,8 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
         *([("recent-scan", partial(recent_scan, scene, admitted)), gates(RECENT_BATCH)] if tiered else ()),
         *([("watch", partial(follow, scene, depth)), ("watch", mask_unproposed)] if query.watch else ()),
         *([gates(WATCH_BATCH)] if query.watch else ()),
-        *(direct_answer(scene) if tiered else ()),
+        *([("direct-answer", partial(judge_answers, scene, words))] if words is not None else ()),
+        *([("gates", partial(overlap_gate, words))] if words is not None else ()),
         *ranking(scene, preset),
         *([("certificate", partial(certify, scene, widens))] if preset.planned and query.certify else ()),
         *(second_round(scene, preset, query, rules, admitted) if widens else ()),
@@ -141,39 +147,18 @@ def _if_opened(decide: Decide, wide: Query, pool: Pool, _: Query) -> Iterable[Ve
     return decide(pool, wide) if pool.round > 1 else ()
 
 
-def tier_proposals(scene: Scene, query: Query, depth: int) -> Iterator[Stage]:
-    """The tiers that look at the whole namespace, beside the views."""
-    words = scene.words
-    if words is not None:
-        yield "direct-answer", partial(propose_answers, scene, words)
-        yield "procedural", partial(procedural, scene, words, depth)
-        yield "sessions", partial(recent_sessions, scene, words)
-    if query.files:
-        yield "review-context", partial(review_context, scene, depth)
-
-
-def direct_answer(scene: Scene) -> Iterator[Stage]:
-    words = scene.words
-    if words is not None:
-        yield "direct-answer", partial(judge_answers, scene, words)
-        yield "gates", partial(overlap_gate, words)
-
-
 def note_plan(scene: Scene, preset: Preset, rules: Sequence[FilterRule], pool: Pool, query: Query) -> Iterator[Note]:
-    views, versions, question = list(scene.views), scene.versions, scene.question
-    of_filters = {key: value for rule in rules for key, value in rule.notes.items()}
-    yield Note(
-        "plan",
-        {
-            "preset": preset.name,
-            "views": views,
-            "depth": preset.depth_for(query.limit),
-            "limit": query.limit,
-            "alpha": query.alpha,
-            "beta": query.beta,
-            **versions,
-            **of_filters,
-            "fluency": question.fluency,
-            **(question.plan.to_json() if question.plan is not None else {}),
-        },
-    )
+    notes: dict[str, Any] = {
+        "preset": preset.name,
+        "views": list(scene.views),
+        "depth": preset.depth_for(query.limit),
+        "limit": query.limit,
+        "alpha": query.alpha,
+        "beta": query.beta,
+        **scene.versions,
+    }
+    for rule in rules:
+        notes |= rule.notes
+    notes["fluency"] = scene.question.fluency
+    plan = scene.question.plan
+    yield Note("plan", notes | plan.to_json() if plan is not None else notes)

@@ -8,7 +8,6 @@ from typing import Final
 
 from msgspec import structs
 
-from recallens.model.memory import Annotations
 from recallens.model.plan import Complexity, Plan, Strategy, Window
 from recallens.model.query import WIDE_ALPHA, WIDE_BETA, WIDE_LIMIT, Query
 from recallens.recall.question import complexity_of, intent_of, level_of, mentions, strategy_of
@@ -46,9 +45,7 @@ def widened_query(query: Query) -> Query:
     return structs.replace(query, alpha=WIDE_ALPHA, beta=WIDE_BETA, limit=most)
 
 
-@lru_cache(maxsize=REMEMBERED)
-def annotations_of(text: str) -> Annotations:
-    return annotate(text)
+annotations_of = lru_cache(maxsize=REMEMBERED)(annotate)
 
 
 @lru_cache(maxsize=REMEMBERED)

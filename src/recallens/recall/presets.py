@@ -22,19 +22,22 @@ VIEWS: Mapping[Mode, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+USUAL_BM25, SPECIFIED_BM25 = Bm25(k1=1.5, b=0.75), Bm25(k1=1.2, b=0.75, idf="fts5")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Preset:
     name: str
     about: str
-    formula: Bm25
-    prefixes: Prefixes
+    terms: tuple[ScoreTerm, ...]
+    formula: Bm25 = USUAL_BM25
+    prefixes: Prefixes = "none"
     # depth · limit rows, and no fewer than `least`, are asked of each view: the scale of a score comes from the
     # candidates, so a short list must not be measured against a handful.
-    depth: int
-    least: int
-    tiers: bool  # whether the other tiers take part, and rows are diversified
-    fluent: bool  # whether the semantic view is left out for a query in a script that the encoder does not know
-    terms: tuple[ScoreTerm, ...]
+    depth: int = 4
+    least: int = 40
+    tiers: bool = False  # whether the other tiers take part, and rows are diversified
+    fluent: bool = False  # whether the semantic view is left out for a query in a script that the encoder does not know
     speakers: bool = False  # whether speakers whom the query names are known by who spoke, and not by the encoder
     alpha_weighs_fit: bool = False  # whether alpha multiplies the terms that say how well a row fits the question
     planned: bool = False  # whether the plan decides how deep to look, and the answer is certified
@@ -50,7 +53,7 @@ class Preset:
         if self.by_strategy and strategy is Strategy.SIMPLE and mode is Mode.HYBRID:
             return VIEWS[Mode.SEMANTIC]
         used = {term.view for term in self.terms}
-        return tuple(view for view in VIEWS[mode] if view in used)
+        return tuple(filter(used.__contains__, VIEWS[mode]))
 
 
 SECTOR_BOOST = {
@@ -67,35 +70,10 @@ UPLIFT_WEIGHT = 6.0
 # A linked note enters on the strength of its link, as far as a middling match would.
 LINKED_WEIGHT = 0.5
 
-CLASSIC = Preset(
-    name="classic",
-    about="the Search Specification's formula to the letter",
-    formula=Bm25(k1=1.2, b=0.75, idf="fts5"),
-    prefixes="every",
-    depth=2,
-    least=0,
-    tiers=False,
-    fluent=False,
-    terms=(
-        relevance.proposed_cosine(0.4),
-        relevance.proposed_keyword(0.25),
-        priors.salience(0.2),
-        priors.recency(0.15),
-        priors.sector_boost(SECTOR_BOOST),
-        priors.superseded(SUPERSEDED_FACTOR),
-        priors.clamp(0.0, 1.0),
-    ),
-)
-
 DEFAULT = Preset(
     name="default",
     about="meaning and words in equal parts, on one scale; what a memory has been worth settles close calls",
-    formula=Bm25(k1=1.5, b=0.75),
     prefixes="short",
-    depth=4,
-    least=40,
-    tiers=True,
-    fluent=True,
     terms=(
         relevance.spread("vector", "semantic", 0.7),
         relevance.spread("bm25", "lexical", 0.7),
@@ -119,64 +97,17 @@ DEFAULT = Preset(
         situation.level_match(),
         priors.superseded(SUPERSEDED_FACTOR),
     ),
+    tiers=True,
+    fluent=True,
     speakers=True,
     alpha_weighs_fit=True,
     planned=True,
 )
 
-ADAPTIVE = Preset(
-    name="adaptive",
-    about="the Memory Retrieval System's strategies to the letter: simple asks meaning alone, complex adds the graph",
-    formula=Bm25(k1=1.2, b=0.75, idf="fts5"),
-    prefixes="every",
-    depth=4,
-    least=40,
-    tiers=False,
-    fluent=False,
-    terms=(
-        relevance.proposed_cosine(1.0),
-        relevance.proposed_keyword(1.0),
-        relevance.graph(1.0),
-        priors.uplift(1.0),
-    ),
-    alpha_weighs_fit=True,
-    planned=True,
-    by_strategy=True,
-)
-
-
-def _baseline(name: str, about: str, *terms: ScoreTerm) -> Preset:
-    return Preset(
-        name=name,
-        about=about,
-        formula=Bm25(k1=1.5, b=0.75),
-        prefixes="none",
-        depth=4,
-        least=40,
-        tiers=False,
-        fluent=False,
-        terms=terms,
-    )
-
-
-BM25 = _baseline("bm25", "words alone, by BM25: a baseline", relevance.raw_score("bm25", "lexical"))
-DENSE = _baseline("dense", "meaning alone: a baseline", relevance.raw_score("vector", "semantic"))
-RRF = _baseline(
-    "rrf",
-    "words and meaning by reciprocal rank: a baseline",
-    relevance.reciprocal_rank("bm25", "lexical"),
-    relevance.reciprocal_rank("vector", "semantic"),
-)
-
 FUSION = Preset(
     name="fusion",
     about="unified retrieval over a vault: words and meaning blended on one scale, sources told apart, lessons first",
-    formula=Bm25(k1=1.5, b=0.75),
     prefixes="short",
-    depth=4,
-    least=40,
-    tiers=True,
-    fluent=True,
     terms=(
         relevance.blended_words(),
         relevance.blended_meaning(),
@@ -188,9 +119,48 @@ FUSION = Preset(
         situation.level_match(),
         priors.superseded(SUPERSEDED_FACTOR),
     ),
+    tiers=True,
+    fluent=True,
     planned=True,
     fused=True,
     balance=1.0,
+)
+
+CLASSIC = Preset(
+    name="classic",
+    about="the Search Specification's formula to the letter",
+    formula=SPECIFIED_BM25,
+    prefixes="every",
+    depth=2,
+    least=0,
+    terms=(
+        relevance.proposed_cosine(0.4),
+        relevance.proposed_keyword(0.25),
+        priors.salience(0.2),
+        priors.recency(0.15),
+        priors.sector_boost(SECTOR_BOOST),
+        priors.superseded(SUPERSEDED_FACTOR),
+        priors.clamp(0.0, 1.0),
+    ),
+)
+
+ADAPTIVE = Preset(
+    name="adaptive",
+    about="the Memory Retrieval System's strategies to the letter: simple asks meaning alone, complex adds the graph",
+    formula=SPECIFIED_BM25,
+    prefixes="every",
+    terms=(relevance.proposed_cosine(1.0), relevance.proposed_keyword(1.0), relevance.graph(1.0), priors.uplift(1.0)),
+    alpha_weighs_fit=True,
+    planned=True,
+    by_strategy=True,
+)
+
+BM25 = Preset(name="bm25", about="words alone, by BM25: a baseline", terms=(relevance.raw_score("bm25", "lexical"),))
+DENSE = Preset(name="dense", about="meaning alone: a baseline", terms=(relevance.raw_score("vector", "semantic"),))
+RRF = Preset(
+    name="rrf",
+    about="words and meaning by reciprocal rank: a baseline",
+    terms=(relevance.reciprocal_rank("bm25", "lexical"), relevance.reciprocal_rank("vector", "semantic")),
 )
 
 PRESETS: Mapping[str, Preset] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
@@ -17,9 +16,10 @@ from recallens.model.memory import Kind, Memory, Relation, RelationType, Status
 from recallens.model.pool import Pool
 from recallens.model.query import WATCH, Query
 from recallens.model.recall import MatchType, SearchResult
+from recallens.model.times import instant
 from recallens.model.verdict import IntArray, Note, all_but, anywhere
 from recallens.recall.gates import ONLY_HERE
-from recallens.recall.scene import Bodies, Scene
+from recallens.recall.scene import Scene
 from recallens.recall.sources import LAYERS, layers
 from recallens.recall.views import DIRECT, GRAPH, HYBRID_VIEWS, PROCEDURAL, RECENT, REVIEW
 from recallens.recall.views.direct_answer import OVERLAP_FLOOR
@@ -37,7 +37,7 @@ SECTION_CHARACTERS: Final = 700
 LESSON_CHARACTERS: Final = 1_200
 # A text that closed the block it stands in could pass for the frame's own words.
 _CLOSING, _BLUNTED = "</memories", "‹/memories"
-_EPOCH: Final = datetime(1970, 1, 1)
+_instant: Final = lru_cache(maxsize=4096)(instant)  # most memories were never updated: both of their times are one
 _BLOCKING: Final = (Status.FORGOTTEN, Status.REJECTED, Status.QUARANTINED)
 _KEYWORD_VIEWS: Final = frozenset(("lexical", "symbolic"))
 
@@ -49,7 +49,11 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     nums = scene.columns["num"][rows].tolist()
     bodies = scene.bodies.of(nums)
     sessions = reader.sessions.sources(nums) if scene.columns.names["session"].texts else {}
-    replaced = [num for num in nums if _is_replaced(bodies.memories[num], bodies.relations.get(num, ()))]
+    replaced = []
+    for num in nums:
+        own = bodies.memories[num].id
+        if any(each.type is RelationType.SUPERSEDES and each.target == own for each in bodies.relations.get(num, ())):
+            replaced.append(num)
     successors = reader.relations.successors(replaced, scene.at) if replaced else {}
     saliences = scene.salience(pool.rows)[positions].tolist()
     superseded = scene.superseded(rows).tolist()
@@ -76,10 +80,6 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     )
 
 
-def _is_replaced(memory: Memory, relations: Sequence[Relation]) -> bool:
-    return any(relation.type is RelationType.SUPERSEDES and relation.target == memory.id for relation in relations)
-
-
 @lru_cache(maxsize=256)  # the views that proposed a row are one of a few sets
 def match_type(views: tuple[str, ...]) -> MatchType | None:
     """Decided by which views proposed the row; absent if only another one did."""
@@ -103,35 +103,18 @@ def describe(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
     missed = scene.columns["num"][pool.rows[near_misses(pool, chosen)]].tolist()
     bodies = scene.bodies.of([*nums, *missed])
     coverage = scene.coverage(pool.rows)[chosen].tolist()
-    tiers = [served_by(views, share) for views, share in zip(pool.proposers(chosen), coverage, strict=True)]
-    yield Note("identity", {"rows": _identities(bodies, [*nums, *missed])})
-    yield Note("served", {"rows": _served(bodies, nums, tiers)})
-    yield Note("provenance", {"rows": _origins(bodies, nums, tiers, query)})
-
-
-def _identities(bodies: Bodies, nums: Sequence[int]) -> dict[str, Any]:
-    memories = (bodies.memories[num] for num in nums)
-    return {memory.id: {"title": title_of(memory), "path": path_of(memory, bodies.paths)} for memory in memories}
-
-
-def _served(bodies: Bodies, nums: Sequence[int], tiers: Sequence[str]) -> dict[str, Any]:
-    return {
-        bodies.memories[num].id: {"servedBy": tier, "reason": f"served-by={tier}"}
-        for num, tier in zip(nums, tiers, strict=True)
-    }
-
-
-def _origins(bodies: Bodies, nums: Sequence[int], tiers: Sequence[str], query: Query) -> dict[str, Any]:
-    return {
-        bodies.memories[num].id: provenance(
-            bodies.memories[num],
-            bodies.relations.get(num, ()),
-            query=query,
-            served_by=tier,
-            check=bodies.checks.get(num),
-        )
-        for num, tier in zip(nums, tiers, strict=True)
-    }
+    identities, served, origins = {}, {}, {}
+    for num in (*nums, *missed):
+        memory = bodies.memories[num]
+        identities[memory.id] = {"title": title_of(memory), "path": path_of(memory, bodies.paths)}
+    for num, proposers, share in zip(nums, pool.proposers(chosen), coverage, strict=True):
+        memory, relations, check = bodies.memories[num], bodies.relations.get(num, ()), bodies.checks.get(num)
+        tier = served_by(proposers, share)
+        served[memory.id] = {"servedBy": tier, "reason": f"served-by={tier}"}
+        origins[memory.id] = provenance(memory, relations, query=query, served_by=tier, check=check)
+    yield Note("identity", {"rows": identities})
+    yield Note("served", {"rows": served})
+    yield Note("provenance", {"rows": origins})
 
 
 def near_misses(pool: Pool, chosen: IntArray) -> IntArray:
@@ -177,16 +160,6 @@ def title_of(memory: Memory) -> str:
 # ── where it comes from, and whether it is safe to use ──
 
 
-class SafetyJudgement(Struct, frozen=True):
-    correction: str = "none"
-    stale: bool = False
-    blocked: Sequence[str] = ()  # why it must not be used
-    review: Sequence[str] = ()  # why somebody should look at it first
-
-
-_SAFE: Final = SafetyJudgement()
-
-
 def provenance(
     memory: Memory,
     relations: Sequence[Relation],
@@ -195,41 +168,6 @@ def provenance(
     served_by: str,
     check: CitationCheck | None = None,
 ) -> dict[str, Any]:
-    judged = _SAFE if _is_plain(memory, relations, check) else _judge_safety(memory, relations, query, check)
-    safety = "blocked" if judged.blocked else "requires-review" if judged.review else "safe"
-    return {
-        "source": memory.source,
-        "created": iso(memory.created),
-        "updated": iso(memory.updated),
-        "namespace": memory.namespace,
-        "scope": f"namespace:{memory.namespace}",
-        "userContextScopes": list(memory.scopes),
-        "retrievalReason": f"served-by={served_by}",
-        "confidence": memory.confidence,
-        "stale": judged.stale,
-        "corrected": judged.correction != "none",
-        "correctionState": judged.correction,
-        "safeToUse": safety == "safe",
-        "safety": safety,
-        "safetyReasons": [*judged.blocked, *judged.review],
-    }
-
-
-def _is_plain(memory: Memory, relations: Sequence[Relation], check: CitationCheck | None) -> bool:
-    """No relation, check, end date or scope says anything about this memory, so it is safe."""
-    return (
-        memory.status is Status.ACTIVE
-        and not relations
-        and check is None
-        and memory.valid_until is None
-        and not memory.scopes
-        and memory.confidence >= LOW_CONFIDENCE
-    )
-
-
-def _judge_safety(
-    memory: Memory, relations: Sequence[Relation], query: Query, check: CitationCheck | None
-) -> SafetyJudgement:
     at = query.at
     if query.as_of is not None:  # what has been said since then was not known
         relations = [relation for relation in relations if relation.created <= at]
@@ -239,7 +177,7 @@ def _judge_safety(
     blocked = [f"status={memory.status}"] if memory.status in _BLOCKING else []
     if ONLY_HERE in memory.scopes and ONLY_HERE not in query.scopes:
         blocked.append(f"scope={ONLY_HERE}")
-    review = []
+    review = []  # why somebody should look at it first
     if correction == "superseded":
         review.append("status=superseded")
     if correction == "disputed":
@@ -251,7 +189,23 @@ def _judge_safety(
         review += [f"stale-citation: {citation.reason}" for citation in stale_citations]
     if memory.confidence < LOW_CONFIDENCE:
         review.append(f"confidence<{LOW_CONFIDENCE}")
-    return SafetyJudgement(correction, stale, blocked, review)
+    safety = "blocked" if blocked else "requires-review" if review else "safe"
+    return {
+        "source": memory.source,
+        "created": _instant(memory.created),
+        "updated": _instant(memory.updated),
+        "namespace": memory.namespace,
+        "scope": f"namespace:{memory.namespace}",
+        "userContextScopes": list(memory.scopes),
+        "retrievalReason": f"served-by={served_by}",
+        "confidence": memory.confidence,
+        "stale": stale,
+        "corrected": correction != "none",
+        "correctionState": correction,
+        "safeToUse": safety == "safe",
+        "safety": safety,
+        "safetyReasons": [*blocked, *review],
+    }
 
 
 def correction_state(memory: Memory, relations: Sequence[Relation], at: int) -> str:
@@ -259,19 +213,15 @@ def correction_state(memory: Memory, relations: Sequence[Relation], at: int) -> 
         return "forgotten"
     if memory.status is Status.SUPERSEDED and (memory.valid_until is None or memory.valid_until <= at):
         return "superseded"
-    if not relations:
-        return "none"
-    current = [relation for relation in relations if relation.valid_until is None or relation.valid_until > at]
-    if any(relation.type is RelationType.CONTRADICTS for relation in current):
-        return "disputed"
-    if any(relation.type is RelationType.SUPERSEDES and relation.source == memory.id for relation in current):
-        return "correction"
-    return "none"
-
-
-@lru_cache(maxsize=4096)  # most memories were never updated: both of their times are one
-def iso(milliseconds: int) -> str:
-    return f"{(_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec='milliseconds')}Z"
+    state = "none"
+    for relation in relations:
+        if relation.valid_until is not None and relation.valid_until <= at:
+            continue
+        if relation.type is RelationType.CONTRADICTS:
+            return "disputed"
+        if relation.type is RelationType.SUPERSEDES and relation.source == memory.id:
+            state = "correction"
+    return state
 
 
 # ── what of it is handed out, where results are shortened ──

@@ -23,7 +23,7 @@ from recallens.model.citation import CitationCheck
 from recallens.model.memory import Annotations, EventKind, Memory, Relation, Status
 from recallens.model.plan import Plan
 from recallens.model.query import Mode, Query
-from recallens.model.salience import SECTOR_ORDER, own_salience, reinforced, salience
+from recallens.model.salience import SECTOR_ORDER, reinforced, salience
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.recall.plan import annotations_of, make_plan
 from recallens.store.protocols import Reader
@@ -58,42 +58,42 @@ class Interpretation(Struct, frozen=True, eq=False):
     plan: Plan | None  # absent under a preset that does not plan
 
 
-class Bodies(Struct, frozen=True, eq=False):
-    """Memories in full. Relations and citation checks are by memory number, paths by document."""
+class Bodies:
+    """Memories in full, each read once however many stages ask for it.
 
-    memories: dict[int, Memory]
-    relations: dict[int, Sequence[Relation]]
-    paths: dict[str, str]
-    checks: dict[int, CitationCheck]
-
-
-class BodyCache:
-    """Reads memories in full, each once however many stages ask for it."""
+    Relations and citation checks are by memory number, paths by document.
+    """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._bodies = Bodies({}, {}, {}, {})
+        self.memories: dict[int, Memory] = {}
+        self.relations: dict[int, Sequence[Relation]] = {}
+        self.checks: dict[int, CitationCheck] = {}
+        self.paths: dict[str, str] = {}
 
     def of(self, nums: Sequence[int]) -> Bodies:
-        bodies, reader = self._bodies, self._reader
-        missing = [num for num in nums if num not in bodies.memories]
+        missing = [num for num in nums if num not in self.memories]
         if missing:
-            memories = reader.memories.get(missing)
-            bodies.memories.update(memories)
-            bodies.relations.update(reader.relations.find(missing))
-            if cited := [num for num, memory in memories.items() if memory.citations]:
-                bodies.checks.update(reader.citations.checks(cited))
-            if documents := {memory.document for memory in memories.values() if memory.document is not None}:
-                self.paths(sorted(documents))
-        return bodies
+            memories = self._reader.memories.get(missing)
+            self.memories.update(memories)
+            self.relations.update(self._reader.relations.find(missing))
+            cited, documents = [], set()
+            for num, memory in memories.items():
+                if memory.citations:
+                    cited.append(num)
+                if memory.document is not None:
+                    documents.add(memory.document)
+            if cited:
+                self.checks.update(self._reader.citations.checks(cited))
+            self.paths_of(sorted(documents))
+        return self
 
-    def paths(self, documents: Sequence[str]) -> Mapping[str, str]:
+    def paths_of(self, documents: Sequence[str]) -> Mapping[str, str]:
         """The paths of documents; one that is not known is left out."""
-        paths, reader = self._bodies.paths, self._reader
-        missing = [document for document in documents if document not in paths]
+        missing = [document for document in documents if document not in self.paths]
         if missing:
-            paths.update(reader.documents.paths(missing))
-        return paths
+            self.paths.update(self._reader.documents.paths(missing))
+        return self.paths
 
 
 class Scene(Struct, frozen=True, eq=False):
@@ -104,7 +104,7 @@ class Scene(Struct, frozen=True, eq=False):
     question: Interpretation
     at: int  # epoch milliseconds: rows are judged as they stood then
     usage: UsageColumns
-    bodies: BodyCache
+    bodies: Bodies
     versions: Mapping[str, object]  # what the answer depends on beside store, query and clock, for the plan's note
 
     @property
@@ -129,29 +129,16 @@ class Scene(Struct, frozen=True, eq=False):
         except Exception:  # the failure itself is in the ledger, from when the view was asked to propose
             return np.full(len(rows), np.nan)
 
-    def own_salience(self, rows: Rows) -> FloatArray:
-        """Salience without what recalls and confirmations have added to it."""
-        columns, usage = self.columns, self.usage
-        return own_salience(
-            base=columns["base_salience"][rows],
-            sector=columns["sector"][rows],
-            importance=columns["importance"][rows],
-            last_used=usage.last_used[rows],
-            uses=usage.uses[rows],
-            at=self.at,
-        )
-
-    def salience(self, rows: Rows) -> FloatArray:
-        columns, usage = self.columns, self.usage
-        if not np.count_nonzero(usage.reinforcement[rows]):
-            return self.own_salience(rows)
+    def salience(self, rows: Rows, *, own: bool = False) -> FloatArray:
+        """`own` leaves out what recalls and confirmations have added to it."""
+        columns, usage, reinforcement = self.columns, self.usage, self.usage.reinforcement[rows]
         return salience(
             base=columns["base_salience"][rows],
             sector=columns["sector"][rows],
             importance=columns["importance"][rows],
             last_used=usage.last_used[rows],
             uses=usage.uses[rows],
-            reinforcement=usage.reinforcement[rows],
+            reinforcement=None if own or not np.count_nonzero(reinforcement) else reinforcement,
             reinforced_at=usage.reinforced_at[rows],
             at=self.at,
         )
@@ -176,7 +163,7 @@ def open_scene(
     query: Query,
     versions: Mapping[str, object],
 ) -> Scene:
-    _ns, columns, in_session = state.key, index.columns, query.filters.in_session
+    columns, in_session = index.columns, query.filters.in_session
     if in_session is not None and reader.sessions.get(in_session) is None:
         raise NotFound(f"no session {in_session!r}", hint="`recallens session list` shows those that exist.")
     if query.task is not None and reader.tasks.get(query.task) is None:
@@ -198,7 +185,7 @@ def open_scene(
         question=question,
         at=query.at,
         usage=usage_at(columns, reader.trail.usage_until(query.at), query.at) if past else usage_now(columns),
-        bodies=BodyCache(reader),
+        bodies=Bodies(reader),
         versions=versions,
     )
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recallens.index.columns import Columns, code_of
+from recallens.index.columns import code_of
 from recallens.index.encoding import LazySemantic
 from recallens.index.views import ordered
 from recallens.ingest.dedupe import hamming, is_near_duplicate, max_distance
@@ -146,24 +146,20 @@ def per_document_cap(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
 
 def at_most(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
     """So many rows from files and so many summaries of sessions; lessons do not count, they have slots of their own."""
-    columns, filters, live = scene.columns, query.filters, pool.live
-    if filters.brain_file_limit is not None:
-        from_files = (columns["document"] >= 0) & (columns["kind"] != code_of(Kind.LESSON))
-        pick = _capped(scene, pool, live, "brain-file-limit", filters.brain_file_limit, from_files)
-        live = np.zeros(len(pool), dtype=np.bool_)
-        live[pick.chosen] = True
-        yield pick
-    if filters.medium_term_limit is not None:
-        summaries = session_summaries(columns)
-        yield _capped(scene, pool, live, "medium-term-limit", filters.medium_term_limit, summaries)
-
-
-def _capped(scene: Scene, pool: Pool, live: BoolArray, name: str, most: int, counted_rows: BoolArray) -> Pick:
+    columns, filters = scene.columns, query.filters
+    if filters.brain_file_limit is None and filters.medium_term_limit is None:
+        return
+    from_files = (columns["document"] >= 0) & (columns["kind"] != code_of(Kind.LESSON))
     order = by_score(scene, pool)
-    order = order[live[order]]
-    counted = counted_rows[pool.rows[order]]
-    chosen = order[~counted | (np.cumsum(counted) <= most)]
-    return _pick(scene, pool, name, chosen, f"more than {most}" if len(chosen) < len(order) else "")
+    for name, most, rows in (
+        ("brain-file-limit", filters.brain_file_limit, from_files),
+        ("medium-term-limit", filters.medium_term_limit, session_summaries(columns)),
+    ):
+        if most is not None:
+            counted = rows[pool.rows[order]]
+            chosen = order[~counted | (np.cumsum(counted) <= most)]
+            yield _pick(scene, pool, name, chosen, f"more than {most}" if len(chosen) < len(order) else "")
+            order = chosen
 
 
 # ── diversity ──
@@ -285,11 +281,15 @@ def _shared_words(sequences: Sequence[NDArray[np.uint32]]) -> Callable[[int], Fl
 def budget_fit(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     """Take items in order; one that does not fit is skipped, and the next may still fit."""
     order = pool.ranked()
+    # The characters and tokens of each item as delivered, its header and label included.
     shown = excerpts(scene, pool, order) if query.excerpts else ()
     if shown:
         chars, tokens = [len(excerpt.block) for excerpt in shown], [excerpt.tokens for excerpt in shown]
     else:
-        chars, tokens = _item_sizes(scene.columns, pool.rows[order])
+        columns, rows = scene.columns, pool.rows[order]
+        label = np.where(columns["cited"][rows], 0, len(HYPOTHESIS))
+        chars = (columns["chars"][rows] + _HEADER + _KIND_LENGTHS[columns["kind"][rows]] + label).tolist()
+        tokens = (columns["tokens"][rows] + _HEADER_TOKENS).tolist()
     if query.item_tokens is not None:
         tokens = [min(cost, query.item_tokens) for cost in tokens]
     used, used_tokens = (len(OPEN) + len(CLOSE), _FRAME_TOKENS) if len(order) else (0, 0)
@@ -310,14 +310,6 @@ def budget_fit(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
         for at, id in enumerate(pool.ids[order].tolist())
     }
     yield Note("budget", spending(query, used=used, used_tokens=used_tokens, items=items))
-
-
-def _item_sizes(columns: Columns, rows: IntArray) -> tuple[list[int], list[int]]:
-    """The characters and tokens of each item as delivered, its header and label included."""
-    label = np.where(columns["cited"][rows], 0, len(HYPOTHESIS))
-    chars = columns["chars"][rows].astype(np.int64) + _HEADER + _KIND_LENGTHS[columns["kind"][rows]] + label
-    tokens = columns["tokens"][rows].astype(np.int64) + _HEADER_TOKENS
-    return chars.tolist(), tokens.tolist()
 
 
 def spending(query: Query, *, used: int, used_tokens: int, items: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from recallens.model.query import Query
 from recallens.model.salience import DAY_MS
 from recallens.model.verdict import BoolArray, Gate, IntArray, Note, Pick, Term, all_true
 from recallens.recall.scene import Scene
-from recallens.recall.terms import Amounts, ScoreTerm
+from recallens.recall.terms import Amounts, score_term
 from recallens.recall.views import GRAPH, RECENT
 from recallens.text.tokenizer import tokenize
 
@@ -113,53 +113,43 @@ def _manifests(scene: Scene, rows: IntArray) -> BoolArray:
     documents = scene.columns["document"][rows]
     codes = [code for code in np.unique(documents).tolist() if code >= 0]
     names = scene.columns.names["document"].texts
-    paths = scene.bodies.paths([names[code] for code in codes])
+    paths = scene.bodies.paths_of([names[code] for code in codes])
     return np.isin(documents, [code for code in codes if is_manifest(paths.get(names[code], ""))])
 
 
-def source_scale() -> ScoreTerm:
+@score_term("sourceScale")
+def source_scale(scene: Scene, pool: Pool, query: Query) -> Amounts:
     """score / max(the best of the row's source, the floor)."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        codes = layers(scene, pool)
-        factor, stats = np.ones(len(pool)), {"floor": SOURCE_FLOOR}
-        for code in np.unique(codes[pool.live]).tolist():
-            of_source = codes == code
-            best = max(float(pool.score[of_source & pool.live].max()), SOURCE_FLOOR)
-            factor[of_source] = 1.0 / best
-            stats[str(LAYERS[code])] = best
-        delta = pool.score * (factor - 1.0)
-        return delta, delta != 0.0, stats
-
-    return ScoreTerm("sourceScale", formula)
+    codes = layers(scene, pool)
+    factor, stats = np.ones(len(pool)), {"floor": SOURCE_FLOOR}
+    for code in np.unique(codes[pool.live]).tolist():
+        of_source = codes == code
+        best = max(float(pool.score[of_source & pool.live].max()), SOURCE_FLOOR)
+        factor[of_source] = 1.0 / best
+        stats[str(LAYERS[code])] = best
+    delta = pool.score * (factor - 1.0)
+    return delta, delta != 0.0, stats
 
 
-def source_prior() -> ScoreTerm:
-    table = np.array([prior_of(layer) for layer in LAYERS])
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        factor = table[layers(scene, pool)]
-        return pool.score * (factor - 1.0), all_true(len(pool)), {}
-
-    return ScoreTerm("sourcePrior", formula)
+@score_term("sourcePrior")
+def source_prior(scene: Scene, pool: Pool, query: Query) -> Amounts:
+    factor = np.array([prior_of(layer) for layer in LAYERS])[layers(scene, pool)]
+    return pool.score * (factor - 1.0), all_true(len(pool)), {}
 
 
-def lesson_boost(factor: float, *, cards: bool = False) -> ScoreTerm:
+@score_term("lessonBoost")
+def lesson_boost(scene: Scene, pool: Pool, query: Query, factor: float, *, cards: bool = False) -> Amounts | None:
     """Lessons are short and say what to check: a relevant one goes before an ordinary note.
 
     `cards` are those that were cut from files. The kind of another memory may be a guess from its words: with those
     boosted too, 26 of 200 rankings of korquad-dev changed, which has no lessons.
     """
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        if cards and not scene.columns.names["document"].texts:
-            return None
-        computed = scene.columns["kind"][pool.rows] == code_of(Kind.LESSON)
-        if cards:
-            computed = computed & (scene.columns["document"][pool.rows] >= 0)
-        return np.where(computed, pool.score * (factor - 1.0), 0.0), computed, {"factor": factor}
-
-    return ScoreTerm("lessonBoost", formula)
+    if cards and not scene.columns.names["document"].texts:
+        return None
+    computed = scene.columns["kind"][pool.rows] == code_of(Kind.LESSON)
+    if cards:
+        computed = computed & (scene.columns["document"][pool.rows] >= 0)
+    return np.where(computed, pool.score * (factor - 1.0), 0.0), computed, {"factor": factor}
 
 
 def note_sources(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:

@@ -1,6 +1,6 @@
 """A score is a sum of terms, and nothing else ever touches a score.
 
-A term is declared once, beside its formula: its name, the view that it needs, and whether it says how well a row fits
+A term is declared once, above its formula: its name, the view that it needs, and whether it says how well a row fits
 the question. A preset lists terms; a new one is a function in this folder and an entry in that list. Its words for
 people are made from its name, unless `model/terms.py` has better ones.
 """
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 from msgspec import Struct
@@ -21,19 +23,35 @@ from recallens.recall.scene import Scene
 # What a term adds to each candidate, on which candidates it is computed, and the numbers that it was computed with.
 # Where it is not computed it is absent, which is not the same as 0; None is absent everywhere.
 Amounts = tuple[FloatArray, BoolArray, Mapping[str, float]]
-Formula = Callable[[Scene, Pool, Query], Amounts | None]
+Settings = ParamSpec("Settings")
+Formula = Callable[Concatenate[Scene, Pool, Query, Settings], Amounts | None]
 
 
 class ScoreTerm(Struct, frozen=True, eq=False):
     name: str
-    formula: Formula
+    formula: Formula[...]
     view: str | None = None  # the view whose scores it reads: where that view is not asked, the term is left out
     fits: bool = False  # it says how well a row fits the question, which is what alpha weighs
+    settings: tuple[Any, ...] = ()  # what the preset says of it, such as its weight
+
+
+def score_term(
+    name: str, *, view: str | None = None, fits: bool = False
+) -> Callable[[Formula[Settings]], Callable[Settings, ScoreTerm]]:
+    """Make a term of a formula. A preset calls it with what follows the query in the signature: `recency(0.05)`."""
+
+    def named(formula: Formula[Settings]) -> Callable[Settings, ScoreTerm]:
+        def with_settings(*settings: Settings.args, **more: Settings.kwargs) -> ScoreTerm:
+            return ScoreTerm(name, partial(formula, **more) if more else formula, view, fits, settings)
+
+        return with_settings
+
+    return named
 
 
 def weighed(scene: Scene, term: ScoreTerm, by_alpha: bool, pool: Pool, query: Query) -> Iterator[Term]:
     """The term as the query weighs it: by alpha, and by the caller's own factor. An absent term says nothing."""
-    amounts = term.formula(scene, pool, query)
+    amounts = term.formula(scene, pool, query, *term.settings)
     if amounts is None or not anywhere(amounts[1]):
         return
     delta, computed, stats = amounts

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 
-from recallens.index.columns import Columns
 from recallens.model.memory import Sector
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.salience import DAY_MS, SECTOR_ORDER, Trials, expected_reward, uplifts
+from recallens.model.salience import DAY_MS, SECTOR_ORDER, expected_reward, uplifts
 from recallens.model.verdict import all_true, anywhere
 from recallens.recall.scene import Scene
-from recallens.recall.terms import Amounts, ScoreTerm
+from recallens.recall.terms import Amounts, score_term
 from recallens.recall.views import DIRECT, GRAPH, PROCEDURAL, REVIEW
 
 RECENCY_RATE: Final = 0.05
@@ -25,129 +24,88 @@ TIER_PRIOR: Final = {DIRECT: 0.30, REVIEW: 0.15, PROCEDURAL: 0.15, GRAPH: 0.15}
 # ── use ──
 
 
-def salience(weight: float) -> ScoreTerm:
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        return weight * scene.salience(pool.rows), all_true(len(pool)), {"weight": weight}
-
-    return ScoreTerm("salience", formula)
+@score_term("salience")
+def salience(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts:
+    return weight * scene.salience(pool.rows), all_true(len(pool)), {"weight": weight}
 
 
-def own_salience(weight: float) -> ScoreTerm:
+@score_term("salience")
+def own_salience(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts:
     """Salience as time has left it; what recalls and confirmations added stands beside it as reinforcementBoost."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        return weight * scene.own_salience(pool.rows), all_true(len(pool)), {"weight": weight}
-
-    return ScoreTerm("salience", formula)
+    return weight * scene.salience(pool.rows, own=True), all_true(len(pool)), {"weight": weight}
 
 
-def reinforcement_boost(weight: float) -> ScoreTerm:
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        computed = scene.usage.reinforcement[pool.rows] > 0
-        if not anywhere(computed):
-            return None
-        gained = scene.salience(pool.rows) - scene.own_salience(pool.rows)
-        return np.where(computed, weight * gained, 0.0), computed, {"weight": weight}
-
-    return ScoreTerm("reinforcementBoost", formula)
+@score_term("reinforcementBoost")
+def reinforcement_boost(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
+    computed = scene.usage.reinforcement[pool.rows] > 0
+    if not anywhere(computed):
+        return None
+    gained = scene.salience(pool.rows) - scene.salience(pool.rows, own=True)
+    return np.where(computed, weight * gained, 0.0), computed, {"weight": weight}
 
 
-def uplift(weight: float) -> ScoreTerm:
+@score_term("uplift")
+def uplift(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
     """weight · β · how much better tasks went with the memory than without it; absent where no ended task had it."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        trials = _trials(scene, query)
-        if not trials.ended:
-            return None
-        tasks, rewards = trials.tasks[pool.rows], trials.rewards[pool.rows]
-        computed = tasks > 0
-        value = uplifts(tasks, rewards, trials.ended, trials.total)
-        stats = {
-            "weight": weight,
-            "beta": query.beta,
-            "tasks": float(trials.ended),
-            "expected": expected_reward(trials.ended, trials.total),
-        }
-        return np.where(computed, weight * query.beta * value, 0.0), computed, stats
-
-    return ScoreTerm("uplift", formula)
-
-
-def _trials(scene: Scene, query: Query) -> Trials:
-    """The tasks that each row has been part of. The columns hold how they stand now."""
-    reader, _ns, columns = scene.reader, scene.state.key, scene.columns
+    columns, ended, total = scene.columns, scene.state.tasks_ended, scene.state.reward_total
+    tasks, rewards = columns["tasks_with"], columns["reward_with"]  # of each row, as they stand now
     if query.as_of is not None:
-        return _trials_at(columns, *reader.tasks.trials_until(query.as_of))
-    return Trials(columns["tasks_with"], columns["reward_with"], scene.state.tasks_ended, scene.state.reward_total)
-
-
-def _trials_at(columns: Columns, counts: Sequence[tuple[int, int, float]], ended: int, total: float) -> Trials:
-    tasks, rewards = np.zeros(columns.size, dtype=np.int32), np.zeros(columns.size)
-    rows = columns.locate([num for num, _, _ in counts])
-    known = rows >= 0
-    tasks[rows[known]] = np.array([count for _, count, _ in counts], dtype=np.int32)[known]
-    rewards[rows[known]] = np.array([reward for _, _, reward in counts], dtype=np.float64)[known]
-    return Trials(tasks, rewards, ended, total)
+        counts, ended, total = scene.reader.tasks.trials_until(query.as_of)
+        tasks, rewards = np.zeros_like(tasks), np.zeros_like(rewards)
+        for row, (_, count, reward) in zip(columns.locate([num for num, _, _ in counts]), counts, strict=True):
+            if row >= 0:
+                tasks[row], rewards[row] = count, reward
+    if not ended:
+        return None
+    tasks, rewards = tasks[pool.rows], rewards[pool.rows]
+    computed = tasks > 0
+    value = uplifts(tasks, rewards, ended, total)
+    expected = expected_reward(ended, total)
+    stats = {"weight": weight, "beta": query.beta, "tasks": float(ended), "expected": expected}
+    return np.where(computed, weight * query.beta * value, 0.0), computed, stats
 
 
 # ── what it is ──
 
 
-def importance(weight: float) -> ScoreTerm:
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        return weight * scene.columns["importance"][pool.rows], all_true(len(pool)), {"weight": weight}
-
-    return ScoreTerm("importance", formula)
+@score_term("importance")
+def importance(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts:
+    return weight * scene.columns["importance"][pool.rows], all_true(len(pool)), {"weight": weight}
 
 
-def recency(weight: float) -> ScoreTerm:
+@score_term("recency")
+def recency(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts:
     """weight · exp(−0.05·days since created) (as specified)."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        days = np.maximum(scene.at - scene.columns["created"][pool.rows], 0) / DAY_MS
-        return weight * np.exp(-RECENCY_RATE * days), all_true(len(pool)), {"weight": weight}
-
-    return ScoreTerm("recency", formula)
+    days = np.maximum(scene.at - scene.columns["created"][pool.rows], 0) / DAY_MS
+    return weight * np.exp(-RECENCY_RATE * days), all_true(len(pool)), {"weight": weight}
 
 
-def sector_boost(factors: Mapping[Sector, float]) -> ScoreTerm:
-    table = np.array([factors[sector] for sector in SECTOR_ORDER])
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        factor = table[scene.columns["sector"][pool.rows]]
-        return pool.score * (factor - 1.0), all_true(len(pool)), {}
-
-    return ScoreTerm("sectorBoost", formula)
+@score_term("sectorBoost")
+def sector_boost(scene: Scene, pool: Pool, query: Query, factors: Mapping[Sector, float]) -> Amounts:
+    factor = np.array([factors[sector] for sector in SECTOR_ORDER])[scene.columns["sector"][pool.rows]]
+    return pool.score * (factor - 1.0), all_true(len(pool)), {}
 
 
-def superseded(factor: float) -> ScoreTerm:
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        if scene.columns.all_plain(pool.rows):
-            return None
-        computed = scene.superseded(pool.rows)
-        return np.where(computed, pool.score * (factor - 1.0), 0.0), computed, {"factor": factor}
-
-    return ScoreTerm("superseded", formula)
+@score_term("superseded")
+def superseded(scene: Scene, pool: Pool, query: Query, factor: float) -> Amounts | None:
+    if scene.columns.all_plain(pool.rows):
+        return None
+    computed = scene.superseded(pool.rows)
+    return np.where(computed, pool.score * (factor - 1.0), 0.0), computed, {"factor": factor}
 
 
-def tier_prior() -> ScoreTerm:
+@score_term("tierPrior")
+def tier_prior(scene: Scene, pool: Pool, query: Query) -> Amounts:
     """The head start of the best tier that proposed the row."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        prior = np.zeros(len(pool))
-        for tier, worth in TIER_PRIOR.items():
-            if tier in pool.found:
-                prior = np.maximum(prior, np.where(pool.proposed_by(tier), worth, 0.0))
-        return prior, prior > 0, {}
-
-    return ScoreTerm("tierPrior", formula)
+    prior = np.zeros(len(pool))
+    for tier, worth in TIER_PRIOR.items():
+        if tier in pool.found:
+            prior = np.maximum(prior, np.where(pool.proposed_by(tier), worth, 0.0))
+    return prior, prior > 0, {}
 
 
-def clamp(low: float, high: float) -> ScoreTerm:
+@score_term("clamp")
+def clamp(scene: Scene, pool: Pool, query: Query, low: float, high: float) -> Amounts:
     """What it takes to bring each score into the interval (as specified); no other preset clamps, for it makes ties."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        delta = np.clip(pool.score, low, high) - pool.score
-        return delta, delta != 0.0, {}
-
-    return ScoreTerm("clamp", formula)
+    delta = np.clip(pool.score, low, high) - pool.score
+    return delta, delta != 0.0, {}

@@ -5,17 +5,16 @@ Each weight's ablation is in docs/benchmarks.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import BoolArray, FloatArray, anywhere, everywhere, places
 from recallens.recall.scene import Scene
-from recallens.recall.terms import Amounts, ScoreTerm, floor_and_deviation, of_live
+from recallens.recall.terms import Amounts, ScoreTerm, floor_and_deviation, of_live, score_term
 from recallens.recall.views import GRAPH
 
 FTS_SCALE: Final = 10.0
@@ -52,48 +51,42 @@ def spread(name: str, view: str, weight: float) -> ScoreTerm:
     return ScoreTerm(name, formula, view=view, fits=True)
 
 
-def word_pairs(weight: float) -> ScoreTerm:
+@score_term("pairs", view="lexical", fits=True)
+def word_pairs(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
     """weight · BM25 of the question's neighbouring words side by side, on the scale of the words' own term.
 
     As far as the candidates are source code it is left out: there, neighbours in a question in prose mean nothing, and
     cost cosqa-dev a point.
     """
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        words = scene.words
-        if words is None or not len(pool):
-            return None
-        raw = words.pairs(pool.rows)
-        computed = raw > 0
-        if not anywhere(computed):
-            return None
-        _, deviation = floor_and_deviation(of_live(words.score(pool.rows), pool))
-        worth = weight * (1.0 - words.code_share(pool.rows, pool.live))
-        return worth * raw / deviation, computed, {"weight": worth, "deviation": deviation}
-
-    return ScoreTerm("pairs", formula, view="lexical", fits=True)
+    words = scene.words
+    if words is None or not len(pool):
+        return None
+    raw = words.pairs(pool.rows)
+    computed = raw > 0
+    if not anywhere(computed):
+        return None
+    _, deviation = floor_and_deviation(of_live(words.score(pool.rows), pool))
+    worth = weight * (1.0 - words.code_share(pool.rows, pool.live))
+    return worth * raw / deviation, computed, {"weight": worth, "deviation": deviation}
 
 
-def meaning_of_code(weight: float) -> ScoreTerm:
+@score_term("code", view="semantic", fits=True)
+def meaning_of_code(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
     """What shifting this much weight from words to meaning adds, as far as the candidates are source code.
 
     Code shares few words with a question in prose. The shift is of the whole list, so that all rows stay on one scale.
     """
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        words = scene.words
-        if words is None or "semantic" not in scene.views or not anywhere(pool.live):
-            return None
-        share = words.code_share(pool.rows, pool.live)
-        if not share:
-            return None
-        meaning, by_words = scene.score("semantic", pool.rows), words.score(pool.rows)
-        computed = ~np.isnan(meaning)
-        shift = weight * share * scene.question.fluency
-        delta = shift * (_standing(meaning, computed & pool.live) - _standing(by_words, pool.live))
-        return np.where(computed, delta, 0.0), computed, {"weight": weight, "share": share}
-
-    return ScoreTerm("code", formula, view="semantic", fits=True)
+    words = scene.words
+    if words is None or "semantic" not in scene.views or not anywhere(pool.live):
+        return None
+    share = words.code_share(pool.rows, pool.live)
+    if not share:
+        return None
+    meaning, by_words = scene.score("semantic", pool.rows), words.score(pool.rows)
+    computed = ~np.isnan(meaning)
+    shift = weight * share * scene.question.fluency
+    delta = shift * (_standing(meaning, computed & pool.live) - _standing(by_words, pool.live))
+    return np.where(computed, delta, 0.0), computed, {"weight": weight, "share": share}
 
 
 def _standing(raw: FloatArray, sample: BoolArray) -> FloatArray:
@@ -101,122 +94,98 @@ def _standing(raw: FloatArray, sample: BoolArray) -> FloatArray:
     return (raw - floor) / deviation
 
 
-def exact_names(weight: float) -> ScoreTerm:
+@score_term("symbolic", view="symbolic", fits=True)
+def exact_names(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
     """weight · the share of the question's exact names that the row carries; absent where it carries none."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        raw = scene.score("symbolic", pool.rows)
-        computed = raw > 0
-        return np.where(computed, weight * raw, 0.0), computed, {"weight": weight}
-
-    return ScoreTerm("symbolic", formula, view="symbolic", fits=True)
+    raw = scene.score("symbolic", pool.rows)
+    computed = raw > 0
+    return np.where(computed, weight * raw, 0.0), computed, {"weight": weight}
 
 
-def graph(weight: float) -> ScoreTerm:
+@score_term("graph", fits=True)
+def graph(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
     """weight · strength, where the walk along relations reached the row."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        if GRAPH not in pool.found:
-            return None
-        raw = pool.raw(GRAPH)
-        computed = ~np.isnan(raw)
-        return np.where(computed, weight * raw, 0.0), computed, {"weight": weight}
-
-    return ScoreTerm("graph", formula, fits=True)
+    if GRAPH not in pool.found:
+        return None
+    raw = pool.raw(GRAPH)
+    computed = ~np.isnan(raw)
+    return np.where(computed, weight * raw, 0.0), computed, {"weight": weight}
 
 
 # ── who said it, and in what company ──
 
 
-def own_words(weight: float) -> ScoreTerm:
+@score_term("userTurn", fits=True)
+def own_words(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
     """weight for what the user said, where an assistant spoke too: its turns are long, and rarely what is asked for."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        codes = scene.columns.names["author"].codes
-        user = [codes[role] for role in USER_ROLES if role in codes]
-        assistant = [codes[role] for role in ASSISTANT_ROLES if role in codes]
-        if not (user and assistant):
-            return None
-        authors = scene.columns["author"][pool.rows]
-        by_user = _among(authors, user)
-        if not anywhere(by_user & pool.live) or not anywhere(_among(authors, assistant) & pool.live):
-            return None
-        return np.where(by_user, weight, 0.0), by_user, {"weight": weight}
-
-    return ScoreTerm("userTurn", formula, fits=True)
+    codes = scene.columns.names["author"].codes
+    by_user = _spoken_by(scene, pool, map(codes.get, USER_ROLES))
+    by_assistant = _spoken_by(scene, pool, map(codes.get, ASSISTANT_ROLES))
+    if not anywhere(by_user & pool.live) or not anywhere(by_assistant & pool.live):
+        return None
+    return np.where(by_user, weight, 0.0), by_user, {"weight": weight}
 
 
-def named_speaker(weight: float) -> ScoreTerm:
+@score_term("namedSpeaker", fits=True)
+def named_speaker(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
     """weight for what somebody said whom the question names."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        if not scene.question.speakers:
-            return None
-        by_them = _among(scene.columns["author"][pool.rows], scene.question.speakers)
-        return np.where(by_them, weight, 0.0), by_them, {"weight": weight}
-
-    return ScoreTerm("namedSpeaker", formula, fits=True)
+    if not scene.question.speakers:
+        return None
+    by_them = _spoken_by(scene, pool, scene.question.speakers)
+    return np.where(by_them, weight, 0.0), by_them, {"weight": weight}
 
 
-def _among(values: NDArray[np.int32], codes: Sequence[int]) -> BoolArray:
-    """Which values are one of a few numbers; `np.isin` sorts first, for many."""
-    among = np.zeros(len(values), dtype=np.bool_)
-    for code in codes:
-        among |= values == code
-    return among
+def _spoken_by(scene: Scene, pool: Pool, authors: Iterable[int | None]) -> BoolArray:
+    """Which rows are by one of the authors. They are few, and `np.isin` would sort them first."""
+    spoken = np.zeros(len(pool), dtype=np.bool_)
+    for author in authors:
+        if author is not None:
+            spoken |= scene.columns["author"][pool.rows] == author
+    return spoken
 
 
-def session_support(weight: float) -> ScoreTerm:
+@score_term("session")
+def session_support(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
     """weight · the mean score so far of the session's best rows: what stands alone among strangers is likelier chance.
 
     Always a mean of SESSION_ROWS, so that a session with fewer candidates gets less.
     """
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        if not scene.columns.names["session"].texts:
-            return None
-        sessions = scene.columns["session"][pool.rows]
-        computed = sessions >= 0
-        live = places(computed & pool.live)
-        if not len(live):
-            return None
-        order = live[np.lexsort((-pool.score[live], sessions[live]))]
-        among = sessions[order]
-        begins = places(np.r_[True, among[1:] != among[:-1]])
-        place = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))
-        best = order[place < SESSION_ROWS]
-        known, session = np.unique(sessions, return_inverse=True)
-        total = np.bincount(session[best], weights=pool.score[best], minlength=len(known))
-        support = total[session] / SESSION_ROWS
-        return np.where(computed, weight * support, 0.0), computed, {"weight": weight}
-
-    return ScoreTerm("session", formula)
+    if not scene.columns.names["session"].texts:
+        return None
+    sessions = scene.columns["session"][pool.rows]
+    computed = sessions >= 0
+    live = places(computed & pool.live)
+    if not len(live):
+        return None
+    order = live[np.lexsort((-pool.score[live], sessions[live]))]
+    among = sessions[order]
+    begins = places(np.r_[True, among[1:] != among[:-1]])
+    place = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))
+    best = order[place < SESSION_ROWS]
+    known, session = np.unique(sessions, return_inverse=True)
+    total = np.bincount(session[best], weights=pool.score[best], minlength=len(known))
+    support = total[session] / SESSION_ROWS
+    return np.where(computed, weight * support, 0.0), computed, {"weight": weight}
 
 
 # ── as specified, for the rows that a view proposed ──
 
 
-def proposed_cosine(weight: float) -> ScoreTerm:
+@score_term("vector", view="semantic", fits=True)
+def proposed_cosine(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts:
     """weight · cosine, where the semantic view proposed the row (as specified)."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        raw = pool.raw("semantic")
-        computed = ~np.isnan(raw)
-        return np.where(computed, weight * raw, 0.0), computed, {"weight": weight}
-
-    return ScoreTerm("vector", formula, view="semantic", fits=True)
+    raw = pool.raw("semantic")
+    computed = ~np.isnan(raw)
+    return np.where(computed, weight * raw, 0.0), computed, {"weight": weight}
 
 
-def proposed_keyword(weight: float) -> ScoreTerm:
+@score_term("bm25", view="lexical", fits=True)
+def proposed_keyword(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts:
     """weight · min(1, |rank| / 10), where the lexical view proposed the row (as specified)."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        raw = pool.raw("lexical")
-        computed = ~np.isnan(raw)
-        value = np.minimum(1.0, np.abs(np.where(computed, raw, 0.0)) / FTS_SCALE)
-        return weight * value, computed, {"weight": weight}
-
-    return ScoreTerm("bm25", formula, view="lexical", fits=True)
+    raw = pool.raw("lexical")
+    computed = ~np.isnan(raw)
+    value = np.minimum(1.0, np.abs(np.where(computed, raw, 0.0)) / FTS_SCALE)
+    return weight * value, computed, {"weight": weight}
 
 
 # ── baselines: what a ranking has to beat ──
@@ -249,52 +218,43 @@ def reciprocal_rank(name: str, view: str) -> ScoreTerm:
 # ── the specification's blend of words and meaning ──
 
 
-def blended_words() -> ScoreTerm:
+@score_term("bm25", view="lexical", fits=True)
+def blended_words(scene: Scene, pool: Pool, query: Query) -> Amounts:
     """(1 − α) · sparse, the words' score over the best of all candidates; a row without a vector keeps it whole."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        raw = scene.score("lexical", pool.rows)
-        live = raw[pool.live]
-        best = float(live.max()) if len(live) and live.max() > 0 else 1.0
-        sparse = raw / best
-        alpha = query.blend * scene.question.fluency
-        without_vector = np.isnan(_cosines(scene, pool))
-        computed = sparse > 0
-        delta = np.where(without_vector, sparse, (1.0 - alpha) * sparse)
-        return np.where(computed, delta, 0.0), computed, {"max": best, "blend": alpha}
-
-    return ScoreTerm("bm25", formula, view="lexical", fits=True)
+    raw = scene.score("lexical", pool.rows)
+    live = raw[pool.live]
+    best = float(live.max()) if len(live) and live.max() > 0 else 1.0
+    sparse = raw / best
+    alpha = query.blend * scene.question.fluency
+    without_vector = np.isnan(_cosines(scene, pool))
+    computed = sparse > 0
+    delta = np.where(without_vector, sparse, (1.0 - alpha) * sparse)
+    return np.where(computed, delta, 0.0), computed, {"max": best, "blend": alpha}
 
 
-def blended_meaning() -> ScoreTerm:
+@score_term("vector", view="semantic", fits=True)
+def blended_meaning(scene: Scene, pool: Pool, query: Query) -> Amounts:
     """α · dense, the cosine from the least to the greatest among the candidates.
 
     Unrelated texts have a cosine of 0.5 to 0.7 under many models: added as it is, it is noise of one height. What the
     encoder can read of the question, its opinion weighs.
     """
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        raw = _cosines(scene, pool)
-        computed = ~np.isnan(raw)
-        sample = raw[pool.live & computed]
-        low, high = (float(sample.min()), float(sample.max())) if len(sample) else (0.0, 0.0)
-        dense = (raw - low) / (high - low if high > low else 1.0)
-        alpha = query.blend * scene.question.fluency
-        return np.where(computed, alpha * dense, 0.0), computed, {"min": low, "max": high, "blend": alpha}
-
-    return ScoreTerm("vector", formula, view="semantic", fits=True)
+    raw = _cosines(scene, pool)
+    computed = ~np.isnan(raw)
+    sample = raw[pool.live & computed]
+    low, high = (float(sample.min()), float(sample.max())) if len(sample) else (0.0, 0.0)
+    dense = (raw - low) / (high - low if high > low else 1.0)
+    alpha = query.blend * scene.question.fluency
+    return np.where(computed, alpha * dense, 0.0), computed, {"min": low, "max": high, "blend": alpha}
 
 
 def _cosines(scene: Scene, pool: Pool) -> FloatArray:
     return scene.score("semantic", pool.rows) if "semantic" in scene.views else np.full(len(pool), np.nan)
 
 
-def linked(weight: float) -> ScoreTerm:
+@score_term("graph", fits=True)
+def linked(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts:
     """weight · strength, for rows that their links brought in and the words did not: those the words measure."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        raw = pool.raw(GRAPH)
-        computed = ~np.isnan(raw) & ~pool.proposed_by("lexical")
-        return np.where(computed, weight * raw, 0.0), computed, {"weight": weight}
-
-    return ScoreTerm("graph", formula, fits=True)
+    raw = pool.raw(GRAPH)
+    computed = ~np.isnan(raw) & ~pool.proposed_by("lexical")
+    return np.where(computed, weight * raw, 0.0), computed, {"weight": weight}

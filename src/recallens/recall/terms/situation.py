@@ -22,7 +22,7 @@ from recallens.recall.question import far_apart, level_of, level_of_memory
 from recallens.recall.scene import Scene
 from recallens.recall.select import head_of, memories_at
 from recallens.recall.sources import inner_path
-from recallens.recall.terms import Amounts, ScoreTerm
+from recallens.recall.terms import Amounts, score_term
 from recallens.recall.views import followed
 from recallens.text.normalize import normalize
 from recallens.text.tokenizer import tokenize
@@ -47,19 +47,16 @@ _EVENT_KINDS: Final = table_of((Kind.EPISODE, Kind.OBSERVATION, Kind.DECISION))
 # ── the kind of answer ──
 
 
-def intent_match(weight: float) -> ScoreTerm:
+@score_term("intentMatch")
+def intent_match(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
     """weight · how well the row is the kind of answer that is wanted, from 0 to 1 (the specification's preferences)."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        plan = scene.question.plan
-        if plan is None or plan.intent is None or not len(pool):
-            return None
-        value = _PREFERENCES[plan.intent](scene, pool)
-        computed = value > 0
-        scale = weight if plan.intent_given else weight * GUESSED
-        return np.where(computed, scale * value, 0.0), computed, {"weight": scale}
-
-    return ScoreTerm("intentMatch", formula)
+    plan = scene.question.plan
+    if plan is None or plan.intent is None or not len(pool):
+        return None
+    value = _PREFERENCES[plan.intent](scene, pool)
+    computed = value > 0
+    scale = weight if plan.intent_given else weight * GUESSED
+    return np.where(computed, scale * value, 0.0), computed, {"weight": scale}
 
 
 def _of_kind_or_sector(scene: Scene, pool: Pool, kinds: BoolArray, sector: Sector) -> BoolArray:
@@ -111,18 +108,15 @@ _PREFERENCES: Final = {
 # ── the time asked about ──
 
 
-def time_match(weight: float) -> ScoreTerm:
+@score_term("timeMatch")
+def time_match(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
     """weight · 1 inside a window of the question, and exp(−days outside / slack) beyond it; the best of its windows."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        plan = scene.question.plan
-        if plan is None or not plan.windows or not len(pool):
-            return None
-        match = _closeness(scene.columns["created"][pool.rows].astype(np.float64), plan.windows)
-        computed = match >= LEAST_MATCH
-        return np.where(computed, weight * match, 0.0), computed, {"weight": weight}
-
-    return ScoreTerm("timeMatch", formula)
+    plan = scene.question.plan
+    if plan is None or not plan.windows or not len(pool):
+        return None
+    match = _closeness(scene.columns["created"][pool.rows].astype(np.float64), plan.windows)
+    computed = match >= LEAST_MATCH
+    return np.where(computed, weight * match, 0.0), computed, {"weight": weight}
 
 
 def _closeness(created: FloatArray, windows: Sequence[Window]) -> FloatArray:
@@ -148,26 +142,23 @@ class WorkAtHand(Struct, frozen=True, eq=False):
     commands: Sequence[Sequence[int]]
 
 
-def actionability() -> ScoreTerm:
+@score_term("actionability")
+def actionability(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
     """score · (file match · its weight + command match · its weight), where something was said of the work at hand."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        situation = query.situation
-        if not situation.working or not len(pool):
-            return None
-        work = _work_at_hand(scene, query)
-        file = np.zeros(len(pool))
-        if situation.open_file is not None:
-            file = _file_match(scene, work, pool.rows, situation.open_file)
-        command = np.zeros(len(pool))
-        for words in work.commands:  # the share of a command's words that the row holds; the best of the commands
-            command = np.maximum(command, _held_share(scene, words, pool.rows))
-        share = situation.file_match * file + situation.command_match * command
-        computed = share > 0
-        stats = {"fileMatch": situation.file_match, "commandMatch": situation.command_match}
-        return np.where(computed, pool.score * share, 0.0), computed, stats
-
-    return ScoreTerm("actionability", formula)
+    situation = query.situation
+    if not situation.working or not len(pool):
+        return None
+    work = _work_at_hand(scene, query)
+    file = np.zeros(len(pool))
+    if situation.open_file is not None:
+        file = _file_match(scene, work, pool.rows, situation.open_file)
+    command = np.zeros(len(pool))
+    for words in work.commands:  # the share of a command's words that the row holds; the best of the commands
+        command = np.maximum(command, _held_share(scene, words, pool.rows))
+    share = situation.file_match * file + situation.command_match * command
+    computed = share > 0
+    stats = {"fileMatch": situation.file_match, "commandMatch": situation.command_match}
+    return np.where(computed, pool.score * share, 0.0), computed, stats
 
 
 def _work_at_hand(scene: Scene, query: Query) -> WorkAtHand:
@@ -210,7 +201,7 @@ def _beside(scene: Scene, rows: IntArray, file: str) -> FloatArray:
     if not codes:
         return match
     names = scene.columns.names["document"].texts
-    paths = scene.bodies.paths([names[code] for code in codes])
+    paths = scene.bodies.paths_of([names[code] for code in codes])
     folder = file.rpartition("/")[0]
     for code in codes:
         path = inner_path(paths.get(names[code], ""))
@@ -229,22 +220,19 @@ def _ends_with(longer: str, shorter: str) -> bool:
 # ── how abstract the question is ──
 
 
-def level_match() -> ScoreTerm:
+@score_term("levelMatch")
+def level_match(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
     """A share of the score more for a text as abstract as the question, less for one at the other end."""
-
-    def formula(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
-        situation, plan = query.situation, scene.question.plan
-        if not situation.levels or not len(pool):
-            return None
-        wanted = plan.level if plan is not None else level_of(query.text[:PLANNED_CHARACTERS])
-        head = np.concatenate([head_of(scene, pool), followed(pool)])
-        share = np.zeros(len(pool))
-        for position, memory in zip(head.tolist(), memories_at(scene, pool, head), strict=True):
-            share[position] = _share(wanted, level_of_memory(memory), situation.same_level, situation.far_level)
-        stats = {"sameLevel": float((share > 0).sum()), "farMismatch": float((share < 0).sum())}
-        return pool.score * share, share != 0.0, stats
-
-    return ScoreTerm("levelMatch", formula)
+    situation, plan = query.situation, scene.question.plan
+    if not situation.levels or not len(pool):
+        return None
+    wanted = plan.level if plan is not None else level_of(query.text[:PLANNED_CHARACTERS])
+    head = np.concatenate([head_of(scene, pool), followed(pool)])
+    share = np.zeros(len(pool))
+    for position, memory in zip(head.tolist(), memories_at(scene, pool, head), strict=True):
+        share[position] = _share(wanted, level_of_memory(memory), situation.same_level, situation.far_level)
+    stats = {"sameLevel": float((share > 0).sum()), "farMismatch": float((share < 0).sum())}
+    return pool.score * share, share != 0.0, stats
 
 
 def _share(wanted: Level, level: Level, same: float, far: float) -> float:

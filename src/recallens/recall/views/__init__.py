@@ -22,7 +22,6 @@ DIRECT, REVIEW, PROCEDURAL, GRAPH = "direct-answer", "review-context", "procedur
 RECENT, SESSIONS = "recent-scan", "sessions"
 # The candidates of the direct-answer tier, of which at most one becomes its answer.
 ANSWER_CANDIDATES: Final = "direct-answer:candidates"
-# Rows that are followed through the recall without taking part in it.
 
 # A filter that leaves less than this of the namespace is pushed in at once: asking without it would be asking twice.
 PUSH_SHARE: Final = 0.05

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
-from msgspec import Struct
 
 from recallens.index.columns import code_of, table_of
 from recallens.index.lexical import BoundLexical
@@ -25,43 +24,25 @@ IMPORTANCE_FLOOR: Final = 0.7
 OVERLAP_FLOOR: Final = 0.55
 AMBIGUITY: Final = 0.15
 BELOW_OVERLAP: Final = "below-token-overlap-floor"
-ELIGIBLE_KINDS: Final = (Kind.DECISION, Kind.FACT, Kind.PRINCIPLE, Kind.PREFERENCE)
-_ELIGIBLE: Final = table_of(ELIGIBLE_KINDS)
+_ELIGIBLE: Final = table_of((Kind.DECISION, Kind.FACT, Kind.PRINCIPLE, Kind.PREFERENCE))
+_OWN_VIEWS: Final = (ANSWER_CANDIDATES, DIRECT, WATCH)
 
 
-class AnswerRule(Struct, frozen=True, eq=False):
-    """One of the tier's own gates, with the word that the X-ray uses for a rejection."""
-
-    name: str
-    word: str
-    rejects: Callable[[IntArray], BoolArray]
-
-
-def answer_rules(scene: Scene, words: BoundLexical) -> tuple[AnswerRule, ...]:
+def answer_rules(scene: Scene, words: BoundLexical, rows: IntArray) -> Iterator[tuple[str, str, BoolArray]]:
+    """The tier's own gates: the name of each, the X-ray's word for a rejection, and which of the rows it rejects."""
     columns = scene.columns
-    return (
-        AnswerRule("active", "not-active", lambda rows: columns["status"][rows] != code_of(Status.ACTIVE)),
-        AnswerRule("trusted-zone", "not-trusted", lambda rows: columns["zone"][rows] != code_of(Zone.TRUSTED)),
-        AnswerRule("eligible-kind", "ineligible-kind", lambda rows: ~_ELIGIBLE[columns["kind"][rows]]),
-        AnswerRule(
-            "importance",
-            "below-importance-floor",
-            lambda rows: (columns["importance"][rows] < IMPORTANCE_FLOOR) & ~columns["confirmed"][rows],
-        ),
-        AnswerRule("entity-match", "entity-mismatch", lambda rows: ~_holds_names(scene, words, rows)),
-        AnswerRule("token-overlap", BELOW_OVERLAP, lambda rows: words.coverage(rows) < OVERLAP_FLOOR),
-    )
-
-
-def _holds_names(scene: Scene, words: BoundLexical, rows: IntArray) -> BoolArray:
-    """Rows that hold every name in the question."""
-    reader, _ns = scene.reader, scene.state.key
-    names = [tokenize(name) for name in scene.question.annotations.entities]
-    numbers = reader.terms.numbers(sorted({word for name in names for word in name})) if names else {}
-    held = all_true(len(rows))
+    yield "active", "not-active", columns["status"][rows] != code_of(Status.ACTIVE)
+    yield "trusted-zone", "not-trusted", columns["zone"][rows] != code_of(Zone.TRUSTED)
+    yield "eligible-kind", "ineligible-kind", ~_ELIGIBLE[columns["kind"][rows]]
+    unimportant = (columns["importance"][rows] < IMPORTANCE_FLOOR) & ~columns["confirmed"][rows]
+    yield "importance", "below-importance-floor", unimportant
+    holds_names = all_true(len(rows))  # every name in the question
+    names = list(map(tokenize, scene.question.annotations.entities))
+    numbers = scene.reader.terms.numbers(sorted(frozenset[str]().union(*names))) if names else {}
     for name in names:  # a word that nobody wrote has a number that no row has
-        held &= words.holds([numbers.get(word, -1) for word in name], rows)
-    return held
+        holds_names &= words.holds([numbers.get(word, -1) for word in name], rows)
+    yield "entity-match", "entity-mismatch", ~holds_names
+    yield "token-overlap", BELOW_OVERLAP, words.coverage(rows) < OVERLAP_FLOOR
 
 
 def propose_answers(scene: Scene, words: BoundLexical, pool: Pool, query: Query) -> Iterator[Found]:
@@ -74,48 +55,39 @@ def propose_answers(scene: Scene, words: BoundLexical, pool: Pool, query: Query)
 def judge_answers(scene: Scene, words: BoundLexical, pool: Pool, query: Query) -> Iterator[Verdict]:
     """The tier's gates, then its verdict. A row that another view proposed as well stays: it is only not the answer."""
     applies = pool.proposed_by(ANSWER_CANDIDATES)
-    others = _proposed_otherwise(pool)
+    others = proposed_by_others(pool, *_OWN_VIEWS)
     standing = applies & pool.live
     considered, filtered = int(standing.sum()), []
-    for rule in answer_rules(scene, words):
-        fails = rule.rejects(pool.rows)
+    for name, word, fails in answer_rules(scene, words, pool.rows):
         if anywhere(standing & fails):
-            filtered.append(rule.word)
+            filtered.append(word)
         standing &= ~fails
-        reason = rule.word if anywhere(applies & fails) else ""
-        yield Gate(f"{DIRECT}:{rule.name}", applies, fails, others, reason)
-    explained, answer = _verdict(scene, words, pool, standing, considered, filtered)
-    yield Note("tierExplain", explained)
-    if answer is not None:
-        rows = pool.rows[[answer]]
-        yield found(scene, DIRECT, rows, words.coverage(rows), FIRST_BATCH)
-
-
-def _verdict(
-    scene: Scene, words: BoundLexical, pool: Pool, standing: BoolArray, considered: int, filtered: list[str]
-) -> tuple[dict[str, Any], int | None]:
-    """The block that the X-ray carries, and the position of the answer, if there is one."""
+        yield Gate(f"{DIRECT}:{name}", applies, fails, others, word if anywhere(applies & fails) else "")
     positions = places(standing)
     overlap = words.coverage(pool.rows)[positions]
     order = np.argsort(-overlap, kind="stable")
-    answer: int | None = None
-    if not len(positions):
-        tier, reason = "hybrid", "no trusted decision answers this directly"
-    elif len(positions) > 1 and overlap[order[0]] - overlap[order[1]] < AMBIGUITY:
-        tier, reason = "hybrid", f"ambiguous: {len(positions)} candidates, the best two within {AMBIGUITY}"
-        filtered = [*filtered, "ambiguous"]
-    else:
-        answer = int(positions[order[0]])
-        kind = tuple(Kind)[scene.columns["kind"][pool.rows[answer]]]
+    tier, reason, anchors = "hybrid", "no trusted decision answers this directly", list[str]()
+    answer = pool.rows[positions[order[:1]]]
+    if len(order) > 1 and overlap[order[0]] - overlap[order[1]] < AMBIGUITY:
+        reason = f"ambiguous: {len(positions)} candidates, the best two within {AMBIGUITY}"
+        filtered.append("ambiguous")
+        answer = answer[:0]
+    elif len(order):
+        kind = tuple(Kind)[scene.columns["kind"][answer[0]]]
         tier, reason = DIRECT, f"trusted {kind}, unambiguous, token-overlap {overlap[order[0]]:.2f}"
-    explained = {
-        "tier": tier,
-        "reason": reason,
-        "candidatesConsidered": considered,
-        "filteredBy": filtered,
-        "sourceAnchors": _anchors(scene, pool.rows[answer]) if answer is not None else [],
-    }
-    return explained, answer
+        anchors = _anchors(scene, answer[0])
+    yield Note(
+        "tierExplain",
+        {
+            "tier": tier,
+            "reason": reason,
+            "candidatesConsidered": considered,
+            "filteredBy": filtered,
+            "sourceAnchors": anchors,
+        },
+    )
+    if len(answer):
+        yield found(scene, DIRECT, answer, words.coverage(answer), FIRST_BATCH)
 
 
 def _anchors(scene: Scene, row: int) -> list[str]:
@@ -129,12 +101,8 @@ def _anchors(scene: Scene, row: int) -> list[str]:
     return anchors
 
 
-def _proposed_otherwise(pool: Pool) -> BoolArray:
-    return proposed_by_others(pool, ANSWER_CANDIDATES, DIRECT, WATCH)
-
-
 def overlap_gate(words: BoundLexical, pool: Pool, query: Query) -> Iterator[Gate]:
     """Enforced for what only direct-answer proposed, recorded for the others as what would have rejected them."""
     fails = words.coverage(pool.rows) < OVERLAP_FLOOR
     reason = BELOW_OVERLAP if anywhere(fails & pool.live) else ""
-    yield Gate("token-overlap", all_true(len(pool)), fails, _proposed_otherwise(pool), reason)
+    yield Gate("token-overlap", all_true(len(pool)), fails, proposed_by_others(pool, *_OWN_VIEWS), reason)

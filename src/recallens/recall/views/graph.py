@@ -56,7 +56,7 @@ def spread(
     seeds: Sequence[int], neighbours: Neighbours, floor: float, through: Through = list
 ) -> tuple[dict[int, Reached], list[GraphEdge]]:
     """Activation from the starting rows, at most HOPS steps out; edges below the floor are never walked."""
-    reached = {seed: Reached(1.0, None) for seed in seeds}
+    reached = dict.fromkeys(seeds, Reached(1.0, None))
     walked: dict[tuple[int, int, str], GraphEdge] = {}
     front = list(seeds)
     for _ in range(HOPS):
@@ -81,7 +81,7 @@ def spread(
 
 def pagerank(nodes: Sequence[int], edges: Sequence[GraphEdge], seeds: Sequence[int], iterations: int) -> FloatArray:
     """Personalised on the starting rows; an edge carries rank both ways in proportion to its confidence."""
-    place = {node: at for at, node in enumerate(nodes)}
+    place = dict(zip(nodes, range(len(nodes)), strict=True))
     weight = np.zeros((len(nodes), len(nodes)))
     for edge in edges:
         a, b = place.get(edge.source), place.get(edge.target)
@@ -90,7 +90,8 @@ def pagerank(nodes: Sequence[int], edges: Sequence[GraphEdge], seeds: Sequence[i
             weight[b, a] += edge.confidence
     outgoing = weight.sum(axis=0)
     start = np.zeros(len(nodes))
-    start[[place[seed] for seed in seeds]] = 1.0 / len(seeds)
+    for seed in seeds:
+        start[place[seed]] = 1.0 / len(seeds)
     rank = start.copy()
     for _ in range(iterations):
         moved = weight @ np.divide(rank, outgoing, out=np.zeros_like(rank), where=outgoing > 0)
@@ -112,49 +113,49 @@ def path_to(node: int, reached: dict[int, Reached]) -> tuple[list[int], list[str
 def walk(scene: Scene, batch: int, pool: Pool, query: Query) -> Iterator[Verdict]:
     """Propose what the live rows lead to."""
     seeds = _seeds(scene, pool)
-    if not seeds:
-        return
-
-    def neighbours(nums: Sequence[int]) -> Iterator[GraphEdge]:
-        reader, _ns, at = scene.reader, scene.state.key, scene.at
-        for source, target, relation, confidence in reader.relations.neighbours(nums, at):
-            yield GraphEdge(source, target, relation, confidence)
-        for source, target in reader.terms.sharing_names(nums, MOST_SHARED_TIES):
-            yield GraphEdge(source, target, SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE)
-
-    reached, edges = spread(seeds, neighbours, query.graph_floor, partial(usable, scene, query))
-    nodes = [node for node in reached if reached[node].via is not None]
-    if not nodes:
-        return
+    reached, edges = spread(seeds, partial(_ties, scene), query.graph_floor, partial(usable, scene, query))
     everyone = list(reached)
-    rank = dict(zip(everyone, pagerank(everyone, edges, seeds, query.graph_iterations).tolist(), strict=True))
-    top = max(rank[node] for node in nodes) or 1.0
-    strength = {node: reached[node].activation * rank[node] / top for node in nodes}
+    if len(everyone) == len(seeds):
+        return
+    rank = pagerank(everyone, edges, seeds, query.graph_iterations).tolist()
+    top = max(rank[len(seeds) :]) or 1.0
     ids, alive = scene.columns["id"], scene.columns["alive"]
-    row_of = {num: row for num, row in zip(everyone, scene.columns.locate(everyone).tolist(), strict=True) if row >= 0}
-    # Sums over the same edges in another order differ in their last bits: that must not decide over the id.
-    chosen = sorted(
-        (node for node in nodes if node in row_of and alive[row_of[node]]),
-        key=lambda node: (-round(strength[node], TIE_DECIMALS), ids[row_of[node]]),
-    )[: query.limit]
-    name = {num: ids[row].decode() for num, row in row_of.items()}
-    paths = {}
-    for node in chosen:
+    name: dict[int, str] = {}
+    candidates = []
+    for node, share, row in zip(everyone, rank, scene.columns.locate(everyone).tolist(), strict=True):
+        if row < 0:
+            continue
+        name[node] = ids[row].decode()
+        if reached[node].via is not None and alive[row]:
+            strength = reached[node].activation * share / top
+            # Sums over the same edges in another order differ in their last bits: that must not decide over the id.
+            candidates.append((-round(strength, TIE_DECIMALS), name[node], node, row, strength))
+    paths, rows, strengths = {}, [], []
+    for _, id, node, row, strength in sorted(candidates)[: query.limit]:
+        rows.append(row)
+        strengths.append(strength)
         along, relations, confidences = path_to(node, reached)
-        if all(step in name for step in along):
-            steps = [name[step] for step in along]
-            paths[name[node]] = {"nodes": steps, "relations": relations, "confidences": confidences}
+        steps = list(map(name.get, along))
+        if None not in steps:
+            paths[id] = {"nodes": steps, "relations": relations, "confidences": confidences}
     yield Note(
         GRAPH,
         {
-            "seeds": [name[seed] for seed in seeds if seed in name],
+            "seeds": [*filter(None, map(name.get, seeds))],
             "paths": paths,
             "floor": query.graph_floor,
             "iterations": query.graph_iterations,
         },
     )
-    rows = np.array([row_of[node] for node in chosen], dtype=np.int64)
-    yield found(scene, GRAPH, rows, np.array([strength[node] for node in chosen]), batch)
+    yield found(scene, GRAPH, np.array(rows, dtype=np.int64), np.array(strengths), batch)
+
+
+def _ties(scene: Scene, nums: Sequence[int]) -> Iterator[GraphEdge]:
+    """The relations of some memories, and the memories that share a name with them."""
+    for source, target, relation, confidence in scene.reader.relations.neighbours(nums, scene.at):
+        yield GraphEdge(source, target, relation, confidence)
+    for source, target in scene.reader.terms.sharing_names(nums, MOST_SHARED_TIES):
+        yield GraphEdge(source, target, SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE)
 
 
 def _seeds(scene: Scene, pool: Pool) -> list[int]:
@@ -164,4 +165,5 @@ def _seeds(scene: Scene, pool: Pool) -> list[int]:
         worth[proposal.positions] += 1.0 / (1.0 + np.arange(len(proposal.positions)))
     live = places(pool.live & (worth > 0))
     order = live[np.lexsort((pool.ids[live], -worth[live]))][:SEEDS]
-    return [int(num) for num in scene.columns["num"][pool.rows[order]]]
+    seeds: list[int] = scene.columns["num"][pool.rows[order]].tolist()
+    return seeds
