@@ -46,10 +46,7 @@ def endpoint(engine: Engine, *, tools: tuple[Tool, ...] = TOOLS, limits: Limits 
         records=engine.core.settings.record,
     )
     manager = StreamableHTTPSessionManager(
-        app=build(offer),
-        json_response=True,
-        stateless=True,
-        max_request_body_size=(limits or Limits()).body_bytes,
+        app=build(offer), json_response=True, stateless=True, max_request_body_size=(limits or Limits()).body_bytes
     )
     return McpEndpoint(
         Route(PATH, endpoint=StreamableHTTPASGIApp(manager), methods=["POST"]), lambda app: manager.run()

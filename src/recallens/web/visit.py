@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from urllib.parse import urlencode, urlsplit
 
+from msgspec import Struct
 from starlette.requests import Request
 
 from recallens.engine import Engine
@@ -27,16 +27,15 @@ _DIGITS = 7
 _OTHERS = frozenset(("cross-site", "same-site"))
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(Struct, frozen=True):
     """`given` are the words of the address, `named` the parts of its path, `form` what was sent with a POST."""
 
     engine: Engine
     caller: Caller
     where: str
     given: Mapping[str, str]
-    named: Mapping[str, str] = field(default_factory=dict)
-    form: Mapping[str, str] = field(default_factory=dict)
+    named: Mapping[str, str] = {}
+    form: Mapping[str, str] = {}
     led_here: bool = False
 
     def may(self, right: Right) -> Call:
@@ -86,16 +85,16 @@ class Visit:
 
     def params(self) -> dict[str, str]:
         """The question with all that is said beside it, for links that lead on with the same."""
-        said = {name: value for name in SAID if (value := self.given.get(name, "").strip())}
+        options = {name: value for name in SAID if (value := self.given.get(name, "").strip())}
         weights = {WEIGHT + name: f"{weight:g}" for name, weight in self._weights()}
-        return ({"q": self.query} if self.query else {}) | said | weights
+        return ({"q": self.query} if self.query else {}) | options | weights
 
-    def question(self, **instead: object) -> Question:
+    def question(self) -> Question:
         """Checked as on every surface; a wrong value is an error that lists the right ones."""
-        said: dict[str, object] = {name: self.params()[name] for name in SAID if name in self.params()}
+        options: dict[str, object] = {name: value for name, value in self.params().items() if name in SAID}
         weights = dict(self._weights())
-        given = {"query": self.query, **said, "namespace": self.namespace} | ({"weights": weights} if weights else {})
-        return checked(Question, given | instead)
+        arguments = {"query": self.query, **options, "namespace": self.namespace}
+        return checked(Question, arguments | ({"weights": weights} if weights else {}))
 
     def _weights(self) -> Iterator[tuple[str, float]]:
         for name, value in self.given.items():
@@ -104,23 +103,23 @@ class Visit:
 
     def whole(self, name: str, default: int, most: int) -> int:
         """A number that the address says, within 1 and `most`; anything else is the default."""
-        said = self.given.get(name, "")
-        return min(max(int(said), 1), most) if said.isdecimal() and len(said) < _DIGITS else default
+        digits = self.given.get(name, "")
+        return min(max(int(digits), 1), most) if digits.isdecimal() and len(digits) < _DIGITS else default
 
     def link(self, path: str, /, **params: object) -> str:
         """An address on this site in the same namespace; what is empty is left out."""
-        said = {name: str(value) for name, value in params.items() if value not in (None, "", False)}
-        if self.given.get("namespace") and "namespace" not in said:
-            said["namespace"] = self.namespace
-        return f"{path}?{urlencode(said)}" if said else path
+        words = {name: str(value) for name, value in params.items() if value not in (None, "", False)}
+        if self.given.get("namespace"):
+            words.setdefault("namespace", self.namespace)
+        return f"{path}?{urlencode(words)}" if words else path
 
 
-def visit_of(request: Request, form: Mapping[str, str] | None = None) -> Visit:
+def visit_of(request: Request, form: Mapping[str, str]) -> Visit:
     headers = request.headers
     led_here = headers.get("sec-fetch-site") in _OTHERS or "prefetch" in headers.get("sec-purpose", "")
     return Visit(
         engine_of(request), caller_of(request), request.url.path, dict(request.query_params), dict(request.path_params),
-        form or {}, led_here,
+        form, led_here,
     )  # fmt: skip
 
 
