@@ -98,18 +98,17 @@ def resolve(engine: Engine, names: Mapping[str, Iterable[str]], namespace: str) 
     """What each question expects, with one look at the store for all of them."""
     wanted = list(dict.fromkeys(name for expected in names.values() for name in expected))
     with engine.core.store.read(namespace) as reader:
-        state = reader.state
-        if state is None:
+        if reader.state is None:
             return {question: Expected(unknown=tuple(expected)) for question, expected in names.items()}
         files = files_of(reader)
         documents = {name: id for name in wanted if (id := files.document(name)) is not None}
         sections = {
             id: tuple(reader.memories.ids(reader.documents.memories(files.documents[id])).values())
-            for id in dict.fromkeys(documents.values())
+            for id in documents.values()
         }
-        others = [name for name in wanted if name not in documents]
-        memories = _memories(reader, others)
-    return {question: _expected(tuple(expected), documents, sections, memories) for question, expected in names.items()}
+        memories = _memories(reader, [name for name in wanted if name not in documents])
+    files_expected = {name: Target(name, id, sections[id]) for name, id in documents.items()}
+    return {question: _expected(list(expected), files_expected, memories) for question, expected in names.items()}
 
 
 def _memories(reader: Reader, names: list[str]) -> dict[str, Memory]:
@@ -121,21 +120,16 @@ def _memories(reader: Reader, names: list[str]) -> dict[str, Memory]:
     return {name: memories[num] for name, num in numbers.items() if num in memories}
 
 
-def _expected(
-    names: tuple[str, ...], documents: Mapping[str, str], sections: Mapping[str, tuple[str, ...]],
-    memories: Mapping[str, Memory],
-) -> Expected:  # fmt: skip
-    by_file = any(name in documents for name in names)
+def _expected(names: list[str], files: Mapping[str, Target], memories: Mapping[str, Memory]) -> Expected:
+    by_file = any(name in files for name in names)
     targets: dict[str, Target] = {}
     for name in names:
-        if name in documents:
-            target = Target(name, documents[name], sections[documents[name]])
-        elif name in memories:
-            target = Target(name, _key(memories[name], by_file=by_file), (memories[name].id,))
-        else:
-            continue
-        targets.setdefault(target.key, target)
-    unknown = tuple(name for name in names if name not in documents and name not in memories)
+        target = files.get(name)
+        if target is None and (memory := memories.get(name)) is not None:
+            target = Target(name, _key(memory, by_file=by_file), (memory.id,))
+        if target is not None:
+            targets.setdefault(target.key, target)
+    unknown = tuple(name for name in names if name not in files and name not in memories)
     return Expected(by_file, tuple(targets.values()), unknown)
 
 
@@ -175,12 +169,11 @@ def propose(engine: Engine, vault: str | None, *, most: int = MOST_PROPOSED) -> 
     """Of one vault, or of all that was cut from files. The same store gives the same list."""
     only = None if vault is None else engine.vaults.get(vault).id
     with engine.core.store.read(engine.core.namespace(None)) as reader:
-        state = reader.state
-        named = list(_named(reader, only)) if state is not None else []
+        named = list(_named(reader, only)) if reader.state is not None else []
     if not named:
         raise NotFound("no file to ask about is in the store", hint="`recallens vault add FOLDER` takes notes in.")
-    proposed = sorted(_distinct(named), key=lambda asked: (asked.heading, -asked.distinct, asked.path, asked.query))
-    return sorted(proposed[:most], key=lambda asked: (asked.path, asked.heading, asked.query))
+    proposed = sorted(_distinct(named), key=lambda own: (own.heading, -own.distinct, own.path, own.query))
+    return sorted(proposed[:most], key=lambda own: (own.path, own.heading, own.query))
 
 
 def as_yaml(questions: Sequence[ProposedQuestion], *, vault: str | None, file: str) -> str:
@@ -197,8 +190,7 @@ def as_yaml(questions: Sequence[ProposedQuestion], *, vault: str | None, file: s
 def _named(reader: Reader, only: int | None) -> Iterator[tuple[str, str, bool]]:
     """Each file's path, with its title or one of its headings."""
     paths = files_of(reader).shortest_names()
-    of_vaults: set[str] = set()
-    chosen: set[str] = set()
+    of_vaults, chosen = set[str](), set[str]()
     for vault in reader.vaults.all():
         documents = [file.document for file in reader.vaults.files(vault.id) if file.document in paths]
         of_vaults.update(documents)
@@ -221,13 +213,9 @@ def _distinct(named: Sequence[tuple[str, str, bool]]) -> Iterator[ProposedQuesti
     for path, text, _ in named:
         held[path] |= words[text]
     files = Counter(word for own in held.values() for word in own)
-    titles = {(path, _flat(text)) for path, text, heading in named if not heading}
+    titles = {(path, " ".join(text.split()).casefold()) for path, text, heading in named if not heading}
     for path, text, heading in dict.fromkeys(named):
-        own = words[text]
-        repeated = heading and (path, _flat(text)) in titles
+        own, query = words[text], " ".join(text.split())
+        repeated = heading and (path, query.casefold()) in titles
         if not repeated and sum(weights[text].values()) >= LEAST_WEIGHT and any(files[word] == 1 for word in own):
-            yield ProposedQuestion(" ".join(text.split()), path, heading, sum(1 / files[word] for word in own))
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split()).casefold()
+            yield ProposedQuestion(query, path, heading, sum(1 / files[word] for word in own))

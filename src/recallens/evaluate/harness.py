@@ -84,12 +84,8 @@ def asked(dataset: Dataset, *, unanswerable: bool, most: int | None) -> list[Jud
 def steps(dataset: Dataset, questions: Sequence[JudgedQuestion], presets: Sequence[str]) -> int:
     """How far the progress of a run goes: each unit ingested and each question asked once a preset."""
     ids = {question.id for question in questions}
-    units = sum(
-        len(dataset.seen_in(haystack))
-        for haystack in dataset.haystacks
-        if any(question.id in ids for question in dataset.questions_of(haystack))
-    )
-    return units + len(questions) * len(presets)
+    asked = [own for own in dataset.haystacks if any(question.id in ids for question in dataset.questions_of(own))]
+    return sum(len(dataset.seen_in(haystack)) for haystack in asked) + len(questions) * len(presets)
 
 
 def run_judged(
@@ -148,7 +144,7 @@ class PreparedUnits:
 
 
 def _draft(unit: Unit, dates: Mapping[str, int]) -> Draft:
-    at = dates.get(unit.group, unit.at) if unit.group is not None else unit.at
+    at = dates.get(unit.group or "", unit.at)
     return Draft(
         unit.text, title=unit.title, source_id=unit.id, session=unit.group, position=unit.position,
         author=unit.speaker, created=UNDATED if at is None else at,
@@ -159,13 +155,11 @@ def _draft(unit: Unit, dates: Mapping[str, int]) -> Draft:
 def _judged_score(
     engine: Engine, dataset: Dataset, preset: str, latest: int, question: JudgedQuestion
 ) -> QuestionScore:
-    now = latest if question.at is None else question.at
-    limit = ROWS[dataset.scoring]
+    now, limit = latest if question.at is None else question.at, ROWS[dataset.scoring]
     recall = engine.recall(engine.recalls.query(question.text, preset=preset, limit=limit, now=now, certify=True))
-    sessions = [result.source_session for result in recall.results]
     places = tuple(
-        Place(result.memory.source_id or "", None if session is None else session.id, result.score)
-        for result, session in zip(recall.results, sessions, strict=True)
+        Place(result.memory.source_id or "", session.id if (session := result.source_session) else None, result.score)
+        for result in recall.results
     )
     units = [place.unit for place in places]
     # A session stands where its best turn stands.
@@ -227,12 +221,9 @@ def run_golden(
 def asking(engine: Engine, question: GoldenQuestion, variant: Variant, now: int) -> dict[str, Any]:
     """The options of the question's query; without a project of its own it is asked as `search` would ask it."""
     return {
-        **variant.options,
-        "preset": variant.preset,
-        "now": now if question.now is None else question.now,
-        "project": question.project or engine.core.settings.project,
-        "namespace": question.namespace,
-    }
+        **variant.options, "preset": variant.preset, "now": now if question.now is None else question.now,
+        "project": question.project or engine.core.settings.project, "namespace": question.namespace,
+    }  # fmt: skip
 
 
 def _golden_score(
@@ -282,7 +273,7 @@ def misses(
     engine: Engine, golden: GoldenSet, expected: Mapping[str, Expected], variant: Variant, run: Run, *, now: int
 ) -> list[Miss]:
     """Asked as a user asks, for the first ten: each takes a recall or more, so only who wants to know pays for it."""
-    found: list[Miss] = []
+    missed: list[Miss] = []
     for question, scored in zip(golden.questions, run.questions, strict=True):
         options = asking(engine, question, variant, now)
         options |= {"limit": READ, "budget": UNBOUNDED, "tokens": UNBOUNDED}
@@ -291,10 +282,9 @@ def misses(
             if rank is None or rank > READ:
                 memory = _nearest(engine, engine.recalls.question(question.query, **options), target)
                 why = None if memory is None else engine.why_not(memory, question.query, **options)
-                found.append(Miss(question.id, question.query, target.name, rank, why))
-        unknown = expected[question.id].unknown
-        found += [Miss(question.id, question.query, name, None, None) for name in unknown]
-    return found
+                missed.append(Miss(question.id, question.query, target.name, rank, why))
+        missed += [Miss(question.id, question.query, name, None, None) for name in expected[question.id].unknown]
+    return missed
 
 
 def _nearest(engine: Engine, query: Query, target: Target) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -30,18 +30,13 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _HINT = "`recallens token create --namespace NAME` makes one; send it as `Authorization: Bearer rcl_…`."
 
 
-@dataclass(frozen=True, slots=True)
-class Doors:
-    """`hosts` are the names under which the server may be asked for; `loopback` whether only this machine reaches it.
+class Doors(Struct, frozen=True):
+    """Where a server may be entered, and by whom."""
 
-    `public` paths need no token (one that ends in / stands for all below it); a browser without one is sent to
-    `sign_in`, where there is such a page.
-    """
-
-    hosts: frozenset[str] = LOOPBACK_NAMES
-    loopback: bool = True
-    public: frozenset[str] = frozenset()
-    sign_in: str | None = None
+    hosts: frozenset[str] = LOOPBACK_NAMES  # the names under which it may be asked for
+    loopback: bool = True  # only this machine reaches it
+    public: frozenset[str] = frozenset()  # paths that need no token; one that ends in / stands for all below it
+    sign_in: str | None = None  # the page to which a browser without a token is sent
 
 
 def doors(host: str, allowed: Iterable[str] = (), *, public: Collection[str] = (), sign_in: str | None = None) -> Doors:
@@ -62,9 +57,7 @@ class Guard:
     """Lets nobody past without `request.state.caller`. Once a token was there, this process stays shut without one."""
 
     def __init__(self, app: ASGIApp, engine: Engine, doors: Doors) -> None:
-        self.app = app
-        self.engine = engine
-        self.doors = doors
+        self.app, self.engine, self.doors = app, engine, doors
         self.shut = not doors.loopback
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,8 +78,8 @@ class Guard:
         await self.app(scope, receive, send)
 
     def _is_open(self, path: str) -> bool:
-        below = tuple(one for one in self.doors.public if one.endswith("/"))
-        return path in OPEN_TO_ALL or path in self.doors.public or (bool(below) and path.startswith(below))
+        below = tuple(folder for folder in self.doors.public if folder.endswith("/"))
+        return path in OPEN_TO_ALL or path in self.doors.public or path.startswith(below)
 
     # ── the host and the page ──
 
@@ -122,8 +115,7 @@ class Guard:
             return caller_with(token)
         self.shut = self.shut or self.engine.tokens.guarded()
         if self.shut or (shown is not None and not by_cookie):
-            said = "this token is not known" if shown is not None else "a token is needed"
-            raise TokenRefused(said, hint=_HINT)
+            raise TokenRefused("this token is not known" if shown is not None else "a token is needed", hint=_HINT)
         return Caller(home=self.engine.core.settings.namespace, zone=Zone.WORKING)
 
 

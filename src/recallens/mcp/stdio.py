@@ -64,24 +64,21 @@ async def _serve(make: Callable[[], Any], wire: tuple[int, int], parent: int) ->
     async with anyio.create_task_group() as ending:
         stop = ending.cancel_scope.cancel
         loop = asyncio.get_running_loop()
+
+        def stopped() -> None:
+            _end_at_last()
+            stop()
+
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError):  # Windows ends a process without asking
-                loop.add_signal_handler(number, _stopper(stop))
-        ending.start_soon(_watch_parent, parent, _stopper(stop))
+                loop.add_signal_handler(number, stopped)
+        ending.start_soon(_watch_parent, parent, stopped)
         # The transport only iterates over lines and awaits write and flush, which ours do without its worker threads:
         # one of those would wait for a line that never comes.
         out = _Written(wire[1])
         async with stdio_server(cast("Any", _Lines(wire[0], out)), cast("Any", out)) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
         stop()
-
-
-def _stopper(stop: Callable[[], None]) -> Callable[[], None]:
-    def stopped() -> None:
-        _end_at_last()
-        stop()
-
-    return stopped
 
 
 def _end_at_last() -> None:
@@ -101,8 +98,7 @@ class _Lines:
     """Lines of stdin. The thread that waits for them is a daemon: nobody waits for it when the client is dead."""
 
     def __init__(self, descriptor: int, out: _Written) -> None:
-        self._descriptor = descriptor
-        self._out = out
+        self._descriptor, self._out = descriptor, out
 
     async def __aiter__(self) -> AsyncIterator[str]:
         loop = asyncio.get_running_loop()
@@ -110,8 +106,9 @@ class _Lines:
 
         def read() -> None:
             try:
-                for line in self._split():
-                    asyncio.run_coroutine_threadsafe(sender.send(line), loop).result()
+                for line in filter(bytes.strip, self._split()):
+                    text = line.decode("utf-8", "replace")
+                    asyncio.run_coroutine_threadsafe(sender.send(text), loop).result()
                 loop.call_soon_threadsafe(sender.close)
             except (RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return  # nobody listens any more
@@ -126,15 +123,12 @@ class _Lines:
                     await self._out.write(json.dumps(message) + "\n")
         _end_at_last()
 
-    def _split(self) -> Iterator[str]:
+    def _split(self) -> Iterator[bytes]:
         rest = b""
         while chunk := _read(self._descriptor):
             *whole, rest = (rest + chunk).split(b"\n")
-            for line in whole:
-                if line.strip():
-                    yield line.decode("utf-8", "replace")
-        if rest.strip():
-            yield rest.decode("utf-8", "replace")
+            yield from whole
+        yield rest
 
 
 def _read(descriptor: int) -> bytes:
