@@ -51,9 +51,6 @@ def paired_bootstrap(ours: Sequence[float], theirs: Sequence[float]) -> MetricDi
     return MetricDifference(float(differences.mean()), low, high)
 
 
-# ── two runs of one set ──
-
-
 class RankChange(Struct, frozen=True):
     """Where one expected thing stood; None where it was not found."""
 
@@ -132,10 +129,9 @@ def counterpart(run: Run, stored: Sequence[Run], path: Path) -> Run:
     raise NotFound(f"{path} holds no run of {run.set!r}; it holds: {sets}")
 
 
-# ── least values, for a build to go on ──
-
-
 class FloorCheck(Struct, frozen=True):
+    """Whether a run reaches a least value, for a build to go on."""
+
     set: str
     ranking: str
     metric: str

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound
@@ -23,8 +24,6 @@ from recallens.text.tokenizer import tokenize
 
 
 class Target(Struct, frozen=True):
-    """One thing that should be found."""
-
     name: str
     key: str  # what it is ranked by: a document's id or a memory's
     memories: tuple[str, ...]  # the ids that it can be found as: a file's sections, or the one memory
@@ -36,7 +35,7 @@ class Expected(Struct, frozen=True):
     unknown: tuple[str, ...] = ()
 
     def key_of(self, memory: Memory) -> str:
-        return _key(memory, by_file=self.by_file)
+        return memory.document if self.by_file and memory.document is not None else memory.id
 
 
 class Files(Struct):
@@ -121,20 +120,16 @@ def _memories(reader: Reader, names: list[str]) -> dict[str, Memory]:
 
 
 def _expected(names: list[str], files: Mapping[str, Target], memories: Mapping[str, Memory]) -> Expected:
-    by_file = any(name in files for name in names)
+    expected = Expected(by_file=any(name in files for name in names))
     targets: dict[str, Target] = {}
     for name in names:
         target = files.get(name)
         if target is None and (memory := memories.get(name)) is not None:
-            target = Target(name, _key(memory, by_file=by_file), (memory.id,))
+            target = Target(name, expected.key_of(memory), (memory.id,))
         if target is not None:
             targets.setdefault(target.key, target)
     unknown = tuple(name for name in names if name not in files and name not in memories)
-    return Expected(by_file, tuple(targets.values()), unknown)
-
-
-def _key(memory: Memory, *, by_file: bool) -> str:
-    return memory.document if by_file and memory.document is not None else memory.id
+    return replace(expected, targets=tuple(targets.values()), unknown=unknown)
 
 
 def _path(name: str) -> str:

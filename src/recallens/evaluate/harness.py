@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct, structs
 
@@ -35,7 +35,6 @@ from recallens.xray.ladder import Fate, Walk
 from recallens.xray.why_not import KeptOut, WhyNot
 
 Advance = Callable[[int], None]
-AnyQuestion = TypeVar("AnyQuestion")
 
 
 class Variant(Struct, frozen=True):
@@ -46,13 +45,11 @@ class Variant(Struct, frozen=True):
     written: Mapping[str, str] = {}
 
 
-def _timed_scores(
-    questions: Iterable[AnyQuestion], ask: Callable[[AnyQuestion], QuestionScore], advance: Advance
-) -> tuple[list[QuestionScore], float]:
+def _timed(asks: Iterable[Callable[[], QuestionScore]], advance: Advance) -> tuple[list[QuestionScore], float]:
     scores = []
     started = time.perf_counter()
-    for question in questions:
-        scores.append(ask(question))
+    for ask in asks:
+        scores.append(ask())
         advance(1)
     return scores, time.perf_counter() - started
 
@@ -104,7 +101,8 @@ def run_judged(
             continue
         with _filled(dataset, haystack, prepared, encoder, advance) as (engine, latest):
             for preset in presets:
-                more, took = _timed_scores(own, partial(_judged_score, engine, dataset, preset, latest), advance)
+                ask = partial(_judged_score, engine, dataset, preset, latest)
+                more, took = _timed((partial(ask, question) for question in own), advance)
                 scores[preset] += more
                 seconds[preset] += took
     return [Run(dataset.name, preset, key, tuple(scores[preset]), seconds[preset]) for preset in presets]
@@ -214,7 +212,7 @@ def run_golden(
     advance: Advance = lambda done: None,
 ) -> Run:  # fmt: skip
     ask = partial(_golden_score, engine, expected, variant, now)
-    scores, seconds = _timed_scores(golden.questions, ask, advance)
+    scores, seconds = _timed((partial(ask, question) for question in golden.questions), advance)
     return Run(golden.name, variant.preset, engine.core.encoding.key or "none", tuple(scores), seconds, variant.written)
 
 

@@ -101,10 +101,6 @@ def top_raw(view: str) -> Confidence:
     return confidence
 
 
-def top_score(recall: Recall) -> float | None:
-    return recall.results[0].score if recall.results else 0.0
-
-
 def gap(recall: Recall) -> float | None:
     """How far the first result stands above the second."""
     scores = [result.score for result in recall.results[:2]]
@@ -129,7 +125,8 @@ def not_abstaining(recall: Recall) -> float | None:
 
 
 CONFIDENCES: Mapping[str, Confidence] = {
-    "top cosine": top_raw("semantic"), "top BM25": top_raw("lexical"), "top score": top_score,
+    "top cosine": top_raw("semantic"), "top BM25": top_raw("lexical"),
+    "top score": lambda recall: recall.results[0].score if recall.results else 0.0,
     "words covered": words_covered, "gap": gap, "certificate": not_abstaining,
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What runs measured, for scripts and for people."""
+"""What runs measured: records for scripts, and tables in percent for people."""
 
 from __future__ import annotations
 
@@ -6,14 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from recallens.evaluate.comparison import (
-    FloorCheck,
-    MetricDifference,
-    RankChange,
-    RunComparison,
-    against_first,
-    compare_runs,
-)
+from recallens.evaluate import comparison
 from recallens.evaluate.harness import READ, Miss
 from recallens.evaluate.metrics import COVERAGES, RiskCurve, best_possible, risk_curve
 from recallens.evaluate.runs import DECIMALS, Run
@@ -26,9 +19,6 @@ BEST_POSSIBLE = "best possible"
 MOST_MOVED = 20
 MAIN_METRIC = "ndcg@10"
 _POINTS = ("difference", "95% interval", "verdict")
-
-
-# ── for scripts ──
 
 
 def judged_records(runs: Sequence[Run], *, abstention: bool) -> list[dict[str, Any]]:
@@ -82,9 +72,6 @@ def risk_curves(run: Run) -> dict[str, RiskCurve]:
     return curves | {BEST_POSSIBLE: best_possible(mistakes)}
 
 
-# ── tables of judged sets, in percent ──
-
-
 def judged_tables(runs: Sequence[Run], *, abstention: bool) -> list[Table | None]:
     return [
         *_figures(runs),
@@ -114,8 +101,8 @@ def _preset_table(runs: Sequence[Run]) -> Table | None:
     """The first preset of each set against the others, in points, with the 95% interval."""
     rows = [
         (run.set, first.preset, run.preset, name, *_points(difference))
-        for first, run in against_first(runs)
-        for name, difference in compare_runs(first, run).metrics.items()
+        for first, run in comparison.against_first(runs)
+        for name, difference in comparison.compare_runs(first, run).metrics.items()
     ]
     columns = ("set", "preset", "against", "metric", *_POINTS)
     return _table(columns, rows, numbers=("difference",), wrap=True) if rows else None
@@ -125,9 +112,6 @@ def _abstention_table(run: Run) -> Table:
     numbers = (*(f"{share:.0%}" for share in COVERAGES), "AURC")
     rows = [(name, *_percent((*curve.risks, curve.area))) for name, curve in risk_curves(run).items()]
     return _table((f"{run.set}, {run.preset}: risk at", *numbers), rows, numbers=numbers, wrap=True)
-
-
-# ── tables of golden sets, in percent ──
 
 
 def golden_tables(runs: Sequence[Run], misses: Sequence[Sequence[Miss]]) -> list[Table | None]:
@@ -155,7 +139,7 @@ def _ranking_table(runs: Sequence[Run]) -> Table:
 
 def _first_table(runs: Sequence[Run]) -> Table | None:
     """Each other ranking of a set against its first, by one metric: a sweep has many rows."""
-    pairs = [compare_runs(run, first) for first, run in against_first(runs)]
+    pairs = [comparison.compare_runs(run, first) for first, run in comparison.against_first(runs)]
     shown = [pair for pair in pairs if MAIN_METRIC in pair.metrics]
     if not shown:
         return None
@@ -170,9 +154,6 @@ def _miss_table(misses: Sequence[Miss], run: Run) -> Table | None:
     return _table(("question", "expected", "rank", "why not"), rows, numbers=("rank",), title=title) if rows else None
 
 
-# ── tables of either ──
-
-
 def _tag_table(
     first: str, run: Run, names: Sequence[str], *, title: str | None = None, wrap: bool = False
 ) -> Table | None:
@@ -184,14 +165,14 @@ def _tag_table(
     return _table((first, *names), rows, numbers=names, title=title, wrap=wrap) if rows else None
 
 
-def comparison_table(pair: RunComparison) -> Table:
+def comparison_table(pair: comparison.RunComparison) -> Table:
     """In points, with the 95% interval."""
     title = f"{pair.after.set}: {pair.after.label} now, {pair.before.label} then, in points"
     rows = [(name, *_points(difference)) for name, difference in pair.metrics.items()]
     return _table(("metric", *_POINTS), rows, numbers=("difference",), title=title)
 
 
-def moved_table(changes: Sequence[RankChange]) -> Table | None:
+def moved_table(changes: Sequence[comparison.RankChange]) -> Table | None:
     """The largest movements, what fell first."""
     title = f"what is expected and moved: {len(changes):,}"
     largest = sorted(changes, key=lambda change: -abs(change.gain))[:MOST_MOVED]
@@ -201,7 +182,7 @@ def moved_table(changes: Sequence[RankChange]) -> Table | None:
     return _table(columns, rows, numbers=("before", "after"), title=title) if rows else None
 
 
-def floor_table(checks: Sequence[FloorCheck]) -> Table | None:
+def floor_table(checks: Sequence[comparison.FloorCheck]) -> Table | None:
     rows = [
         (check.set, check.ranking, check.metric, f"{check.value:.4f}", f"{check.least:g}",
          "passed" if check.passed else "missed")
@@ -211,7 +192,7 @@ def floor_table(checks: Sequence[FloorCheck]) -> Table | None:
     return _table(columns, rows, numbers=("found", "at least")) if rows else None
 
 
-def _points(difference: MetricDifference) -> tuple[str, str, str]:
+def _points(difference: comparison.MetricDifference) -> tuple[str, str, str]:
     interval = f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f}"
     return f"{100 * difference.difference:+.1f}", interval, difference.verdict
 

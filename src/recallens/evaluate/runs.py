@@ -93,9 +93,6 @@ def means(questions: Iterable[QuestionScore]) -> dict[str, float]:
     return {name: round(sum(numbers) / len(numbers), DECIMALS) for name, numbers in values.items()}
 
 
-# ── in files ──
-
-
 class _RunFile(Struct):
     runs: list[Run]
 

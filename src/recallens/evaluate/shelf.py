@@ -58,9 +58,6 @@ def within(golden: GoldenSet, namespace: str) -> GoldenSet:
     return replace(golden, questions=tuple(replace(question, namespace=namespace) for question in golden.questions))
 
 
-# ── runs ──
-
-
 def keep(folder: Path, run: Run, id: str) -> dict[str, Any]:
     name = f"{run.set}-{id}"
     write_runs(folder / "runs" / f"{name}{SUFFIX}", [run])
@@ -82,11 +79,8 @@ def run_summaries(folder: Path) -> list[dict[str, Any]]:
     return [run | {"questions": len(run["questions"])} for run in runs]
 
 
-# ── sets that people rate: how right each result of a question is ──
-
-
 class RatedScore(Struct, frozen=True):
-    """How well a rated set is answered now."""
+    """How well a set is answered now whose results people rated, each by how right it is."""
 
     questions: tuple[GoldenQuestion, ...]  # the latest of the set, which were asked
     ndcg: Mapping[str, float]  # nDCG@10 by question's id

@@ -20,7 +20,7 @@ from recallens.errors import InvalidInput, RecallensError, TokenRefused
 from recallens.http.guard import COOKIE
 from recallens.http.idempotency import HEADER, REPLAYED, checked_key, once, request_digest
 from recallens.http.openapi import document
-from recallens.http.problems import RETRY_SECONDS, problem_of, refused, response_of
+from recallens.http.problems import RETRY_SECONDS, Refused, problem_of, response_of
 from recallens.http.requests import BRIEF, caller_of, engine_of, from_body, from_query, worked
 from recallens.http.routes import ROUTES, Route
 from recallens.http.telemetry import TEXT_FORMAT
@@ -135,7 +135,7 @@ async def readyz(request: Request) -> Response:
         degraded = await worked(request, canary)
     except RecallensError as error:
         message, retry = f"a query fails: {error.message}", str(RETRY_SECONDS)
-        raise refused(503, "NotReady", message, hint=error.hint, Retry_After=retry) from error
+        raise Refused(503, "NotReady", message, hint=error.hint, Retry_After=retry) from error
     return JSONResponse({"status": "degraded" if degraded else "ready"}, headers=_UNKEPT)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
@@ -12,14 +11,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from recallens.engine import Engine
 from recallens.errors import NotAllowed, TokenRefused
-from recallens.http.problems import refused
+from recallens.http.problems import Refused
+from recallens.model.audit import Token
 from recallens.model.memory import Zone
 from recallens.operations import Caller, Right
-
-if TYPE_CHECKING:
-    from recallens.engine import Engine
-    from recallens.model.audit import Token
 
 COOKIE = "recallens_token"
 LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
@@ -31,8 +28,6 @@ _HINT = "`recallens token create --namespace NAME` makes one; send it as `Author
 
 
 class Doors(Struct, frozen=True):
-    """Where a server may be entered, and by whom."""
-
     hosts: frozenset[str] = LOOPBACK_NAMES  # the names under which it may be asked for
     loopback: bool = True  # only this machine reaches it
     public: frozenset[str] = frozenset()  # paths that need no token; one that ends in / stands for all below it
@@ -70,7 +65,8 @@ class Guard:
             try:
                 request.state.caller = self._caller(request)
             except TokenRefused:
-                if not self._is_browsing(request):
+                wants_page = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+                if not wants_page or self.doors.sign_in is None:
                     raise
                 onward = quote(f"{request.url.path}?{request.url.query}".rstrip("?"))
                 await RedirectResponse(f"{self.doors.sign_in}?next={onward}", 303)(scope, receive, send)
@@ -81,29 +77,21 @@ class Guard:
         below = tuple(folder for folder in self.doors.public if folder.endswith("/"))
         return path in OPEN_TO_ALL or path in self.doors.public or path.startswith(below)
 
-    # ── the host and the page ──
-
     def _asked_for_us(self, request: Request) -> None:
         """A page elsewhere can make a browser ask us, under a name of its own (DNS rebinding) or under ours."""
         host = request.headers.get("host", "")
         name, port = _parts(f"//{host}")
         if name not in self.doors.hosts:
-            raise refused(421, "UnknownHost", f"this server is not {host[:200]!r}", hint="See --allow-host.")
+            raise Refused(421, "UnknownHost", f"this server is not {host[:200]!r}", hint="See --allow-host.")
         origin = request.headers.get("origin")
-        if origin is not None and _parts(origin) != (name, port or _DEFAULT_PORTS.get(urlsplit(origin).scheme)):
-            raise NotAllowed("a page from elsewhere may not ask this server", hint="Cross-origin use is off.")
+        foreign = origin is not None and _parts(origin) != (name, port or _DEFAULT_PORTS.get(urlsplit(origin).scheme))
         # An image or a form of a page elsewhere names no origin, but a browser says that it is one. Following a link
         # to a page of ours is no harm; to the API it would be, where asking is recorded.
         if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             followed = request.method == "GET" and request.headers.get("sec-fetch-mode") == "navigate"
-            if not followed or request.url.path.startswith(API):
-                raise NotAllowed("a page from elsewhere may not ask this server", hint="Cross-origin use is off.")
-
-    def _is_browsing(self, request: Request) -> bool:
-        wants_page = "text/html" in request.headers.get("accept", "")
-        return self.doors.sign_in is not None and request.method == "GET" and wants_page
-
-    # ── the token ──
+            foreign = foreign or not followed or request.url.path.startswith(API)
+        if foreign:
+            raise NotAllowed("a page from elsewhere may not ask this server", hint="Cross-origin use is off.")
 
     def _caller(self, request: Request) -> Caller:
         shown, by_cookie = _shown(request)

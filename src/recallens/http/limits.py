@@ -12,7 +12,7 @@ from typing import TypeVar
 from msgspec import Struct
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recallens.http.problems import RETRY_SECONDS, refused
+from recallens.http.problems import RETRY_SECONDS, Refused
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ class WorkQueue:
 
     async def run(self, work: Callable[[], T]) -> T:
         if self.in_hand >= self.limits.threads + self.limits.waiting:
-            raise refused(
+            raise Refused(
                 503, "Overloaded", f"{self.in_hand} requests are being worked on; no more are taken at a time",
                 hint="Try again in a moment.", Retry_After=str(RETRY_SECONDS),
             )  # fmt: skip
@@ -69,9 +69,9 @@ class Bounded:
             await self.app(scope, receive, send)
             return
         most = self.limits.body_bytes
-        too_large = refused(413, "TooLarge", f"the body is larger than {most:,} bytes", hint="Send it in parts.")
+        too_large = Refused(413, "TooLarge", f"the body is larger than {most:,} bytes", hint="Send it in parts.")
         if len(scope["query_string"]) > self.limits.query_bytes:
-            raise refused(414, "QueryTooLong", f"the query has over {self.limits.query_bytes:,} bytes",
+            raise Refused(414, "QueryTooLong", f"the query has over {self.limits.query_bytes:,} bytes",
                           hint="Use POST with a JSON body.")  # fmt: skip
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if announced.isdigit() and int(announced) > most:

@@ -12,26 +12,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from recallens.errors import (
-    EncoderError,
-    InvalidInput,
-    NotAllowed,
-    NotFound,
-    RecallensError,
-    StoreBusy,
-    StoreReadOnly,
-    TokenRefused,
-)
+from recallens import errors
 from recallens.render.records import to_text
 
 PROBLEM_JSON = "application/problem+json"
 RETRY_SECONDS = 1
 
 # The first that fits counts, so that the narrower stands before the wider.
-STATUS_OF: tuple[tuple[type[RecallensError], int], ...] = (
-    (InvalidInput, 400), (TokenRefused, 401), (NotAllowed, 403), (NotFound, 404), (StoreReadOnly, 503),
-    (StoreBusy, 503), (EncoderError, 503),
-)  # fmt: skip
+STATUS_OF: Mapping[type[errors.RecallensError], int] = {
+    errors.InvalidInput: 400, errors.TokenRefused: 401, errors.NotAllowed: 403, errors.NotFound: 404,
+    errors.StoreReadOnly: 503, errors.StoreBusy: 503, errors.EncoderError: 503,
+}  # fmt: skip
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="recallens"'}
 _RETRY = {"Retry-After": str(RETRY_SECONDS)}
 
@@ -57,14 +48,10 @@ class ProblemDetails(Struct, frozen=True):
 class Refused(Exception):
     """A problem that is of HTTP alone: too large, too many, the wrong kind, too late."""
 
-    def __init__(self, problem: ProblemDetails) -> None:
-        super().__init__(problem.message)
-        self.problem = problem
-
-
-def refused(status: int, code: str, message: str, *, hint: str | None = None, **headers: str) -> Refused:
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Refused(ProblemDetails(status, code, message, hint, named))
+    def __init__(self, status: int, code: str, message: str, *, hint: str | None = None, **headers: str) -> None:
+        super().__init__(message)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.problem = ProblemDetails(status, code, message, hint, named)
 
 
 def problem_of(error: Exception, *, trace_id: str) -> ProblemDetails:
@@ -74,8 +61,8 @@ def problem_of(error: Exception, *, trace_id: str) -> ProblemDetails:
         case HTTPException():
             code = "".join(word.capitalize() for word in HTTPStatus(error.status_code).phrase.split())
             return ProblemDetails(error.status_code, code, str(error.detail), headers=error.headers or {})
-        case RecallensError():
-            status = next((status for kind, status in STATUS_OF if isinstance(error, kind)), 500)
+        case errors.RecallensError():
+            status = next((status for kind, status in STATUS_OF.items() if isinstance(error, kind)), 500)
             headers = _CHALLENGE if status == 401 else _RETRY if status == 503 else {}
             trace = trace_id if status == 500 else None
             return ProblemDetails(status, type(error).__name__, error.message, error.hint, headers, trace)

@@ -7,32 +7,28 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from starlette.requests import Request
 
+from recallens.engine import Engine
 from recallens.errors import InvalidInput
 from recallens.http.limits import WorkQueue
-from recallens.http.problems import refused
+from recallens.http.problems import Refused
 from recallens.http.routes import Route
 from recallens.operations import Caller
 from recallens.operations.arguments import Arguments
-
-if TYPE_CHECKING:
-    from recallens.engine import Engine
 
 T = TypeVar("T")
 
 
 def engine_of(request: Request) -> Engine:
-    engine: Engine = request.app.state.engine
-    return engine
+    return cast("Engine", request.app.state.engine)
 
 
 def caller_of(request: Request) -> Caller:
     """Set by the guard, which lets no request through without one."""
-    caller: Caller = request.state.caller
-    return caller
+    return cast("Caller", request.state.caller)
 
 
 async def worked(request: Request, work: Callable[[], T]) -> T:
@@ -43,7 +39,7 @@ async def worked(request: Request, work: Callable[[], T]) -> T:
         async with asyncio.timeout(seconds):
             return await queue.run(work)
     except TimeoutError as error:
-        raise refused(
+        raise Refused(
             504, "TooLate", f"there was no answer within {seconds:g} seconds",
             hint="What was begun may still be done; with the same Idempotency-Key it is done only once.",
         ) from error  # fmt: skip
@@ -122,12 +118,12 @@ async def from_body(request: Request, route: Route) -> tuple[bytes, dict[str, An
         async with asyncio.timeout(request.app.state.limits.deadline):
             raw = await request.body()
     except TimeoutError as error:
-        raise refused(408, "TooSlow", "the body did not come in time", hint="Send it again.") from error
+        raise Refused(408, "TooSlow", "the body did not come in time", hint="Send it again.") from error
     if not raw.strip():
         return raw, {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != JSON:
-        raise refused(415, "UnsupportedMediaType", f"a body is {JSON}, not {kind[:100] or 'unnamed'}")
+        raise Refused(415, "UnsupportedMediaType", f"a body is {JSON}, not {kind[:100] or 'unnamed'}")
     try:
         arguments = json.loads(raw, parse_constant=_no_number, parse_float=_number)
     except (ValueError, RecursionError) as error:

@@ -80,13 +80,6 @@ def given_trace_id(request: Request) -> str | None:
     return own if _OWN_ID.fullmatch(own) else None
 
 
-def log_failure(error: BaseException, *, trace_id: str, route: str) -> None:
-    """Where it failed, by file and line. Never the message: that may hold what somebody asked or remembered."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = " < ".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in reversed(frames[-12:]))
-    LOGGER.error("trace %s: %s in %s at %s", trace_id, type(error).__name__, route, where)
-
-
 @contextmanager
 def span(request: Request, *, enabled: bool) -> Iterator[Callable[[str, int], None]]:
     """An OpenTelemetry span of this request, where that is wanted and installed. It has the route, and no text.
@@ -148,7 +141,11 @@ class Observed:
         except Exception as error:
             problem = problem_of(error, trace_id=request.state.trace_id)
             if problem.status == 500:
-                log_failure(error, trace_id=request.state.trace_id, route=route_of(scope))
+                # By file and line. Never the message: that may hold what somebody asked or remembered.
+                frames = reversed(traceback.extract_tb(error.__traceback__)[-12:])
+                where = " < ".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames)
+                name, route = type(error).__name__, route_of(scope)
+                LOGGER.error("trace %s: %s in %s at %s", request.state.trace_id, name, route, where)
             if status:  # half of an answer is out: only breaking off tells that it is not whole
                 raise
             await response_of(problem, request)(scope, receive, marked)

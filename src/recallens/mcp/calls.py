@@ -31,8 +31,6 @@ _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{1
 
 
 class Offer(Struct, frozen=True):
-    """What a server stands on."""
-
     engine: Callable[[], Engine]
     caller: Callable[[Engine, Any], Caller]  # who asks, by the HTTP request, which is None over stdio
     tools: tuple[Tool, ...]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from msgspec import Struct
@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from recallens.engine import Engine
 from recallens.http.guard import Guard, doors
 from recallens.http.limits import Bounded, Limits
 from recallens.http.requests import caller_of
@@ -22,9 +23,6 @@ from recallens.http.telemetry import Metrics, Observed
 from recallens.mcp.calls import Offer
 from recallens.mcp.server import build
 from recallens.mcp.tools import TOOLS, Tool
-
-if TYPE_CHECKING:
-    from recallens.engine import Engine
 
 PATH: Final = "/mcp"
 

@@ -21,21 +21,19 @@ LATEST: Final = 20
 LONGEST_NAME: Final = 80
 
 MEMORIES, SNAPSHOTS = "recallens://memories/", "recallens://snapshots/"
-OPERATION: Final[Mapping[str, str]] = {MEMORIES: "get_memory", SNAPSHOTS: "get_snapshot"}
-
-_ABOUT = {
-    "memory": (MEMORIES, "One memory in full, with its relations and citations."),
-    "snapshot": (SNAPSHOTS, "The X-ray of one recorded search."),
+PLACES: Final = {
+    MEMORIES: ("memory", "get_memory", "One memory in full, with its relations and citations."),
+    SNAPSHOTS: ("snapshot", "get_snapshot", "The X-ray of one recorded search."),
 }
 TEMPLATES: Final = tuple(
     ResourceTemplate(name=name, uri_template=place + "{id}", description=about, mime_type=JSON)
-    for name, (place, about) in _ABOUT.items()
+    for place, (name, _, about) in PLACES.items()
 )
 
 
 def read(offer: Offer, asked: CallContext, uri: str) -> str:
     """`?namespace=` chooses among several, as the argument of a tool does."""
-    for place, operation in OPERATION.items():
+    for place, (_, operation, _) in PLACES.items():
         id, _, query = uri.removeprefix(place).partition("?")
         if uri.startswith(place) and id:
             named = parse_qs(query).get("namespace")

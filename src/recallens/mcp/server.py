@@ -35,14 +35,13 @@ INSTRUCTIONS: Final = (
 def build(offer: Offer) -> Server[Any]:
     limiter = anyio.CapacityLimiter(MOST_CALLS)
 
-    async def worked(work: Callable[[], T]) -> T:
-        """In a thread, so that pings are answered meanwhile; a write that has begun is never abandoned."""
-        return await anyio.to_thread.run_sync(work, limiter=limiter)
-
     async def answered(work: Callable[..., T], *arguments: Any) -> T:
-        """A resource or a prompt has no answer that says what went wrong, other than the protocol's own error."""
+        """In a thread, so that pings are answered meanwhile; a write that has begun is never abandoned.
+
+        A resource or a prompt has no answer that says what went wrong, other than the protocol's own error.
+        """
         try:
-            return await worked(partial(work, *arguments))
+            return await anyio.to_thread.run_sync(partial(work, *arguments), limiter=limiter)
         except RecallensError as error:
             raise MCPError(types.INVALID_PARAMS, sentences(error.message, error.hint)) from error
 
@@ -55,7 +54,7 @@ def build(offer: Offer) -> Server[Any]:
         if tool is None:
             names = ", ".join(tool.name for tool in offer.tools)
             raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; the tools are: {names}")
-        return await worked(partial(called, offer, tool, params.arguments or {}, asked_of(ctx)))
+        return await answered(called, offer, tool, params.arguments or {}, asked_of(ctx))
 
     async def list_resources(ctx: Context, params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=await answered(resources.listed, offer, asked_of(ctx)))

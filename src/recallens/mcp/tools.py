@@ -211,8 +211,6 @@ def aliased(tools: tuple[Tool, ...], compat: str | None) -> tuple[Tool, ...]:
     return tools + tuple(replace(tool, name=f"{prefix}.{tool.name}") for prefix in prefixes for tool in tools)
 
 
-# ── the full list ──
-
 # Reads that are written down where searches are recorded.
 RECORDING: Final = frozenset({"search", "get_context", "retrieve", "search_documents"})
 # Writes that take nothing away. Any other write is shown as one that may.

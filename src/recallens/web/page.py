@@ -60,31 +60,15 @@ class ShownPage(Struct, frozen=True):
     sends: bool = False  # it has a form that changes something: under `no-referrer` a browser would not say whose
 
 
-class Download(Struct, frozen=True):
-    name: str
-    type: str
-    text: str
-
-
-class Elsewhere(Struct, frozen=True):
-    """After something was sent: the page to look at, so that looking again sends nothing."""
-
-    address: str
-
-
-Shown = ShownPage | Download | Elsewhere
-Endpoint = Callable[[Request], Awaitable[Response]]
+Shown = ShownPage | Response
 
 
 def show(template: str, /, **values: object) -> ShownPage:
     return ShownPage(template, values)
 
 
-def page(work: Callable[[Visit], Shown], *, sent: bool = False) -> Endpoint:
-    """A page that is looked at, or a form that is `sent` to change something, which only a page of this site may do.
-
-    The work and the writing of it happen in a thread.
-    """
+def page(work: Callable[[Visit], Shown], *, sent: bool = False) -> Callable[[Request], Awaitable[Response]]:
+    """A page that is looked at, or a form that is `sent` to change something, which only a page of this site may do."""
 
     async def endpoint(request: Request) -> Response:
         visit = visit_of(request, _form(await request.body()) if sent else {})
@@ -114,19 +98,24 @@ def _form(body: bytes) -> dict[str, str]:
     return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS))
 
 
+def download(name: str, media_type: str, text: str) -> Response:
+    headers = HEADERS | {"Content-Disposition": f'attachment; filename="{name}"'}
+    headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return Response(text, media_type=media_type, headers=headers)
+
+
+def elsewhere(address: str) -> Response:
+    """After something was sent: the page to look at, so that looking again sends nothing."""
+    return RedirectResponse(address, 303, headers=HEADERS)
+
+
 def _response(visit: Visit, shown: Shown) -> Response:
-    match shown:
-        case ShownPage():
-            names = {"visit": visit, "link": visit.link, "params": visit.params(), "now": visit.engine.core.clock()}
-            text = templates().get_template(shown.template).render(**names, **shown.values)
-            headers = HEADERS | ({"Referrer-Policy": "same-origin"} if shown.sends else {})
-            return HTMLResponse(text, shown.status, headers=headers)
-        case Elsewhere():
-            return RedirectResponse(shown.address, 303, headers=HEADERS)
-        case Download():
-            headers = HEADERS | {"Content-Disposition": f'attachment; filename="{shown.name}"'}
-            headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
-            return Response(shown.text, media_type=shown.type, headers=headers)
+    if isinstance(shown, Response):
+        return shown
+    names = {"visit": visit, "link": visit.link, "params": visit.params(), "now": visit.engine.core.clock()}
+    text = templates().get_template(shown.template).render(**names, **shown.values)
+    headers = HEADERS | ({"Referrer-Policy": "same-origin"} if shown.sends else {})
+    return HTMLResponse(text, shown.status, headers=headers)
 
 
 def _failed(visit: Visit, message: str, hint: str | None, status: int) -> Response:
@@ -148,8 +137,9 @@ def templates() -> Environment:
     environment.globals.update(asset=asset, kinds=tuple(map(str, Kind)), sectors=tuple(map(str, Sector)))
     environment.filters.update(
         age=age, cited=cited, counted=counted, day=day, first_line=first_line, headline=headline, instant=instant,
-        iso=second, lang=_lang, marked=marked, moment=moment, ordinal=ordinal, plain=plain, signed=_signed,
-        spaced=_spaced,
+        iso=second, lang=_lang, marked=marked, moment=moment, ordinal=ordinal, plain=plain,
+        signed=lambda value: f"{value:+.4f}".replace("-", "−"),
+        spaced=lambda name: name.replace("_", " ").replace("-", " ").replace(":", " · "),
     )  # fmt: skip
     return environment
 
@@ -163,14 +153,6 @@ def _lang(text: str) -> Markup:
     """The attribute where a text is plainly in another language than the page."""
     known = LANGUAGE_OF.get(script_of(text[:_READ]))
     return Markup(f' lang="{known}"') if known else Markup()
-
-
-def _spaced(name: str) -> str:
-    return name.replace("_", " ").replace("-", " ").replace(":", " · ")
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.4f}".replace("-", "−")
 
 
 FOLDER: Final = Path(__file__).parent / "static"

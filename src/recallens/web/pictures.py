@@ -14,6 +14,7 @@ from recallens.model.terms import WORDS
 WIDTH = 1000.0
 # Between two pieces of a bar, where both are wide enough to spare it.
 GAP = 2.0
+NODE_TOP, STEP = 16, 58
 _ORDER = {name: place for place, name in enumerate(WORDS)}
 
 
@@ -35,11 +36,7 @@ class Scale(Struct, frozen=True):
     """One for all bars of a page, so that their lengths compare."""
 
     low: float
-    high: float
-
-    @property
-    def span(self) -> float:
-        return (self.high - self.low) or 1.0
+    span: float
 
     def place(self, value: float) -> float:
         return (value - self.low) / self.span * WIDTH
@@ -47,7 +44,8 @@ class Scale(Struct, frozen=True):
 
 def scale_of(rows: Iterable[Mapping[str, float]]) -> Scale:
     sums = [(sum(v for v in parts.values() if v < 0), sum(v for v in parts.values() if v > 0)) for parts in rows]
-    return Scale(min((low for low, _ in sums), default=0.0), max((high for _, high in sums), default=1.0))
+    low, high = min((low for low, _ in sums), default=0.0), max((high for _, high in sums), default=1.0)
+    return Scale(low, (high - low) or 1.0)
 
 
 def bar(parts: Mapping[str, float], scale: Scale) -> Bar:
@@ -121,12 +119,9 @@ def share(part: float, whole: float) -> float:
     return round(min(part / whole, 1.0) * WIDTH, 2) if whole > 0 else 0.0
 
 
-# ── a walk along relations, drawn from top to bottom so that it fits any width ──
-
-NODE_TOP, STEP = 16, 58
-
-
 class Path(Struct, frozen=True):
+    """A walk along relations, drawn from top to bottom so that it fits any width."""
+
     nodes: Sequence[tuple[str, int]]  # a memory's id, and how far down it stands
     edges: Sequence[tuple[str, float | None, int]]  # relation, confidence, and where the edge begins
 

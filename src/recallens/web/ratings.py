@@ -11,7 +11,7 @@ from recallens.evaluate.shelf import rate, rated_path, rated_questions, rated_sc
 from recallens.model.query import MAX_LIMIT
 from recallens.model.recall import SearchResult
 from recallens.operations import Right
-from recallens.web.page import Elsewhere, ShownPage
+from recallens.web.page import Shown, ShownPage, elsewhere
 from recallens.web.visit import Visit
 
 DEFAULT_SET = "rated"
@@ -24,7 +24,7 @@ def rating(visit: Visit) -> ShownPage:
     return _page(visit, visit.given.get("set", "").strip() or DEFAULT_SET)
 
 
-def rated(visit: Visit) -> ShownPage | Elsewhere:
+def rated(visit: Visit) -> Shown:
     """What cannot be kept is shown again with what was said, so that nothing is lost."""
     call = visit.may(Right.WRITE)
     name = visit.form.get("set", "").strip() or DEFAULT_SET
@@ -41,7 +41,7 @@ def rated(visit: Visit) -> ShownPage | Elsewhere:
         rate(visit.engine, name, visit.query, grades, namespace=call.namespace)
     except InvalidInput as error:
         return _page(visit, name, grades=grades, problem=str(error))
-    return Elsewhere(visit.link("/rate", q=visit.query, set=name, saved="yes", namespace=visit.form.get("namespace")))
+    return elsewhere(visit.link("/rate", q=visit.query, set=name, saved="yes", namespace=visit.form.get("namespace")))
 
 
 def _page(visit: Visit, name: str, *, grades: Mapping[str, int] | None = None, problem: str | None = None) -> ShownPage:
@@ -56,16 +56,10 @@ def _page(visit: Visit, name: str, *, grades: Mapping[str, int] | None = None, p
         before = rated_questions(engine, name, namespace=namespace)
         kept = next((rated.grades for rated in before if rated.query == visit.query), {})
     values = {
-        "set": name,
-        "sets": rated_sets(engine, namespace=namespace),
-        "path": path,
+        "set": name, "sets": rated_sets(engine, namespace=namespace), "path": path,
         "standing": rated_score(engine, name, namespace=namespace, now=engine.core.clock()),
-        "words": WORDS,
-        "grade": GRADE,
+        "words": WORDS, "grade": GRADE, "rows": rows, "given": {**kept, **(grades or {})}, "problem": problem,
         "may_write": visit.caller.right is Right.WRITE and not engine.core.store.read_only,
-        "rows": rows,
-        "given": {**kept, **(grades or {})},
-        "problem": problem,
         "saved": visit.given.get("saved") == "yes",
-    }
+    }  # fmt: skip
     return ShownPage("rate.html", values, 200 if problem is None else 400, sends=True)

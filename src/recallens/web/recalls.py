@@ -1,24 +1,32 @@
-"""Looking into a recall: its X-ray and copies of it, two recalls beside each other, and why a memory did not come."""
+"""Looking into a recall: its X-ray, two recalls beside each other, why a memory did not come, and the sandbox."""
 
 from __future__ import annotations
 
 import re
+from typing import Literal
+
+from msgspec import Struct
+from starlette.responses import Response
 
 from recallens.model.ledger import Ledger
 from recallens.model.memory import ID_LENGTH, Memory, Status
-from recallens.model.query import json_name
-from recallens.model.snapshot import Snapshot
+from recallens.model.query import DEFAULT_BUDGET, Query, json_name
+from recallens.model.snapshot import Snapshot, XrayResult
+from recallens.model.terms import WEIGHABLE
 from recallens.model.times import instant
 from recallens.operations import OPERATIONS, perform
+from recallens.operations.arguments import Question
+from recallens.recall.presets import PRESETS
 from recallens.render import FORMATS
 from recallens.store.records import Listing
-from recallens.web.page import Download, ShownPage, show
-from recallens.web.pictures import funnel, share
-from recallens.web.search import explained, graph_paths, legend
+from recallens.web.page import ShownPage, download, show
+from recallens.web.pictures import funnel, ordered, share
+from recallens.web.search import Explained, explained, graph_paths, legend
 from recallens.web.visit import WEIGHT, Visit
 from recallens.xray.counterfactual import QueryChange
 from recallens.xray.diff import diff
 from recallens.xray.explain import explain
+from recallens.xray.ladder import Walk
 from recallens.xray.why_not import KeptOut
 
 ABOUT_XRAY = (
@@ -50,40 +58,33 @@ def _xray(visit: Visit, ledger: Ledger, snapshot: Snapshot, *, recorded: bool) -
     memories = visit.engine.memories.many(wanted | along | covering, namespace=visit.namespace)
     rows = explained(ledger, snapshot, memories=memories)
     return show(
-        "xray.html",
-        snapshot=snapshot,
-        recorded=recorded,
-        rows=rows,
-        legend=legend(rows),
-        memories=memories,
-        funnel=funnel(snapshot.filters),
-        slowest=max((stage.ms for stage in snapshot.stages), default=0.0),
+        "xray.html", snapshot=snapshot, recorded=recorded, rows=rows, legend=legend(rows), memories=memories,
+        funnel=funnel(snapshot.filters), slowest=max((stage.ms for stage in snapshot.stages), default=0.0),
         total_ms=sum(stage.ms for stage in snapshot.stages),
         used=share(budget.used or 0, budget.chars) if budget.chars else None,
-        used_tokens=share(budget.usedTokens or 0, budget.tokens) if budget.tokens else None,
-        formats=tuple(FORMATS),
-        share=share,
-        certificate=certificate,
-    )
+        used_tokens=share(budget.usedTokens or 0, budget.tokens) if budget.tokens else None, formats=tuple(FORMATS),
+        share=share, certificate=certificate,
+    )  # fmt: skip
 
 
-def download_fresh(visit: Visit) -> Download:
+def download_fresh(visit: Visit) -> Response:
     arguments = visit.question().model_dump(mode="json", by_alias=True, exclude_unset=True)
     return _download(visit, "recall_xray", arguments)
 
 
-def download_recorded(visit: Visit) -> Download:
+def download_recorded(visit: Visit) -> Response:
     return _download(visit, "get_snapshot", {"id": visit.named["id"], "namespace": visit.namespace})
 
 
-def _download(visit: Visit, operation: str, arguments: dict[str, object]) -> Download:
+def _download(visit: Visit, operation: str, arguments: dict[str, object]) -> Response:
     """The one renderer's words, as on every surface."""
     format = visit.given.get("format", "text")
     answer = perform(OPERATIONS[operation], visit.engine, visit.caller, {**arguments, "format": format})
     ending, media = FORMATS[format]
-    return Download(f"xray.{ending}", media, answer.text)
+    return download(f"xray.{ending}", media, answer.text)
 
 
+# Splits a sentence into words, and ids that lead to a memory.
 _ID = re.compile(rf"\b([0-9A-HJKMNP-TV-Z]{{{ID_LENGTH}}})\b")
 
 
@@ -103,16 +104,10 @@ def compare(visit: Visit) -> ShownPage:
     differences = diff(old, new)
     ids = _ID.findall(" ".join(str(change.sentence) for change in differences.changes))
     return show(
-        "diff.html",
-        kept=kept,
-        before=before,
-        after=after,
-        found=differences,
-        old=old.query,
-        new=new.query,
+        "diff.html", kept=kept, before=before, after=after, found=differences, old=old.query, new=new.query,
         memories=engine.memories.many(ids, namespace=namespace),
-        pieces=_ID.split,  # of a sentence: words, and ids that lead to a memory
-    )
+        pieces=_ID.split,
+    )  # fmt: skip
 
 
 OFFERED = 12
@@ -135,13 +130,10 @@ def why_not(visit: Visit) -> ShownPage:
     why = engine.why_not(memory.id, question.query, **options, namespace=visit.namespace)
     kept_out = why if isinstance(why, KeptOut) else None
     return show(
-        "why_not.html",
-        memory=memory,
-        found=why,
-        kept_out=kept_out,
+        "why_not.html", memory=memory, found=why, kept_out=kept_out,
         sentence=why.sentence.replace(memory.id, "This memory", 1),
         applied=changed_params(visit.params(), kept_out.change) if kept_out and kept_out.change else None,
-    )
+    )  # fmt: skip
 
 
 def changed_params(params: dict[str, str], change: QueryChange) -> dict[str, str]:
@@ -173,3 +165,85 @@ def _offered(visit: Visit, looked: str) -> list[Memory]:
         return list(engine.memories.browse(Listing(statuses=ASKABLE, limit=4 * OFFERED), namespace=namespace).memories)
     query = engine.recalls.query(looked, limit=OFFERED, include_superseded=True, namespace=namespace)
     return [result.memory for result in engine.recall(query).results]
+
+
+# ── the sandbox: weights, budget and filters move, and the ranking follows; nothing is recorded ──
+
+MOST_WEIGHT, WEIGHT_STEP = 3.0, 0.05
+MOST_SHOWN_LIMIT, MOST_SHOWN_BUDGET = 50, 20_000
+ABOUT_SANDBOX = (
+    "Move the weights of a score, the budget and the filters, and watch the ranking follow. Nothing is saved."
+)
+
+
+class MovedResult(Struct, frozen=True):
+    """A row against the unchanged ranking: `before` is its rank there, None where it was not."""
+
+    row: Explained
+    before: int | None
+
+    @property
+    def by(self) -> int:
+        return 0 if self.before is None else self.before - self.row.xray.rank
+
+    @property
+    def way(self) -> Literal["new", "up", "down", "same"]:
+        if self.before is None:
+            return "new"
+        return "up" if self.by > 0 else "down" if self.by < 0 else "same"
+
+
+class Trial(Struct, frozen=True):
+    """One look: `before` is how the question is answered without the settings, `query` what is asked with them."""
+
+    before: Ledger
+    query: Query
+    moved: list[MovedResult]
+    gone: list[XrayResult]  # as they stood before
+    legend: list[str]
+
+    @property
+    def changes(self) -> list[str]:
+        """What differs from the unchanged ranking, in numbers."""
+        ways = [result.way for result in self.moved]
+        counts = {"moved": ways.count("up") + ways.count("down"), "new": ways.count("new"), "gone": len(self.gone)}
+        return [f"{count} {word}" for word, count in counts.items() if count]
+
+
+def sandbox(visit: Visit) -> ShownPage:
+    if not visit.query:
+        return show("ask.html", title="Sandbox", about=ABOUT_SANDBOX, action="/sandbox")
+    question, trial = visit.question(), tried(visit)
+    weights = question.options(visit.engine.core.clock())["weights"]
+    # The parts that this question's scores are made of.
+    weighable = [name for name in Walk(trial.before).terms if name in WEIGHABLE]
+    dials = {name: weights.get(name, 1.0) for name in ordered(weighable)}
+    budget = trial.query.budget or DEFAULT_BUDGET
+    return show(
+        "sandbox.html", trial=trial, dials=dials, most=max(MOST_WEIGHT, *dials.values(), 0.0), step=WEIGHT_STEP,
+        weight=WEIGHT, most_limit=max(MOST_SHOWN_LIMIT, trial.query.limit), budget=budget,
+        most_budget=max(MOST_SHOWN_BUDGET, budget), presets=tuple(PRESETS), asked=question,
+    )  # fmt: skip
+
+
+def ranking(visit: Visit) -> ShownPage:
+    """The ranking alone, for the script that follows the sliders."""
+    return show("ranking.html", trial=tried(visit))
+
+
+def tried(visit: Visit) -> Trial:
+    """Both are asked at the same moment, so that nothing but the settings differs."""
+    engine, question, now = visit.engine, visit.question(), visit.engine.core.clock()
+    alone = Question.model_validate(question.model_dump(include={"query", "now", "as_of"}, exclude_none=True))
+    shared = {"now": now, "namespace": visit.namespace}
+    plain, query = (
+        engine.recalls.question(question.query, **{**shared, **asked.options(now)}) for asked in (alone, question)
+    )
+    before, after = engine.recalls.ledger(plain), engine.recalls.ledger(query)
+    old, new = explain(before), explain(after)
+    ranks = {row.memoryId: row.rank for row in old.results}
+    kept = {row.memoryId for row in new.results}
+    rows = explained(after, new, memories={})
+    moved = [MovedResult(row, ranks.get(row.xray.memoryId)) for row in rows]
+    gone = [row for row in old.results if row.memoryId not in kept]
+    return Trial(before, query, moved, gone, legend(rows))

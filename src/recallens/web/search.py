@@ -38,16 +38,13 @@ def search(visit: Visit) -> ShownPage:
     rows = explained(recall.ledger, snapshot, memories=memories, results=results)
     lessons = {result.memory.id for result in recall.lessons}
     return show(
-        "results.html",
-        recall=recall,
-        snapshot=snapshot,
+        "results.html", recall=recall, snapshot=snapshot,
         recorded=snapshot_id(recall.ledger) if recall.recorded else None,
         rows=[row for row in rows if row.xray.memoryId not in lessons],
-        lessons=[row for row in rows if row.xray.memoryId in lessons],
-        legend=legend(rows),
+        lessons=[row for row in rows if row.xray.memoryId in lessons], legend=legend(rows),
         certificate=certificate_of(recall.ledger),
         filters=[row for row in filters_record(recall.ledger) if row["admitted"] < row["considered"]],
-    )
+    )  # fmt: skip
 
 
 def _start(visit: Visit) -> ShownPage:
@@ -60,8 +57,6 @@ def _start(visit: Visit) -> ShownPage:
 
 
 class Explained(Struct, frozen=True):
-    """One row of a recall."""
-
     xray: XrayResult
     score: float
     bar: Bar

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from recallens.http.endpoints import keep, own_path
 from recallens.http.requests import engine_of, worked
-from recallens.web import ratings, recalls, sandbox, search, store
+from recallens.web import ratings, recalls, search, store
 from recallens.web.page import HEADERS, ICON, addresses, page, serve_asset, serve_icon, templates
 
 SIGN_IN: Final = "/sign-in"
@@ -26,8 +26,8 @@ def routes() -> list[BaseRoute]:
         Route("/snapshots/{id}", page(recalls.recorded)),
         Route("/snapshots/{id}/download", page(recalls.download_recorded)),
         Route("/why-not", page(recalls.why_not)),
-        Route("/sandbox", page(sandbox.sandbox)),
-        Route("/sandbox/ranking", page(sandbox.ranking)),
+        Route("/sandbox", page(recalls.sandbox)),
+        Route("/sandbox/ranking", page(recalls.ranking)),
         Route("/diff", page(recalls.compare)),
         Route("/memories/{id}", page(store.memory)),
         Route("/timeline/{id}", page(store.timeline)),

@@ -20,10 +20,7 @@ _WARNINGS = {
     Status.PENDING_REVIEW: "It waits for review and is not recalled until it is approved.",
     Status.QUARANTINED: "It is in quarantine: it is kept and never given to an agent.",
     Status.SUPERSEDED: "Something newer replaced it.",
-    **{
-        status: f"It is {status} and is not recalled."
-        for status in (Status.REJECTED, Status.ARCHIVED, Status.FORGOTTEN)
-    },
+    **{own: f"It is {own} and is not recalled." for own in (Status.REJECTED, Status.ARCHIVED, Status.FORGOTTEN)},
 }
 
 
@@ -78,16 +75,11 @@ def stats(visit: Visit) -> ShownPage:
     today = datetime.fromtimestamp(visit.engine.core.clock() / 1000, tz=UTC).date()
     days = [(today - timedelta(days=back)).isoformat() for back in range(RECALL_DAYS, -1, -1)]
     return show(
-        "stats.html",
-        stats=visit.engine.maintenance.stats(namespace=visit.namespace),
-        survey=survey,
-        grown=chart(survey.grown),
-        saliences=chart(tenths),
-        lengths=chart(lengths),
-        recalls=chart({day: survey.recalls.get(day, 0) for day in days}),
-        share=share,
+        "stats.html", stats=visit.engine.maintenance.stats(namespace=visit.namespace), survey=survey,
+        grown=chart(survey.grown), saliences=chart(tenths), lengths=chart(lengths),
+        recalls=chart({day: survey.recalls.get(day, 0) for day in days}), share=share,
         shown=("kind", "sector", "status", "zone"),
-    )
+    )  # fmt: skip
 
 
 def vault(visit: Visit) -> ShownPage:
@@ -101,15 +93,10 @@ def vault(visit: Visit) -> ShownPage:
     at = visit.whole("page", 1, MOST_PAGES)
     page = engine.vaults.files(chosen, like=like, offset=(at - 1) * FILES_A_PAGE, namespace=namespace)
     return show(
-        "vault.html",
-        vaults=vaults,
-        counts=counts,
-        page=page,
-        like=like,
-        at=at,
+        "vault.html", vaults=vaults, counts=counts, page=page, like=like, at=at,
         pages=max(1, -(-page.total // FILES_A_PAGE)),
         folders=[(name, list(files)) for name, files in groupby(sorted(page.files, key=_folder), key=_folder)],
-    )
+    )  # fmt: skip
 
 
 def _folder(filed: FiledSections) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from urllib.parse import urlencode, urlsplit
 
 from msgspec import Struct
@@ -39,25 +40,16 @@ class Visit(Struct, frozen=True):
     led_here: bool = False
 
     def may(self, right: Right) -> Call:
-        return allowed(self.caller, right, self.asked_namespace())
-
-    @property
-    def call(self) -> Call:
-        return self.may(Right.READ)
+        """In the namespace that is named; else in the caller's own, or the first of those that are granted."""
+        named = self.form.get("namespace") or self.given.get("namespace") or None
+        at_home = self.caller.home is not None and self.caller.sees(self.caller.home)
+        if named is None and not at_home:
+            named = min(self.caller.namespaces or (), default=None) or self.engine.core.namespace(None)
+        return allowed(self.caller, right, named)
 
     @property
     def namespace(self) -> str:
-        return self.call.namespace
-
-    def asked_namespace(self) -> str | None:
-        """The one that is named; else the caller's own, or the first of those that are granted."""
-        named = self.form.get("namespace") or self.given.get("namespace")
-        if named:
-            return named
-        if self.caller.home is not None and self.caller.sees(self.caller.home):
-            return None
-        granted = sorted(self.caller.namespaces or ())
-        return granted[0] if granted else self.engine.core.namespace(None)
+        return self.may(Right.READ).namespace
 
     def namespaces(self) -> list[str]:
         if self.caller.namespaces is not None:
@@ -71,7 +63,7 @@ class Visit(Struct, frozen=True):
     @property
     def records(self) -> bool | None:
         """Whether a search is written down: as for everyone, unless another site or a prefetch led here."""
-        return False if self.led_here else self.call.caller.records
+        return False if self.led_here else self.may(Right.READ).caller.records
 
     def captured(self) -> None:
         if not self.engine.core.settings.capture:
@@ -80,7 +72,7 @@ class Visit(Struct, frozen=True):
     def recorded(self, id: str) -> tuple[Ledger, Mapping[str, str]]:
         """A recorded recall that the caller may look into; one that another token made is not there."""
         self.captured()
-        seen(self.engine, self.call, id)
+        seen(self.engine, self.may(Right.READ), id)
         return self.engine.recalls.recorded(id, namespace=self.namespace)
 
     def params(self) -> dict[str, str]:
@@ -98,8 +90,9 @@ class Visit(Struct, frozen=True):
 
     def _weights(self) -> Iterator[tuple[str, float]]:
         for name, value in self.given.items():
-            if name.startswith(WEIGHT) and (weight := _number(value)) is not None and weight != NEUTRAL:
-                yield name.removeprefix(WEIGHT), weight
+            with suppress(ValueError):
+                if name.startswith(WEIGHT) and (weight := float(value)) != NEUTRAL:
+                    yield name.removeprefix(WEIGHT), weight
 
     def whole(self, name: str, default: int, most: int) -> int:
         """A number that the address says, within 1 and `most`; anything else is the default."""
@@ -130,10 +123,3 @@ def from_here(request: Request) -> None:
     if site in (None, "same-origin") and (same or (origin is None and site is not None)):
         return
     raise NotAllowed("this was sent from another site", hint="Open the page itself and send it from there.")
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
