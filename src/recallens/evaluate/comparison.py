@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct, field, to_builtins
+from msgspec.structs import asdict
 
 from recallens.errors import InvalidInput, NotFound, RecallensError, UnknownOption
 from recallens.evaluate.runs import DECIMALS, Run
@@ -34,10 +35,7 @@ class MetricDifference(Struct, frozen=True):
         return "worse" if self.high < 0 else "no difference shown"
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "difference": round(self.difference, DECIMALS), "low": round(self.low, DECIMALS),
-            "high": round(self.high, DECIMALS), "verdict": self.verdict,
-        }  # fmt: skip
+        return {name: round(value, DECIMALS) for name, value in asdict(self).items()} | {"verdict": self.verdict}
 
 
 def paired_bootstrap(ours: Sequence[float], theirs: Sequence[float]) -> MetricDifference:
@@ -46,15 +44,11 @@ def paired_bootstrap(ours: Sequence[float], theirs: Sequence[float]) -> MetricDi
     if not len(differences):
         return MetricDifference(0.0, 0.0, 0.0)
     chance = np.random.default_rng(SEED)
-    means = np.empty(RESAMPLES)
-    for at in range(RESAMPLES):
-        means[at] = differences[chance.integers(0, len(differences), len(differences))].mean()
+    count = len(differences)
+    means = [differences[chance.integers(0, count, count)].mean() for _ in range(RESAMPLES)]
     tail = (1.0 - LEVEL) / 2.0
     low, high = np.quantile(means, [tail, 1.0 - tail]).tolist()
     return MetricDifference(float(differences.mean()), low, high)
-
-
-# ── two runs of one set ──
 
 
 class RankChange(Struct, frozen=True):
@@ -93,13 +87,10 @@ class RunComparison(Struct, frozen=True):
 
 def compare_runs(after: Run, before: Run) -> RunComparison:
     known = {question.id: question for question in before.scored}
-    pairs = [
-        (now, known[now.id])
-        for now in after.scored
-        if now.id in known and now.ranks.keys() == known[now.id].ranks.keys()
-    ]
+    shared = [(now, known[now.id]) for now in after.scored if now.id in known]
+    pairs = [(now, then) for now, then in shared if now.ranks.keys() == then.ranks.keys()]
     metrics: dict[str, MetricDifference] = {}
-    for name in (name for name in after.metrics if name in before.metrics):
+    for name in after.metrics:
         both = [pair for pair in pairs if all(name in question.metrics for question in pair)]
         # As a file keeps them, so that a run equals itself when it is read again.
         values = [[round(question.metrics[name], DECIMALS) for question in pair] for pair in both]
@@ -138,10 +129,9 @@ def counterpart(run: Run, stored: Sequence[Run], path: Path) -> Run:
     raise NotFound(f"{path} holds no run of {run.set!r}; it holds: {sets}")
 
 
-# ── least values, for a build to go on ──
-
-
 class FloorCheck(Struct, frozen=True):
+    """Whether a run reaches a least value, for a build to go on."""
+
     set: str
     ranking: str
     metric: str

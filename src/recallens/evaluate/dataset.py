@@ -8,6 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from recallens.ingest.validate import option, parse_when
 INFO, UNITS, QUERIES, JUDGEMENTS, HAYSTACKS = (
     "dataset.json", "units.jsonl.gz", "queries.jsonl.gz", "qrels.tsv", "haystacks.jsonl.gz",
 )  # fmt: skip
+Record = TypeVar("Record", bound=Struct)
 JUDGEMENT_FIELDS = ("query-id", "unit-id", "group-id", "grade")
 
 
@@ -32,21 +34,21 @@ class Scoring(StrEnum):
 class Unit(Struct, frozen=True):
     id: str
     text: str
-    group: str | None
-    position: int | None
-    speaker: str | None
-    at: int | None
-    title: str | None
-    path: str | None
+    group: str | None = None
+    position: int | None = None
+    speaker: str | None = None
+    at: int | None = None
+    title: str | None = None
+    path: str | None = None
 
 
 class JudgedQuestion(Struct, frozen=True):
     id: str
     text: str
-    type: str | None
-    at: int | None
-    haystack: str | None
-    answerable: bool
+    type: str | None = None
+    at: int | None = None
+    haystack: str | None = None
+    answerable: bool = True
 
 
 class Gold(Struct, frozen=True):
@@ -77,13 +79,9 @@ class Dataset(Struct, frozen=True, eq=False):
         if haystack.id is None:
             return sorted(self.units, key=lambda unit: (unit.at or 0, unit.group or "", unit.position or 0))
         by_group: dict[str | None, list[Unit]] = defaultdict(list)
-        for unit in self.units:
+        for unit in sorted(self.units, key=lambda unit: unit.position or 0):
             by_group[unit.group].append(unit)
-        return [
-            unit
-            for group in haystack.groups
-            for unit in sorted(by_group.get(group, ()), key=lambda unit: unit.position or 0)
-        ]
+        return [unit for group in haystack.groups for unit in by_group.get(group, ())]
 
     def dates_in(self, haystack: Haystack) -> Mapping[str, int]:
         """The sessions that the haystack itself dates."""
@@ -108,7 +106,7 @@ def read_dataset(folder: Path) -> Dataset:
             hint=f"A set is a folder with {INFO}, {UNITS}, {QUERIES} and {JUDGEMENTS}; see docs/evaluation.md.",
         )
     info = _object(folder / INFO, (folder / INFO).read_text(encoding="utf-8"))
-    questions = tuple(_read(folder / QUERIES, _question))
+    questions = tuple(_read(folder / QUERIES, partial(_dated, JudgedQuestion)))
     haystacks = tuple(_read(folder / HAYSTACKS, _haystack)) if (folder / HAYSTACKS).exists() else (Haystack(None),)
     ids = {haystack.id for haystack in haystacks}
     lost = next((question for question in questions if None not in ids and question.haystack not in ids), None)
@@ -117,42 +115,40 @@ def read_dataset(folder: Path) -> Dataset:
     return Dataset(
         name=str(info.get("name") or folder.name),
         scoring=option(Scoring, info.get("kind"), f"kind in {folder / INFO}"),
-        units=tuple(_read(folder / UNITS, _unit)),
+        units=tuple(_read(folder / UNITS, partial(_dated, Unit))),
         questions=questions,
         gold=_gold(folder / JUDGEMENTS),
         haystacks=haystacks,
     )
 
 
-def _gold(path: Path) -> dict[str, Gold]:
+def _present(path: Path) -> Path:
     if not path.is_file():
         raise NotFound(f"{path} is missing", hint="See docs/evaluation.md for the files of a set.")
+    return path
+
+
+def _gold(path: Path) -> dict[str, Gold]:
     units: dict[str, dict[str, float]] = defaultdict(dict)
     groups: dict[str, dict[str, float]] = defaultdict(dict)
-    with path.open(encoding="utf-8", newline="") as file:
+    with _present(path).open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         if tuple(rows.fieldnames or ()) != JUDGEMENT_FIELDS:
             raise InvalidInput(f"{path}: the first line must name the columns {', '.join(JUDGEMENT_FIELDS)}")
         for row in rows:
-            query, unit, group = row["query-id"], row["unit-id"], row["group-id"]
             try:
                 grade = float(row["grade"])
             except (TypeError, ValueError) as error:
                 raise InvalidInput(f"{path}:{rows.line_num}: the grade {row['grade']!r} is no number") from error
-            if unit:
-                units[query][unit] = max(grade, units[query].get(unit, 0.0))
-            if group:
-                groups[query][group] = max(grade, groups[query].get(group, 0.0))
-    return {query: Gold(units[query], groups[query]) for query in units.keys() | groups.keys()}
-
-
-Record = TypeVar("Record")
+            for grades, id in ((units[row["query-id"]], row["unit-id"]), (groups[row["query-id"]], row["group-id"])):
+                if id:
+                    grades[id] = max(grade, grades.get(id, 0.0))
+    return {query: Gold(units[query], groups[query]) for query in units if units[query] or groups[query]}
 
 
 def _read(path: Path, record: Callable[[Mapping[str, Any]], Record]) -> Iterator[Record]:
-    if not path.is_file():
-        raise NotFound(f"{path} is missing", hint="See docs/evaluation.md for the files of a set.")
     number = 0
+    _present(path)
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):  # noqa: B007 (the errors below name it)
@@ -174,22 +170,11 @@ def _object(path: Path, text: str) -> Mapping[str, Any]:
     return record
 
 
-def _when(value: str | None) -> int | None:
-    return None if value is None else absolute_time(value)
-
-
-def _unit(record: Mapping[str, Any]) -> Unit:
-    return Unit(
-        id=record["id"], text=record["text"], group=record.get("group"), position=record.get("position"),
-        speaker=record.get("speaker"), at=_when(record.get("at")), title=record.get("title"), path=record.get("path"),
-    )  # fmt: skip
-
-
-def _question(record: Mapping[str, Any]) -> JudgedQuestion:
-    return JudgedQuestion(
-        id=record["id"], text=record["text"], type=record.get("type"), at=_when(record.get("at")),
-        haystack=record.get("haystack"), answerable=record.get("answerable", True),
-    )  # fmt: skip
+def _dated(kind: type[Record], record: Mapping[str, Any]) -> Record:
+    """A unit or a question, whose date is read. Other fields are taken as they are, and unknown ones left out."""
+    fields = {"id": record["id"], "text": record["text"]}
+    fields |= {name: value for name, value in record.items() if name in kind.__struct_fields__}
+    return kind(**fields | ({"at": absolute_time(record["at"])} if record.get("at") is not None else {}))
 
 
 def _haystack(record: Mapping[str, Any]) -> Haystack:

@@ -16,21 +16,10 @@ from recallens.index.encoders.protocol import Encoder, EncoderKey, Vectors
 from recallens.index.encoders.registry import open_encoder
 
 CACHE_VARIABLE = "RECALLENS_EVAL_CACHE"
-Encode = Callable[[Sequence[str]], Vectors]
-
 # Texts that go to the encoder at once: a stop loses at most this much work.
 STEP = 64
 # A parallel run writes a step in milliseconds; past this something is wrong.
 BUSY_MS = 60_000
-
-
-def cache_folder() -> Path:
-    """Where vectors are kept between runs: the variable's folder, or one in the user's cache directory."""
-    named = os.environ.get(CACHE_VARIABLE)
-    if named:
-        return Path(named)
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(home) / "recallens" / "evaluate"
 
 
 class CachedEncoder:
@@ -72,7 +61,7 @@ class CachedEncoder:
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
         return self._remembered(texts, "document", self._encoder.encode_documents)
 
-    def _remembered(self, texts: Sequence[str], role: str, encode: Encode) -> Vectors:
+    def _remembered(self, texts: Sequence[str], role: str, encode: Callable[[Sequence[str]], Vectors]) -> Vectors:
         names = [hashlib.sha256(f"{role}\0{text}".encode("utf-8", "replace")).digest() for text in texts]
         kept = (self._kept.execute("SELECT text, vector FROM vectors WHERE text = ?", (name,)).get for name in names)
         blobs: dict[bytes, bytes] = dict(row for row in kept if row is not None)
@@ -91,12 +80,15 @@ class CachedEncoder:
 
 
 def cached_encoder(settings: Settings) -> CachedEncoder | None:
-    """The encoder that is set, remembering what it has encoded; None where words alone are searched."""
+    """The encoder that is set, remembering what it has encoded; None where words alone are searched.
+
+    Vectors are kept between runs in the variable's folder, or in one of the user's cache directory.
+    """
     encoder = open_encoder(
-        settings.encoder,
-        base_url=settings.encoder_url,
-        api_key=os.environ.get(settings.encoder_key_env),
-        dimension=settings.encoder_dimension,
-        threads=settings.encoder_threads,
-    )
-    return None if encoder is None else CachedEncoder(encoder, cache_folder())
+        settings.encoder, base_url=settings.encoder_url, api_key=os.environ.get(settings.encoder_key_env),
+        dimension=settings.encoder_dimension, threads=settings.encoder_threads,
+    )  # fmt: skip
+    if encoder is None:
+        return None
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return CachedEncoder(encoder, Path(os.environ.get(CACHE_VARIABLE) or caches / "recallens" / "evaluate"))

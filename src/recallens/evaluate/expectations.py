@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound
@@ -23,8 +24,6 @@ from recallens.text.tokenizer import tokenize
 
 
 class Target(Struct, frozen=True):
-    """One thing that should be found."""
-
     name: str
     key: str  # what it is ranked by: a document's id or a memory's
     memories: tuple[str, ...]  # the ids that it can be found as: a file's sections, or the one memory
@@ -36,7 +35,7 @@ class Expected(Struct, frozen=True):
     unknown: tuple[str, ...] = ()
 
     def key_of(self, memory: Memory) -> str:
-        return _key(memory, by_file=self.by_file)
+        return memory.document if self.by_file and memory.document is not None else memory.id
 
 
 class Files(Struct):
@@ -98,18 +97,17 @@ def resolve(engine: Engine, names: Mapping[str, Iterable[str]], namespace: str) 
     """What each question expects, with one look at the store for all of them."""
     wanted = list(dict.fromkeys(name for expected in names.values() for name in expected))
     with engine.core.store.read(namespace) as reader:
-        state = reader.state
-        if state is None:
+        if reader.state is None:
             return {question: Expected(unknown=tuple(expected)) for question, expected in names.items()}
         files = files_of(reader)
         documents = {name: id for name in wanted if (id := files.document(name)) is not None}
         sections = {
             id: tuple(reader.memories.ids(reader.documents.memories(files.documents[id])).values())
-            for id in dict.fromkeys(documents.values())
+            for id in documents.values()
         }
-        others = [name for name in wanted if name not in documents]
-        memories = _memories(reader, others)
-    return {question: _expected(tuple(expected), documents, sections, memories) for question, expected in names.items()}
+        memories = _memories(reader, [name for name in wanted if name not in documents])
+    files_expected = {name: Target(name, id, sections[id]) for name, id in documents.items()}
+    return {question: _expected(list(expected), files_expected, memories) for question, expected in names.items()}
 
 
 def _memories(reader: Reader, names: list[str]) -> dict[str, Memory]:
@@ -121,26 +119,17 @@ def _memories(reader: Reader, names: list[str]) -> dict[str, Memory]:
     return {name: memories[num] for name, num in numbers.items() if num in memories}
 
 
-def _expected(
-    names: tuple[str, ...], documents: Mapping[str, str], sections: Mapping[str, tuple[str, ...]],
-    memories: Mapping[str, Memory],
-) -> Expected:  # fmt: skip
-    by_file = any(name in documents for name in names)
+def _expected(names: list[str], files: Mapping[str, Target], memories: Mapping[str, Memory]) -> Expected:
+    expected = Expected(by_file=any(name in files for name in names))
     targets: dict[str, Target] = {}
     for name in names:
-        if name in documents:
-            target = Target(name, documents[name], sections[documents[name]])
-        elif name in memories:
-            target = Target(name, _key(memories[name], by_file=by_file), (memories[name].id,))
-        else:
-            continue
-        targets.setdefault(target.key, target)
-    unknown = tuple(name for name in names if name not in documents and name not in memories)
-    return Expected(by_file, tuple(targets.values()), unknown)
-
-
-def _key(memory: Memory, *, by_file: bool) -> str:
-    return memory.document if by_file and memory.document is not None else memory.id
+        target = files.get(name)
+        if target is None and (memory := memories.get(name)) is not None:
+            target = Target(name, expected.key_of(memory), (memory.id,))
+        if target is not None:
+            targets.setdefault(target.key, target)
+    unknown = tuple(name for name in names if name not in files and name not in memories)
+    return replace(expected, targets=tuple(targets.values()), unknown=unknown)
 
 
 def _path(name: str) -> str:
@@ -175,12 +164,11 @@ def propose(engine: Engine, vault: str | None, *, most: int = MOST_PROPOSED) -> 
     """Of one vault, or of all that was cut from files. The same store gives the same list."""
     only = None if vault is None else engine.vaults.get(vault).id
     with engine.core.store.read(engine.core.namespace(None)) as reader:
-        state = reader.state
-        named = list(_named(reader, only)) if state is not None else []
+        named = list(_named(reader, only)) if reader.state is not None else []
     if not named:
         raise NotFound("no file to ask about is in the store", hint="`recallens vault add FOLDER` takes notes in.")
-    proposed = sorted(_distinct(named), key=lambda asked: (asked.heading, -asked.distinct, asked.path, asked.query))
-    return sorted(proposed[:most], key=lambda asked: (asked.path, asked.heading, asked.query))
+    proposed = sorted(_distinct(named), key=lambda own: (own.heading, -own.distinct, own.path, own.query))
+    return sorted(proposed[:most], key=lambda own: (own.path, own.heading, own.query))
 
 
 def as_yaml(questions: Sequence[ProposedQuestion], *, vault: str | None, file: str) -> str:
@@ -197,8 +185,7 @@ def as_yaml(questions: Sequence[ProposedQuestion], *, vault: str | None, file: s
 def _named(reader: Reader, only: int | None) -> Iterator[tuple[str, str, bool]]:
     """Each file's path, with its title or one of its headings."""
     paths = files_of(reader).shortest_names()
-    of_vaults: set[str] = set()
-    chosen: set[str] = set()
+    of_vaults, chosen = set[str](), set[str]()
     for vault in reader.vaults.all():
         documents = [file.document for file in reader.vaults.files(vault.id) if file.document in paths]
         of_vaults.update(documents)
@@ -221,13 +208,9 @@ def _distinct(named: Sequence[tuple[str, str, bool]]) -> Iterator[ProposedQuesti
     for path, text, _ in named:
         held[path] |= words[text]
     files = Counter(word for own in held.values() for word in own)
-    titles = {(path, _flat(text)) for path, text, heading in named if not heading}
+    titles = {(path, " ".join(text.split()).casefold()) for path, text, heading in named if not heading}
     for path, text, heading in dict.fromkeys(named):
-        own = words[text]
-        repeated = heading and (path, _flat(text)) in titles
+        own, query = words[text], " ".join(text.split())
+        repeated = heading and (path, query.casefold()) in titles
         if not repeated and sum(weights[text].values()) >= LEAST_WEIGHT and any(files[word] == 1 for word in own):
-            yield ProposedQuestion(" ".join(text.split()), path, heading, sum(1 / files[word] for word in own))
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split()).casefold()
+            yield ProposedQuestion(query, path, heading, sum(1 / files[word] for word in own))

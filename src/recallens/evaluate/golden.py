@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import yaml
 from msgspec import Struct
@@ -18,8 +17,8 @@ from recallens.text.normalize import clean
 FIELDS = ("query", "expect", "grades", "id", "tags", "now", "project", "namespace")
 # What a person may say of a result: not relevant, somewhat, relevant, exactly what was asked for.
 GRADES = (0, 1, 2, 3)
-YAML_SUFFIXES = (".yaml", ".yml")
 LINES_SUFFIXES = (".jsonl", ".ndjson")
+SUFFIXES = (".yaml", ".yml", *LINES_SUFFIXES)
 _EXAMPLE = "For example: - query: how long are lookups cached, then expect: [architecture/cache.md] under it."
 
 
@@ -68,9 +67,8 @@ def read_golden(path: Path) -> GoldenSet:
 
 def _records(path: Path) -> Iterator[tuple[str, object]]:
     """Each record, and where it stands."""
-    if path.suffix.lower() not in YAML_SUFFIXES + LINES_SUFFIXES:
-        known = ", ".join(YAML_SUFFIXES + LINES_SUFFIXES)
-        raise InvalidInput(f"{path} is no golden set: its name must end in one of {known}")
+    if path.suffix.lower() not in SUFFIXES:
+        raise InvalidInput(f"{path} is no golden set: its name must end in one of {', '.join(SUFFIXES)}")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
@@ -78,7 +76,12 @@ def _records(path: Path) -> Iterator[tuple[str, object]]:
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read: {error}") from error
     if path.suffix.lower() in LINES_SUFFIXES:
-        yield from _lines(path, text)
+        for number, line in enumerate(text.split("\n"), start=1):
+            if line.strip():
+                try:
+                    yield f"{path}:{number}", json.loads(line)
+                except (ValueError, RecursionError) as error:
+                    raise InvalidInput(f"{path}:{number}: no JSON ({error})") from error
         return
     try:
         records = yaml.safe_load(text)
@@ -87,15 +90,6 @@ def _records(path: Path) -> Iterator[tuple[str, object]]:
     if records is not None and not isinstance(records, list):
         raise InvalidInput(f"{path} must be a list of questions", hint=_EXAMPLE)
     yield from ((f"{path}, question {number}", record) for number, record in enumerate(records or (), start=1))
-
-
-def _lines(path: Path, text: str) -> Iterator[tuple[str, object]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                yield f"{path}:{number}", json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise InvalidInput(f"{path}:{number}: no JSON ({error})") from error
 
 
 def _question(record: object) -> GoldenQuestion:
@@ -112,16 +106,12 @@ def _question(record: object) -> GoldenQuestion:
     expect = tuple(dict.fromkeys((*named, *(name for name, grade in grades.items() if grade > 0))))
     if not expect:
         raise InvalidInput("it expects nothing; `expect` names files or memories", hint=_EXAMPLE)
+    now = record.get("now")
     return GoldenQuestion(
-        id=_text("id", record.get("id")) or query,
-        query=query,
-        expect=expect,
-        tags=_texts("tags", record.get("tags")),
-        now=_when(record.get("now")),
-        project=_text("project", record.get("project")),
-        namespace=_text("namespace", record.get("namespace")),
-        grades=grades,
-    )
+        _text("id", record.get("id")) or query, query, expect, _texts("tags", record.get("tags")),
+        None if now is None else absolute_time(now.isoformat() if isinstance(now, date) else now),
+        _text("project", record.get("project")), _text("namespace", record.get("namespace")), grades,
+    )  # fmt: skip
 
 
 def _text(name: str, value: object) -> str | None:
@@ -154,9 +144,3 @@ def _grades(value: object) -> dict[str, int]:
         assert expected is not None  # a mapping's key
         grades[expected] = grade
     return grades
-
-
-def _when(value: Any) -> int | None:
-    if value is None:
-        return None
-    return absolute_time(value.isoformat() if isinstance(value, date) else value)

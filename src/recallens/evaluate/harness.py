@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct, structs
 
@@ -35,7 +35,6 @@ from recallens.xray.ladder import Fate, Walk
 from recallens.xray.why_not import KeptOut, WhyNot
 
 Advance = Callable[[int], None]
-AnyQuestion = TypeVar("AnyQuestion")
 
 
 class Variant(Struct, frozen=True):
@@ -46,13 +45,11 @@ class Variant(Struct, frozen=True):
     written: Mapping[str, str] = {}
 
 
-def _timed_scores(
-    questions: Iterable[AnyQuestion], ask: Callable[[AnyQuestion], QuestionScore], advance: Advance
-) -> tuple[list[QuestionScore], float]:
+def _timed(asks: Iterable[Callable[[], QuestionScore]], advance: Advance) -> tuple[list[QuestionScore], float]:
     scores = []
     started = time.perf_counter()
-    for question in questions:
-        scores.append(ask(question))
+    for ask in asks:
+        scores.append(ask())
         advance(1)
     return scores, time.perf_counter() - started
 
@@ -84,12 +81,8 @@ def asked(dataset: Dataset, *, unanswerable: bool, most: int | None) -> list[Jud
 def steps(dataset: Dataset, questions: Sequence[JudgedQuestion], presets: Sequence[str]) -> int:
     """How far the progress of a run goes: each unit ingested and each question asked once a preset."""
     ids = {question.id for question in questions}
-    units = sum(
-        len(dataset.seen_in(haystack))
-        for haystack in dataset.haystacks
-        if any(question.id in ids for question in dataset.questions_of(haystack))
-    )
-    return units + len(questions) * len(presets)
+    asked = [own for own in dataset.haystacks if any(question.id in ids for question in dataset.questions_of(own))]
+    return sum(len(dataset.seen_in(haystack)) for haystack in asked) + len(questions) * len(presets)
 
 
 def run_judged(
@@ -108,7 +101,8 @@ def run_judged(
             continue
         with _filled(dataset, haystack, prepared, encoder, advance) as (engine, latest):
             for preset in presets:
-                more, took = _timed_scores(own, partial(_judged_score, engine, dataset, preset, latest), advance)
+                ask = partial(_judged_score, engine, dataset, preset, latest)
+                more, took = _timed((partial(ask, question) for question in own), advance)
                 scores[preset] += more
                 seconds[preset] += took
     return [Run(dataset.name, preset, key, tuple(scores[preset]), seconds[preset]) for preset in presets]
@@ -148,7 +142,7 @@ class PreparedUnits:
 
 
 def _draft(unit: Unit, dates: Mapping[str, int]) -> Draft:
-    at = dates.get(unit.group, unit.at) if unit.group is not None else unit.at
+    at = dates.get(unit.group or "", unit.at)
     return Draft(
         unit.text, title=unit.title, source_id=unit.id, session=unit.group, position=unit.position,
         author=unit.speaker, created=UNDATED if at is None else at,
@@ -159,13 +153,11 @@ def _draft(unit: Unit, dates: Mapping[str, int]) -> Draft:
 def _judged_score(
     engine: Engine, dataset: Dataset, preset: str, latest: int, question: JudgedQuestion
 ) -> QuestionScore:
-    now = latest if question.at is None else question.at
-    limit = ROWS[dataset.scoring]
+    now, limit = latest if question.at is None else question.at, ROWS[dataset.scoring]
     recall = engine.recall(engine.recalls.query(question.text, preset=preset, limit=limit, now=now, certify=True))
-    sessions = [result.source_session for result in recall.results]
     places = tuple(
-        Place(result.memory.source_id or "", None if session is None else session.id, result.score)
-        for result, session in zip(recall.results, sessions, strict=True)
+        Place(result.memory.source_id or "", session.id if (session := result.source_session) else None, result.score)
+        for result in recall.results
     )
     units = [place.unit for place in places]
     # A session stands where its best turn stands.
@@ -220,19 +212,16 @@ def run_golden(
     advance: Advance = lambda done: None,
 ) -> Run:  # fmt: skip
     ask = partial(_golden_score, engine, expected, variant, now)
-    scores, seconds = _timed_scores(golden.questions, ask, advance)
+    scores, seconds = _timed((partial(ask, question) for question in golden.questions), advance)
     return Run(golden.name, variant.preset, engine.core.encoding.key or "none", tuple(scores), seconds, variant.written)
 
 
 def asking(engine: Engine, question: GoldenQuestion, variant: Variant, now: int) -> dict[str, Any]:
     """The options of the question's query; without a project of its own it is asked as `search` would ask it."""
     return {
-        **variant.options,
-        "preset": variant.preset,
-        "now": now if question.now is None else question.now,
-        "project": question.project or engine.core.settings.project,
-        "namespace": question.namespace,
-    }
+        **variant.options, "preset": variant.preset, "now": now if question.now is None else question.now,
+        "project": question.project or engine.core.settings.project, "namespace": question.namespace,
+    }  # fmt: skip
 
 
 def _golden_score(
@@ -282,7 +271,7 @@ def misses(
     engine: Engine, golden: GoldenSet, expected: Mapping[str, Expected], variant: Variant, run: Run, *, now: int
 ) -> list[Miss]:
     """Asked as a user asks, for the first ten: each takes a recall or more, so only who wants to know pays for it."""
-    found: list[Miss] = []
+    missed: list[Miss] = []
     for question, scored in zip(golden.questions, run.questions, strict=True):
         options = asking(engine, question, variant, now)
         options |= {"limit": READ, "budget": UNBOUNDED, "tokens": UNBOUNDED}
@@ -291,10 +280,9 @@ def misses(
             if rank is None or rank > READ:
                 memory = _nearest(engine, engine.recalls.question(question.query, **options), target)
                 why = None if memory is None else engine.why_not(memory, question.query, **options)
-                found.append(Miss(question.id, question.query, target.name, rank, why))
-        unknown = expected[question.id].unknown
-        found += [Miss(question.id, question.query, name, None, None) for name in unknown]
-    return found
+                missed.append(Miss(question.id, question.query, target.name, rank, why))
+        missed += [Miss(question.id, question.query, name, None, None) for name in expected[question.id].unknown]
+    return missed
 
 
 def _nearest(engine: Engine, query: Query, target: Target) -> str | None:

@@ -94,17 +94,11 @@ def top_raw(view: str) -> Confidence:
     """The raw score of the view's best row."""
 
     def confidence(recall: Recall) -> float | None:
-        verdicts = [entry.verdict for entry in recall.ledger.entries]
-        of_view = [verdict for verdict in verdicts if isinstance(verdict, Found) and verdict.view == view]
-        if not of_view:
-            return None
-        return max((float(verdict.raw.max()) for verdict in of_view if len(verdict.raw)), default=0.0)
+        verdicts = (entry.verdict for entry in recall.ledger.entries)
+        scores = [verdict.raw for verdict in verdicts if isinstance(verdict, Found) and verdict.view == view]
+        return max((float(raw.max()) for raw in scores if len(raw)), default=0.0) if scores else None
 
     return confidence
-
-
-def top_score(recall: Recall) -> float | None:
-    return recall.results[0].score if recall.results else 0.0
 
 
 def gap(recall: Recall) -> float | None:
@@ -131,13 +125,10 @@ def not_abstaining(recall: Recall) -> float | None:
 
 
 CONFIDENCES: Mapping[str, Confidence] = {
-    "top cosine": top_raw("semantic"),
-    "top BM25": top_raw("lexical"),
-    "top score": top_score,
-    "words covered": words_covered,
-    "gap": gap,
-    "certificate": not_abstaining,
-}
+    "top cosine": top_raw("semantic"), "top BM25": top_raw("lexical"),
+    "top score": lambda recall: recall.results[0].score if recall.results else 0.0,
+    "words covered": words_covered, "gap": gap, "certificate": not_abstaining,
+}  # fmt: skip
 
 
 def confidences(recall: Recall) -> dict[str, float]:
@@ -161,9 +152,13 @@ class RiskCurve(Struct, frozen=True):
 
 
 def risk_curve(confidence: Sequence[float], mistakes: Sequence[bool]) -> RiskCurve:
-    risks = _risks(np.asarray(confidence, dtype=np.float64), np.asarray(mistakes, dtype=np.float64))
-    if not len(risks):
+    """The risk after each question, the surest first. Equal confidence tells nothing apart: it shares its mistakes."""
+    if not len(confidence):
         return RiskCurve(0.0, tuple(0.0 for _ in COVERAGES))
+    _, level, counts = np.unique(-np.asarray(confidence, np.float64), return_inverse=True, return_counts=True)
+    shared = np.bincount(level, weights=np.asarray(mistakes, np.float64), minlength=len(counts)) / counts
+    expected = np.repeat(shared, counts)
+    risks: FloatArray = np.cumsum(expected) / np.arange(1, len(expected) + 1)
     at = [max(1, round(coverage * len(risks))) - 1 for coverage in COVERAGES]
     return RiskCurve(float(risks.mean()), tuple(float(risk) for risk in risks[at]))
 
@@ -171,12 +166,3 @@ def risk_curve(confidence: Sequence[float], mistakes: Sequence[bool]) -> RiskCur
 def best_possible(mistakes: Sequence[bool]) -> RiskCurve:
     """Of one who knows which answers are right."""
     return risk_curve([0.0 if mistake else 1.0 for mistake in mistakes], mistakes)
-
-
-def _risks(confidence: FloatArray, mistakes: FloatArray) -> FloatArray:
-    """The risk after each question, the surest first. Equal confidence tells nothing apart: it shares its mistakes."""
-    _, level, counts = np.unique(-confidence, return_inverse=True, return_counts=True)
-    shared = np.bincount(level, weights=mistakes, minlength=len(counts)) / np.maximum(counts, 1)
-    expected = np.repeat(shared, counts)
-    risks: FloatArray = np.cumsum(expected) / np.arange(1, len(expected) + 1)
-    return risks

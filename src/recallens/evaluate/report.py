@@ -1,19 +1,12 @@
-"""What runs measured, for scripts and for people."""
+"""What runs measured: records for scripts, and tables in percent for people."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from recallens.evaluate.comparison import (
-    FloorCheck,
-    MetricDifference,
-    RankChange,
-    RunComparison,
-    against_first,
-    compare_runs,
-)
+from recallens.evaluate import comparison
 from recallens.evaluate.harness import READ, Miss
 from recallens.evaluate.metrics import COVERAGES, RiskCurve, best_possible, risk_curve
 from recallens.evaluate.runs import DECIMALS, Run
@@ -25,9 +18,7 @@ BEST_POSSIBLE = "best possible"
 # Movements that fit a screen; the JSON has all.
 MOST_MOVED = 20
 MAIN_METRIC = "ndcg@10"
-
-
-# ── for scripts ──
+_POINTS = ("difference", "95% interval", "verdict")
 
 
 def judged_records(runs: Sequence[Run], *, abstention: bool) -> list[dict[str, Any]]:
@@ -81,9 +72,6 @@ def risk_curves(run: Run) -> dict[str, RiskCurve]:
     return curves | {BEST_POSSIBLE: best_possible(mistakes)}
 
 
-# ── tables of judged sets, in percent ──
-
-
 def judged_tables(runs: Sequence[Run], *, abstention: bool) -> list[Table | None]:
     return [
         *_figures(runs),
@@ -100,35 +88,30 @@ def _figures(runs: Sequence[Run]) -> list[Table]:
         by_metrics[tuple(run.metrics)].append(run)
     tables = []
     for names, own in by_metrics.items():
-        numbers = ("questions", *names, "seconds")
-        table = _table("set", "questions", "preset", *names, "seconds", numbers=numbers, wrap=True)
-        for run in own:
-            table.add_row(
-                run.set, f"{len(run.scored):,}", run.preset, *_percent(run.metrics.values()), f"{run.seconds:.1f}"
-            )
-        tables.append(table)
+        rows = [
+            (run.set, f"{len(run.scored):,}", run.preset, *_percent(run.metrics.values()), f"{run.seconds:.1f}")
+            for run in own
+        ]
+        columns = ("set", "questions", "preset", *names, "seconds")
+        tables.append(_table(columns, rows, numbers=("questions", *names, "seconds"), wrap=True))
     return tables
 
 
 def _preset_table(runs: Sequence[Run]) -> Table | None:
     """The first preset of each set against the others, in points, with the 95% interval."""
-    names = ("set", "preset", "against", "metric", "difference", "95% interval", "verdict")
-    table = _table(*names, numbers=("difference",), wrap=True)
-    for first, run in against_first(runs):
-        for name, difference in compare_runs(first, run).metrics.items():
-            table.add_row(run.set, first.preset, run.preset, name, *_points(difference))
-    return table if table.row_count else None
+    rows = [
+        (run.set, first.preset, run.preset, name, *_points(difference))
+        for first, run in comparison.against_first(runs)
+        for name, difference in comparison.compare_runs(first, run).metrics.items()
+    ]
+    columns = ("set", "preset", "against", "metric", *_POINTS)
+    return _table(columns, rows, numbers=("difference",), wrap=True) if rows else None
 
 
 def _abstention_table(run: Run) -> Table:
     numbers = (*(f"{share:.0%}" for share in COVERAGES), "AURC")
-    table = _table(f"{run.set}, {run.preset}: risk at", *numbers, numbers=numbers, wrap=True)
-    for name, curve in risk_curves(run).items():
-        table.add_row(name, *_percent((*curve.risks, curve.area)))
-    return table
-
-
-# ── tables of golden sets, in percent ──
+    rows = [(name, *_percent((*curve.risks, curve.area))) for name, curve in risk_curves(run).items()]
+    return _table((f"{run.set}, {run.preset}: risk at", *numbers), rows, numbers=numbers, wrap=True)
 
 
 def golden_tables(runs: Sequence[Run], misses: Sequence[Sequence[Miss]]) -> list[Table | None]:
@@ -148,83 +131,68 @@ def golden_tables(runs: Sequence[Run], misses: Sequence[Sequence[Miss]]) -> list
 
 def _ranking_table(runs: Sequence[Run]) -> Table:
     """A row a ranking."""
-    first = runs[0]
-    numbers = [_folded(name) for name in first.metrics]
-    table = _table("ranking", *numbers, numbers=numbers, title=f"{first.set}: {len(first.questions):,} questions")
-    for run in runs:
-        table.add_row(run.label, *_percent(run.metrics.values()))
-    return table
+    numbers = [_folded(name) for name in runs[0].metrics]
+    rows = [(run.label, *_percent(run.metrics.values())) for run in runs]
+    title = f"{runs[0].set}: {len(runs[0].questions):,} questions"
+    return _table(("ranking", *numbers), rows, numbers=numbers, title=title)
 
 
 def _first_table(runs: Sequence[Run]) -> Table | None:
     """Each other ranking of a set against its first, by one metric: a sweep has many rows."""
-    pairs = [compare_runs(run, first) for first, run in against_first(runs)]
+    pairs = [comparison.compare_runs(run, first) for first, run in comparison.against_first(runs)]
     shown = [pair for pair in pairs if MAIN_METRIC in pair.metrics]
     if not shown:
         return None
     title = f"{MAIN_METRIC} against {shown[0].before.label}, in points"
-    table = _table("set", "ranking", "difference", "95% interval", "verdict", numbers=("difference",), title=title)
-    for pair in shown:
-        table.add_row(pair.after.set, pair.after.label, *_points(pair.metrics[MAIN_METRIC]))
-    return table
+    rows = [(pair.after.set, pair.after.label, *_points(pair.metrics[MAIN_METRIC])) for pair in shown]
+    return _table(("set", "ranking", *_POINTS), rows, numbers=("difference",), title=title)
 
 
 def _miss_table(misses: Sequence[Miss], run: Run) -> Table | None:
-    if not misses:
-        return None
     title = f"{run.set}, {run.label}: not in the first {READ}"
-    table = _table("question", "expected", "rank", "why not", numbers=("rank",), title=title)
-    for miss in misses:
-        table.add_row(miss.query, miss.expected, _rank(miss.rank), miss.sentence)
-    return table
-
-
-# ── tables of either ──
+    rows = [(miss.query, miss.expected, _rank(miss.rank), miss.sentence) for miss in misses]
+    return _table(("question", "expected", "rank", "why not"), rows, numbers=("rank",), title=title) if rows else None
 
 
 def _tag_table(
     first: str, run: Run, names: Sequence[str], *, title: str | None = None, wrap: bool = False
 ) -> Table | None:
     """By the tags of a golden set's questions, or the types of a judged set's; not all types have all metrics."""
-    by_tag = run.metrics_by_tag
-    table = _table(first, *names, numbers=names, title=title, wrap=wrap)
-    for tag, values in by_tag.items():
-        table.add_row(tag, *(f"{100 * values[name]:.1f}" if name in values else "" for name in run.metrics))
-    return table if by_tag else None
+    rows = [
+        (tag, *(f"{100 * values[name]:.1f}" if name in values else "" for name in run.metrics))
+        for tag, values in run.metrics_by_tag.items()
+    ]
+    return _table((first, *names), rows, numbers=names, title=title, wrap=wrap) if rows else None
 
 
-def comparison_table(pair: RunComparison) -> Table:
+def comparison_table(pair: comparison.RunComparison) -> Table:
     """In points, with the 95% interval."""
     title = f"{pair.after.set}: {pair.after.label} now, {pair.before.label} then, in points"
-    table = _table("metric", "difference", "95% interval", "verdict", numbers=("difference",), title=title)
-    for name, difference in pair.metrics.items():
-        table.add_row(name, *_points(difference))
-    return table
+    rows = [(name, *_points(difference)) for name, difference in pair.metrics.items()]
+    return _table(("metric", *_POINTS), rows, numbers=("difference",), title=title)
 
 
-def moved_table(changes: Sequence[RankChange]) -> Table | None:
+def moved_table(changes: Sequence[comparison.RankChange]) -> Table | None:
     """The largest movements, what fell first."""
-    if not changes:
-        return None
     title = f"what is expected and moved: {len(changes):,}"
-    table = _table("question", "expected", "before", "after", numbers=("before", "after"), title=title)
     largest = sorted(changes, key=lambda change: -abs(change.gain))[:MOST_MOVED]
-    for change in sorted(largest, key=lambda change: change.gain):
-        table.add_row(change.query, change.expected, _rank(change.before), _rank(change.after))
-    return table
+    largest.sort(key=lambda change: change.gain)
+    rows = [(change.query, change.expected, _rank(change.before), _rank(change.after)) for change in largest]
+    columns = ("question", "expected", "before", "after")
+    return _table(columns, rows, numbers=("before", "after"), title=title) if rows else None
 
 
-def floor_table(checks: Sequence[FloorCheck]) -> Table | None:
-    if not checks:
-        return None
-    table = _table("set", "ranking", "metric", "found", "at least", "", numbers=("found", "at least"))
-    for check in checks:
-        word = "passed" if check.passed else "missed"
-        table.add_row(check.set, check.ranking, check.metric, f"{check.value:.4f}", f"{check.least:g}", word)
-    return table
+def floor_table(checks: Sequence[comparison.FloorCheck]) -> Table | None:
+    rows = [
+        (check.set, check.ranking, check.metric, f"{check.value:.4f}", f"{check.least:g}",
+         "passed" if check.passed else "missed")
+        for check in checks
+    ]  # fmt: skip
+    columns = ("set", "ranking", "metric", "found", "at least", "")
+    return _table(columns, rows, numbers=("found", "at least")) if rows else None
 
 
-def _points(difference: MetricDifference) -> tuple[str, str, str]:
+def _points(difference: comparison.MetricDifference) -> tuple[str, str, str]:
     interval = f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f}"
     return f"{100 * difference.difference:+.1f}", interval, difference.verdict
 
@@ -242,7 +210,10 @@ def _folded(metric: str) -> str:
     return metric.replace("_", "_\n") if "_" in metric else metric.replace("@", "\n@")
 
 
-def _table(*columns: str, numbers: Collection[str], title: str | None = None, wrap: bool = False) -> Table:
+def _table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Collection[str], title: str | None = None,
+    wrap: bool = False,
+) -> Table:  # fmt: skip
     """`wrap`: the names of number columns may break where the screen is narrow."""
     from rich.table import Table
     from rich.text import Text
@@ -255,4 +226,6 @@ def _table(*columns: str, numbers: Collection[str], title: str | None = None, wr
             table.add_column(name, justify="right", no_wrap=not folds, overflow="fold" if wrap else "ellipsis")
         else:
             table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,9 @@ class QuestionScore(Struct, frozen=True):
     confidences: Mapping[str, float] = {}
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id, "query": self.query, "tags": list(self.tags), "ranks": dict(self.ranks),
-            "metrics": {name: round(value, DECIMALS) for name, value in self.metrics.items()},
-        }  # fmt: skip
+        metrics = {name: round(value, DECIMALS) for name, value in self.metrics.items()}
+        tags, ranks = list(self.tags), dict(self.ranks)
+        return {"id": self.id, "query": self.query, "tags": tags, "ranks": ranks, "metrics": metrics}
 
 
 class Run(Struct, frozen=True):
@@ -93,9 +93,6 @@ def means(questions: Iterable[QuestionScore]) -> dict[str, float]:
     return {name: round(sum(numbers) / len(numbers), DECIMALS) for name, numbers in values.items()}
 
 
-# ── in files ──
-
-
 class _RunFile(Struct):
     runs: list[Run]
 
@@ -104,44 +101,44 @@ def write_runs(path: Path, runs: Sequence[Run]) -> None:
     if path.suffix != SUFFIX:  # so that a slip cannot write over somebody's questions
         raise InvalidInput(f"a run is written to a file whose name ends in {SUFFIX}, not to {path.name}")
     content = {"recallens": __version__, "runs": [run.to_json() for run in runs]}
-    try:
+    with _writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise _not_writable(path, error) from error
 
 
 def read_runs(path: Path) -> list[Run]:
+    hint = "`recallens eval … --out FILE.json` writes one."
     try:
         return msgspec.json.decode(path.read_bytes(), type=_RunFile).runs
     except FileNotFoundError as error:
-        raise NotFound(f"no run in {path}", hint="`recallens eval … --out FILE.json` writes one.") from error
+        raise NotFound(f"no run in {path}", hint=hint) from error
     except (OSError, ValueError, RecursionError) as error:
-        raise InvalidInput(
-            f"{path} holds no run that was written by --out", hint="`recallens eval … --out FILE.json` writes one."
-        ) from error
+        raise InvalidInput(f"{path} holds no run that was written by --out", hint=hint) from error
 
 
 def write_lists(folder: Path, runs: Iterable[Run]) -> list[Path]:
     """The ranked lists of judged sets: one file a set and preset, one question a line."""
-    try:
+    paths = []
+    with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        return [_write_list(folder / f"{run.set}.{run.preset}.jsonl", run) for run in runs]
+        for run in runs:
+            records = (
+                {
+                    "query": question.id, "type": next(iter(question.tags), None), "answerable": question.answerable,
+                    "ranked": msgspec.to_builtins(question.places), "metrics": question.metrics,
+                    "confidence": question.confidences,
+                }
+                for question in run.questions
+            )  # fmt: skip
+            paths.append(folder / f"{run.set}.{run.preset}.jsonl")
+            lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+            paths[-1].write_text("".join(lines), encoding="utf-8")
+    return paths
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        raise _not_writable(folder, error) from error
-
-
-def _write_list(path: Path, run: Run) -> Path:
-    with path.open("w", encoding="utf-8") as file:
-        for question in run.questions:
-            record = {
-                "query": question.id, "type": next(iter(question.tags), None), "answerable": question.answerable,
-                "ranked": [msgspec.to_builtins(place) for place in question.places],
-                "metrics": dict(question.metrics), "confidence": dict(question.confidences),
-            }  # fmt: skip
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
-    return path
-
-
-def _not_writable(path: Path, error: OSError) -> InvalidInput:
-    return InvalidInput(f"{path} cannot be written to ({error.strerror})", hint="Use another --out.")
+        raise InvalidInput(f"{path} cannot be written to ({error.strerror})", hint="Use another --out.") from error

@@ -15,13 +15,13 @@ from typing import Any
 from urllib.parse import quote
 
 import yaml
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound, StoreReadOnly
 from recallens.evaluate.expectations import expectations
-from recallens.evaluate.golden import GRADES, LINES_SUFFIXES, YAML_SUFFIXES, GoldenQuestion, GoldenSet, read_golden
+from recallens.evaluate.golden import FIELDS, GRADES, SUFFIXES, GoldenQuestion, GoldenSet, read_golden
 from recallens.evaluate.harness import Variant, run_golden
 from recallens.evaluate.runs import SUFFIX, Run, read_runs, write_runs
 from recallens.text.normalize import clean
@@ -41,13 +41,12 @@ def folder_of(store: str, namespace: str) -> Path:
 
 
 def set_names(folder: Path) -> list[str]:
-    suffixes = YAML_SUFFIXES + LINES_SUFFIXES
     paths = folder.iterdir() if folder.is_dir() else ()
-    return sorted({path.stem for path in paths if path.suffix in suffixes and _NAME.fullmatch(path.stem)})
+    return sorted({path.stem for path in paths if path.suffix in SUFFIXES and _NAME.fullmatch(path.stem)})
 
 
 def golden_set(folder: Path, name: str) -> GoldenSet:
-    for suffix in YAML_SUFFIXES + LINES_SUFFIXES:
+    for suffix in SUFFIXES:
         path = folder / f"{name}{suffix}"
         if _NAME.fullmatch(name) and path.is_file():
             return read_golden(path)
@@ -57,9 +56,6 @@ def golden_set(folder: Path, name: str) -> GoldenSet:
 
 def within(golden: GoldenSet, namespace: str) -> GoldenSet:
     return replace(golden, questions=tuple(replace(question, namespace=namespace) for question in golden.questions))
-
-
-# ── runs ──
 
 
 def keep(folder: Path, run: Run, id: str) -> dict[str, Any]:
@@ -83,11 +79,8 @@ def run_summaries(folder: Path) -> list[dict[str, Any]]:
     return [run | {"questions": len(run["questions"])} for run in runs]
 
 
-# ── sets that people rate: how right each result of a question is ──
-
-
 class RatedScore(Struct, frozen=True):
-    """How well a rated set is answered now."""
+    """How well a set is answered now whose results people rated, each by how right it is."""
 
     questions: tuple[GoldenQuestion, ...]  # the latest of the set, which were asked
     ndcg: Mapping[str, float]  # nDCG@10 by question's id
@@ -128,33 +121,32 @@ def rate(engine: Engine, name: str, query: str, grades: Mapping[str, int], *, na
     path = rated_path(engine, name, namespace=namespace)
     with _writing:
         questions = list(read_golden(path).questions) if path.is_file() else []
-        at = next((at for at, question in enumerate(questions) if question.query == asked), None)
-        merged = {**(questions[at].grades if at is not None else {}), **grades}
+        new = GoldenQuestion(asked, asked, (), namespace=namespace)
+        at = next((at for at, question in enumerate(questions) if question.query == asked), len(questions))
+        before = (*questions, new)[at]
+        merged = {**before.grades, **grades}
         expect = tuple(id for id, grade in merged.items() if grade > 0)
         if not expect:
             raise InvalidInput("nothing is rated above 0", hint="A question counts once one result is rated 1 or more.")
-        if at is None:
-            question = GoldenQuestion(asked, asked, expect, namespace=namespace, grades=merged)
-            questions.append(question)
-        else:
-            question = questions[at] = replace(questions[at], expect=expect, grades=merged)
+        questions[at : at + 1] = [replace(before, expect=expect, grades=merged)]
         _write(path, questions)
-    return question
+    return questions[at]
 
 
 def rated_score(engine: Engine, name: str, *, namespace: str, now: int, latest: int = LATEST) -> RatedScore:
     """Asked as `recallens eval` asks: the same path, the same formula."""
     every = rated_questions(engine, name, namespace=namespace)
-    questions = every[-latest:]
-    if not questions:
+    golden = GoldenSet(name, every[-latest:])
+    if not every:
         return RatedScore((), {}, 0)
-    golden = GoldenSet(name, questions)
     try:
         expected = expectations(engine, golden)
     except NotFound:  # everything that was rated is gone from the store
-        return RatedScore(questions, dict.fromkeys((question.id for question in questions), 0.0), len(every))
-    run = run_golden(engine, golden, expected, Variant(engine.core.settings.preset), now=now)
-    return RatedScore(questions, {question.id: question.metrics["ndcg@10"] for question in run.questions}, len(every))
+        ndcg = {question.id: 0.0 for question in golden.questions}
+    else:
+        run = run_golden(engine, golden, expected, Variant(engine.core.settings.preset), now=now)
+        ndcg = {question.id: question.metrics["ndcg@10"] for question in run.questions}
+    return RatedScore(golden.questions, ndcg, len(every))
 
 
 def _write(path: Path, questions: list[GoldenQuestion]) -> None:
@@ -176,14 +168,6 @@ def _write(path: Path, questions: list[GoldenQuestion]) -> None:
 
 
 def _record(question: GoldenQuestion) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "query": question.query,
-        "expect": list(question.expect),
-        "grades": dict(question.grades) or None,
-        "id": question.id if question.id != question.query else None,
-        "tags": list(question.tags) or None,
-        "now": question.now,
-        "project": question.project,
-        "namespace": question.namespace,
-    }
-    return {name: value for name, value in fields.items() if value is not None}
+    record = to_builtins(question)
+    fields = (name for name in FIELDS if name != "id" or question.id != question.query)
+    return {name: record[name] for name in fields if record[name] not in (None, [], {})}

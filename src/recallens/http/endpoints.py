@@ -20,8 +20,8 @@ from recallens.errors import InvalidInput, RecallensError, TokenRefused
 from recallens.http.guard import COOKIE
 from recallens.http.idempotency import HEADER, REPLAYED, checked_key, once, request_digest
 from recallens.http.openapi import document
-from recallens.http.problems import RETRY_SECONDS, problem_of, refused, response_of
-from recallens.http.requests import BRIEF, caller_of, engine_of, from_body, from_query, metrics_of, worked
+from recallens.http.problems import RETRY_SECONDS, Refused, problem_of, response_of
+from recallens.http.requests import BRIEF, caller_of, engine_of, from_body, from_query, worked
 from recallens.http.routes import ROUTES, Route
 from recallens.http.telemetry import TEXT_FORMAT
 from recallens.operations import OPERATIONS, Answer, Operation, Written, perform
@@ -45,60 +45,51 @@ def _at(methods: Mapping[str, Route]) -> Callable[[Request], Any]:
 
 
 async def answered(request: Request, route: Route) -> Response:
-    raw = b""
-    if route.has_body:
-        raw, given = await from_body(request, route)
-        operation = chosen(route, given.pop(BRIEF, False) if route.brief is not None else False)
-    else:
-        said = request.query_params.getlist(BRIEF) if route.brief is not None else []
-        operation = chosen(route, {"true": True, "false": False}.get(said[-1], said[-1]) if said else False)
-        given = from_query(request, route, operation.arguments)
-    given |= {name: request.path_params[name] for name in route.in_path}
-    if route.writes and (key := checked_key(request.headers.get(HEADER))) is not None:
-        return await _once(request, route, operation, given, raw, key)
-    found, text = await worked(request, partial(_performed, request, operation, given))
-    if isinstance(found, Answer):
-        metrics_of(request).recalled(found.tiers, found.degraded)
-    return _response(request, route.status, text, found.format if isinstance(found, Written) else "json")
-
-
-def chosen(route: Route, brief: object) -> Operation:
     """`brief` says which of two operations is meant, and is an argument of neither."""
+    raw = b""
+    brief: object = False
+    if route.has_body:
+        raw, arguments = await from_body(request, route)
+        if route.brief is not None:
+            brief = arguments.pop(BRIEF, False)
+    elif route.brief is not None and (values := request.query_params.getlist(BRIEF)):
+        brief = values[-1] == "true" if values[-1] in ("true", "false") else values[-1]
     if not isinstance(brief, bool):
         raise InvalidInput(f"{BRIEF} must be true or false, not {str(brief)[:80]!r}")
-    return OPERATIONS[route.brief] if brief and route.brief is not None else route.operation
+    operation = OPERATIONS[route.brief] if brief and route.brief is not None else route.operation
+    if not route.has_body:
+        arguments = from_query(request, route, operation.arguments)
+    arguments |= {name: request.path_params[name] for name in route.in_path}
+    if route.writes and (key := checked_key(request.headers.get(HEADER))) is not None:
+        return await _once(request, route, operation, arguments, raw, key)
+    answer, text = await worked(request, partial(_performed, request, operation, arguments))
+    if isinstance(answer, Answer):
+        request.app.state.metrics.recalled(answer.tiers, answer.degraded)
+    return _response(request, route.status, text, answer.format if isinstance(answer, Written) else "json")
 
 
-def _performed(request: Request, operation: Operation, given: Mapping[str, Any]) -> tuple[Answer | Written, str]:
+def _performed(request: Request, operation: Operation, arguments: Mapping[str, Any]) -> tuple[Answer | Written, str]:
     """The answer and its text, which is written in the thread too: the loop has others to answer."""
     trace_id = request.state.given_trace_id
-    found = perform(operation, engine_of(request), caller_of(request), given, trace_id=trace_id, strict=True)
-    return found, found.text
+    answer = perform(operation, engine_of(request), caller_of(request), arguments, trace_id=trace_id, strict=True)
+    return answer, answer.text
 
 
 async def _once(
-    request: Request, route: Route, operation: Operation, given: Mapping[str, Any], raw: bytes, key: str
+    request: Request, route: Route, operation: Operation, arguments: Mapping[str, Any], raw: bytes, key: str
 ) -> Response:
-    caller, named = caller_of(request), given.get("namespace")
+    caller, named = caller_of(request), arguments.get("namespace")
     # Before a key is kept: who may not do it leaves nothing behind.
     namespace = allowed(caller, operation.needs, named if isinstance(named, str) else None).namespace
-    target = f"{request.url.path}?{request.url.query}"
+    digest = request_digest(route.method, f"{request.url.path}?{request.url.query}", raw)
 
-    def work() -> tuple[int, str]:
-        return route.status, _performed(request, operation, given)[1]
+    def work() -> tuple[int, str, bool]:
+        return once(
+            engine_of(request), owner=caller.owner or "", key=key, request=digest, namespace=namespace,
+            work=lambda: (route.status, _performed(request, operation, arguments)[1]),
+        )  # fmt: skip
 
-    status, body, again = await worked(
-        request,
-        partial(
-            once,
-            engine_of(request),
-            owner=caller.owner or "",
-            key=key,
-            request=request_digest(route.method, target, raw),
-            namespace=namespace,
-            work=work,
-        ),
-    )
+    status, body, again = await worked(request, work)
     response = _response(request, status, body, "json")
     if again:
         response.headers[REPLAYED] = "true"
@@ -107,21 +98,15 @@ async def _once(
 
 def _response(request: Request, status: int, text: str, format: str) -> Response:
     body = text.encode("utf-8", "surrogatepass")
-    headers = dict(_OF_ONE_CALLER) | (_PAGE_POLICY if format == "html" else {})
-    if request.method not in ("GET", "HEAD"):
+    headers = _OF_ONE_CALLER | (_PAGE_POLICY if format == "html" else {})
+    if request.method in ("GET", "HEAD"):
+        headers["ETag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        known = [etag.strip().removeprefix("W/") for etag in request.headers.get("if-none-match", "").split(",")]
+        if headers["ETag"] in known or known == ["*"]:
+            return Response(status_code=304, headers=headers)
+    else:
         headers["Cache-Control"] = "no-store"
-        return Response(body, status, headers, FORMATS[format][1])
-    headers["ETag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    if _is_known(request.headers.get("if-none-match"), headers["ETag"]):
-        return Response(status_code=304, headers=headers)
     return Response(body, status, headers, FORMATS[format][1])
-
-
-def _is_known(header: str | None, etag: str) -> bool:
-    if header is None:
-        return False
-    known = [one.strip().removeprefix("W/") for one in header.split(",")]
-    return etag in known or known == ["*"]
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
@@ -141,29 +126,27 @@ async def healthz(request: Request) -> Response:
 async def readyz(request: Request) -> Response:
     """A whole recall through every stage; what it finds stays here."""
     engine, caller = engine_of(request), caller_of(request)
-    held = caller.home or min(caller.namespaces or ("default",))
 
     def canary() -> bool:
-        recall = engine.recall(engine.recalls.query(CANARY, limit=1, namespace=chosen_namespace(caller, held)))
-        return bool(recall.degraded)
+        namespace = chosen_namespace(caller, caller.home or min(caller.namespaces or ("default",)))
+        return bool(engine.recall(engine.recalls.query(CANARY, limit=1, namespace=namespace)).degraded)
 
     try:
         degraded = await worked(request, canary)
     except RecallensError as error:
-        raise refused(
-            503, "NotReady", f"a query fails: {error.message}", hint=error.hint, Retry_After=str(RETRY_SECONDS)
-        ) from error
+        message, retry = f"a query fails: {error.message}", str(RETRY_SECONDS)
+        raise Refused(503, "NotReady", message, hint=error.hint, Retry_After=retry) from error
     return JSONResponse({"status": "degraded" if degraded else "ready"}, headers=_UNKEPT)
 
 
 async def metrics(request: Request) -> Response:
     size = await worked(request, lambda: Path(engine_of(request).core.store.location).stat().st_size)
-    text = metrics_of(request).text(store_bytes=size, working=request.app.state.work.in_hand)
+    text = request.app.state.metrics.text(store_bytes=size, working=request.app.state.work.in_hand)
     return Response(text, headers=_UNKEPT, media_type=TEXT_FORMAT)
 
 
 async def openapi(request: Request) -> Response:
-    return JSONResponse(document(), headers={"Cache-Control": "private", "Vary": "Authorization, Cookie"})
+    return JSONResponse(document(), headers=_OF_ONE_CALLER)
 
 
 _FORM = "application/x-www-form-urlencoded"
@@ -171,7 +154,7 @@ _FORM = "application/x-www-form-urlencoded"
 
 async def sign_in(request: Request) -> Response:
     """From a form (`token`, and `next` to go to) or JSON (`{"token": …}`)."""
-    token, onward = await _said(request)
+    token, onward = await _token_and_next(request)
     if await worked(request, lambda: engine_of(request).tokens.find(token)) is None:
         raise TokenRefused("this token is not known", hint="`recallens token list` shows which are in force.")
     response = Response(status_code=204) if onward is None else RedirectResponse(onward, 303)
@@ -187,17 +170,17 @@ def keep(response: Response, request: Request, token: str) -> Response:
 
 
 async def sign_out(request: Request) -> Response:
-    response = Response(status_code=204, headers={"Cache-Control": "no-store"})
+    response = Response(status_code=204, headers=_UNKEPT)
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
     return response
 
 
-async def _said(request: Request) -> tuple[str, str | None]:
+async def _token_and_next(request: Request) -> tuple[str, str | None]:
     raw = (await request.body()).decode("utf-8", "replace")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
-        said = {name: values[-1] for name, values in parse_qs(raw).items()} if kind == _FORM else json.loads(raw)
-        token, onward = said["token"], said.get("next")
+        fields = {name: values[-1] for name, values in parse_qs(raw).items()} if kind == _FORM else json.loads(raw)
+        token, onward = fields["token"], fields.get("next")
         if not isinstance(token, str) or not isinstance(onward, str | None):
             raise TypeError
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -215,11 +198,9 @@ def routes() -> list[BaseRoute]:
     by_path: dict[str, dict[str, Route]] = {}
     for route in ROUTES:
         by_path.setdefault(route.path, {})[route.method] = route
+    status = {"/healthz": healthz, "/readyz": readyz, "/metrics": metrics, "/openapi.json": openapi}
     return [
-        StarletteRoute("/healthz", healthz, methods=["GET"]),
-        StarletteRoute("/readyz", readyz, methods=["GET"]),
-        StarletteRoute("/metrics", metrics, methods=["GET"]),
-        StarletteRoute("/openapi.json", openapi, methods=["GET"]),
+        *(StarletteRoute(path, endpoint, methods=["GET"]) for path, endpoint in status.items()),
         *(
             StarletteRoute(path, _at(methods), methods=[*methods, "OPTIONS"])
             for path, methods in sorted(by_path.items(), key=lambda item: "{" in item[0])

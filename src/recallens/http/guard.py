@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from recallens.engine import Engine
 from recallens.errors import NotAllowed, TokenRefused
-from recallens.http.problems import refused
+from recallens.http.problems import Refused
+from recallens.model.audit import Token
 from recallens.model.memory import Zone
 from recallens.operations import Caller, Right
-
-if TYPE_CHECKING:
-    from recallens.engine import Engine
-    from recallens.model.audit import Token
 
 COOKIE = "recallens_token"
 LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
@@ -30,18 +27,11 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _HINT = "`recallens token create --namespace NAME` makes one; send it as `Authorization: Bearer rcl_…`."
 
 
-@dataclass(frozen=True, slots=True)
-class Doors:
-    """`hosts` are the names under which the server may be asked for; `loopback` whether only this machine reaches it.
-
-    `public` paths need no token (one that ends in / stands for all below it); a browser without one is sent to
-    `sign_in`, where there is such a page.
-    """
-
-    hosts: frozenset[str] = LOOPBACK_NAMES
-    loopback: bool = True
-    public: frozenset[str] = frozenset()
-    sign_in: str | None = None
+class Doors(Struct, frozen=True):
+    hosts: frozenset[str] = LOOPBACK_NAMES  # the names under which it may be asked for
+    loopback: bool = True  # only this machine reaches it
+    public: frozenset[str] = frozenset()  # paths that need no token; one that ends in / stands for all below it
+    sign_in: str | None = None  # the page to which a browser without a token is sent
 
 
 def doors(host: str, allowed: Iterable[str] = (), *, public: Collection[str] = (), sign_in: str | None = None) -> Doors:
@@ -62,9 +52,7 @@ class Guard:
     """Lets nobody past without `request.state.caller`. Once a token was there, this process stays shut without one."""
 
     def __init__(self, app: ASGIApp, engine: Engine, doors: Doors) -> None:
-        self.app = app
-        self.engine = engine
-        self.doors = doors
+        self.app, self.engine, self.doors = app, engine, doors
         self.shut = not doors.loopback
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,7 +65,8 @@ class Guard:
             try:
                 request.state.caller = self._caller(request)
             except TokenRefused:
-                if not self._is_browsing(request):
+                wants_page = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+                if not wants_page or self.doors.sign_in is None:
                     raise
                 onward = quote(f"{request.url.path}?{request.url.query}".rstrip("?"))
                 await RedirectResponse(f"{self.doors.sign_in}?next={onward}", 303)(scope, receive, send)
@@ -85,32 +74,24 @@ class Guard:
         await self.app(scope, receive, send)
 
     def _is_open(self, path: str) -> bool:
-        below = tuple(one for one in self.doors.public if one.endswith("/"))
-        return path in OPEN_TO_ALL or path in self.doors.public or (bool(below) and path.startswith(below))
-
-    # ── the host and the page ──
+        below = tuple(folder for folder in self.doors.public if folder.endswith("/"))
+        return path in OPEN_TO_ALL or path in self.doors.public or path.startswith(below)
 
     def _asked_for_us(self, request: Request) -> None:
         """A page elsewhere can make a browser ask us, under a name of its own (DNS rebinding) or under ours."""
         host = request.headers.get("host", "")
         name, port = _parts(f"//{host}")
         if name not in self.doors.hosts:
-            raise refused(421, "UnknownHost", f"this server is not {host[:200]!r}", hint="See --allow-host.")
+            raise Refused(421, "UnknownHost", f"this server is not {host[:200]!r}", hint="See --allow-host.")
         origin = request.headers.get("origin")
-        if origin is not None and _parts(origin) != (name, port or _DEFAULT_PORTS.get(urlsplit(origin).scheme)):
-            raise NotAllowed("a page from elsewhere may not ask this server", hint="Cross-origin use is off.")
+        foreign = origin is not None and _parts(origin) != (name, port or _DEFAULT_PORTS.get(urlsplit(origin).scheme))
         # An image or a form of a page elsewhere names no origin, but a browser says that it is one. Following a link
         # to a page of ours is no harm; to the API it would be, where asking is recorded.
         if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             followed = request.method == "GET" and request.headers.get("sec-fetch-mode") == "navigate"
-            if not followed or request.url.path.startswith(API):
-                raise NotAllowed("a page from elsewhere may not ask this server", hint="Cross-origin use is off.")
-
-    def _is_browsing(self, request: Request) -> bool:
-        wants_page = "text/html" in request.headers.get("accept", "")
-        return self.doors.sign_in is not None and request.method == "GET" and wants_page
-
-    # ── the token ──
+            foreign = foreign or not followed or request.url.path.startswith(API)
+        if foreign:
+            raise NotAllowed("a page from elsewhere may not ask this server", hint="Cross-origin use is off.")
 
     def _caller(self, request: Request) -> Caller:
         shown, by_cookie = _shown(request)
@@ -122,8 +103,7 @@ class Guard:
             return caller_with(token)
         self.shut = self.shut or self.engine.tokens.guarded()
         if self.shut or (shown is not None and not by_cookie):
-            said = "this token is not known" if shown is not None else "a token is needed"
-            raise TokenRefused(said, hint=_HINT)
+            raise TokenRefused("this token is not known" if shown is not None else "a token is needed", hint=_HINT)
         return Caller(home=self.engine.core.settings.namespace, zone=Zone.WORKING)
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from recallens.engine import Engine
 from recallens.errors import InvalidInput
-from recallens.http.problems import RETRY_SECONDS, refused
+from recallens.http.problems import RETRY_SECONDS, Refused
 from recallens.model.audit import KeptAnswer
-
-if TYPE_CHECKING:
-    from recallens.engine import Engine
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
@@ -41,14 +38,14 @@ def once(
         tx.tokens.drop_answers_before(now - KEPT_MS)
         before = tx.tokens.answer(owner, key)
         if before is not None and before.request != request:
-            raise refused(
+            raise Refused(
                 409, "IdempotencyKeyReused", f"this {HEADER} was sent with another request",
                 hint="Use a new key for a new request.",
             )  # fmt: skip
         if before is not None and before.status is not None:
             return before.status, before.body, True
         if before is not None and now - before.created < ABANDONED_MS:
-            raise refused(
+            raise Refused(
                 409, "UnderWay", "the first request with this key is still being worked on",
                 hint="Ask again in a moment, with the same key.", Retry_After=str(RETRY_SECONDS),
             )  # fmt: skip

@@ -7,18 +7,17 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TypeVar
 
+from msgspec import Struct
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recallens.http.problems import RETRY_SECONDS, Refused, refused
+from recallens.http.problems import RETRY_SECONDS, Refused
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """`threads` work at a time, `waiting` more wait their turn, first come first served."""
 
     body_bytes: int = 2 * 1024 * 1024
@@ -39,7 +38,7 @@ class WorkQueue:
 
     async def run(self, work: Callable[[], T]) -> T:
         if self.in_hand >= self.limits.threads + self.limits.waiting:
-            raise refused(
+            raise Refused(
                 503, "Overloaded", f"{self.in_hand} requests are being worked on; no more are taken at a time",
                 hint="Try again in a moment.", Retry_After=str(RETRY_SECONDS),
             )  # fmt: skip
@@ -59,35 +58,24 @@ class WorkQueue:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
 
-def too_large(limit: int) -> Refused:
-    return refused(413, "TooLarge", f"the body is larger than {limit:,} bytes", hint="Send it in parts.")
-
-
-def too_late(seconds: float) -> Refused:
-    return refused(
-        504, "TooLate", f"there was no answer within {seconds:g} seconds",
-        hint="What was begun may still be done; with the same Idempotency-Key it is done only once.",
-    )  # fmt: skip
-
-
 class Bounded:
     """Refuses bodies past the limit, by what they announce and by what they hold."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
-        self.app = app
-        self.limits = limits
+        self.app, self.limits = app, limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         most = self.limits.body_bytes
+        too_large = Refused(413, "TooLarge", f"the body is larger than {most:,} bytes", hint="Send it in parts.")
         if len(scope["query_string"]) > self.limits.query_bytes:
-            raise refused(414, "QueryTooLong", f"the query has over {self.limits.query_bytes:,} bytes",
+            raise Refused(414, "QueryTooLong", f"the query has over {self.limits.query_bytes:,} bytes",
                           hint="Use POST with a JSON body.")  # fmt: skip
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if announced.isdigit() and int(announced) > most:
-            raise too_large(most)
+            raise too_large
         held = 0
 
         async def bounded() -> Message:
@@ -95,7 +83,7 @@ class Bounded:
             message = await receive()
             held += len(message.get("body", b""))
             if held > most:
-                raise too_large(most)
+                raise too_large
             return message
 
         await self.app(scope, bounded, send)

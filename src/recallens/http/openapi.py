@@ -21,22 +21,28 @@ Schema = dict[str, Any]
 _REFERENCE = "#/components/schemas/{model}"
 _OTHER_FORMATS = tuple(media.partition(";")[0] for name, (_, media) in FORMATS.items() if name != "json")
 _EXAMPLES = {"query": "how long are lookups cached", "topic": "database upgrade", "task": "Deploy the API to staging"}
+_TEXT: Schema = {"type": "string"}
+_WHOLE: Schema = {"type": "integer"}
+_FLAG: Schema = {"type": "boolean"}
+_OBJECT: Schema = {"type": "object"}
+_OBJECTS: Schema = {"type": "array", "items": _OBJECT}
+_TEXTS: Schema = {"type": "array", "items": _TEXT}
 _PROBLEM: Schema = {
     "type": "object",
     "description": "RFC 9457, with the error, code and message that clients of the specification read.",
     "required": ["type", "title", "status", "detail", "instance", "error", "code", "message"],
     "properties": {
-        "type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"},
-        "detail": {"type": "string"}, "instance": {"type": "string"}, "error": {"type": "string"},
-        "code": {"type": "string"}, "message": {"type": "string"}, "hint": {"type": "string"},
+        "type": _TEXT, "title": _TEXT, "status": _WHOLE, "detail": _TEXT, "instance": _TEXT, "error": _TEXT,
+        "code": _TEXT, "message": _TEXT, "hint": _TEXT,
         "traceId": {"type": "string", "description": "With a 500: the log has it under this id."},
     },
 }  # fmt: skip
+_A_PROBLEM = {"$ref": "#/components/responses/Problem"}
 _STATUS_PATHS: Mapping[str, tuple[str, str, Schema]] = {
-    "/healthz": ("That the server lives; needs no token.", "application/json", {"type": "object"}),
-    "/readyz": ("Whether a query is answered.", "application/json", {"type": "object"}),
-    "/metrics": ("Counters in Prometheus' text format.", "text/plain", {"type": "string"}),
-    "/openapi.json": ("This document.", "application/json", {"type": "object"}),
+    "/healthz": ("That the server lives; needs no token.", "application/json", _OBJECT),
+    "/readyz": ("Whether a query is answered.", "application/json", _OBJECT),
+    "/metrics": ("Counters in Prometheus' text format.", "text/plain", _TEXT),
+    "/openapi.json": ("This document.", "application/json", _OBJECT),
 }
 
 
@@ -70,125 +76,98 @@ def document() -> Schema:
 
 
 def _operation(route: Route, schemas: dict[str, Schema]) -> Schema:
-    operation = route.operation
-    properties, required = _arguments(route, schemas)
-    found: Schema = {
-        "operationId": f"{route.method.lower()}_{route.path.strip('/').replace('/', '_').replace('-', '_')}"
-        .replace("{", "").replace("}", ""),
-        "summary": operation.about,
-        "tags": [route.path.split("/")[2]],
-        "x-right": operation.needs,
-        "responses": _responses(route),
-    }  # fmt: skip
-    found["parameters"] = [_path_parameter(name, properties[name]) for name in route.in_path]
-    rest = {name: one for name, one in properties.items() if name not in route.in_path}
+    operation, (properties, required) = route.operation, _arguments(route, schemas)
+    words = route.path.strip("/").translate({ord("/"): "_", ord("-"): "_", ord("{"): None, ord("}"): None})
+    parameters = [_parameter(name, "path", properties.pop(name)) for name in route.in_path]
+    body: Schema = {}
     if route.has_body:
         name = "".join(word.capitalize() for word in operation.name.split("_"))
-        wanted = [one for one in required if one in rest]
+        wanted = [name for name in required if name in properties]
         schemas[name] = {
-            "type": "object", "properties": rest, "additionalProperties": False,
+            "type": "object", "properties": properties, "additionalProperties": False,
             **({"required": wanted} if wanted else {}),
         }  # fmt: skip
         content = {"application/json": {"schema": {"$ref": _REFERENCE.format(model=name)}}}
-        found["requestBody"] = {"required": bool(wanted), "content": content}
+        body = {"requestBody": {"required": bool(wanted), "content": content}}
     else:
-        spelled = {called: name for name, called in route.renamed.items()}
-        found["parameters"] += [
-            _query_parameter(spelled.get(name, name), one, kinds_of(operation.arguments).get(name, "boolean"),
-                             required=name in required)
-            for name, one in rest.items()
-        ]  # fmt: skip
+        spelled, kinds = {called: name for name, called in route.renamed.items()}, kinds_of(operation.arguments)
+        for name, schema in properties.items():
+            parameter = _parameter(spelled.get(name, name), "query", schema)
+            nested = {"style": "deepObject", "explode": True} if kinds.get(name) == "object" else {}
+            parameters.append(parameter | nested | ({"required": True} if name in required else {}))
     if route.writes:
-        found["parameters"].append({
+        parameters.append({
             "name": HEADER, "in": "header", "description": "Sent again with the same key, it is done once.",
             "schema": {"type": "string", "pattern": "^[!-~]{1,255}$", "minLength": 1, "maxLength": 255},
         })  # fmt: skip
-    return found
+    return {
+        "operationId": f"{route.method.lower()}_{words}", "summary": operation.about,
+        "tags": [route.path.split("/")[2]], "x-right": operation.needs, "responses": _responses(route),
+        "parameters": parameters, **body,
+    }  # fmt: skip
 
 
 def _arguments(route: Route, schemas: dict[str, Schema]) -> tuple[dict[str, Schema], list[str]]:
-    """Each argument's schema, and those that must be given. What they share goes into the components."""
+    """Each argument's schema, and those that must be given. What they share goes into the components.
+
+    The titles only repeat the names, and a default of null says nothing: both are left out.
+    """
     schema = route.operation.arguments.model_json_schema(by_alias=True, ref_template=_REFERENCE)
     schemas |= schema.pop("$defs", {})
-    properties = {name: _plain(one) for name, one in schema["properties"].items()}
-    for name, one in properties.items():
-        if name in _EXAMPLES:
-            one["examples"] = [_EXAMPLES[name]]
+    properties = {
+        name: {key: value for key, value in own.items() if key != "title" and (key, value) != ("default", None)}
+        for name, own in schema["properties"].items()
+    }
+    for name in properties.keys() & _EXAMPLES.keys():
+        properties[name]["examples"] = [_EXAMPLES[name]]
     if route.brief is not None:
         about = "Short summaries with what each costs (layer 1), instead of whole memories."
         properties[BRIEF] = {"type": "boolean", "default": False, "description": about}
     return properties, schema.get("required", [])
 
 
-def _plain(schema: Schema) -> Schema:
-    """Without the titles that only repeat the names, and without a default of null."""
-    keep = {name: value for name, value in schema.items() if name != "title"}
-    if keep.get("default", ...) is None:
-        del keep["default"]
-    return keep
-
-
-def _path_parameter(name: str, schema: Schema) -> Schema:
-    about = schema.get("description", "")
-    return {"name": name, "in": "path", "required": True, "description": about, "schema": _without_null(schema)}
-
-
-def _query_parameter(name: str, schema: Schema, kind: str, *, required: bool) -> Schema:
-    found: Schema = {"name": name, "in": "query", "schema": _without_null(schema)}
-    if about := found["schema"].pop("description", ""):
-        found["description"] = about
-    if kind == "object":
-        found |= {"style": "deepObject", "explode": True}
-    return found | ({"required": True} if required else {})
-
-
-def _without_null(schema: Schema) -> Schema:
+def _parameter(name: str, place: str, schema: Schema) -> Schema:
     """A query or a path cannot say null: leaving it out does."""
-    choices = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
-    if len(choices) != 1:
-        return dict(schema)
-    rest = {name: value for name, value in schema.items() if name != "anyOf"}
-    return {**rest, **choices[0]}
+    choices = [choice for choice in schema.get("anyOf", ()) if choice.get("type") != "null"]
+    if len(choices) == 1:
+        schema = {key: value for key, value in schema.items() if key != "anyOf"} | choices[0]
+    if place == "path":
+        about = schema.get("description", "")
+        return {"name": name, "in": place, "required": True, "description": about, "schema": dict(schema)}
+    about = {"description": schema["description"]} if schema.get("description") else {}
+    return {"name": name, "in": place, "schema": {k: v for k, v in schema.items() if k != "description"}, **about}
 
 
 def _responses(route: Route) -> dict[str, Schema]:
-    told = [ANSWERS.get(name, {"type": "object"}) for name in (route.name, route.brief) if name is not None]
-    answer = {"application/json": {"schema": told[0] if len(told) == 1 else {"anyOf": told}}}
+    answers = [ANSWERS.get(name, _OBJECT) for name in (route.name, route.brief) if name is not None]
+    content = {"application/json": {"schema": answers[0] if len(answers) == 1 else {"anyOf": answers}}}
     if route.operation.arguments in (Xray, Explain, OneSnapshot):
-        answer |= {kind: {"schema": {"type": "string"}} for kind in _OTHER_FORMATS}
-    found: dict[str, Schema] = {str(route.status): {"description": "Done.", "content": answer}}
+        content |= {kind: {"schema": _TEXT} for kind in _OTHER_FORMATS}
+    responses: dict[str, Schema] = {str(route.status): {"description": "Done.", "content": content}}
     if route.method == "GET":
-        found["200"]["headers"] = {"ETag": {"schema": {"type": "string"}}}
-        found["304"] = {"description": "As If-None-Match has it."}
+        responses["200"]["headers"] = {"ETag": {"schema": _TEXT}}
+        responses["304"] = {"description": "As If-None-Match has it."}
     codes = ["400", "401", "403", "404", *(["409"] if route.writes else []), "4XX", "500", "5XX"]
-    return found | {code: {"$ref": "#/components/responses/Problem"} for code in codes}
+    return responses | dict.fromkeys(codes, _A_PROBLEM)
 
 
 def _status_operation(path: str, about: str, kind: str, schema: Schema) -> Schema:
-    codes = {"4XX": {"$ref": "#/components/responses/Problem"}, "5XX": {"$ref": "#/components/responses/Problem"}}
-    found: Schema = {
-        "operationId": f"get_{path.strip('/').replace('.', '_')}",
-        "summary": about,
-        "tags": ["server"],
-        "x-right": Right.READ,
-        "responses": {"200": {"description": "Done.", "content": {kind: {"schema": schema}}}, **codes},
-    }
-    return found | ({"security": []} if path == "/healthz" else {})
+    done = {"description": "Done.", "content": {kind: {"schema": schema}}}
+    return {
+        "operationId": f"get_{path.strip('/').replace('.', '_')}", "summary": about, "tags": ["server"],
+        "x-right": Right.READ, "responses": {"200": done, "4XX": _A_PROBLEM, "5XX": _A_PROBLEM},
+        **({"security": []} if path == "/healthz" else {}),
+    }  # fmt: skip
 
 
 def _object(required: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> dict[str, Any]:
     return {"type": "object", "required": [*required], "properties": {**required, **(optional or {})}}
 
 
-_TEXT = {"type": "string"}
-_WHOLE = {"type": "integer"}
-_FLAG = {"type": "boolean"}
-_OBJECTS = {"type": "array", "items": {"type": "object"}}
-_TEXTS = {"type": "array", "items": _TEXT}
 _XRAY = _object({"snapshotFound": _FLAG}, {"snapshot": {"type": "object", "required": ["schemaVersion", "snapshotId"]}})
 _FOUND = _object(
     {"query": _TEXT, "namespace": _TEXT, "recorded": _FLAG, "results": _OBJECTS, "filters": _OBJECTS},
-    {"certificate": {"type": "object"}, "degraded": {"type": "object"}, "notice": _TEXT, "lessons": _OBJECTS},
+    {"certificate": _OBJECT, "degraded": _OBJECT, "notice": _TEXT, "lessons": _OBJECTS},
 )
 _CRAFTS = _object({"results": _OBJECTS})
 _MEMORY = _object({"id": _TEXT, "namespace": _TEXT, "content": _TEXT, "status": _TEXT, "createdAt": _WHOLE})
@@ -200,14 +179,14 @@ _KEPT = _object(
 ANSWERS: Final[Mapping[str, dict[str, Any]]] = {
     "search": _FOUND,
     "search_documents": _FOUND,
-    "search_memory": _object({"results": _OBJECTS, "metadata": {"type": "object"}}),
+    "search_memory": _object({"results": _OBJECTS, "metadata": _OBJECT}),
     "retrieve": _object({"query": _TEXT, "context": _TEXT, "lessons": _TEXT, "totalTokensUsed": _WHOLE}),
     "recall_xray": _XRAY,
     "recall_explain": _XRAY,
     "get_snapshot": _XRAY,
     "replay": _object({"reproduced": _FLAG}),
     "get_timeline": _object({"observation_id": _TEXT, "tokens": _WHOLE, "entries": _OBJECTS}),
-    "timeline": _object({"anchor": _MEMORY, "before": _OBJECTS, "after": _OBJECTS, "sessions": {"type": "object"}}),
+    "timeline": _object({"anchor": _MEMORY, "before": _OBJECTS, "after": _OBJECTS, "sessions": _OBJECT}),
     "get_details": _object({"about": _TEXT, "total": _WHOLE, "entries": _OBJECTS}),
     "search_patterns": _CRAFTS,
     "search_gotchas": _CRAFTS,
@@ -219,14 +198,14 @@ ANSWERS: Final[Mapping[str, dict[str, Any]]] = {
     "relations": _object({"relations": _OBJECTS}),
     "feedback": _object({"verdict": _TEXT, "memories": _TEXTS}),
     "add_document": _object({"document": _TEXT, "path": _TEXT, "memories": _TEXTS}),
-    "verify_certificate": _object({"valid": _FLAG, "altered": _FLAG, "stale": {"type": "object"}}),
+    "verify_certificate": _object({"valid": _FLAG, "altered": _FLAG, "stale": _OBJECT}),
     "list_sessions": _object({"sessions": _OBJECTS}, {"next": _TEXT}),
-    "get_session": _object({"session": {"type": "object"}, "memories": _OBJECTS}),
+    "get_session": _object({"session": _OBJECT, "memories": _OBJECTS}),
     "list_tasks": _object({"tasks": _OBJECTS}, {"next": _TEXT}),
     "list_vaults": _object({"vaults": _OBJECTS}),
     "sync_vault": _object({"vaults": _OBJECTS}),
     "vault_sections": _object({"vault": _TEXT, "sections": _OBJECTS}, {"next": _TEXT}),
     "list_runs": _object({"sets": _TEXTS, "runs": _OBJECTS}),
     "namespaces": _object({"namespaces": _OBJECTS}),
-    "stats": _object({"namespace": _TEXT, "totals": {"type": "object"}, "by": {"type": "object"}}),
+    "stats": _object({"namespace": _TEXT, "totals": _OBJECT, "by": _OBJECT}),
 }

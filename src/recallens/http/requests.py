@@ -7,54 +7,42 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from starlette.requests import Request
 
+from recallens.engine import Engine
 from recallens.errors import InvalidInput
-from recallens.http.limits import Limits, WorkQueue, too_late
-from recallens.http.problems import refused
+from recallens.http.limits import WorkQueue
+from recallens.http.problems import Refused
 from recallens.http.routes import Route
-from recallens.http.telemetry import Metrics
 from recallens.operations import Caller
 from recallens.operations.arguments import Arguments
-
-if TYPE_CHECKING:
-    from recallens.engine import Engine
 
 T = TypeVar("T")
 
 
 def engine_of(request: Request) -> Engine:
-    engine: Engine = request.app.state.engine
-    return engine
+    return cast("Engine", request.app.state.engine)
 
 
 def caller_of(request: Request) -> Caller:
     """Set by the guard, which lets no request through without one."""
-    caller: Caller = request.state.caller
-    return caller
-
-
-def limits_of(request: Request) -> Limits:
-    limits: Limits = request.app.state.limits
-    return limits
-
-
-def metrics_of(request: Request) -> Metrics:
-    metrics: Metrics = request.app.state.metrics
-    return metrics
+    return cast("Caller", request.state.caller)
 
 
 async def worked(request: Request, work: Callable[[], T]) -> T:
     """The core is synchronous: it works in a thread, in turn, so that the others are still answered."""
-    held: WorkQueue = request.app.state.work
-    seconds = limits_of(request).deadline
+    queue: WorkQueue = request.app.state.work
+    seconds = queue.limits.deadline
     try:
         async with asyncio.timeout(seconds):
-            return await held.run(work)
+            return await queue.run(work)
     except TimeoutError as error:
-        raise too_late(seconds) from error
+        raise Refused(
+            504, "TooLate", f"there was no answer within {seconds:g} seconds",
+            hint="What was begun may still be done; with the same Idempotency-Key it is done only once.",
+        ) from error  # fmt: skip
 
 
 JSON = "application/json"
@@ -62,14 +50,13 @@ BRIEF = "brief"
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
 _NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?")
 _WITHIN = re.compile(r"(\w+)\[(.{1,200})\]", re.DOTALL)
-_BOOLEANS = {"true": True, "false": False}
 
 
 @cache
 def kinds_of(model: type[Arguments]) -> Mapping[str, str]:
     """What each argument is written as in a query, by the name it has outside."""
     schema = model.model_json_schema(by_alias=True)
-    return {name: _kind(one, schema.get("$defs", {})) for name, one in schema["properties"].items()}
+    return {name: _kind(own, schema.get("$defs", {})) for name, own in schema["properties"].items()}
 
 
 def _kind(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
@@ -110,48 +97,43 @@ def from_query(request: Request, route: Route, model: type[Arguments]) -> dict[s
 
 def _value(text: str, kind: str) -> Any:
     """As JSON would have it; what is not of its kind stays a text, and is refused as one."""
-    match kind:
-        case "integer" if _INTEGER.fullmatch(text):
-            return int(text)
-        case "number" if _NUMBER.fullmatch(text):
-            return float(text)
-        case "boolean" if text in _BOOLEANS:
-            return _BOOLEANS[text]
-        case _:
-            return text
+    if kind == "integer" and _INTEGER.fullmatch(text):
+        return int(text)
+    if kind == "number" and _NUMBER.fullmatch(text):
+        return float(text)
+    return {"true": True, "false": False}.get(text, text) if kind == "boolean" else text
 
 
 def _unknown(name: str, route: Route, kinds: Mapping[str, str]) -> InvalidInput:
     spelled = {called: name for name, called in route.renamed.items()}
-    known = ", ".join(spelled.get(one, one) for one in kinds if one not in route.in_path)
-    return InvalidInput(f"unknown parameter {name[:100]!r}; the parameters are: {known}")
+    names = ", ".join(spelled.get(known, known) for known in kinds if known not in route.in_path)
+    return InvalidInput(f"unknown parameter {name[:100]!r}; the parameters are: {names}")
 
 
 async def from_body(request: Request, route: Route) -> tuple[bytes, dict[str, Any]]:
     if request.query_params:
-        raise InvalidInput(
-            f"{route.method} takes its arguments from the body, not from the query", hint="Send them as JSON."
-        )
+        message = f"{route.method} takes its arguments from the body, not from the query"
+        raise InvalidInput(message, hint="Send them as JSON.")
     try:
-        async with asyncio.timeout(limits_of(request).deadline):
+        async with asyncio.timeout(request.app.state.limits.deadline):
             raw = await request.body()
     except TimeoutError as error:
-        raise refused(408, "TooSlow", "the body did not come in time", hint="Send it again.") from error
+        raise Refused(408, "TooSlow", "the body did not come in time", hint="Send it again.") from error
     if not raw.strip():
         return raw, {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != JSON:
-        raise refused(415, "UnsupportedMediaType", f"a body is {JSON}, not {kind[:100] or 'unnamed'}")
+        raise Refused(415, "UnsupportedMediaType", f"a body is {JSON}, not {kind[:100] or 'unnamed'}")
     try:
-        found = json.loads(raw, parse_constant=_no_number, parse_float=_number)
+        arguments = json.loads(raw, parse_constant=_no_number, parse_float=_number)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"the body is no JSON: {str(error)[:200]}") from error
-    if not isinstance(found, dict):
+    if not isinstance(arguments, dict):
         raise InvalidInput("the body must be a JSON object")
     for name in route.in_path:
-        if name in found:
+        if name in arguments:
             raise InvalidInput(f"{name} is in the path; leave it out of the body")
-    return raw, found
+    return raw, arguments
 
 
 def _number(text: str) -> float | int:

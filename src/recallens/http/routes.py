@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Final
+
+from msgspec import Struct
 
 from recallens.operations import OPERATIONS, Operation, Right
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """A GET or DELETE takes its arguments from the query, any other method from a JSON body; both from the path too.
-
-    `brief` is the operation that answers instead where `brief=true` is said. `renamed` are query parameters that are
-    called otherwise than the operation's arguments.
-    """
+class Route(Struct, frozen=True):
+    """A GET or DELETE takes its arguments from the query, any other method from a JSON body; both from the path too."""
 
     method: str
     path: str
     name: str
     status: int = 200
-    brief: str | None = None
-    renamed: dict[str, str] = field(default_factory=dict)
+    brief: str | None = None  # the operation that answers instead where `brief=true` is asked
+    renamed: Mapping[str, str] = {}  # query parameters that are called otherwise than the operation's arguments
 
     @property
     def operation(self) -> Operation:

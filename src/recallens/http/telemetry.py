@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.registry import Collector
@@ -27,25 +28,21 @@ class Metrics(Collector):
     """Counters of one server. They hold routes, statuses and times; never a text, an id or a namespace."""
 
     def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
+        self.registry = CollectorRegistry()
+        on: dict[str, Any] = {"registry": self.registry}
         self._requests = Counter(
-            "recallens_http_requests", "Requests by route and status.", ("method", "route", "status"), registry=registry
+            "recallens_http_requests", "Requests by route and status.", ("method", "route", "status"), **on
         )
         self._seconds = Histogram(
-            "recallens_http_request_seconds", "Time to the answer's end, by route.", ("route",), registry=registry,
-            buckets=BUCKETS,
-        )  # fmt: skip
-        self.in_flight = Gauge("recallens_http_in_flight", "Requests that are being answered.", registry=registry)
-        self._in_hand = Gauge(
-            "recallens_work_in_hand", "Requests that are worked on, or wait for a thread.", registry=registry
+            "recallens_http_request_seconds", "Time to the answer's end, by route.", ("route",), buckets=BUCKETS, **on
         )
-        self._results = Counter(
-            "recallens_results", "Results by the tier that served them.", ("tier",), registry=registry
-        )
+        self.in_flight = Gauge("recallens_http_in_flight", "Requests that are being answered.", **on)
+        self._in_hand = Gauge("recallens_work_in_hand", "Requests that are worked on, or wait for a thread.", **on)
+        self._results = Counter("recallens_results", "Results by the tier that served them.", ("tier",), **on)
         self._degraded = Counter(
-            "recallens_degraded_views", "Views that failed while a recall went on.", ("view",), registry=registry
+            "recallens_degraded_views", "Views that failed while a recall went on.", ("view",), **on
         )
-        self._store_bytes = Gauge("recallens_store_bytes", "The size of the store's file.", registry=registry)
+        self._store_bytes = Gauge("recallens_store_bytes", "The size of the store's file.", **on)
 
     def observe(self, *, method: str, route: str, status: int, seconds: float) -> None:
         self._requests.labels(method, route, str(status)).inc()
@@ -70,45 +67,24 @@ class Metrics(Collector):
 
 
 LOGGER = logging.getLogger("recallens.http")
-_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?")
+_TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
 _OWN_ID = re.compile(r"[\w.:@/+=-]{1,128}", re.ASCII)
-_UNSET = "0" * 32
 
 
 def given_trace_id(request: Request) -> str | None:
     """The caller's: the trace-id of W3C's traceparent, else X-Trace-Id. One that is malformed was not given."""
     parent = _TRACEPARENT.fullmatch(request.headers.get("traceparent", "").strip())
-    if parent is not None and parent[1] != _UNSET and not parent[0].startswith("ff"):
+    if parent is not None:
         return parent[1]
     own = request.headers.get("x-trace-id", "").strip()
     return own if _OWN_ID.fullmatch(own) else None
 
 
-def new_trace_id() -> str:
-    return uuid.uuid4().hex
-
-
-def trace_id_of(request: Request) -> str:
-    """The caller's own, or the one that was made for this request."""
-    found: str = request.state.trace_id
-    return found
-
-
-def log_failure(error: BaseException, *, trace_id: str, route: str) -> None:
-    """Where it failed, by file and line. Never the message: that may hold what somebody asked or remembered."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = " < ".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in reversed(frames[-12:]))
-    LOGGER.error("trace %s: %s in %s at %s", trace_id, type(error).__name__, route, where)
-
-
-Finished = Callable[[str, int], None]
-
-
 @contextmanager
-def span(request: Request, *, enabled: bool) -> Iterator[Finished]:
+def span(request: Request, *, enabled: bool) -> Iterator[Callable[[str, int], None]]:
     """An OpenTelemetry span of this request, where that is wanted and installed. It has the route, and no text.
 
-    What is given is to be told the route and the status at the end.
+    It gives a function to be called with the route and the status at the end.
     """
     if not enabled or find_spec("opentelemetry") is None:
         yield lambda route, status: None
@@ -129,15 +105,12 @@ def span(request: Request, *, enabled: bool) -> Iterator[Finished]:
 
 UNROUTED = "(none)"
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
-_SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+_SAFE_HEADERS = {b"x-content-type-options": b"nosniff", b"referrer-policy": b"no-referrer"}
 
 
 class Observed:
     def __init__(self, app: ASGIApp, metrics: Metrics, *, spans: bool = False, access_log: bool = False) -> None:
-        self.app = app
-        self.metrics = metrics
-        self.spans = spans
-        self.access_log = access_log
+        self.app, self.metrics, self.spans, self.access_log = app, metrics, spans, access_log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -145,29 +118,37 @@ class Observed:
             return
         request = Request(scope, receive)
         request.state.given_trace_id = given_trace_id(request)
-        request.state.trace_id = request.state.given_trace_id or new_trace_id()
+        request.state.trace_id = request.state.given_trace_id or uuid.uuid4().hex
         status = 0
 
-        async def told(message: Message) -> None:
+        async def marked(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": _with_ours(message.get("headers", ()), request.state.trace_id)}
+                # What a route has set itself stands.
+                ours = {b"x-trace-id": request.state.trace_id.encode("latin-1"), **_SAFE_HEADERS}
+                headers = list(message.get("headers", ()))
+                known = {name.lower() for name, _ in headers}
+                message = {**message, "headers": headers + [pair for pair in ours.items() if pair[0] not in known]}
             await send(message)
 
         started = time.perf_counter()
         self.metrics.in_flight.inc()
         try:
             with span(request, enabled=self.spans) as finished:
-                await self.app(scope, receive, told)
+                await self.app(scope, receive, marked)
                 finished(route_of(scope), status)
         except Exception as error:
             problem = problem_of(error, trace_id=request.state.trace_id)
             if problem.status == 500:
-                log_failure(error, trace_id=request.state.trace_id, route=route_of(scope))
+                # By file and line. Never the message: that may hold what somebody asked or remembered.
+                frames = reversed(traceback.extract_tb(error.__traceback__)[-12:])
+                where = " < ".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames)
+                name, route = type(error).__name__, route_of(scope)
+                LOGGER.error("trace %s: %s in %s at %s", request.state.trace_id, name, route, where)
             if status:  # half of an answer is out: only breaking off tells that it is not whole
                 raise
-            await response_of(problem, request)(scope, receive, told)
+            await response_of(problem, request)(scope, receive, marked)
         finally:
             self.metrics.in_flight.dec()
             taken, route = time.perf_counter() - started, route_of(scope)
@@ -178,15 +159,6 @@ class Observed:
                 LOGGER.info("%s %s %d %.1f ms", request.method, route, status, taken * 1000)
 
 
-def _with_ours(headers: Iterable[tuple[bytes, bytes]], trace_id: str) -> list[tuple[bytes, bytes]]:
-    """What a route has said itself stands."""
-    own = list(headers)
-    said = {name.lower() for name, _ in own}
-    ours = ((b"x-trace-id", trace_id.encode("latin-1")), *_SAFE_HEADERS)
-    return [*own, *(one for one in ours if one[0] not in said)]
-
-
 def route_of(scope: Scope) -> str:
     """The route's pattern: the path itself may hold an id."""
-    route = scope.get("route")
-    return str(getattr(route, "path", UNROUTED))
+    return str(getattr(scope.get("route"), "path", UNROUTED))

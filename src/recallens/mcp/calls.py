@@ -10,10 +10,11 @@ import logging
 import re
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult, TextContent
+from msgspec import Struct
 
 from recallens.errors import InvalidInput, RecallensError, TokenRefused
 from recallens.mcp.tools import Tool
@@ -29,24 +30,14 @@ log = logging.getLogger("recallens.mcp")
 _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """What a server stands on. `caller` says who asks, by the HTTP request, which is None over stdio.
-
-    `records` says whether searches are written down, so that the hints of the tools can say it too.
-    """
-
+class Offer(Struct, frozen=True):
     engine: Callable[[], Engine]
-    caller: Callable[[Engine, Any], Caller]
+    caller: Callable[[Engine, Any], Caller]  # who asks, by the HTTP request, which is None over stdio
     tools: tuple[Tool, ...]
-    records: bool = True
-
-    def tool(self, name: str) -> Tool | None:
-        return next((tool for tool in self.tools if tool.name == name), None)
+    records: bool = True  # whether searches are written down, which the hints of the tools say too
 
 
-@dataclass(frozen=True, slots=True)
-class CallContext:
+class CallContext(Struct, frozen=True):
     """Beside the arguments: the HTTP request, what the client calls itself, and the trace that the call belongs to."""
 
     request: Any = None
@@ -57,8 +48,7 @@ class CallContext:
 def trace_of(meta: Mapping[str, Any] | None, request: Any) -> str | None:
     """The trace id of a W3C traceparent in the call's metadata, else the one that the HTTP request gave."""
     parent = (meta or {}).get("traceparent")
-    match = _TRACEPARENT.fullmatch(parent) if isinstance(parent, str) else None
-    if match is not None:
+    if isinstance(parent, str) and (match := _TRACEPARENT.fullmatch(parent)):
         return match[1]
     return getattr(request.state, "given_trace_id", None) if request is not None else None
 
@@ -75,7 +65,12 @@ def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: CallCo
         trace = asked.trace_id or uuid.uuid4().hex
         log.exception("%s failed, trace %s", tool.name, trace)
         return failed(f"unexpected {type(error).__name__} in {tool.name}; the server's log has it as trace {trace}.")
-    return CallToolResult(content=[TextContent(type="text", text=answer.text)], structured_content=structured(answer))
+    from recallens.operations import Answer
+
+    # The record as its text says it; of what a renderer wrote, the words.
+    rendered = None if isinstance(answer, Answer) else {"snapshotFound": True, "rendered": answer.body}
+    structured = rendered or json.loads(answer.text)
+    return CallToolResult(content=[TextContent(type="text", text=answer.text)], structured_content=structured)
 
 
 def performed(offer: Offer, operation: str, given: Mapping[str, Any], asked: CallContext) -> Answer | Written:
@@ -84,16 +79,6 @@ def performed(offer: Offer, operation: str, given: Mapping[str, Any], asked: Cal
     engine = offer.engine()
     caller = replace(offer.caller(engine, asked.request), source=source_of(asked.client))
     return perform(OPERATIONS[operation], engine, caller, given, trace_id=asked.trace_id)
-
-
-def structured(answer: Answer | Written) -> dict[str, Any]:
-    """The record as its text says it; of what a renderer wrote, the words."""
-    from recallens.operations import Answer
-
-    if isinstance(answer, Answer):
-        read: dict[str, Any] = json.loads(answer.text)
-        return read
-    return {"snapshotFound": True, "rendered": answer.body}
 
 
 def failed(message: str) -> CallToolResult:
@@ -129,10 +114,10 @@ def token_caller(engine: Engine, token: str) -> Caller:
     """What the token grants now: one that is revoked ends with the next call."""
     from recallens.http.guard import caller_with
 
-    found = engine.tokens.find(token)
-    if found is None:
+    known = engine.tokens.find(token)
+    if known is None:
         raise TokenRefused("this token is not known, or holds no longer", hint="`recallens token create` makes one.")
-    return caller_with(found)
+    return caller_with(known)
 
 
 def source_of(client: str | None) -> str:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from msgspec import Struct
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from recallens.engine import Engine
 from recallens.http.guard import Guard, doors
 from recallens.http.limits import Bounded, Limits
 from recallens.http.requests import caller_of
@@ -23,14 +24,10 @@ from recallens.mcp.calls import Offer
 from recallens.mcp.server import build
 from recallens.mcp.tools import TOOLS, Tool
 
-if TYPE_CHECKING:
-    from recallens.engine import Engine
-
 PATH: Final = "/mcp"
 
 
-@dataclass(frozen=True, slots=True)
-class McpEndpoint:
+class McpEndpoint(Struct, frozen=True):
     """A route for a Starlette application, and what has to run around it: its lifespan, once."""
 
     route: Route
@@ -39,21 +36,12 @@ class McpEndpoint:
 
 def endpoint(engine: Engine, *, tools: tuple[Tool, ...] = TOOLS, limits: Limits | None = None) -> McpEndpoint:
     """For an application whose guard sets `request.state.caller`, as that of `recallens serve` does."""
-    offer = Offer(
-        engine=lambda: engine,
-        caller=lambda engine, request: caller_of(request),
-        tools=tools,
-        records=engine.core.settings.record,
-    )
+    offer = Offer(lambda: engine, lambda engine, request: caller_of(request), tools, engine.core.settings.record)
     manager = StreamableHTTPSessionManager(
-        app=build(offer),
-        json_response=True,
-        stateless=True,
-        max_request_body_size=(limits or Limits()).body_bytes,
+        app=build(offer), json_response=True, stateless=True, max_request_body_size=(limits or Limits()).body_bytes
     )
-    return McpEndpoint(
-        Route(PATH, endpoint=StreamableHTTPASGIApp(manager), methods=["POST"]), lambda app: manager.run()
-    )
+    route = Route(PATH, endpoint=StreamableHTTPASGIApp(manager), methods=["POST"])
+    return McpEndpoint(route, lambda app: manager.run())
 
 
 def alone(engine: Engine, *, host: str, tools: tuple[Tool, ...] = TOOLS) -> Starlette:

@@ -35,66 +35,53 @@ INSTRUCTIONS: Final = (
 def build(offer: Offer) -> Server[Any]:
     limiter = anyio.CapacityLimiter(MOST_CALLS)
 
-    async def worked(work: Callable[[], T]) -> T:
-        """In a thread, so that pings are answered meanwhile; a write that has begun is never abandoned."""
-        return await anyio.to_thread.run_sync(work, limiter=limiter)
+    async def answered(work: Callable[..., T], *arguments: Any) -> T:
+        """In a thread, so that pings are answered meanwhile; a write that has begun is never abandoned.
+
+        A resource or a prompt has no answer that says what went wrong, other than the protocol's own error.
+        """
+        try:
+            return await anyio.to_thread.run_sync(partial(work, *arguments), limiter=limiter)
+        except RecallensError as error:
+            raise MCPError(types.INVALID_PARAMS, sentences(error.message, error.hint)) from error
 
     async def list_tools(ctx: Context, params: Any) -> types.ListToolsResult:
         listed = [types.Tool.model_validate(tool.listed(recorded=offer.records)) for tool in offer.tools]
         return types.ListToolsResult(tools=listed)
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool = offer.tool(params.name)
+        tool = next((tool for tool in offer.tools if tool.name == params.name), None)
         if tool is None:
-            names = ", ".join(each.name for each in offer.tools)
+            names = ", ".join(tool.name for tool in offer.tools)
             raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; the tools are: {names}")
-        return await worked(partial(called, offer, tool, params.arguments or {}, asked_of(ctx)))
+        return await answered(called, offer, tool, params.arguments or {}, asked_of(ctx))
 
     async def list_resources(ctx: Context, params: Any) -> types.ListResourcesResult:
-        found = await worked(partial(told, resources.listed, offer, asked_of(ctx)))
-        return types.ListResourcesResult(resources=found)
+        return types.ListResourcesResult(resources=await answered(resources.listed, offer, asked_of(ctx)))
 
     async def list_templates(ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=list(resources.TEMPLATES))
 
     async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text = await worked(partial(told, resources.read, offer, asked_of(ctx), str(params.uri)))
-        held = types.TextResourceContents(uri=str(params.uri), mime_type=resources.JSON, text=text)
-        return types.ReadResourceResult(contents=[held])
+        text = await answered(resources.read, offer, asked_of(ctx), str(params.uri))
+        contents = types.TextResourceContents(uri=str(params.uri), mime_type=resources.JSON, text=text)
+        return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(ctx: Context, params: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[resources.SESSION_START])
 
     async def get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return await worked(partial(told, resources.got, offer, asked_of(ctx), params.name, params.arguments or {}))
+        return await answered(resources.got, offer, asked_of(ctx), params.name, params.arguments or {})
 
     return Server(
-        "recallens",
-        version=__version__,
-        title="Recallens",
-        instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
-    )
+        "recallens", version=__version__, title="Recallens", instructions=INSTRUCTIONS,
+        on_list_tools=list_tools, on_call_tool=call_tool, on_list_resources=list_resources,
+        on_list_resource_templates=list_templates, on_read_resource=read_resource,
+        on_list_prompts=list_prompts, on_get_prompt=get_prompt,
+    )  # fmt: skip
 
 
 def asked_of(ctx: Context) -> CallContext:
     known = ctx.session.client_params
-    return CallContext(
-        request=ctx.request,
-        client=known.client_info.name if known is not None else None,
-        trace_id=trace_of(ctx.meta, ctx.request),
-    )
-
-
-def told(work: Callable[..., T], *given: Any) -> T:
-    """A resource or a prompt has no answer that says what went wrong, other than the protocol's own error."""
-    try:
-        return work(*given)
-    except RecallensError as error:
-        raise MCPError(types.INVALID_PARAMS, sentences(error.message, error.hint)) from error
+    client = known.client_info.name if known is not None else None
+    return CallContext(ctx.request, client, trace_of(ctx.meta, ctx.request))

@@ -64,10 +64,21 @@ async def _serve(make: Callable[[], Any], wire: tuple[int, int], parent: int) ->
     async with anyio.create_task_group() as ending:
         stop = ending.cancel_scope.cancel
         loop = asyncio.get_running_loop()
+
+        def stopped() -> None:
+            _end_at_last()
+            stop()
+
+        async def watch_parent() -> None:
+            """A client that is killed may leave stdin open in another of its children."""
+            while os.getppid() == parent:
+                await anyio.sleep(PARENT_CHECK_SECONDS)
+            stopped()
+
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError):  # Windows ends a process without asking
-                loop.add_signal_handler(number, _stopper(stop))
-        ending.start_soon(_watch_parent, parent, _stopper(stop))
+                loop.add_signal_handler(number, stopped)
+        ending.start_soon(watch_parent)
         # The transport only iterates over lines and awaits write and flush, which ours do without its worker threads:
         # one of those would wait for a line that never comes.
         out = _Written(wire[1])
@@ -76,33 +87,17 @@ async def _serve(make: Callable[[], Any], wire: tuple[int, int], parent: int) ->
         stop()
 
 
-def _stopper(stop: Callable[[], None]) -> Callable[[], None]:
-    def stopped() -> None:
-        _end_at_last()
-        stop()
-
-    return stopped
-
-
 def _end_at_last() -> None:
     watchdog = threading.Timer(LAST_SECONDS, os._exit, args=(1,))
     watchdog.daemon = True
     watchdog.start()
 
 
-async def _watch_parent(parent: int, stop: Callable[[], None]) -> None:
-    """A client that is killed may leave stdin open in another of its children."""
-    while os.getppid() == parent:
-        await anyio.sleep(PARENT_CHECK_SECONDS)
-    stop()
-
-
 class _Lines:
     """Lines of stdin. The thread that waits for them is a daemon: nobody waits for it when the client is dead."""
 
     def __init__(self, descriptor: int, out: _Written) -> None:
-        self._descriptor = descriptor
-        self._out = out
+        self._descriptor, self._out = descriptor, out
 
     async def __aiter__(self) -> AsyncIterator[str]:
         loop = asyncio.get_running_loop()
@@ -110,8 +105,9 @@ class _Lines:
 
         def read() -> None:
             try:
-                for line in self._split():
-                    asyncio.run_coroutine_threadsafe(sender.send(line), loop).result()
+                for line in filter(bytes.strip, self._split()):
+                    text = line.decode("utf-8", "replace")
+                    asyncio.run_coroutine_threadsafe(sender.send(text), loop).result()
                 loop.call_soon_threadsafe(sender.close)
             except (RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return  # nobody listens any more
@@ -126,22 +122,13 @@ class _Lines:
                     await self._out.write(json.dumps(message) + "\n")
         _end_at_last()
 
-    def _split(self) -> Iterator[str]:
+    def _split(self) -> Iterator[bytes]:
         rest = b""
-        while chunk := _read(self._descriptor):
-            *whole, rest = (rest + chunk).split(b"\n")
-            for line in whole:
-                if line.strip():
-                    yield line.decode("utf-8", "replace")
-        if rest.strip():
-            yield rest.decode("utf-8", "replace")
-
-
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, _CHUNK)
-    except OSError:
-        return b""
+        with suppress(OSError):
+            while chunk := os.read(self._descriptor, _CHUNK):
+                *whole, rest = (rest + chunk).split(b"\n")
+                yield from whole
+        yield rest
 
 
 def readable(line: str) -> str | dict[str, Any]:
@@ -162,13 +149,11 @@ def readable(line: str) -> str | dict[str, Any]:
         return mended
     except ValidationError:
         id = message.get("id") if isinstance(message, dict) else None
-        return _refused(id if isinstance(id, str | int) else None, INVALID_REQUEST, "this is no JSON-RPC message")
+        code, about = INVALID_REQUEST, "this is no JSON-RPC message"
     except (ValueError, RecursionError) as error:
-        return _refused(None, PARSE_ERROR, f"this line is no JSON: {error}")
-
-
-def _refused(id: str | int | None, code: int, message: str) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}
+        id, code, about = None, PARSE_ERROR, f"this line is no JSON: {error}"
+    error_record = {"code": code, "message": about}
+    return {"jsonrpc": "2.0", "id": id if isinstance(id, str | int) else None, "error": error_record}
 
 
 class _Written:
@@ -178,20 +163,16 @@ class _Written:
         self._descriptor = descriptor
 
     async def write(self, text: str) -> None:
-        data = text.encode("utf-8", "replace")
-        try:
-            await anyio.to_thread.run_sync(_write, self._descriptor, data, abandon_on_cancel=True)
-        except BrokenPipeError:
-            return  # stdin will end as well
+        with suppress(BrokenPipeError):  # stdin will end as well
+            data = memoryview(text.encode("utf-8", "replace"))
+            await anyio.to_thread.run_sync(self._write, data, abandon_on_cancel=True)
+
+    def _write(self, rest: memoryview) -> None:
+        while rest:
+            rest = rest[os.write(self._descriptor, rest) :]
 
     async def flush(self) -> None:
         return None
-
-
-def _write(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
 
 
 class LazyEngine:

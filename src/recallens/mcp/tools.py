@@ -6,8 +6,10 @@ Nothing of the engine is imported here: the list is the first thing that a clien
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from recallens.errors import InvalidInput
 from recallens.model.memory import Kind
@@ -35,29 +37,23 @@ _ASKED: Final[Mapping[Check, Schema]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """What a call does to the store, as the protocol's four hints ask for it.
 
-    `recording` is a read that is written down where searches are recorded: a use of what was found, and an audit entry.
     No tool reaches anything but the store, whose world is closed.
     """
 
     reads: bool = False
     destroys: bool = False
     repeatable: bool = False
-    recording: bool = False
+    recording: bool = False  # a read that leaves a use of what was found and an audit entry where searches are recorded
 
     def hints(self, *, recorded: bool) -> dict[str, bool]:
-        if self.recording and recorded:
-            return _hints(reads=False, destroys=False, repeatable=False)
-        return _hints(reads=self.reads, destroys=self.destroys, repeatable=self.repeatable)
-
-
-def _hints(*, reads: bool, destroys: bool, repeatable: bool) -> dict[str, bool]:
-    return {
-        "readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": repeatable, "openWorldHint": False,
-    }  # fmt: skip
+        writes = self.recording and recorded
+        return {
+            "readOnlyHint": self.reads and not writes, "destructiveHint": self.destroys,
+            "idempotentHint": self.repeatable and not writes, "openWorldHint": False,
+        }  # fmt: skip
 
 
 READS: Final = Effect(reads=True, repeatable=True)
@@ -67,18 +63,15 @@ ADDS: Final = Effect()
 DESTROYS: Final = Effect(destroys=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """`takes` are the properties of its input; `renamed` maps those whose name is not the operation's."""
-
+class Tool(Struct, frozen=True):
     name: str
     operation: str
     about: str
-    takes: Schema
+    takes: Schema  # the properties of its input
     gives: Schema
     effect: Effect
     required: tuple[str, ...] = ()
-    renamed: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, str] = {}  # properties whose name is not that of the operation's argument
 
     def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The operation's arguments, where no name is unknown and none is missing."""
@@ -98,12 +91,9 @@ class Tool:
     def listed(self, *, recorded: bool) -> dict[str, Any]:
         """As `tools/list` shows it."""
         return {
-            "name": self.name,
-            "description": self.about,
-            "inputSchema": _object(self.takes, self.required),
-            "outputSchema": dict(self.gives),
-            "annotations": self.effect.hints(recorded=recorded),
-        }
+            "name": self.name, "description": self.about, "inputSchema": _object(self.takes, self.required),
+            "outputSchema": dict(self.gives), "annotations": self.effect.hints(recorded=recorded),
+        }  # fmt: skip
 
 
 def _object(properties: Schema, required: tuple[str, ...]) -> dict[str, Any]:
@@ -130,19 +120,13 @@ TOOLS: Final = (
         "Search what is remembered. Short summaries (about 50 tokens each) with a certificate of what they cover; ids"
         " lead to get_timeline and get_details. Call it before you work.",
         {
-            "query": _TEXT,
-            **_asked("intent"),
-            "alpha": {**_SHARE, "description": "weight of similarity"},
-            "beta": {**_SHARE, "description": "weight of what helped before"},
-            **_asked("limit"),
-            "maxTokens": _COUNT,
-            **_asked("requires_citations", "project", "kind", "session", "task"),
-            "namespace": _TEXT,
+            "query": _TEXT, **_asked("intent"), "alpha": {**_SHARE, "description": "weight of similarity"},
+            "beta": {**_SHARE, "description": "weight of what helped before"}, **_asked("limit"), "maxTokens": _COUNT,
+            **_asked("requires_citations", "project", "kind", "session", "task"), "namespace": _TEXT,
         },
         _gives(
             results=_listing("id", "summary", "utilityScore", "type", "citations"),
-            certificate={"type": ["object", "null"]},
-            metadata=_OBJECT,
+            certificate={"type": ["object", "null"]}, metadata=_OBJECT,
         ),
         SEARCHES, ("query",),
     ),
@@ -151,9 +135,7 @@ TOOLS: Final = (
         "What came before and after a memory (about 150 tokens each).",
         {
             "observation_id": {**_TEXT, "description": "a memory's id"},
-            "window": {"type": "number", "description": "days to each side, 7"},
-            "limit": _COUNT,
-            "namespace": _TEXT,
+            "window": {"type": "number", "description": "days to each side, 7"}, "limit": _COUNT, "namespace": _TEXT,
         },
         _gives(entries=_listing("id", "task", "reward", "timestamp", "relation")),
         READS, ("observation_id",),
@@ -163,10 +145,8 @@ TOOLS: Final = (
         "Full logs of a task, or a memory in full (about 500 tokens each).",
         {
             "task_id": {**_TEXT, "description": "a task's or a memory's id"},
-            "tokens": {**_COUNT, "description": "an entry"},
-            "full": {"type": "boolean", "description": "however long"},
-            "limit": _COUNT,
-            "namespace": _TEXT,
+            "tokens": {**_COUNT, "description": "an entry"}, "full": {"type": "boolean", "description": "however long"},
+            "limit": _COUNT, "namespace": _TEXT,
         },
         _gives(entries=_listing("id", "full_content", "metadata", "citations", "relatedEntries")),
         READS, ("task_id",), {"task_id": "id"},
@@ -192,25 +172,17 @@ TOOLS: Final = (
         "search_gotchas", "search_gotchas",
         "Search known issues and resolutions.",
         {
-            "query": _TEXT,
-            "files": {**_TEXTS, "description": "affected files"},
-            "limit": _COUNT,
-            "project": _TEXT,
+            "query": _TEXT, "files": {**_TEXTS, "description": "affected files"}, "limit": _COUNT, "project": _TEXT,
             "namespace": _TEXT,
         },
-        _gives(
-            results=_listing("title", "description", "resolution", "occurrence_count", "trigger_conditions"),
-        ),
+        _gives(results=_listing("title", "description", "resolution", "occurrence_count", "trigger_conditions")),
         SEARCHES, ("query",),
     ),
     Tool(
         "recall_xray", "recall_xray",
         "Why each memory would come for a query: tier, score parts, filters, provenance, budget. Records nothing.",
         {
-            "query": _TEXT,
-            "sessionKey": _TEXT,
-            "namespace": _TEXT,
-            "budget": {**_COUNT, "description": "characters"},
+            "query": _TEXT, "sessionKey": _TEXT, "namespace": _TEXT, "budget": {**_COUNT, "description": "characters"},
             "format": {"enum": ["json", *(name for name in FORMATS if name != "json")]},
         },
         _object({"snapshotFound": {"type": "boolean"}, "snapshot": _OBJECT, "rendered": _TEXT}, ("snapshotFound",)),
@@ -220,17 +192,10 @@ TOOLS: Final = (
         "remember", "remember",
         "Keep what you learned: one fact, decision or lesson in its own words, with what it rests on.",
         {
-            "content": _TEXT,
-            "title": _TEXT,
-            "kind": {"enum": list(Kind)},
-            "tags": _TEXTS,
+            "content": _TEXT, "title": _TEXT, "kind": {"enum": list(Kind)}, "tags": _TEXTS,
             "citations": {**_TEXTS, "description": "commit:HASH, file:PATH#L1-L9, log:POINTER"},
-            "importance": _SHARE,
-            "supersedes": {**_TEXT, "description": "id of the memory it replaces"},
-            "project": _TEXT,
-            "session": _TEXT,
-            "task": _TEXT,
-            "namespace": _TEXT,
+            "importance": _SHARE, "supersedes": {**_TEXT, "description": "id of the memory it replaces"},
+            "project": _TEXT, "session": _TEXT, "task": _TEXT, "namespace": _TEXT,
         },
         _gives(id=_TEXT, outcome=_TEXT),
         ADDS, ("content",),
@@ -246,8 +211,6 @@ def aliased(tools: tuple[Tool, ...], compat: str | None) -> tuple[Tool, ...]:
     return tools + tuple(replace(tool, name=f"{prefix}.{tool.name}") for prefix in prefixes for tool in tools)
 
 
-# ── the full list ──
-
 # Reads that are written down where searches are recorded.
 RECORDING: Final = frozenset({"search", "get_context", "retrieve", "search_documents"})
 # Writes that take nothing away. Any other write is shown as one that may.
@@ -262,36 +225,26 @@ WITHHELD: Final[Mapping[str, frozenset[str]]] = {"forget": frozenset({"hard"})}
 
 
 def full_tools() -> tuple[Tool, ...]:
-    """The default tools, and every other operation that an agent can use: a new operation is a tool by itself."""
+    """The default tools, and every other operation that an agent can use: a new operation is a tool by itself.
+
+    What needs more than to write is for the person at the machine, not for their agent.
+    """
     from recallens.operations import OPERATIONS
 
     taken = {tool.operation for tool in TOOLS} | LEFT_OUT
-    return TOOLS + tuple(_tool(one) for name, one in OPERATIONS.items() if name not in taken and _open(one))
-
-
-def _open(operation: Operation) -> bool:
-    """What needs more than to write is for the person at the machine, not for their agent."""
-    return operation.needs in ("read", "write")
+    others = (operation for name, operation in OPERATIONS.items() if name not in taken)
+    return TOOLS + tuple(_tool(operation) for operation in others if operation.needs in ("read", "write"))
 
 
 def _tool(operation: Operation) -> Tool:
-    schema = operation.arguments.model_json_schema(by_alias=True)
-    shared, withheld = schema.get("$defs", {}), WITHHELD.get(operation.name, frozenset())
-    return Tool(
-        operation.name,
-        operation.name,
-        operation.about,
-        {name: _plain(one, shared) for name, one in schema["properties"].items() if name not in withheld},
-        {"type": "object"},
-        _effect(operation),
-        tuple(schema.get("required", ())),
-    )
-
-
-def _effect(operation: Operation) -> Effect:
+    name, schema = operation.name, operation.arguments.model_json_schema(by_alias=True)
+    shared, withheld = schema.get("$defs", {}), WITHHELD.get(name, frozenset())
+    takes = {taken: _plain(own, shared) for taken, own in schema["properties"].items() if taken not in withheld}
     if operation.needs == "read":
-        return SEARCHES if operation.name in RECORDING else READS
-    return ADDS if operation.name in ADDING else DESTROYS
+        effect = SEARCHES if name in RECORDING else READS
+    else:
+        effect = ADDS if name in ADDING else DESTROYS
+    return Tool(name, name, operation.about, takes, _OBJECT, effect, tuple(schema.get("required", ())))
 
 
 def _plain(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
@@ -299,16 +252,16 @@ def _plain(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, An
     if "$ref" in schema:
         named = shared[schema["$ref"].rpartition("/")[2]]
         return _plain({**named, **{name: value for name, value in schema.items() if name != "$ref"}}, shared)
-    choices = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    choices = [choice for choice in schema.get("anyOf", ()) if choice.get("type") != "null"]
     if len(choices) == 1:
         rest = {name: value for name, value in schema.items() if name != "anyOf"}
         return _plain({**choices[0], **rest}, shared)
     kept = {name: value for name, value in schema.items() if name not in ("title", "default", "pattern")}
     if isinstance(inner := kept.get("properties"), Mapping):
-        kept["properties"] = {name: _plain(one, shared) for name, one in inner.items()}
+        kept["properties"] = {name: _plain(own, shared) for name, own in inner.items()}
     for place in ("items", "additionalProperties"):
         if isinstance(inner := kept.get(place), Mapping):
             kept[place] = _plain(inner, shared)
     if choices:
-        kept["anyOf"] = [_plain(one, shared) for one in choices]
+        kept["anyOf"] = [_plain(choice, shared) for choice in choices]
     return kept

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -13,12 +12,14 @@ from urllib.parse import parse_qsl
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from msgspec import Struct
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from recallens.errors import AccessError, InvalidInput, NotAllowed, NotFound, RecallensError, StoreBusy
 from recallens.http.requests import worked
+from recallens.model.memory import Kind, Sector
 from recallens.model.terms import ordinal, plain
 from recallens.model.times import age, day, instant, moment, second
 from recallens.render.formats import cited, counted, first_line, headline
@@ -34,7 +35,7 @@ POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-HEADERS: Final[Mapping[str, str]] = {
+HEADERS: Final[dict[str, str]] = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -48,57 +49,44 @@ MOST_FORM: Final = 262_144
 MOST_FIELDS: Final = 2_000
 # A text's script shows in its beginning.
 _READ: Final = 400
+# The first that fits counts, so that the narrower stands before the wider.
+_STATUS: Final = ((InvalidInput, 400), (NotAllowed, 403), (AccessError, 401), (NotFound, 404), (StoreBusy, 503))
 
 
-@dataclass(frozen=True, slots=True)
-class ShownPage:
-    """`sends` is a page whose form changes something: under `no-referrer` a browser would not say where it is from."""
-
+class ShownPage(Struct, frozen=True):
     template: str
-    shown: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = {}
     status: int = 200
-    sends: bool = False
+    sends: bool = False  # it has a form that changes something: under `no-referrer` a browser would not say whose
 
 
-@dataclass(frozen=True, slots=True)
-class Download:
-    name: str
-    type: str
-    text: str
+Shown = ShownPage | Response
 
 
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """After something was sent: the page to look at, so that looking again sends nothing."""
-
-    address: str
+def show(template: str, /, **values: object) -> ShownPage:
+    return ShownPage(template, values)
 
 
-Shown = ShownPage | Download | Elsewhere
-Endpoint = Callable[[Request], Awaitable[Response]]
-
-
-def page(work: Callable[[Visit], Shown]) -> Endpoint:
-    """A page that is looked at. The work and the writing of it happen in a thread."""
+def page(work: Callable[[Visit], Shown], *, sent: bool = False) -> Callable[[Request], Awaitable[Response]]:
+    """A page that is looked at, or a form that is `sent` to change something, which only a page of this site may do."""
 
     async def endpoint(request: Request) -> Response:
-        visit = visit_of(request)
-        return await worked(request, lambda: _answered(visit, work))
+        visit = visit_of(request, _form(await request.body()) if sent else {})
 
-    return endpoint
+        def answered() -> Response:
+            try:
+                if sent:
+                    from_here(request)
+                return _response(visit, work(visit))
+            except RecallensError as error:
+                status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+                return _failed(visit, error.message, error.hint, status)
+            except Exception:
+                log.exception("the page %s failed", visit.where)
+                message = "Something went wrong here, and nothing was changed. The log of the server says what."
+                return _failed(visit, message, None, 500)
 
-
-def sent(work: Callable[[Visit], Shown]) -> Endpoint:
-    """A form that changes something: only from a page of this site."""
-
-    async def endpoint(request: Request) -> Response:
-        visit = visit_of(request, _form(await request.body()))
-
-        def checked(visit: Visit) -> Shown:
-            from_here(request)
-            return work(visit)
-
-        return await worked(request, lambda: _answered(visit, checked))
+        return await worked(request, answered)
 
     return endpoint
 
@@ -110,44 +98,24 @@ def _form(body: bytes) -> dict[str, str]:
     return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS))
 
 
-def _answered(visit: Visit, work: Callable[[Visit], Shown]) -> Response:
-    try:
-        return _response(visit, work(visit))
-    except RecallensError as error:
-        return _failed(visit, error.message, error.hint, _status(error))
-    except Exception:
-        log.exception("the page %s failed", visit.where)
-        told = "Something went wrong here, and nothing was changed. The log of the server says what."
-        return _failed(visit, told, None, 500)
+def download(name: str, media_type: str, text: str) -> Response:
+    headers = HEADERS | {"Content-Disposition": f'attachment; filename="{name}"'}
+    headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return Response(text, media_type=media_type, headers=headers)
+
+
+def elsewhere(address: str) -> Response:
+    """After something was sent: the page to look at, so that looking again sends nothing."""
+    return RedirectResponse(address, 303, headers=HEADERS)
 
 
 def _response(visit: Visit, shown: Shown) -> Response:
-    match shown:
-        case ShownPage():
-            own = {**HEADERS, "Referrer-Policy": "same-origin"} if shown.sends else dict(HEADERS)
-            return HTMLResponse(rendered(visit, shown), shown.status, headers=own)
-        case Elsewhere():
-            return RedirectResponse(shown.address, 303, headers=dict(HEADERS))
-        case Download():
-            held = {**HEADERS, "Content-Disposition": f'attachment; filename="{shown.name}"'}
-            held["Content-Security-Policy"] = "default-src 'none'; sandbox"
-            return Response(shown.text, media_type=shown.type, headers=held)
-
-
-def _status(error: RecallensError) -> int:
-    match error:
-        case InvalidInput():
-            return 400
-        case NotAllowed():
-            return 403
-        case AccessError():
-            return 401
-        case NotFound():
-            return 404
-        case StoreBusy():
-            return 503
-        case _:
-            return 500
+    if isinstance(shown, Response):
+        return shown
+    names = {"visit": visit, "link": visit.link, "params": visit.params(), "now": visit.engine.core.clock()}
+    text = templates().get_template(shown.template).render(**names, **shown.values)
+    headers = HEADERS | ({"Referrer-Policy": "same-origin"} if shown.sends else {})
+    return HTMLResponse(text, shown.status, headers=headers)
 
 
 def _failed(visit: Visit, message: str, hint: str | None, status: int) -> Response:
@@ -155,33 +123,25 @@ def _failed(visit: Visit, message: str, hint: str | None, status: int) -> Respon
         namespace: str | None = visit.namespace
     except RecallensError:  # the namespace itself may be what was wrong
         namespace = None
-    shown = {"message": message, "hint": hint, "status": status, "known": namespace}
+    values = {"message": message, "hint": hint, "status": status, "known": namespace}
     fallback = Visit(visit.engine, visit.caller, visit.where, {} if namespace is None else visit.given)
-    return _response(fallback, ShownPage("error.html", shown, status))
-
-
-def rendered(visit: Visit, shown: ShownPage) -> str:
-    now = visit.engine.core.clock()
-    return (
-        templates()
-        .get_template(shown.template)
-        .render(visit=visit, link=visit.link, params=visit.params(), now=now, **shown.shown)
-    )
+    return _response(fallback, ShownPage("error.html", values, status))
 
 
 @cache
 def templates() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, finalize=_finalized,
     )  # fmt: skip
-    made.globals.update(asset=asset)
-    made.filters.update(
+    environment.globals.update(asset=asset, kinds=tuple(map(str, Kind)), sectors=tuple(map(str, Sector)))
+    environment.filters.update(
         age=age, cited=cited, counted=counted, day=day, first_line=first_line, headline=headline, instant=instant,
-        iso=second, lang=_lang, marked=marked, moment=moment, ordinal=ordinal, plain=plain, signed=_signed,
-        spaced=_spaced,
+        iso=second, lang=_lang, marked=marked, moment=moment, ordinal=ordinal, plain=plain,
+        signed=lambda value: f"{value:+.4f}".replace("-", "−"),
+        spaced=lambda name: name.replace("_", " ").replace("-", " ").replace(":", " · "),
     )  # fmt: skip
-    return made
+    return environment
 
 
 def _finalized(value: object) -> object:
@@ -195,14 +155,6 @@ def _lang(text: str) -> Markup:
     return Markup(f' lang="{known}"') if known else Markup()
 
 
-def _spaced(name: str) -> str:
-    return name.replace("_", " ").replace("-", " ").replace(":", " · ")
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.4f}".replace("-", "−")
-
-
 FOLDER: Final = Path(__file__).parent / "static"
 TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 ICON: Final = "/favicon.ico"
@@ -210,32 +162,29 @@ _KEPT: Final = "public, max-age=31536000, immutable"
 
 
 @cache
-def _held(name: str) -> tuple[bytes, str]:
-    data = (FOLDER / name).read_bytes()
-    return data, hashlib.sha256(data).hexdigest()[:16]
-
-
-@cache
-def _names() -> frozenset[str]:
-    return frozenset(path.name for path in FOLDER.iterdir() if path.suffix in TYPES)
+def _assets() -> dict[str, tuple[bytes, str]]:
+    """Each file by its name, with the digest that its address holds."""
+    files = {path.name: path.read_bytes() for path in sorted(FOLDER.iterdir()) if path.suffix in TYPES}
+    return {name: (data, hashlib.sha256(data).hexdigest()[:16]) for name, data in files.items()}
 
 
 def asset(name: str) -> str:
-    return f"/static/{_held(name)[1]}/{name}"
+    return f"/static/{_assets()[name][1]}/{name}"
 
 
 def addresses() -> list[str]:
-    return [asset(name) for name in sorted(_names())] + [ICON]
+    return [*map(asset, _assets()), ICON]
 
 
 async def serve_icon(request: Request) -> Response:
     """Where browsers look by themselves."""
-    return Response(_held("icon.svg")[0], media_type=TYPES[".svg"], headers={"X-Content-Type-Options": "nosniff"})
+    return Response(_assets()["icon.svg"][0], media_type=TYPES[".svg"], headers={"X-Content-Type-Options": "nosniff"})
 
 
 async def serve_asset(request: Request) -> Response:
     name, digest = request.path_params["name"], request.path_params["digest"]
-    if name not in _names() or _held(name)[1] != digest:
+    data, known = _assets().get(name, (b"", None))
+    if digest != known:
         raise HTTPException(404)
     headers = {"Cache-Control": _KEPT, "X-Content-Type-Options": "nosniff"}
-    return Response(_held(name)[0], media_type=TYPES[Path(name).suffix], headers=headers)
+    return Response(data, media_type=TYPES[Path(name).suffix], headers=headers)

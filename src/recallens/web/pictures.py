@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import chain, count, repeat
+from typing import Any
+
+from msgspec import Struct
 
 from recallens.model.snapshot import FilterTrace
 from recallens.model.terms import WORDS
@@ -11,35 +14,29 @@ from recallens.model.terms import WORDS
 WIDTH = 1000.0
 # Between two pieces of a bar, where both are wide enough to spare it.
 GAP = 2.0
+NODE_TOP, STEP = 16, 58
 _ORDER = {name: place for place, name in enumerate(WORDS)}
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     name: str
     value: float
     x: float
     width: float
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """The parts of one score: what adds runs to the right of `zero`, what takes off to its left."""
 
     pieces: tuple[Piece, ...]
     zero: float
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """One for all bars of a page, so that their lengths compare."""
 
     low: float
-    high: float
-
-    @property
-    def span(self) -> float:
-        return (self.high - self.low) or 1.0
+    span: float
 
     def place(self, value: float) -> float:
         return (value - self.low) / self.span * WIDTH
@@ -47,7 +44,8 @@ class Scale:
 
 def scale_of(rows: Iterable[Mapping[str, float]]) -> Scale:
     sums = [(sum(v for v in parts.values() if v < 0), sum(v for v in parts.values() if v > 0)) for parts in rows]
-    return Scale(min((low for low, _ in sums), default=0.0), max((high for _, high in sums), default=1.0))
+    low, high = min((low for low, _ in sums), default=0.0), max((high for _, high in sums), default=1.0)
+    return Scale(low, (high - low) or 1.0)
 
 
 def bar(parts: Mapping[str, float], scale: Scale) -> Bar:
@@ -73,33 +71,19 @@ def ordered(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (_ORDER.get(name, len(_ORDER)), name))
 
 
-@dataclass(frozen=True, slots=True)
-class FunnelSlice:
-    trace: FilterTrace
-    points: str
-
-    @property
-    def dropped(self) -> int:
-        return self.trace.considered - self.trace.admitted
-
-
-def funnel(filters: Sequence[FilterTrace]) -> tuple[FunnelSlice, ...]:
-    """Each filter as a slice that narrows from what it considered to what it let through."""
+def funnel(filters: Sequence[FilterTrace]) -> list[tuple[FilterTrace, str]]:
+    """Each filter with the corners of a slice that narrows from what it considered to what it let through."""
+    half = WIDTH / 2
     widest = max((trace.considered for trace in filters), default=1) or 1
-
-    def half(count: int) -> float:
-        return count / widest * WIDTH / 2
-
-    rungs = []
+    slices = []
     for trace in filters:
-        top, bottom, middle = half(trace.considered), half(trace.admitted), WIDTH / 2
-        corners = ((middle - top, 0), (middle + top, 0), (middle + bottom, 100), (middle - bottom, 100))
-        rungs.append(FunnelSlice(trace, " ".join(f"{x:.1f},{y}" for x, y in corners)))
-    return tuple(rungs)
+        top, bottom = (count / widest * half for count in (trace.considered, trace.admitted))
+        corners = ((half - top, 0), (half + top, 0), (half + bottom, 100), (half - bottom, 100))
+        slices.append((trace, " ".join(f"{x:.1f},{y}" for x, y in corners)))
+    return slices
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     label: str
     count: int
     x: float
@@ -108,18 +92,15 @@ class Column:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     columns: tuple[Column, ...]
     highest: int
 
     @property
     def ends(self) -> tuple[str, ...]:
         """The labels that stand below: the first, the middle, the last."""
-        labels = [column.label for column in self.columns]
-        if len(labels) < 3:
-            return tuple(labels)
-        return labels[0], labels[len(labels) // 2], labels[-1]
+        labels = tuple(column.label for column in self.columns)
+        return labels if len(labels) < 3 else (labels[0], labels[len(labels) // 2], labels[-1])
 
 
 def chart(counts: Mapping[str, int]) -> Chart:
@@ -127,11 +108,9 @@ def chart(counts: Mapping[str, int]) -> Chart:
     step = WIDTH / (len(counts) or 1)
     room = min(step * 0.18, 12.0)
     columns = []
-    for place, (label, count) in enumerate(counts.items()):
-        height = 100.0 * count / (highest or 1)
-        columns.append(
-            Column(label, count, round(place * step + room / 2, 2), 100 - height, round(step - room, 2), height)
-        )
+    for place, (label, number) in enumerate(counts.items()):
+        height, x = 100.0 * number / (highest or 1), round(place * step + room / 2, 2)
+        columns.append(Column(label, number, x, 100 - height, round(step - room, 2), height))
     return Chart(tuple(columns), highest)
 
 
@@ -140,42 +119,21 @@ def share(part: float, whole: float) -> float:
     return round(min(part / whole, 1.0) * WIDTH, 2) if whole > 0 else 0.0
 
 
-# ── a walk along relations, drawn from top to bottom so that it fits any width ──
+class Path(Struct, frozen=True):
+    """A walk along relations, drawn from top to bottom so that it fits any width."""
 
-NODE_X, NODE_TOP, STEP = 14, 16, 58
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    id: str
-    y: int
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnEdge:
-    relation: str
-    confidence: float | None
-    y: int
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    nodes: tuple[Node, ...]
-    edges: tuple[DrawnEdge, ...]
+    nodes: Sequence[tuple[str, int]]  # a memory's id, and how far down it stands
+    edges: Sequence[tuple[str, float | None, int]]  # relation, confidence, and where the edge begins
 
     @property
     def height(self) -> int:
         return NODE_TOP * 2 + STEP * (len(self.nodes) - 1)
 
 
-def path(record: Mapping[str, Sequence[str]] | None) -> Path | None:
+def path(record: Mapping[str, Sequence[Any]] | None) -> Path | None:
     """A path as the graph view left it in the ledger."""
     if not record or len(record.get("nodes", ())) < 2:
         return None
-    nodes = tuple(Node(id, NODE_TOP + STEP * place) for place, id in enumerate(record["nodes"]))
-    confidences: Sequence[object] = record.get("confidences", ())
-    edges = []
-    for place, relation in enumerate(record.get("relations", ())):
-        sure = confidences[place] if place < len(confidences) else None
-        edges.append(DrawnEdge(relation, sure if isinstance(sure, float) else None, NODE_TOP + STEP * place))
-    return Path(nodes, tuple(edges))
+    confidences = (value if isinstance(value, float) else None for value in record.get("confidences", ()))
+    edges = zip(record.get("relations", ()), chain(confidences, repeat(None)), count(NODE_TOP, STEP), strict=False)
+    return Path(list(zip(record["nodes"], count(NODE_TOP, STEP), strict=False)), list(edges))

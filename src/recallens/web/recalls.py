@@ -1,26 +1,32 @@
-"""Looking into a recall: its X-ray and copies of it, two recalls beside each other, and why a memory did not come."""
+"""Looking into a recall: its X-ray, two recalls beside each other, why a memory did not come, and the sandbox."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+from starlette.responses import Response
 
 from recallens.model.ledger import Ledger
 from recallens.model.memory import ID_LENGTH, Memory, Status
-from recallens.model.query import json_name
-from recallens.model.recall import RecordedRecall
-from recallens.model.snapshot import Snapshot
+from recallens.model.query import DEFAULT_BUDGET, Query, json_name
+from recallens.model.snapshot import Snapshot, XrayResult
+from recallens.model.terms import WEIGHABLE
 from recallens.model.times import instant
 from recallens.operations import OPERATIONS, perform
+from recallens.operations.arguments import Question
+from recallens.recall.presets import PRESETS
 from recallens.render import FORMATS
 from recallens.store.records import Listing
-from recallens.web.page import Download, ShownPage
-from recallens.web.pictures import funnel, share
-from recallens.web.search import choices, explained, legend
+from recallens.web.page import ShownPage, download, show
+from recallens.web.pictures import funnel, ordered, share
+from recallens.web.search import Explained, explained, graph_paths, legend
 from recallens.web.visit import WEIGHT, Visit
 from recallens.xray.counterfactual import QueryChange
 from recallens.xray.diff import diff
 from recallens.xray.explain import explain
+from recallens.xray.ladder import Walk
 from recallens.xray.why_not import KeptOut
 
 ABOUT_XRAY = (
@@ -31,11 +37,11 @@ ABOUT_XRAY = (
 def fresh(visit: Visit) -> ShownPage:
     """Asked now, and recorded nowhere."""
     if not visit.query:
-        return ShownPage("ask.html", {"title": "X-ray", "about": ABOUT_XRAY, "action": "/xray", **choices(visit)})
+        return show("ask.html", title="X-ray", about=ABOUT_XRAY, action="/xray")
     visit.captured()
-    engine, asked = visit.engine, visit.question()
-    query = engine.recalls.question(asked.query, **asked.options(engine.core.clock()), namespace=visit.namespace)
-    ledger = engine.recalls.ledger(query)
+    engine, question = visit.engine, visit.question()
+    options = question.options(engine.core.clock())
+    ledger = engine.recalls.ledger(engine.recalls.question(question.query, **options, namespace=visit.namespace))
     return _xray(visit, ledger, explain(ledger), recorded=False)
 
 
@@ -45,97 +51,63 @@ def recorded(visit: Visit) -> ShownPage:
 
 
 def _xray(visit: Visit, ledger: Ledger, snapshot: Snapshot, *, recorded: bool) -> ShownPage:
-    wanted = {one.memoryId for one in snapshot.results}
-    notes = ledger.notes("graph")
-    paths = notes[-1].get("paths", {}) if notes else {}
-    along = {id for one in wanted for id in paths.get(one, {}).get("nodes", ())}
-    covering = {id for one in (snapshot.certificate or {}).get("requirements", ()) for id in one["coveredBy"]}
+    paths, certificate, budget = graph_paths(ledger), snapshot.certificate, snapshot.budget
+    wanted = {row.memoryId for row in snapshot.results}
+    along = {id for row in snapshot.results for id in paths.get(row.memoryId, {}).get("nodes", ())}
+    covering = {id for requirement in (certificate or {}).get("requirements", ()) for id in requirement["coveredBy"]}
     memories = visit.engine.memories.many(wanted | along | covering, namespace=visit.namespace)
     rows = explained(ledger, snapshot, memories=memories)
-    total = sum(stage.ms for stage in snapshot.stages)
-    budget = snapshot.budget
-    return ShownPage(
-        "xray.html",
-        {
-            "snapshot": snapshot,
-            "recorded": recorded,
-            "rows": rows,
-            "legend": legend(rows),
-            "memories": memories,
-            "rungs": funnel(snapshot.filters),
-            "slowest": max((stage.ms for stage in snapshot.stages), default=0.0),
-            "total_ms": total,
-            "used": share(budget.used or 0, budget.chars) if budget.chars else None,
-            "used_tokens": share(budget.usedTokens or 0, budget.tokens) if budget.tokens else None,
-            "formats": tuple(FORMATS),
-            "share": share,
-            "certificate": snapshot.certificate,
-            **choices(visit),
-        },
-    )
+    return show(
+        "xray.html", snapshot=snapshot, recorded=recorded, rows=rows, legend=legend(rows), memories=memories,
+        funnel=funnel(snapshot.filters), slowest=max((stage.ms for stage in snapshot.stages), default=0.0),
+        total_ms=sum(stage.ms for stage in snapshot.stages),
+        used=share(budget.used or 0, budget.chars) if budget.chars else None,
+        used_tokens=share(budget.usedTokens or 0, budget.tokens) if budget.tokens else None, formats=tuple(FORMATS),
+        share=share, certificate=certificate,
+    )  # fmt: skip
 
 
-def download_fresh(visit: Visit) -> Download:
-    given = visit.question().model_dump(mode="json", by_alias=True, exclude_unset=True)
-    return _download(visit, "recall_xray", given)
+def download_fresh(visit: Visit) -> Response:
+    arguments = visit.question().model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return _download(visit, "recall_xray", arguments)
 
 
-def download_recorded(visit: Visit) -> Download:
+def download_recorded(visit: Visit) -> Response:
     return _download(visit, "get_snapshot", {"id": visit.named["id"], "namespace": visit.namespace})
 
 
-def _download(visit: Visit, operation: str, given: dict[str, object]) -> Download:
+def _download(visit: Visit, operation: str, arguments: dict[str, object]) -> Response:
     """The one renderer's words, as on every surface."""
     format = visit.given.get("format", "text")
-    answer = perform(OPERATIONS[operation], visit.engine, visit.caller, {**given, "format": format})
+    answer = perform(OPERATIONS[operation], visit.engine, visit.caller, {**arguments, "format": format})
     ending, media = FORMATS[format]
-    return Download(f"xray.{ending}", media, answer.text)
+    return download(f"xray.{ending}", media, answer.text)
 
 
-_ID = re.compile(rf"\b[0-9A-HJKMNP-TV-Z]{{{ID_LENGTH}}}\b")
+# Splits a sentence into words, and ids that lead to a memory.
+_ID = re.compile(rf"\b([0-9A-HJKMNP-TV-Z]{{{ID_LENGTH}}})\b")
 
 
 def compare(visit: Visit) -> ShownPage:
+    """Where nothing is chosen, the latest is offered beside the one before it that asked the same, else any before."""
     engine, namespace = visit.engine, visit.namespace
     kept = engine.recalls.recent(namespace=namespace, owner=visit.caller.owner)
     before, after = visit.given.get("before", "").strip(), visit.given.get("after", "").strip()
-    shown: dict[str, object] = {"kept": kept, "before": before, "after": after, "found": None}
-    if not after and not before and len(kept) > 1:
-        shown |= {"before": _earlier(kept).id, "after": kept[0].id}
-    if before and after:
-        old, _ = visit.recorded(before)
-        new, _ = visit.recorded(after)
-        found = diff(old, new)
-        said = " ".join(str(change.sentence) for change in found.changes)
-        memories = engine.memories.many(_ID.findall(said), namespace=namespace)
-        shown |= {
-            "found": found,
-            "old": old.query,
-            "new": new.query,
-            "memories": memories,
-            "said": _said(memories),
-        }
-    return ShownPage("diff.html", shown)
-
-
-def _earlier(kept: Sequence[RecordedRecall]) -> RecordedRecall:
-    """What the latest is best compared with: the one before it that asked the same, else the one before it."""
-    latest, *others = kept
-    return next((one for one in others if one.query == latest.query), others[0])
-
-
-def _said(memories: Mapping[str, object]) -> object:
-    """A sentence in pieces: words, and ids that lead to a memory."""
-
-    def pieces(sentence: str) -> Iterator[tuple[str, str | None]]:
-        at = 0
-        for match in _ID.finditer(sentence):
-            yield sentence[at : match.start()], None
-            yield match.group(), match.group() if match.group() in memories else None
-            at = match.end()
-        yield sentence[at:], None
-
-    return pieces
+    if not before or not after:
+        if not before and not after and len(kept) > 1:
+            latest, *others = kept
+            earlier = next((recall for recall in others if recall.query == latest.query), others[0])
+            before, after = earlier.id, latest.id
+        return show("diff.html", kept=kept, before=before, after=after, found=None)
+    old, _ = visit.recorded(before)
+    new, _ = visit.recorded(after)
+    differences = diff(old, new)
+    ids = _ID.findall(" ".join(str(change.sentence) for change in differences.changes))
+    return show(
+        "diff.html", kept=kept, before=before, after=after, found=differences, old=old.query, new=new.query,
+        memories=engine.memories.many(ids, namespace=namespace),
+        pieces=_ID.split,
+    )  # fmt: skip
 
 
 OFFERED = 12
@@ -148,29 +120,20 @@ ABOUT_WHY_NOT = (
 
 def why_not(visit: Visit) -> ShownPage:
     if not visit.query:
-        return ShownPage(
-            "ask.html", {"title": "Why not this one?", "about": ABOUT_WHY_NOT, "action": "/why-not", **choices(visit)}
-        )
+        return show("ask.html", title="Why not this one?", about=ABOUT_WHY_NOT, action="/why-not")
+    engine, question = visit.engine, visit.question()
+    options = question.options(engine.core.clock())
     wanted = visit.given.get("memory", "").strip()
-    return _verdict(visit, wanted) if wanted else _picker(visit)
-
-
-def _verdict(visit: Visit, wanted: str) -> ShownPage:
-    engine, asked = visit.engine, visit.question()
+    if not wanted:
+        return _picker(visit, engine.xray(question.query, **options, namespace=visit.namespace))
     memory = engine.get(wanted, namespace=visit.namespace)
-    found = engine.why_not(memory.id, asked.query, **asked.options(engine.core.clock()), namespace=visit.namespace)
-    change = found.change if isinstance(found, KeptOut) else None
-    return ShownPage(
-        "why_not.html",
-        {
-            "memory": memory,
-            "found": found,
-            "kept_out": found if isinstance(found, KeptOut) else None,
-            "sentence": found.sentence.replace(memory.id, "This memory", 1),
-            "applied": changed_params(visit.params(), change) if change is not None else None,
-            **choices(visit),
-        },
-    )
+    why = engine.why_not(memory.id, question.query, **options, namespace=visit.namespace)
+    kept_out = why if isinstance(why, KeptOut) else None
+    return show(
+        "why_not.html", memory=memory, found=why, kept_out=kept_out,
+        sentence=why.sentence.replace(memory.id, "This memory", 1),
+        applied=changed_params(visit.params(), kept_out.change) if kept_out and kept_out.change else None,
+    )  # fmt: skip
 
 
 def changed_params(params: dict[str, str], change: QueryChange) -> dict[str, str]:
@@ -187,22 +150,13 @@ def changed_params(params: dict[str, str], change: QueryChange) -> dict[str, str
     return {**kept, key: "true" if change.after is True else str(change.after)}
 
 
-def _picker(visit: Visit) -> ShownPage:
+def _picker(visit: Visit, snapshot: Snapshot) -> ShownPage:
     """The near misses of the question first, then whatever a search or the latest memories offer."""
-    engine, asked = visit.engine, visit.question()
-    snapshot = engine.xray(asked.query, **asked.options(engine.core.clock()), namespace=visit.namespace)
     looked = visit.given.get("find", "").strip()
-    shown = {one.memoryId for one in snapshot.results} | {one.memoryId for one in snapshot.nearMisses}
-    return ShownPage(
-        "why_not_pick.html",
-        {
-            "snapshot": snapshot,
-            "looked": looked,
-            "offered": [one for one in _offered(visit, looked) if one.id not in shown or looked][:OFFERED],
-            "returned": {one.memoryId for one in snapshot.results},
-            **choices(visit),
-        },
-    )
+    returned = {row.memoryId for row in snapshot.results}
+    shown = set() if looked else returned | {row.memoryId for row in snapshot.nearMisses}
+    offered = [memory for memory in _offered(visit, looked) if memory.id not in shown][:OFFERED]
+    return show("why_not_pick.html", snapshot=snapshot, looked=looked, offered=offered, returned=returned)
 
 
 def _offered(visit: Visit, looked: str) -> list[Memory]:
@@ -211,3 +165,85 @@ def _offered(visit: Visit, looked: str) -> list[Memory]:
         return list(engine.memories.browse(Listing(statuses=ASKABLE, limit=4 * OFFERED), namespace=namespace).memories)
     query = engine.recalls.query(looked, limit=OFFERED, include_superseded=True, namespace=namespace)
     return [result.memory for result in engine.recall(query).results]
+
+
+# ── the sandbox: weights, budget and filters move, and the ranking follows; nothing is recorded ──
+
+MOST_WEIGHT, WEIGHT_STEP = 3.0, 0.05
+MOST_SHOWN_LIMIT, MOST_SHOWN_BUDGET = 50, 20_000
+ABOUT_SANDBOX = (
+    "Move the weights of a score, the budget and the filters, and watch the ranking follow. Nothing is saved."
+)
+
+
+class MovedResult(Struct, frozen=True):
+    """A row against the unchanged ranking: `before` is its rank there, None where it was not."""
+
+    row: Explained
+    before: int | None
+
+    @property
+    def by(self) -> int:
+        return 0 if self.before is None else self.before - self.row.xray.rank
+
+    @property
+    def way(self) -> Literal["new", "up", "down", "same"]:
+        if self.before is None:
+            return "new"
+        return "up" if self.by > 0 else "down" if self.by < 0 else "same"
+
+
+class Trial(Struct, frozen=True):
+    """One look: `before` is how the question is answered without the settings, `query` what is asked with them."""
+
+    before: Ledger
+    query: Query
+    moved: list[MovedResult]
+    gone: list[XrayResult]  # as they stood before
+    legend: list[str]
+
+    @property
+    def changes(self) -> list[str]:
+        """What differs from the unchanged ranking, in numbers."""
+        ways = [result.way for result in self.moved]
+        counts = {"moved": ways.count("up") + ways.count("down"), "new": ways.count("new"), "gone": len(self.gone)}
+        return [f"{count} {word}" for word, count in counts.items() if count]
+
+
+def sandbox(visit: Visit) -> ShownPage:
+    if not visit.query:
+        return show("ask.html", title="Sandbox", about=ABOUT_SANDBOX, action="/sandbox")
+    question, trial = visit.question(), tried(visit)
+    weights = question.options(visit.engine.core.clock())["weights"]
+    # The parts that this question's scores are made of.
+    weighable = [name for name in Walk(trial.before).terms if name in WEIGHABLE]
+    dials = {name: weights.get(name, 1.0) for name in ordered(weighable)}
+    budget = trial.query.budget or DEFAULT_BUDGET
+    return show(
+        "sandbox.html", trial=trial, dials=dials, most=max(MOST_WEIGHT, *dials.values(), 0.0), step=WEIGHT_STEP,
+        weight=WEIGHT, most_limit=max(MOST_SHOWN_LIMIT, trial.query.limit), budget=budget,
+        most_budget=max(MOST_SHOWN_BUDGET, budget), presets=tuple(PRESETS), asked=question,
+    )  # fmt: skip
+
+
+def ranking(visit: Visit) -> ShownPage:
+    """The ranking alone, for the script that follows the sliders."""
+    return show("ranking.html", trial=tried(visit))
+
+
+def tried(visit: Visit) -> Trial:
+    """Both are asked at the same moment, so that nothing but the settings differs."""
+    engine, question, now = visit.engine, visit.question(), visit.engine.core.clock()
+    alone = Question.model_validate(question.model_dump(include={"query", "now", "as_of"}, exclude_none=True))
+    shared = {"now": now, "namespace": visit.namespace}
+    plain, query = (
+        engine.recalls.question(question.query, **{**shared, **asked.options(now)}) for asked in (alone, question)
+    )
+    before, after = engine.recalls.ledger(plain), engine.recalls.ledger(query)
+    old, new = explain(before), explain(after)
+    ranks = {row.memoryId: row.rank for row in old.results}
+    kept = {row.memoryId for row in new.results}
+    rows = explained(after, new, memories={})
+    moved = [MovedResult(row, ranks.get(row.xray.memoryId)) for row in rows]
+    gone = [row for row in old.results if row.memoryId not in kept]
+    return Trial(before, query, moved, gone, legend(rows))

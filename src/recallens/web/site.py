@@ -11,8 +11,8 @@ from starlette.routing import BaseRoute, Route
 
 from recallens.http.endpoints import keep, own_path
 from recallens.http.requests import engine_of, worked
-from recallens.web import ratings, recalls, sandbox, search, store
-from recallens.web.page import HEADERS, ICON, addresses, page, sent, serve_asset, serve_icon, templates
+from recallens.web import ratings, recalls, search, store
+from recallens.web.page import HEADERS, ICON, addresses, page, serve_asset, serve_icon, templates
 
 SIGN_IN: Final = "/sign-in"
 MOST_FORM: Final = 4_096
@@ -26,15 +26,15 @@ def routes() -> list[BaseRoute]:
         Route("/snapshots/{id}", page(recalls.recorded)),
         Route("/snapshots/{id}/download", page(recalls.download_recorded)),
         Route("/why-not", page(recalls.why_not)),
-        Route("/sandbox", page(sandbox.sandbox)),
-        Route("/sandbox/ranking", page(sandbox.ranking)),
+        Route("/sandbox", page(recalls.sandbox)),
+        Route("/sandbox/ranking", page(recalls.ranking)),
         Route("/diff", page(recalls.compare)),
         Route("/memories/{id}", page(store.memory)),
         Route("/timeline/{id}", page(store.timeline)),
         Route("/vault", page(store.vault)),
         Route("/stats", page(store.stats)),
         Route("/rate", page(ratings.rating)),
-        Route("/rate", sent(ratings.rated), methods=["POST"]),
+        Route("/rate", page(ratings.rated, sent=True), methods=["POST"]),
         Route(SIGN_IN, sign_in),
         Route(SIGN_IN, signed_in, methods=["POST"]),
         Route("/static/{digest}/{name}", serve_asset),
@@ -57,7 +57,7 @@ async def signed_in(request: Request) -> Response:
     token, onward = fields.get("token", "").strip(), own_path(fields.get("next", "/"))
     if await worked(request, lambda: engine_of(request).tokens.find(token)) is None:
         return _shown(onward, refused=True)
-    return keep(RedirectResponse(onward, 303, headers=dict(HEADERS)), request, token)
+    return keep(RedirectResponse(onward, 303, headers=HEADERS), request, token)
 
 
 def _shown(onward: str, *, refused: bool) -> Response:

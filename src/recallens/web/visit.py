@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
 from urllib.parse import urlencode, urlsplit
 
+from msgspec import Struct
 from starlette.requests import Request
 
 from recallens.engine import Engine
@@ -27,38 +28,28 @@ _DIGITS = 7
 _OTHERS = frozenset(("cross-site", "same-site"))
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(Struct, frozen=True):
     """`given` are the words of the address, `named` the parts of its path, `form` what was sent with a POST."""
 
     engine: Engine
     caller: Caller
     where: str
     given: Mapping[str, str]
-    named: Mapping[str, str] = field(default_factory=dict)
-    form: Mapping[str, str] = field(default_factory=dict)
+    named: Mapping[str, str] = {}
+    form: Mapping[str, str] = {}
     led_here: bool = False
 
     def may(self, right: Right) -> Call:
-        return allowed(self.caller, right, self.asked_namespace())
-
-    @property
-    def call(self) -> Call:
-        return self.may(Right.READ)
+        """In the namespace that is named; else in the caller's own, or the first of those that are granted."""
+        named = self.form.get("namespace") or self.given.get("namespace") or None
+        at_home = self.caller.home is not None and self.caller.sees(self.caller.home)
+        if named is None and not at_home:
+            named = min(self.caller.namespaces or (), default=None) or self.engine.core.namespace(None)
+        return allowed(self.caller, right, named)
 
     @property
     def namespace(self) -> str:
-        return self.call.namespace
-
-    def asked_namespace(self) -> str | None:
-        """The one that is named; else the caller's own, or the first of those that are granted."""
-        named = self.form.get("namespace") or self.given.get("namespace")
-        if named:
-            return named
-        if self.caller.home is not None and self.caller.sees(self.caller.home):
-            return None
-        granted = sorted(self.caller.namespaces or ())
-        return granted[0] if granted else self.engine.core.namespace(None)
+        return self.may(Right.READ).namespace
 
     def namespaces(self) -> list[str]:
         if self.caller.namespaces is not None:
@@ -72,7 +63,7 @@ class Visit:
     @property
     def records(self) -> bool | None:
         """Whether a search is written down: as for everyone, unless another site or a prefetch led here."""
-        return False if self.led_here else self.call.caller.records
+        return False if self.led_here else self.may(Right.READ).caller.records
 
     def captured(self) -> None:
         if not self.engine.core.settings.capture:
@@ -81,46 +72,47 @@ class Visit:
     def recorded(self, id: str) -> tuple[Ledger, Mapping[str, str]]:
         """A recorded recall that the caller may look into; one that another token made is not there."""
         self.captured()
-        seen(self.engine, self.call, id)
+        seen(self.engine, self.may(Right.READ), id)
         return self.engine.recalls.recorded(id, namespace=self.namespace)
 
     def params(self) -> dict[str, str]:
         """The question with all that is said beside it, for links that lead on with the same."""
-        said = {name: value for name in SAID if (value := self.given.get(name, "").strip())}
+        options = {name: value for name in SAID if (value := self.given.get(name, "").strip())}
         weights = {WEIGHT + name: f"{weight:g}" for name, weight in self._weights()}
-        return ({"q": self.query} if self.query else {}) | said | weights
+        return ({"q": self.query} if self.query else {}) | options | weights
 
-    def question(self, **instead: object) -> Question:
+    def question(self) -> Question:
         """Checked as on every surface; a wrong value is an error that lists the right ones."""
-        said: dict[str, object] = {name: self.params()[name] for name in SAID if name in self.params()}
+        options: dict[str, object] = {name: value for name, value in self.params().items() if name in SAID}
         weights = dict(self._weights())
-        given = {"query": self.query, **said, "namespace": self.namespace} | ({"weights": weights} if weights else {})
-        return checked(Question, given | instead)
+        arguments = {"query": self.query, **options, "namespace": self.namespace}
+        return checked(Question, arguments | ({"weights": weights} if weights else {}))
 
     def _weights(self) -> Iterator[tuple[str, float]]:
         for name, value in self.given.items():
-            if name.startswith(WEIGHT) and (weight := _number(value)) is not None and weight != NEUTRAL:
-                yield name.removeprefix(WEIGHT), weight
+            with suppress(ValueError):
+                if name.startswith(WEIGHT) and (weight := float(value)) != NEUTRAL:
+                    yield name.removeprefix(WEIGHT), weight
 
     def whole(self, name: str, default: int, most: int) -> int:
         """A number that the address says, within 1 and `most`; anything else is the default."""
-        said = self.given.get(name, "")
-        return min(max(int(said), 1), most) if said.isdecimal() and len(said) < _DIGITS else default
+        digits = self.given.get(name, "")
+        return min(max(int(digits), 1), most) if digits.isdecimal() and len(digits) < _DIGITS else default
 
     def link(self, path: str, /, **params: object) -> str:
         """An address on this site in the same namespace; what is empty is left out."""
-        said = {name: str(value) for name, value in params.items() if value not in (None, "", False)}
-        if self.given.get("namespace") and "namespace" not in said:
-            said["namespace"] = self.namespace
-        return f"{path}?{urlencode(said)}" if said else path
+        words = {name: str(value) for name, value in params.items() if value not in (None, "", False)}
+        if self.given.get("namespace"):
+            words.setdefault("namespace", self.namespace)
+        return f"{path}?{urlencode(words)}" if words else path
 
 
-def visit_of(request: Request, form: Mapping[str, str] | None = None) -> Visit:
+def visit_of(request: Request, form: Mapping[str, str]) -> Visit:
     headers = request.headers
     led_here = headers.get("sec-fetch-site") in _OTHERS or "prefetch" in headers.get("sec-purpose", "")
     return Visit(
         engine_of(request), caller_of(request), request.url.path, dict(request.query_params), dict(request.path_params),
-        form or {}, led_here,
+        form, led_here,
     )  # fmt: skip
 
 
@@ -131,10 +123,3 @@ def from_here(request: Request) -> None:
     if site in (None, "same-origin") and (same or (origin is None and site is not None)):
         return
     raise NotAllowed("this was sent from another site", hint="Open the page itself and send it from there.")
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
