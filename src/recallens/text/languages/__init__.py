@@ -37,10 +37,8 @@ def main_language(text: str) -> LanguagePack:
 
 def grammar_of(text: str) -> Grammar | None:
     """The grammar of a language whose own letters occur in the text."""
-    for pack in () if text.isascii() else PACKS:
-        if pack.grammar is not None and _letter(pack.letters).search(text):
-            return pack.grammar
-    return None
+    packs = () if text.isascii() else PACKS
+    return next((pack.grammar for pack in packs if pack.grammar and _letter(pack.letters).search(text)), None)
 
 
 @cache
