@@ -23,6 +23,9 @@ from recallens.text.token_count import estimate_tokens
 from recallens.text.tokenizer import tokenize
 
 DEFAULT_SOURCE = "user"
+_OPTIONS: dict[str, type[Sector | Kind | Tier | Status | Zone]] = {
+    "sector": Sector, "kind": Kind, "tier": Tier, "status": Status, "zone": Zone,
+}  # fmt: skip
 _LABELS = (
     "title", "summary", "project", "source", "source_id", "document", "session", "task", "worktree", "author",
     "supersedes",
@@ -34,23 +37,11 @@ def check(draft: Draft) -> None:
     """Refuse what `prepare` would refuse, without the work."""
     text_content(draft.content)
     tags(draft.tags)
-    for what, kind, value in (
-        ("sector", Sector, draft.sector),
-        ("kind", Kind, draft.kind),
-        ("tier", Tier, draft.tier),
-        ("status", Status, draft.status),
-        ("zone", Zone, draft.zone),
-    ):
-        if value is not None:
-            option(kind, value, what)
-    for name, number in (
-        ("importance", draft.importance),
-        ("confidence", draft.confidence),
-        ("salience", draft.salience),
-        ("reward", draft.reward),
-    ):
-        if number is not None:
-            unit_interval(name, number)
+    for name, enum_type in _OPTIONS.items():
+        if getattr(draft, name) is not None:
+            option(enum_type, getattr(draft, name), name)
+    for name in ("importance", "confidence", "salience", "reward"):
+        _share(name, getattr(draft, name), 0.0)
     for name in _LABELS:
         label(name, getattr(draft, name))
     for name in ("created", "valid_from", "valid_until"):
@@ -88,8 +79,7 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
     content, redacted = redact(text_content(draft.content))
     title, more = _redacted(draft.title)
     summary, still_more = _redacted(draft.summary)
-    given = tags(draft.tags)
-    annotations = annotate(content, given)
+    annotations = annotate(content, tags(draft.tags))
     sector = option(Sector, draft.sector, "sector") if draft.sector is not None else classify_sector(content)
     created = now if draft.created is None else draft.created
     memory = Memory(
@@ -176,14 +166,9 @@ def labels(
         yield value, "path"
         if "/" in value:
             yield value.rsplit("/", 1)[1], "path"
-    for kind, values in (
-        ("entity", annotations.entities),
-        ("symbol", annotations.symbols),
-        ("error", annotations.errors),
-        ("date", annotations.dates),
-        ("tag", annotations.tags),
-    ):
-        for value in values:
+    sorts = {"entity": "entities", "symbol": "symbols", "error": "errors", "date": "dates", "tag": "tags"}
+    for kind, field in sorts.items():
+        for value in getattr(annotations, field):
             yield normalize(value), kind
     for commit in annotations.commits:
         yield normalize(commit)[:COMMIT_LABEL], "commit"
