@@ -52,10 +52,8 @@ def _judge(
     match citation:
         case model.CommitCitation():
             return commits.get(citation.hash, (Standing.UNKNOWN, NO_ROOT))
-        case model.FileCitation():
+        case model.FileCitation() | model.SymbolCitation():
             return _file(citation, root, text)
-        case model.SymbolCitation():
-            return _symbol(citation, root, text)
         case model.TerminalCitation():
             return _artifact(citation.id, "terminal_snapshot", artifacts)
         case model.LogCitation():
@@ -79,31 +77,22 @@ def _artifact(pointer: str, kind: str, artifacts: Artifacts) -> Verdict:
     return Standing.UNKNOWN, f"{pointer} is not kept in this store"
 
 
-def _file(citation: model.FileCitation, root: Path | None, text: Text) -> Verdict:
-    place = _located(citation.path, root)
+def _file(citation: model.FileCitation | model.SymbolCitation, root: Path | None, text: Text) -> Verdict:
+    cited = citation.path if isinstance(citation, model.FileCitation) else citation.file
+    place = _located(cited, root)
     if not isinstance(place, Path):
         return place
-    last = citation.end_line or citation.start_line
-    if last is None:
+    if isinstance(citation, model.FileCitation) and citation.start_line is None and not citation.end_line:
         return _VERIFIED
     content = text(place)
     if content is None:
-        return Standing.UNKNOWN, f"{citation.path} cannot be read"
-    lines = len(content.splitlines())
-    return _VERIFIED if last <= lines else (Standing.STALE, f"{citation.path} has {lines} lines, not {last}")
-
-
-def _symbol(citation: model.SymbolCitation, root: Path | None, text: Text) -> Verdict:
-    place = _located(citation.file, root)
-    if not isinstance(place, Path):
-        return place
-    content = text(place)
-    if content is None:
-        return Standing.UNKNOWN, f"{citation.file} cannot be read"
-    names = _NAME_PARTS.findall(citation.name) or [citation.name]
-    if all(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", content) for name in names):
-        return _VERIFIED
-    return Standing.STALE, f"{citation.file} does not name {citation.name}"
+        return Standing.UNKNOWN, f"{cited} cannot be read"
+    if isinstance(citation, model.SymbolCitation):
+        names = _NAME_PARTS.findall(citation.name) or [citation.name]
+        there = all(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", content) for name in names)
+        return _VERIFIED if there else (Standing.STALE, f"{cited} does not name {citation.name}")
+    last, lines = citation.end_line or citation.start_line or 0, len(content.splitlines())
+    return _VERIFIED if last <= lines else (Standing.STALE, f"{cited} has {lines} lines, not {last}")
 
 
 def _located(cited: str, root: Path | None) -> Path | Verdict:

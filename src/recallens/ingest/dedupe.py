@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Final
 
@@ -30,11 +30,6 @@ JACCARD_FLOOR: Final = 0.8
 # one a few words in a hundred are an edit. Each row: up to this many tokens, at most this distance.
 DISTANCE_BY_LENGTH: Final = ((8, 3), (24, 6), (64, 9))
 LONGEST_DISTANCE: Final = 12
-
-# 65,536 tokens take about 8 MB; then the memory starts anew.
-CACHE_LIMIT: Final = 65_536
-
-_token_hashes: dict[str, int] = {}
 
 _NEGATION: Final = re.compile(alternatives(lambda pack: pack.memories.negation))
 _PLAIN_NOT: Final = re.compile(alternatives(lambda pack: pack.memories.plain_negation))
@@ -96,16 +91,10 @@ def is_near_duplicate(text_a: str, tokens_a: Sequence[str], text_b: str, tokens_
     return same_numbers(text_a, text_b) and same_polarity(text_a, text_b)
 
 
+@lru_cache(maxsize=65_536)  # about 8 MB
 def _token_hash(token: str) -> int:
-    known = _token_hashes.get(token)
-    if known is None:
-        # Tokens come from the tokenizer without surrogates; any other caller's are replaced, not refused.
-        digest = blake2b(token.encode("utf-8", "replace"), digest_size=8).digest()
-        known = int.from_bytes(digest, "little")
-        if len(_token_hashes) >= CACHE_LIMIT:
-            _token_hashes.clear()
-        _token_hashes[token] = known
-    return known
+    # Tokens come from the tokenizer without surrogates; any other caller's are replaced, not refused.
+    return int.from_bytes(blake2b(token.encode("utf-8", "replace"), digest_size=8).digest(), "little")
 
 
 def _negations(text: str) -> tuple[int, frozenset[str]]:

@@ -113,9 +113,7 @@ _PLACEHOLDER: Final = re.compile(
 _PLACEHOLDER_WORD: Final = re.compile(
     rf"\.\.\.|…|\*\*\*|xxxx|{alternatives(lambda pack: pack.secrets.placeholders)}", re.IGNORECASE
 )
-_DESCRIBING_WORDS: Final = frozenset(
-    word for words in each(lambda pack: pack.secrets.descriptions) for word in words.split()
-)
+_DESCRIBING_WORDS: Final = frozenset(" ".join(each(lambda pack: pack.secrets.descriptions)).split())
 _IDENTIFIER: Final = re.compile(
     r"[A-Za-z_]+(?:\.[A-Za-z_]\w*)*|[a-z]+(?:_[a-z0-9]+)+|[A-Z]+(?:_[A-Z0-9]+)+|[\w-]+(?:\.[A-Za-z_]\w*)+"
 )
@@ -141,19 +139,19 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
 
 def redact_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Attributes as they may be stored: every text in them is clean and redacted as content is."""
-    return {name: _redact_value(value) for name, value in values.items()}
 
+    def safe(value: Any) -> Any:
+        match value:
+            case str():
+                return redact(clean(value))[0]
+            case Mapping():
+                return redact_values(value)
+            case list() | tuple():
+                return [safe(item) for item in value]
+            case _:
+                return value
 
-def _redact_value(value: Any) -> Any:
-    match value:
-        case str():
-            return redact(clean(value))[0]
-        case Mapping():
-            return {name: _redact_value(each) for name, each in value.items()}
-        case list() | tuple():
-            return [_redact_value(each) for each in value]
-        case _:
-            return value
+    return {name: safe(value) for name, value in values.items()}
 
 
 def _redact_piece(text: str, kinds: dict[str, None]) -> str:
@@ -250,7 +248,7 @@ def is_entropic(value: str) -> bool:
     """Whether a value is random rather than spelled."""
     if len(value) < SHORTEST_ENTROPIC or value.startswith(("sha256-", "sha384-", "sha512-")):
         return False
-    has_all = any(c.isdigit() for c in value) and any(c.isupper() for c in value) and any(c.islower() for c in value)
+    has_all = all(any(map(sort, value)) for sort in (str.isdigit, str.isupper, str.islower))
     return has_all and entropy(value) >= ENTROPY_FLOOR
 
 

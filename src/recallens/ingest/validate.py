@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from recallens.errors import InvalidInput, UnknownOption
@@ -91,11 +91,9 @@ def label(what: str, value: object) -> str | None:
 
 def epoch_ms(what: str, value: object) -> int | None:
     """A time as it is kept, of any year that a calendar can name; None where there is none."""
-    if value is None:
-        return None
-    if not isinstance(value, int) or not _EARLIEST_MS <= value <= _LATEST_MS:
-        raise InvalidInput(f"{what} must be a time in epoch milliseconds, not {value!r}")
-    return value
+    if value is None or (isinstance(value, int) and _EARLIEST_MS <= value <= _LATEST_MS):
+        return value
+    raise InvalidInput(f"{what} must be a time in epoch milliseconds, not {value!r}")
 
 
 def tags(values: Iterable[str]) -> tuple[str, ...]:
@@ -155,5 +153,4 @@ def _from_text(text: str, now_ms: int) -> int | None:
 
 def _epoch_ms(moment: datetime) -> int:
     aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    since = aware - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+    return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

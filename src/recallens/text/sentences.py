@@ -8,7 +8,7 @@ from typing import Final
 from recallens.text.languages import alternatives, each
 
 # Their full stop does not end a sentence.
-_ABBREVIATIONS: Final = frozenset(word for line in each(lambda pack: pack.abbreviations) for word in line.split())
+_ABBREVIATIONS: Final = frozenset(" ".join(each(lambda pack: pack.abbreviations)).split())
 
 # A list marker (1. or a.) is short and stands at the start of its line.
 _LIST_MARKER: Final = re.compile(r"(?:^|\n)[ \t]*(?:\d{1,3}|[A-Za-z])$")

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from functools import cache
 from typing import Final, assert_never
 
-from recallens.text.languages import PACKS, Phrases, Pick, alternatives, packs_for
+from recallens.text.languages import PACKS, Phrases, alternatives, packs_for
 from recallens.text.languages.pack import TimeRule, TimeWords
 
 Span = tuple[date, date]
@@ -176,21 +176,15 @@ def _number(spelled: str, names: Mapping[str, int]) -> int:
 def _bounded(text: str, match: re.Match[str], span: Span, today: date) -> Span:
     """The span, or everything since it or until it where the words around it say so."""
     before, after = text[: match.start()], text[match.end() :]
-    since_before, since_after, until_before, until_after = _bounds()
     opens = match.group().lower().startswith(_SINCE)
-    if opens or since_before.search(before) or since_after.match(after):
+    if opens or _bound("since_before").search(before) or _bound("since_after").match(after):
         return span[0], max(today + _DAY, span[1])
-    if until_before.search(before):
+    if _bound("until_before").search(before):
         return _EPOCH, span[0]
-    return (_EPOCH, span[1]) if until_after.match(after) else span
+    return (_EPOCH, span[1]) if _bound("until_after").match(after) else span
 
 
 @cache
-def _bounds() -> tuple[re.Pattern[str], ...]:
-    picks: tuple[Pick, ...] = (
-        lambda pack: pack.times.since_before,
-        lambda pack: pack.times.since_after,
-        lambda pack: pack.times.until_before,
-        lambda pack: pack.times.until_after,
-    )
-    return tuple(re.compile(alternatives(pick), re.IGNORECASE) for pick in picks)
+def _bound(name: str) -> re.Pattern[str]:
+    """One of the four sorts of words that make a span open, in every language."""
+    return re.compile(alternatives(lambda pack: getattr(pack.times, name)), re.IGNORECASE)
