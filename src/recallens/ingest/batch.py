@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, to_builtins
+from numpy.typing import NDArray
 
 from recallens.index.columns import Columns, code_of
 from recallens.ingest.curation import strengthen
@@ -28,8 +29,7 @@ class Outcome(StrEnum):
     NEAR_DUPLICATE = "near-duplicate"
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Struct, frozen=True):
     """`id` is the new memory's, or that of the memory which already said so."""
 
     id: str
@@ -38,16 +38,10 @@ class Remembered:
     embedded: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "outcome": self.outcome,
-            "redacted": list(self.redacted),
-            "embedded": self.embedded,
-        }
+        return dict(to_builtins(self))
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Struct, frozen=True):
     """A memory that already says what a new one says: one in the store, or an earlier one of the same batch.
 
     `returned` means that it came from the very same place before: it is not said again, so nothing changes.
@@ -60,7 +54,7 @@ class Repeat:
 
 
 def recognise(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -> list[Repeat | None]:
-    """For each row, what it repeats. Sections of documents stand as they are: their file is the authority."""
+    """For each row, what it repeats."""
     exact = reader.memories.by_hash([row.memory.content_hash for row in rows])
     near = _near_in_store(reader, columns, rows)
     origins = reader.memories.by_origin([origin for row in rows if (origin := _origin(row.memory)) is not None])
@@ -70,7 +64,7 @@ def recognise(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -> lis
     for at, row in enumerate(rows):
         memory = row.memory
         known: Repeat | None = None
-        if memory.document is None and row.body:
+        if _is_own_text(row):
             key = (memory.content_hash, memory.project)
             origin = _origin(memory)
             if origin is not None and origin in origins:
@@ -93,12 +87,17 @@ def recognise(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -> lis
 def raced(tx: Reader, rows: Sequence[Prepared], known: Sequence[Repeat | None]) -> list[Repeat | None]:
     """What another process wrote, word for word, after these rows were recognised and before this transaction."""
     exact = tx.memories.by_hash([row.memory.content_hash for row in rows])
-    repeats: list[Repeat | None] = []
-    for row, repeat in zip(rows, known, strict=True):
+    repeats = list(known)
+    for at, row in enumerate(rows):
         num = exact.get((row.memory.content_hash, row.memory.project))
-        repeated = repeat is None and num is not None and row.memory.document is None and bool(row.body)
-        repeats.append(Repeat(Outcome.DUPLICATE, num=num) if repeated else repeat)
+        if repeats[at] is None and num is not None and _is_own_text(row):
+            repeats[at] = Repeat(Outcome.DUPLICATE, num=num)
     return repeats
+
+
+def _is_own_text(row: Prepared) -> bool:
+    """Sections of documents stand as they are, for their file is the authority; so does a text without words."""
+    return row.memory.document is None and bool(row.body)
 
 
 def _origin(memory: Memory) -> OriginKey | None:
@@ -116,7 +115,7 @@ def _near_in_store(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -
     hashes, projects = columns["simhash"][places], columns["project"][places]
     candidates: dict[int, list[int]] = {}
     for at, row in enumerate(rows):
-        if not row.body or row.memory.document is not None:
+        if not _is_own_text(row):
             continue
         project = row.memory.project
         code = columns.names["project"].find(project) if project is not None else -1
@@ -134,19 +133,14 @@ def _near_in_store(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -
 
 
 def _near_in_batch(
-    rows: Sequence[Prepared],
-    hashes: np.ndarray[tuple[int], np.dtype[np.uint64]],
-    at: int,
-    repeats: Sequence[Repeat | None],
+    rows: Sequence[Prepared], hashes: NDArray[np.uint64], at: int, repeats: Sequence[Repeat | None]
 ) -> int | None:
     row = rows[at]
     distances = hamming(row.simhash, hashes[:at])
     for earlier in np.flatnonzero(distances <= max_distance(len(row.body))).tolist():
-        other = rows[earlier]
-        fresh = (
-            repeats[earlier] is None and other.memory.document is None and other.memory.project == row.memory.project
-        )
-        if fresh and _repeats(row, other.memory.content):
+        other = rows[earlier].memory
+        fresh = repeats[earlier] is None and other.document is None and other.project == row.memory.project
+        if fresh and _repeats(row, other.content):
             return int(earlier)
     return None
 
@@ -169,7 +163,7 @@ def write_batch(
         if repeat is None:
             written.append((numbers[at], Outcome.CREATED))
             continue
-        num = repeat.num if repeat.num is not None else numbers[repeat.earlier if repeat.earlier is not None else at]
+        num = repeat.num if repeat.num is not None else numbers[at if repeat.earlier is None else repeat.earlier]
         if not repeat.returned:
             tx.memories.merge(num, rows[at])
             strengthen(tx, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=rows[at].session)

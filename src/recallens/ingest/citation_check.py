@@ -10,19 +10,12 @@ import re
 import stat
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Final, assert_never
 
-from recallens.model.citation import (
-    Checked,
-    Citation,
-    CommitCitation,
-    FileCitation,
-    LogCitation,
-    Standing,
-    SymbolCitation,
-    TerminalCitation,
-)
+from recallens.model import citation as model
+from recallens.model.citation import Checked, Citation, Standing
 from recallens.model.memory import ID_LENGTH
 
 # A file that is longer than this is data; whether it has a line or a name is not looked up.
@@ -46,32 +39,24 @@ _VERIFIED: Final[Verdict] = (Standing.VERIFIED, "")
 def verify(citations: Iterable[Citation], *, root: Path | None, artifacts: Artifacts) -> dict[Citation, Checked]:
     """A verdict for each distinct citation; each file is read once, and git is asked once for all commits."""
     wanted = list(dict.fromkeys(citations))
-    hashes = [each.hash for each in wanted if isinstance(each, CommitCitation)]
+    hashes = [citation.hash for citation in wanted if isinstance(citation, model.CommitCitation)]
     commits = commit_standings(root, hashes) if hashes and root is not None else {}
-    held: dict[Path, str | None] = {}
-
-    def text(path: Path) -> str | None:
-        if path not in held:
-            held[path] = _read(path)
-        return held[path]
-
     base = root.resolve() if root is not None else None
-    return {each: Checked(each, *_judge(each, base, commits, artifacts, text)) for each in wanted}
+    text = cache(_read)
+    return {citation: Checked(citation, *_judge(citation, base, commits, artifacts, text)) for citation in wanted}
 
 
 def _judge(
     citation: Citation, root: Path | None, commits: Mapping[str, Verdict], artifacts: Artifacts, text: Text
 ) -> Verdict:
     match citation:
-        case CommitCitation():
+        case model.CommitCitation():
             return commits.get(citation.hash, (Standing.UNKNOWN, NO_ROOT))
-        case FileCitation():
+        case model.FileCitation() | model.SymbolCitation():
             return _file(citation, root, text)
-        case SymbolCitation():
-            return _symbol(citation, root, text)
-        case TerminalCitation():
+        case model.TerminalCitation():
             return _artifact(citation.id, "terminal_snapshot", artifacts)
-        case LogCitation():
+        case model.LogCitation():
             return _artifact(citation.pointer, "log", artifacts)
     assert_never(citation)
 
@@ -92,33 +77,22 @@ def _artifact(pointer: str, kind: str, artifacts: Artifacts) -> Verdict:
     return Standing.UNKNOWN, f"{pointer} is not kept in this store"
 
 
-def _file(citation: FileCitation, root: Path | None, text: Text) -> Verdict:
-    place = _located(citation.path, root)
+def _file(citation: model.FileCitation | model.SymbolCitation, root: Path | None, text: Text) -> Verdict:
+    cited = citation.path if isinstance(citation, model.FileCitation) else citation.file
+    place = _located(cited, root)
     if not isinstance(place, Path):
         return place
-    last = citation.end_line or citation.start_line
-    if last is None:
+    if isinstance(citation, model.FileCitation) and citation.start_line is None and not citation.end_line:
         return _VERIFIED
     content = text(place)
     if content is None:
-        return Standing.UNKNOWN, f"{citation.path} cannot be read"
-    lines = len(content.splitlines())
-    if last > lines:
-        return Standing.STALE, f"{citation.path} has {lines} lines, not {last}"
-    return _VERIFIED
-
-
-def _symbol(citation: SymbolCitation, root: Path | None, text: Text) -> Verdict:
-    place = _located(citation.file, root)
-    if not isinstance(place, Path):
-        return place
-    content = text(place)
-    if content is None:
-        return Standing.UNKNOWN, f"{citation.file} cannot be read"
-    for name in _NAME_PARTS.findall(citation.name) or [citation.name]:
-        if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", content):
-            return Standing.STALE, f"{citation.file} does not name {citation.name}"
-    return _VERIFIED
+        return Standing.UNKNOWN, f"{cited} cannot be read"
+    if isinstance(citation, model.SymbolCitation):
+        names = _NAME_PARTS.findall(citation.name) or [citation.name]
+        there = all(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", content) for name in names)
+        return _VERIFIED if there else (Standing.STALE, f"{cited} does not name {citation.name}")
+    last, lines = citation.end_line or citation.start_line or 0, len(content.splitlines())
+    return _VERIFIED if last <= lines else (Standing.STALE, f"{cited} has {lines} lines, not {last}")
 
 
 def _located(cited: str, root: Path | None) -> Path | Verdict:
@@ -138,7 +112,8 @@ def _located(cited: str, root: Path | None) -> Path | Verdict:
     except (FileNotFoundError, NotADirectoryError):
         return Standing.STALE, f"{cited} does not exist"
     except (OSError, RuntimeError, ValueError) as error:
-        return Standing.UNKNOWN, f"{cited} cannot be looked at ({_why(error)})"
+        reason = getattr(error, "strerror", None) or error
+        return Standing.UNKNOWN, f"{cited} cannot be looked at ({reason})"
     return place if stat.S_ISREG(mode) else (Standing.STALE, f"{cited} is no file")
 
 
@@ -149,10 +124,6 @@ def _read(path: Path) -> str | None:
     except OSError:
         return None
     return None if len(data) > MOST_BYTES else data.decode("utf-8", "replace")
-
-
-def _why(error: Exception) -> str:
-    return error.strerror or str(error) if isinstance(error, OSError) else str(error)
 
 
 def commit_standings(root: Path, hashes: Sequence[str]) -> dict[str, Verdict]:
@@ -166,33 +137,26 @@ def commit_standings(root: Path, hashes: Sequence[str]) -> dict[str, Verdict]:
     if len(lines) != len(asked):
         return dict.fromkeys(asked, (Standing.UNKNOWN, "git gave no answer for each commit"))
     standings = {hash: _standing(hash, line) for hash, line in zip(asked, lines, strict=True)}
-    if any(standing is Standing.STALE for standing, _ in standings.values()) and _shallow(root):
+    missing = [hash for hash, (standing, _) in standings.items() if standing is Standing.STALE]
+    shallow = _git(root, ["rev-parse", "--is-shallow-repository"], "") if missing else ""
+    if isinstance(shallow, str) and shallow.strip() == "true":
         # A clone without its history cannot tell a commit that is gone from one that was never fetched.
-        reason = "the repository is a shallow clone without it"
-        return {hash: (Standing.UNKNOWN, reason) if v[0] is Standing.STALE else v for hash, v in standings.items()}
+        standings |= dict.fromkeys(missing, (Standing.UNKNOWN, "the repository is a shallow clone without it"))
     return standings
 
 
 def work_tree(folder: Path) -> Path | None:
     """The nearest folder from here upwards that a repository is checked out in."""
-    for candidate in (folder, *folder.parents):
-        if (candidate / ".git").exists():
-            return candidate
-    return None
+    return next((candidate for candidate in (folder, *folder.parents) if (candidate / ".git").exists()), None)
 
 
 def _standing(hash: str, line: str) -> Verdict:
     words = line.split()
     if len(words) == 3 and words[1] == "commit":
-        return Standing.VERIFIED, ""
+        return _VERIFIED
     if line.endswith(" ambiguous"):
         return Standing.UNKNOWN, f"several commits begin with {hash}"
     return Standing.STALE, f"the repository has no commit {hash}"
-
-
-def _shallow(root: Path) -> bool:
-    answer = _git(root, ["rev-parse", "--is-shallow-repository"], "")
-    return isinstance(answer, str) and answer.strip() == "true"
 
 
 def _git(root: Path, arguments: Sequence[str], stdin: str) -> str | Exception:

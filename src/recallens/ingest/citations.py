@@ -6,16 +6,8 @@ import re
 from typing import Any, Final
 
 from recallens.errors import InvalidInput, UnknownOption
-from recallens.model.citation import (
-    CITATION_FIELDS,
-    Citation,
-    CommitCitation,
-    FileCitation,
-    LogCitation,
-    SymbolCitation,
-    TerminalCitation,
-    citation_from_json,
-)
+from recallens.model import citation as model
+from recallens.model.citation import CITATION_FIELDS, Citation, FileCitation, citation_from_json
 from recallens.text.annotation import PATH_CHARACTER, is_file
 
 CITATION_FORMS: Final = "commit:HASH, file:PATH[:START[-END]], symbol:NAME@FILE, terminal_snapshot:ID or log:POINTER"
@@ -34,19 +26,13 @@ _LINES: Final = re.compile(r"(?P<path>.+?)(?::(?P<start>\d{1,9})(?:-(?P<end>\d{1
 
 def parse_citations(text: str) -> tuple[Citation, ...]:
     """The distinct citations that a text names, in text order."""
-    found: list[tuple[int, Citation]] = []
-    for match in _BRACKETED.finditer(text):
-        citation = _bracketed(match["kind"].lower(), match["value"].strip())
-        if citation:
-            found.append((match.start(), citation))
-    found += [(match.start(), CommitCitation(match["hash"].lower())) for match in _COMMIT.finditer(text)]
+    cited: list[tuple[int, Citation | None]]
+    cited = [(match.start(), _bracketed(match)) for match in _BRACKETED.finditer(text)]
+    cited += [(match.start(), model.CommitCitation(match["hash"].lower())) for match in _COMMIT.finditer(text)]
     # What the first pass read is blanked, so that the file inside a bracket or a URL is not cited again.
     rest = _URL.sub(_blank, _BRACKETED.sub(_blank, text))
-    for match in _LOCATED.finditer(rest):
-        citation = _located(match)
-        if citation:
-            found.append((match.start(), citation))
-    return tuple(dict.fromkeys(citation for _, citation in sorted(found, key=lambda each: each[0])))
+    cited += [(match.start(), _located(match)) for match in _LOCATED.finditer(rest)]
+    return tuple(dict.fromkeys(citation for _, citation in sorted(cited, key=lambda pair: pair[0]) if citation))
 
 
 def parse_citation(text: str) -> Citation:
@@ -61,7 +47,7 @@ def parse_citation(text: str) -> Citation:
         name, at, file = value.rpartition("@")
         if not (at and name and file):
             raise InvalidInput(f"the citation {text!r} names no file; use symbol:NAME@FILE")
-        return SymbolCitation(id=value, name=name, file=file)
+        return model.SymbolCitation(id=value, name=name, file=file)
     if kind == "file":
         located = _LINES.fullmatch(value)
         fields: dict[str, Any] = {"path": located["path"] if located else value}
@@ -72,13 +58,14 @@ def parse_citation(text: str) -> Citation:
     return citation_from_json({"kind": kind, CITATION_FIELDS[kind]: value})
 
 
-def _bracketed(kind: str, value: str) -> Citation | None:
-    if kind == "log":
-        return LogCitation(value) if value else None
+def _bracketed(match: re.Match[str]) -> Citation | None:
+    kind, value = match["kind"].lower(), match["value"].strip()
     if kind == "symbol":
         name, _, file = value.rpartition("@")
-        return SymbolCitation(value, name, file) if name and file else None
-    return TerminalCitation(value) if value else None
+        return model.SymbolCitation(value, name, file) if name and file else None
+    if not value:
+        return None
+    return model.LogCitation(value) if kind == "log" else model.TerminalCitation(value)
 
 
 def _located(match: re.Match[str]) -> FileCitation | None:

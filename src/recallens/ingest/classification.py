@@ -14,57 +14,35 @@ then the sector's own kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Final
 
 from recallens.model.memory import Kind, Sector
 from recallens.text.languages import alternatives
-from recallens.text.languages.pack import MemoryWords
 
 # A text says what it is near its beginning; reading further would let one word in a long log decide.
 HEAD: Final = 2_000
 
 
-def _cues(pick: Callable[[MemoryWords], str], around: str = "{}") -> re.Pattern[str]:
-    # Matched against lower-cased text, since ignoring case in the pattern is several times slower.
-    return re.compile(around.format(alternatives(lambda pack: pick(pack.memories))), re.MULTILINE)
-
-
-_FIRST_WORD: Final = r"\A\s*(?:#+\s*)?(?:{})\b"
-
-_DECISION: Final = _cues(lambda words: words.decision)
-_GOTCHA: Final = _cues(lambda words: words.gotcha)
-_PREFERENCE: Final = _cues(lambda words: words.preference)
-_LESSON: Final = _cues(lambda words: words.lesson)
-_PRINCIPLE: Final = _cues(lambda words: words.principle)
-_PATTERN: Final = _cues(lambda words: words.pattern)
-_SUMMARY: Final = _cues(lambda words: words.summary, _FIRST_WORD)
-_NOTE: Final = _cues(lambda words: words.note, _FIRST_WORD)
-_STEPS: Final = _cues(lambda words: words.steps)
-_FEELING: Final = _cues(lambda words: words.feeling)
-_EVENT: Final = _cues(lambda words: words.event)
-
-_SECTOR_RULES: Final = (
-    (_DECISION, Sector.REFLECTIVE),
-    (_LESSON, Sector.REFLECTIVE),
-    (_PRINCIPLE, Sector.REFLECTIVE),
-    (_FEELING, Sector.EMOTIONAL),
-    (_STEPS, Sector.PROCEDURAL),
-    (_EVENT, Sector.EPISODIC),
-)
-
-_KIND_RULES: Final = (
-    (_SUMMARY, Kind.SUMMARY),
-    (_NOTE, Kind.NOTE),
-    (_GOTCHA, Kind.GOTCHA),
-    (_DECISION, Kind.DECISION),
-    (_PREFERENCE, Kind.PREFERENCE),
-    (_LESSON, Kind.LESSON),
-    (_PRINCIPLE, Kind.PRINCIPLE),
-    (_STEPS, Kind.SKILL),
-    (_PATTERN, Kind.PATTERN),
-)
-
+# Each rule is a field of the language packs' memory words, and what a text is that has one of them.
+_SECTOR_RULES: Final = {
+    "decision": Sector.REFLECTIVE,
+    "lesson": Sector.REFLECTIVE,
+    "principle": Sector.REFLECTIVE,
+    "feeling": Sector.EMOTIONAL,
+    "steps": Sector.PROCEDURAL,
+    "event": Sector.EPISODIC,
+}
+_KIND_RULES: Final = {
+    "summary": Kind.SUMMARY,
+    "note": Kind.NOTE,
+    "gotcha": Kind.GOTCHA,
+    "decision": Kind.DECISION,
+    "preference": Kind.PREFERENCE,
+    "lesson": Kind.LESSON,
+    "principle": Kind.PRINCIPLE,
+    "steps": Kind.SKILL,
+    "pattern": Kind.PATTERN,
+}
 _KIND_OF_SECTOR: Final = {
     Sector.EPISODIC: Kind.EPISODE,
     Sector.SEMANTIC: Kind.FACT,
@@ -74,17 +52,21 @@ _KIND_OF_SECTOR: Final = {
 }
 
 
+def _cues(name: str) -> re.Pattern[str]:
+    # Matched against lower-cased text, since ignoring case in the pattern is several times slower.
+    pattern = alternatives(lambda pack: getattr(pack.memories, name))
+    opens = name in ("summary", "note")  # only where it is the first word
+    return re.compile(rf"\A\s*(?:#+\s*)?(?:{pattern})\b" if opens else pattern, re.MULTILINE)
+
+
+_CUES: Final = {name: _cues(name) for name in (_SECTOR_RULES | _KIND_RULES)}
+
+
 def classify_sector(text: str) -> Sector:
     head = text[:HEAD].lower()
-    for cues, sector in _SECTOR_RULES:
-        if cues.search(head):
-            return sector
-    return Sector.SEMANTIC
+    return next((sector for name, sector in _SECTOR_RULES.items() if _CUES[name].search(head)), Sector.SEMANTIC)
 
 
 def classify_kind(text: str, sector: Sector) -> Kind:
     head = text[:HEAD].lower()
-    for cues, kind in _KIND_RULES:
-        if cues.search(head):
-            return kind
-    return _KIND_OF_SECTOR[sector]
+    return next((kind for name, kind in _KIND_RULES.items() if _CUES[name].search(head)), _KIND_OF_SECTOR[sector])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, assert_never
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from msgspec import structs
 
@@ -46,14 +46,17 @@ def kept(craft: Some) -> Some:
     return structs.replace(valid, **{**words, **lists})  # type: ignore[return-value]
 
 
+def _title(craft: Craft) -> str:
+    return cut_at_word(" ".join(name_of(craft).split()), LONGEST_TITLE)
+
+
 def draft_of(craft: Craft, **attributes: Any) -> Draft:
     """The memory that a craft is kept as."""
-    sector = Sector.REFLECTIVE if isinstance(craft, Gotcha) else Sector.PROCEDURAL
     draft = Draft(
         compose(craft),
-        title=cut_at_word(" ".join(name_of(craft).split()), LONGEST_TITLE),
+        title=_title(craft),
         kind=kind_of(craft),
-        sector=sector,
+        sector=Sector.REFLECTIVE if isinstance(craft, Gotcha) else Sector.PROCEDURAL,
         citations=craft.citations,
         confidence=craft.confidence if isinstance(craft, Skill) else None,
         attributes=attributes_of(craft),
@@ -68,7 +71,10 @@ def craft_of(memory: Memory, *, whole: bool = False) -> Craft:
     """
     held = memory.attributes
     title = _text(held, "title") or memory.title or first_sentence(memory.content, TITLE_CHARACTERS)
-    description = _text(held, "description") or memory.summary or _told(_after(memory.content, title), whole)
+    body = memory.content.strip()
+    rest = (body[len(title) :].lstrip(" \n.:") if body.startswith(title) else "") or memory.content
+    described = rest.strip() if whole else first_sentence(rest, LONGEST_DESCRIPTION)
+    description = _text(held, "description") or memory.summary or described
     common: dict[str, Any] = {"citations": memory.citations, "id": memory.id}
     match memory.kind:
         case Kind.SKILL:
@@ -82,8 +88,8 @@ def craft_of(memory: Memory, *, whole: bool = False) -> Craft:
                 **common,
             )
         case Kind.PATTERN:
-            count = _count(held, "success_count")
-            return Pattern(title, description, _text(held, "example_code") or None, count, **common)
+            example = _text(held, "example_code") or None
+            return Pattern(title, description, example, _count(held, "success_count"), **common)
         case Kind.GOTCHA:
             return Gotcha(
                 title=title,
@@ -96,16 +102,6 @@ def craft_of(memory: Memory, *, whole: bool = False) -> Craft:
             )
         case _:
             raise InvalidInput(f"{memory.id} is a {memory.kind}, not one of: {', '.join(FIELDS)}")
-
-
-def _after(content: str, title: str) -> str:
-    """What follows the title, where the text begins with it; else all of it."""
-    rest = content.strip().removeprefix(title).lstrip(" \n.:") if content.strip().startswith(title) else content
-    return rest or content
-
-
-def _told(text: str, whole: bool) -> str:
-    return text.strip() if whole else first_sentence(text, LONGEST_DESCRIPTION)
 
 
 def _text(held: Mapping[str, Any], name: str) -> str:
@@ -121,60 +117,29 @@ def _count(held: Mapping[str, Any], name: str) -> int:
 
 def named(reader: Reader, craft: Craft, project: str | None) -> int | None:
     """The memory in use that has this kind and name in the project."""
-    wanted = normalize(cut_at_word(" ".join(name_of(craft).split()), LONGEST_TITLE))
+    wanted = normalize(_title(craft))
     titles = reader.memories.crafts(kind_of(craft), project)
     return next((num for num, title in titles if normalize(title) == wanted), None)
 
 
 def merged(old: Craft, new: Craft) -> Craft:
     """What is reported again: counts add up, lists grow, and words that are given anew take the place of the old."""
-    citations = _both(old.citations, new.citations)
-    match old, new:
-        case Skill(), Skill():
-            return structs.replace(
-                new,
-                context=new.context or old.context,
-                core_principles=_both(old.core_principles, new.core_principles),
-                pitfalls=_both(old.pitfalls, new.pitfalls),
-                implementation_guide=new.implementation_guide or old.implementation_guide,
-                citations=citations,
-            )
-        case Pattern(), Pattern():
-            return structs.replace(
-                new,
-                description=new.description or old.description,
-                example_code=new.example_code or old.example_code,
-                success_count=old.success_count + new.success_count,
-                citations=citations,
-            )
-        case Gotcha(), Gotcha():
-            return structs.replace(
-                new,
-                description=new.description or old.description,
-                resolution=new.resolution or old.resolution,
-                occurrence_count=old.occurrence_count + new.occurrence_count,
-                trigger_conditions=_both(old.trigger_conditions, new.trigger_conditions),
-                files=_both(old.files, new.files),
-                citations=citations,
-            )
-        case _:
-            return new
+    if type(old) is not type(new):
+        return new
+    values: dict[str, Any] = {}
+    for name in (*FIELDS[kind_of(new)][1:], "citations"):  # the first is its name
+        before, after = getattr(old, name), getattr(new, name)
+        match after:
+            case tuple():
+                values[name] = tuple(dict.fromkeys([*before, *after]))
+            case int():
+                values[name] = before + after
+            case _:
+                values[name] = after or before
+    return structs.replace(new, **values)
 
 
 def counted(craft: Craft) -> int:
-    match craft:
-        case Skill():
-            return 0
-        case Pattern():
-            return craft.success_count
-        case Gotcha():
-            return craft.occurrence_count
-        case _:
-            assert_never(craft)
-
-
-Item = TypeVar("Item")
-
-
-def _both(first: Sequence[Item], second: Sequence[Item]) -> tuple[Item, ...]:
-    return tuple(dict.fromkeys([*first, *second]))
+    if isinstance(craft, Skill):
+        return 0
+    return craft.success_count if isinstance(craft, Pattern) else craft.occurrence_count

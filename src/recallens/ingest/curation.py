@@ -34,13 +34,9 @@ def _leads_to(tx: Writer, *, start: int, target: int) -> bool:
         num = front.pop()
         me = tx.memories.get([num])[num]
         older = [r.target for r in tx.relations.of(num) if r.type == "SUPERSEDES" and r.source == me.id]
-        for other in tx.memories.find(older).values():
-            if other == target:
-                return True
-            if other not in seen:
-                seen.add(other)
-                front.append(other)
-    return False
+        front += set(tx.memories.find(older).values()) - seen
+        seen.update(front)
+    return target in seen
 
 
 def relate(tx: Writer, source: int, target: int, relation: Relation) -> None:
@@ -74,14 +70,7 @@ def restore(tx: Writer, memory: Memory, num: int, *, at: int) -> Status:
 
 
 def strengthen(
-    tx: Writer,
-    num: int,
-    kind: EventKind,
-    *,
-    by: float,
-    now: int,
-    session: str | None = None,
-    task: str | None = None,
+    tx: Writer, num: int, kind: EventKind, *, by: float, now: int, session: str | None = None, task: str | None = None
 ) -> None:
     """A memory that was used or confirmed: its decay starts anew, and its salience takes a step towards 1."""
     memory = tx.memories.get([num])[num]
@@ -122,13 +111,9 @@ def reject(tx: Writer, memory: Memory, num: int, *, at: int) -> None:
     tx.memories.update(num, {"status": Status.REJECTED, "updated": at})
 
 
-def awaits_review(memory: Memory) -> bool:
-    waiting = memory.status in (Status.PENDING_REVIEW, Status.QUARANTINED)
-    return waiting or (memory.status is Status.ACTIVE and memory.zone is Zone.QUARANTINE)
-
-
 def _must_await_review(memory: Memory) -> None:
-    if not awaits_review(memory):
+    waiting = memory.status in (Status.PENDING_REVIEW, Status.QUARANTINED)
+    if not waiting and not (memory.status is Status.ACTIVE and memory.zone is Zone.QUARANTINE):
         raise InvalidInput(
             f"{memory.id} is {memory.status} and {memory.zone}: it is not waiting for review",
             hint="`recallens review list` shows what is.",

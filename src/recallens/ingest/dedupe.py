@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Final
 
@@ -23,21 +23,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-SIMHASH_BITS: Final = 64
-
 # Two texts merge above this share of common tokens, never at it.
 JACCARD_FLOOR: Final = 0.8
-
 # The expected Hamming distance at a cosine c is 64·arccos(c)/π: 3 bits is c = 0.99, 6 is 0.96, 9 is 0.90,
 # 12 is 0.83. In a short text one other word makes another fact, so that it must be all but equal; in a long
 # one a few words in a hundred are an edit. Each row: up to this many tokens, at most this distance.
 DISTANCE_BY_LENGTH: Final = ((8, 3), (24, 6), (64, 9))
 LONGEST_DISTANCE: Final = 12
-
-# 65,536 tokens take about 8 MB; then the memory starts anew.
-CACHE_LIMIT: Final = 65_536
-
-_token_hashes: dict[str, int] = {}
 
 _NEGATION: Final = re.compile(alternatives(lambda pack: pack.memories.negation))
 _PLAIN_NOT: Final = re.compile(alternatives(lambda pack: pack.memories.plain_negation))
@@ -64,10 +56,7 @@ def simhash(tokens: Sequence[str]) -> int:
 
 def max_distance(token_count: int) -> int:
     """The most bits in which the fingerprints of two texts of this length may differ."""
-    for longest, distance in DISTANCE_BY_LENGTH:
-        if token_count <= longest:
-            return distance
-    return LONGEST_DISTANCE
+    return next((distance for longest, distance in DISTANCE_BY_LENGTH if token_count <= longest), LONGEST_DISTANCE)
 
 
 def hamming(a: int, others: NDArray[np.uint64]) -> NDArray[np.uint8]:
@@ -94,8 +83,6 @@ def same_numbers(text_a: str, text_b: str) -> bool:
 
 def is_near_duplicate(text_a: str, tokens_a: Sequence[str], text_b: str, tokens_b: Sequence[str]) -> bool:
     """Whether one of the two texts may stand for both."""
-    if not tokens_a or not tokens_b:
-        return False
     if jaccard(tokens_a, tokens_b) <= JACCARD_FLOOR:
         return False
     distance = (simhash(tokens_a) ^ simhash(tokens_b)).bit_count()
@@ -104,21 +91,16 @@ def is_near_duplicate(text_a: str, tokens_a: Sequence[str], text_b: str, tokens_
     return same_numbers(text_a, text_b) and same_polarity(text_a, text_b)
 
 
+@lru_cache(maxsize=65_536)  # about 8 MB
 def _token_hash(token: str) -> int:
-    known = _token_hashes.get(token)
-    if known is None:
-        # Tokens come from the tokenizer without surrogates; any other caller's are replaced, not refused.
-        digest = blake2b(token.encode("utf-8", "replace"), digest_size=SIMHASH_BITS // 8).digest()
-        known = int.from_bytes(digest, "little")
-        if len(_token_hashes) >= CACHE_LIMIT:
-            _token_hashes.clear()
-        _token_hashes[token] = known
-    return known
+    # Tokens come from the tokenizer without surrogates; any other caller's are replaced, not refused.
+    return int.from_bytes(blake2b(token.encode("utf-8", "replace"), digest_size=8).digest(), "little")
 
 
 def _negations(text: str) -> tuple[int, frozenset[str]]:
-    found = [_negation(word) for word in _NEGATION.findall(fold(text))]
-    return len(found) % 2, frozenset(found)
+    # Contractions and `cannot` negate as `not` does.
+    negations = ["not" if _PLAIN_NOT.fullmatch(word) else word for word in _NEGATION.findall(fold(text))]
+    return len(negations) % 2, frozenset(negations)
 
 
 def _opposed(text_a: str, text_b: str) -> bool:
@@ -137,13 +119,7 @@ def _opposites() -> tuple[tuple[str, str], ...]:
     return tuple((first, second) for first, second in map(tokenize, pairs))
 
 
-def _negation(word: str) -> str:
-    """Contractions and `cannot` negate as `not` does."""
-    return "not" if _PLAIN_NOT.fullmatch(word) else word
-
-
 def _numbers(text: str) -> list[str]:
     folded = fold(text)
     # A number reads the same with or without the stop that closes its sentence.
-    found = [number.strip("./:-") for number in _NUMBERED.findall(folded)]
-    return found + _NUMBER_WORD.findall(folded)
+    return [number.strip("./:-") for number in _NUMBERED.findall(folded)] + _NUMBER_WORD.findall(folded)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct, field
 
@@ -17,9 +16,8 @@ from recallens.text.sentences import ELLIPSIS, cut_at_word
 TARGET_CHARACTERS: Final = 1_200
 # `recall.sessions` finds recaps by it.
 RECAP_SOURCE: Final = "session"
-# As much as a person needs to know which session it was.
-FIRST_CHARACTERS: Final = 300
-LAST_CHARACTERS: Final = 300
+# As much of what was asked first, and of what was said last, as a person needs to know which session it was.
+SHOWN_CHARACTERS: Final = 300
 UNTITLED: Final = "(untitled session)"
 _ASKERS: Final = frozenset(("user", "human"))
 _ANSWERERS: Final = frozenset(("assistant", "agent", "model", "bot"))
@@ -91,23 +89,18 @@ def recap(session: Session, memories: Sequence[Memory]) -> Draft | None:
 def _first_and_last(memories: Sequence[Memory]) -> str:
     if not memories:
         return ""
-    first = next((memory for memory in memories if _spoken_by(memory, _ASKERS)), memories[0])
-    last = next((memory for memory in reversed(memories) if _spoken_by(memory, _ANSWERERS)), memories[-1])
+    first = next((memory for memory in memories if (memory.author or "").lower() in _ASKERS), memories[0])
+    last = next((memory for memory in reversed(memories) if (memory.author or "").lower() in _ANSWERERS), memories[-1])
     asked, answered = main_language(f"{first.content} {last.content}").recap_labels
-    lines = [f"{asked}{cut_at_word(' '.join(first.content.split()), FIRST_CHARACTERS)}"]
-    if last.id != first.id:
-        tail = " ".join(last.content.split())
-        shown = tail if len(tail) <= LAST_CHARACTERS else ELLIPSIS + tail[-LAST_CHARACTERS:].partition(" ")[2]
-        lines.append(f"{answered}{shown}")
-    return "\n".join(lines)
+    opening = asked + cut_at_word(" ".join(first.content.split()), SHOWN_CHARACTERS)
+    if last.id == first.id:
+        return opening
+    tail = " ".join(last.content.split())
+    shown = tail if len(tail) <= SHOWN_CHARACTERS else ELLIPSIS + tail[-SHOWN_CHARACTERS:].partition(" ")[2]
+    return f"{opening}\n{answered}{shown}"
 
 
-def _spoken_by(memory: Memory, roles: frozenset[str]) -> bool:
-    return memory.author is not None and memory.author.lower() in roles
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentSection:
+class DocumentSection(NamedTuple):
     """A stretch of the document, with the lines it stands on, counted from 1."""
 
     text: str
@@ -117,11 +110,9 @@ class DocumentSection:
 
 def sections(text: str, target: int = TARGET_CHARACTERS) -> list[DocumentSection]:
     """Cut at blank lines and joined up to a target size; a paragraph that fits is never cut."""
-    pieces = [
-        piece for match in _PARAGRAPH.finditer(text) for piece in _split(text, match.start(), match.end(), target)
-    ]
     joined: list[tuple[int, int]] = []
-    for start, end in pieces:
+    cuts = (cut for match in _PARAGRAPH.finditer(text) for cut in _split(text, *match.span(), target))
+    for start, end in cuts:
         if joined and end - joined[-1][0] <= target:
             joined[-1] = (joined[-1][0], end)
         else:

@@ -12,7 +12,7 @@ from recallens.errors import InvalidInput
 from recallens.ingest.citations import parse_citations
 from recallens.ingest.dedupe import content_hash, simhash
 from recallens.ingest.draft import Draft
-from recallens.ingest.validate import epoch_ms, label, option, tags, text_content, unit_interval
+from recallens.ingest.validate import Option, epoch_ms, label, option, tags, text_content, unit_interval
 from recallens.model.citation import Citation, FileCitation
 from recallens.model.craft import affected_files, check_fields
 from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Tier, Zone
@@ -34,23 +34,13 @@ def check(draft: Draft) -> None:
     """Refuse what `prepare` would refuse, without the work."""
     text_content(draft.content)
     tags(draft.tags)
-    for what, kind, value in (
-        ("sector", Sector, draft.sector),
-        ("kind", Kind, draft.kind),
-        ("tier", Tier, draft.tier),
-        ("status", Status, draft.status),
-        ("zone", Zone, draft.zone),
-    ):
-        if value is not None:
-            option(kind, value, what)
-    for name, number in (
-        ("importance", draft.importance),
-        ("confidence", draft.confidence),
-        ("salience", draft.salience),
-        ("reward", draft.reward),
-    ):
-        if number is not None:
-            unit_interval(name, number)
+    _chosen(Sector, draft.sector)
+    kind = _chosen(Kind, draft.kind)
+    _chosen(Tier, draft.tier)
+    status = _chosen(Status, draft.status)
+    _chosen(Zone, draft.zone)
+    for name in ("importance", "confidence", "salience", "reward"):
+        _share(name, getattr(draft, name), 0.0)
     for name in _LABELS:
         label(name, getattr(draft, name))
     for name in ("created", "valid_from", "valid_until"):
@@ -63,12 +53,11 @@ def check(draft: Draft) -> None:
         json.dumps(dict(draft.attributes), ensure_ascii=False).encode()
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"attributes must be plain JSON values ({error})") from error
-    if draft.kind is not None:
-        check_fields(option(Kind, draft.kind, "kind"), draft.attributes)
+    if kind is not None:
+        check_fields(kind, draft.attributes)
     if draft.valid_from is not None and draft.valid_until is not None and draft.valid_until <= draft.valid_from:
         raise InvalidInput("valid-until must come after valid-from")
-    superseded = draft.status is not None and option(Status, draft.status, "status") is Status.SUPERSEDED
-    if superseded and draft.valid_until is None:
+    if status is Status.SUPERSEDED and draft.valid_until is None:
         raise InvalidInput("a superseded memory needs valid-until: the time at which it was")
 
 
@@ -88,9 +77,8 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
     content, redacted = redact(text_content(draft.content))
     title, more = _redacted(draft.title)
     summary, still_more = _redacted(draft.summary)
-    given = tags(draft.tags)
-    annotations = annotate(content, given)
-    sector = option(Sector, draft.sector, "sector") if draft.sector is not None else classify_sector(content)
+    annotations = annotate(content, tags(draft.tags))
+    sector = _chosen(Sector, draft.sector) or classify_sector(content)
     created = now if draft.created is None else draft.created
     memory = Memory(
         id=id,
@@ -100,10 +88,10 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
         updated=created,
         project=label("project", draft.project),
         sector=sector,
-        kind=option(Kind, draft.kind, "kind") if draft.kind is not None else classify_kind(content, sector),
-        tier=option(Tier, draft.tier, "tier") if draft.tier is not None else Tier.PROJECT,
-        status=option(Status, draft.status, "status") if draft.status is not None else Status.ACTIVE,
-        zone=option(Zone, draft.zone, "zone") if draft.zone is not None else Zone.TRUSTED,
+        kind=_chosen(Kind, draft.kind) or classify_kind(content, sector),
+        tier=_chosen(Tier, draft.tier) or Tier.PROJECT,
+        status=_chosen(Status, draft.status) or Status.ACTIVE,
+        zone=_chosen(Zone, draft.zone) or Zone.TRUSTED,
         title=title,
         summary=summary,
         tags=annotations.tags,
@@ -176,14 +164,9 @@ def labels(
         yield value, "path"
         if "/" in value:
             yield value.rsplit("/", 1)[1], "path"
-    for kind, values in (
-        ("entity", annotations.entities),
-        ("symbol", annotations.symbols),
-        ("error", annotations.errors),
-        ("date", annotations.dates),
-        ("tag", annotations.tags),
-    ):
-        for value in values:
+    sorts = {"entity": "entities", "symbol": "symbols", "error": "errors", "date": "dates", "tag": "tags"}
+    for kind, field in sorts.items():
+        for value in getattr(annotations, field):
             yield normalize(value), kind
     for commit in annotations.commits:
         yield normalize(commit)[:COMMIT_LABEL], "commit"
@@ -192,6 +175,10 @@ def labels(
 def kept_text(text: str | None) -> str | None:
     """A title or summary as it may be stored: clean, and without secrets."""
     return _redacted(label("a title or summary", text))[0]
+
+
+def _chosen(enum_type: type[Option], value: str | None) -> Option | None:
+    return None if value is None else option(enum_type, value, enum_type.__name__.lower())
 
 
 def _share(name: str, value: float | None, default: float) -> float:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum
+
+from msgspec import Struct
 
 from recallens.ingest.dedupe import jaccard, same_numbers, same_polarity
 from recallens.model.citation import Citation
@@ -45,8 +46,7 @@ def worded_alike(text_a: str, text_b: str) -> bool:
     return same_numbers(text_a, text_b) and same_polarity(text_a, text_b)
 
 
-@dataclass(frozen=True, slots=True)
-class Attempts:
+class Attempts(Struct, frozen=True):
     """The ended tasks of one wording, in order; what they logged and remembered, by task id."""
 
     tasks: Sequence[Task]
@@ -67,16 +67,15 @@ class Attempts:
 
     def episodes(self) -> list[Memory]:
         ids = {task.episode for task in self.tasks}
-        return [memory for each in self.memories.values() for memory in each if memory.id in ids]
+        return [memory for memories in self.memories.values() for memory in memories if memory.id in ids]
 
     def zone(self) -> Zone:
         """No more trusted than the least trusted of the episodes that it is made of."""
-        order = tuple(Zone)
-        return min((memory.zone for memory in self.episodes()), key=order.index, default=Zone.WORKING)
+        return min((memory.zone for memory in self.episodes()), key=tuple(Zone).index, default=Zone.WORKING)
 
 
 def _reward(task: Task) -> float:
-    return task.reward if task.reward is not None else 0.0
+    return task.reward or 0.0
 
 
 def promotions(attempts: Attempts) -> list[Craft]:
@@ -84,8 +83,7 @@ def promotions(attempts: Attempts) -> list[Craft]:
         return []
     crafts: list[Craft] = []
     if attempts.mean >= SUCCESS:
-        steps = _steps(attempts)
-        crafts.append(_skill(attempts, steps) if steps else _pattern(attempts))
+        crafts.append(_skill_or_pattern(attempts))
     if len(attempts.failures) >= LEAST_ATTEMPTS:
         crafts.append(_gotcha(attempts))
     return crafts
@@ -96,28 +94,23 @@ def _best(tasks: Sequence[Task]) -> Task:
     return max(tasks, key=_reward)
 
 
-def _pattern(attempts: Attempts) -> Pattern:
-    best = _best(attempts.successes)
-    return Pattern(
-        title=_title(attempts),
-        description=best.summary or best.text,
-        success_count=len(attempts.successes),
-        citations=_cited(attempts, attempts.successes),
-    )
-
-
-def _skill(attempts: Attempts, steps: str) -> Skill:
-    remembered = [memory for each in attempts.memories.values() for memory in each]
+def _skill_or_pattern(attempts: Attempts) -> Craft:
+    successes = attempts.successes
+    best, title, citations = _best(successes), _title(attempts), _cited(attempts, successes)
+    steps = _steps(attempts)
+    if steps is None:
+        return Pattern(title, best.summary or best.text, success_count=len(successes), citations=citations)
+    remembered = [memory for memories in attempts.memories.values() for memory in memories]
     principles = [memory for memory in remembered if memory.kind in (Kind.PRINCIPLE, Kind.LESSON)]
     warned = [first_sentence(memory.content, SENTENCE) for memory in remembered if memory.kind is Kind.GOTCHA]
     return Skill(
-        topic=_title(attempts),
-        context=_best(attempts.successes).text,
+        topic=title,
+        context=best.text,
         core_principles=_few(first_sentence(memory.content, SENTENCE) for memory in principles),
         pitfalls=_few([*warned, *(first_sentence(task.summary or "", SENTENCE) for task in attempts.failures)]),
         implementation_guide=steps,
         confidence=round(expected_reward(len(attempts.tasks), fsum(map(_reward, attempts.tasks))), 4),
-        citations=_cited(attempts, attempts.successes),
+        citations=citations,
     )
 
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from math import log2
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from recallens.text.languages import PACKS, alternatives, each
 from recallens.text.normalize import clean
@@ -60,13 +59,11 @@ _DESCRIPTIVE: Final = frozenset((
 ))  # fmt: skip
 
 _VALUE: Final = re.compile(r"(?P<keep>[:=]\s{0,8}[\"'`]?)(?P<secret>[A-Za-z0-9+/_-]{32,}+={0,2})(?![A-Za-z0-9+/_-])")
-
 _QUERY_NAME: Final = re.compile(r"[?&#][\w.-]*\Z")
 _LOOK_BACK: Final = 48
 
 
-@dataclass(frozen=True, slots=True)
-class SecretFormat:
+class SecretFormat(NamedTuple):
     """A provider's token: the pattern is only tried where one of the signs occurs."""
 
     kind: str
@@ -116,9 +113,7 @@ _PLACEHOLDER: Final = re.compile(
 _PLACEHOLDER_WORD: Final = re.compile(
     rf"\.\.\.|…|\*\*\*|xxxx|{alternatives(lambda pack: pack.secrets.placeholders)}", re.IGNORECASE
 )
-_DESCRIBING_WORDS: Final = frozenset(
-    word for words in each(lambda pack: pack.secrets.descriptions) for word in words.split()
-)
+_DESCRIBING_WORDS: Final = frozenset(" ".join(each(lambda pack: pack.secrets.descriptions)).split())
 _IDENTIFIER: Final = re.compile(
     r"[A-Za-z_]+(?:\.[A-Za-z_]\w*)*|[a-z]+(?:_[a-z0-9]+)+|[A-Z]+(?:_[A-Z0-9]+)+|[\w-]+(?:\.[A-Za-z_]\w*)+"
 )
@@ -144,19 +139,19 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
 
 def redact_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Attributes as they may be stored: every text in them is clean and redacted as content is."""
-    return {name: _redact_value(value) for name, value in values.items()}
 
+    def safe(value: Any) -> Any:
+        match value:
+            case str():
+                return redact(clean(value))[0]
+            case Mapping():
+                return redact_values(value)
+            case list() | tuple():
+                return [safe(item) for item in value]
+            case _:
+                return value
 
-def _redact_value(value: Any) -> Any:
-    match value:
-        case str():
-            return redact(clean(value))[0]
-        case Mapping():
-            return {name: _redact_value(each) for name, each in value.items()}
-        case list() | tuple():
-            return [_redact_value(each) for each in value]
-        case _:
-            return value
+    return {name: safe(value) for name, value in values.items()}
 
 
 def _redact_piece(text: str, kinds: dict[str, None]) -> str:
@@ -165,14 +160,19 @@ def _redact_piece(text: str, kinds: dict[str, None]) -> str:
     for form in FORMATS:
         if any(sign in text for sign in form.signs) and form.pattern.search(text):
             text = form.pattern.sub(_mark(form.kind, kinds), text)
+
+    def replace(pattern: re.Pattern[str], kind: str, is_secret: Callable[[re.Match[str]], bool], text: str) -> str:
+        return pattern.sub(lambda m: m["keep"] + _mark(kind, kinds) if is_secret(m) else m.group(), text)
+
     if "://" in text:
-        text = _CONNECTION.sub(lambda match: _connection(match, kinds), text)
+        # Any password counts here, even `pw`: only what is plainly to be filled in stays.
+        text = replace(_CONNECTION, "connection-password", lambda match: match["secret"][0] not in "[{$*%", text)
     if "earer" in text or "uthorization" in text or "EARER" in text or "UTHORIZATION" in text:
-        text = _AUTHORIZATION.sub(lambda match: _authorization(match, kinds), text)
+        text = replace(_AUTHORIZATION, "bearer-token", _is_bearer, text)
     if ":" not in text and "=" not in text:
         return text
-    text = _AWS_SECRET.sub(lambda match: match["keep"] + _mark("aws-secret-key", kinds), text)
-    return _VALUE.sub(lambda match: _value(match, kinds), _redact_assignments(text, kinds))
+    text = replace(_AWS_SECRET, "aws-secret-key", lambda match: True, text)
+    return replace(_VALUE, "high-entropy", _is_random, _redact_assignments(text, kinds))
 
 
 def _mark(kind: str, kinds: dict[str, None]) -> str:
@@ -196,26 +196,15 @@ def _redact_pem(text: str, kinds: dict[str, None]) -> str:
     return "".join((*kept, text[at:]))
 
 
-def _connection(match: re.Match[str], kinds: dict[str, None]) -> str:
-    # Any password counts here, even `pw`: only what is plainly to be filled in stays.
-    if match["secret"][0] in "[{$*%":
-        return match.group()
-    return match["keep"] + _mark("connection-password", kinds)
-
-
-def _authorization(match: re.Match[str], kinds: dict[str, None]) -> str:
+def _is_bearer(match: re.Match[str]) -> bool:
     token = match["secret"]
-    if is_placeholder(token) or token.islower() or token.isalpha():
-        return match.group()
-    return match["keep"] + _mark("bearer-token", kinds)
+    return not (is_placeholder(token) or token.islower() or token.isalpha())
 
 
-def _value(match: re.Match[str], kinds: dict[str, None]) -> str:
+def _is_random(match: re.Match[str]) -> bool:
     # In the query of a URL a long random value is mostly the id of a video or a diagram.
     before = match.string[max(0, match.start() - _LOOK_BACK) : match.start()]
-    if not is_entropic(match["secret"]) or _QUERY_NAME.search(before):
-        return match.group()
-    return match["keep"] + _mark("high-entropy", kinds)
+    return is_entropic(match["secret"]) and not _QUERY_NAME.search(before)
 
 
 def _redact_assignments(text: str, kinds: dict[str, None]) -> str:
@@ -228,7 +217,8 @@ def _redact_assignments(text: str, kinds: dict[str, None]) -> str:
         group = next(name for name in _VALUE_GROUPS if match[name] is not None)
         start, end = match.span(group)
         value = text[start:end].rstrip(".:") if group == "bare" else text[start:end]
-        if _is_assigned_secret(match, value, quoted=group != "bare"):
+        describes = match["call"] or _DESCRIPTIVE.intersection(match["suffix"].replace("-", "_").split("_"))
+        if not describes and is_secret_value(value, quoted=group != "bare"):
             kept += (text[at:start], _mark("password" if match["password"] else "secret", kinds))
             at = end = start + len(value)
             match = _ASSIGNMENT.search(lowered, end)
@@ -238,20 +228,15 @@ def _redact_assignments(text: str, kinds: dict[str, None]) -> str:
     return "".join((*kept, text[at:]))
 
 
-def _is_assigned_secret(match: re.Match[str], value: str, *, quoted: bool) -> bool:
-    if match["call"] or _DESCRIPTIVE.intersection(match["suffix"].replace("-", "_").split("_")):
-        return False
-    return is_secret_value(value, quoted=quoted)
-
-
 def is_secret_value(value: str, *, quoted: bool) -> bool:
     """Whether a value assigned to a password or key is the secret itself: no placeholder, expression or prose."""
     if len(value) < SHORTEST_SECRET or _SPACE.search(value):
         return False
-    if not quoted:
-        return _is_mixed(value) and _IDENTIFIER.fullmatch(value) is None and not is_placeholder(value)
+    # A digit or a sign beside letters, as in what people and generators make; a number or a date is neither.
+    is_mixed = _LETTER.search(value) and _DIGIT_OR_SIGN.search(value) and not _DATE_OR_NUMBER.fullmatch(value)
     is_word = value.isalpha() and len(value) >= SHORTEST_QUOTED_WORD and value.lower() not in _DESCRIBING_WORDS
-    return (is_word or _is_mixed(value)) and not is_placeholder(value)
+    likely = is_mixed or is_word if quoted else is_mixed and not _IDENTIFIER.fullmatch(value)
+    return bool(likely) and not is_placeholder(value)
 
 
 def is_placeholder(value: str) -> bool:
@@ -263,7 +248,7 @@ def is_entropic(value: str) -> bool:
     """Whether a value is random rather than spelled."""
     if len(value) < SHORTEST_ENTROPIC or value.startswith(("sha256-", "sha384-", "sha512-")):
         return False
-    has_all = any(c.isdigit() for c in value) and any(c.isupper() for c in value) and any(c.islower() for c in value)
+    has_all = all(any(map(sort, value)) for sort in (str.isdigit, str.isupper, str.islower))
     return has_all and entropy(value) >= ENTROPY_FLOOR
 
 
@@ -271,9 +256,3 @@ def entropy(value: str) -> float:
     """H = −Σ p·log2(p) over the characters."""
     size = len(value)
     return -sum(count / size * log2(count / size) for count in Counter(value).values())
-
-
-def _is_mixed(value: str) -> bool:
-    """A digit or a sign beside letters, as in what people and generators make; a number or a date is neither."""
-    has_both = _LETTER.search(value) is not None and _DIGIT_OR_SIGN.search(value) is not None
-    return has_both and _DATE_OR_NUMBER.fullmatch(value) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from recallens.errors import InvalidInput, UnknownOption
@@ -21,21 +21,11 @@ Option = TypeVar("Option", bound="StrEnum")
 MAX_CONTENT_BYTES: Final = 4 * 1024 * 1024
 
 MAX_NAMESPACE: Final = 128
-
 # An epoch number above this is milliseconds: as seconds it would be after the year 5100.
 _MILLISECONDS_FROM: Final = 100_000_000_000
-
 _EARLIEST_MS: Final = -62_135_596_800_000
 _LATEST_MS: Final = 253_402_300_799_999
-
-_UNIT_MS: Final = {
-    "s": 1_000,
-    "m": 60_000,
-    "min": 60_000,
-    "h": 3_600_000,
-    "d": 86_400_000,
-    "w": 604_800_000,
-}
+_UNIT_MS: Final = {"s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 _NAMESPACE: Final = re.compile(rf"[\w.\-/:@{MARKS}]+")
 _RELATIVE: Final = re.compile(r"(\d{1,9})\s*(min|[smhdw])(?:\s+ago)?", re.IGNORECASE)
@@ -52,22 +42,18 @@ def option(enum_type: type[Option], value: object, what: str) -> Option:
     """The member that the value names, in any case."""
     if isinstance(value, enum_type):
         return value
-    if isinstance(value, str):
-        wanted = value.strip().casefold()
-        for member in enum_type:
-            if member.value.casefold() == wanted:
-                return member
+    members = {member.value.casefold(): member for member in enum_type}
+    if isinstance(value, str) and (member := members.get(value.strip().casefold())) is not None:
+        return member
     raise UnknownOption(what, value, [member.value for member in enum_type])
 
 
 def unit_interval(name: str, value: Any) -> float:
     """A finite number from 0 to 1."""
-    number = math.nan
-    if not isinstance(value, (bool, str, bytes)):
-        try:
-            number = float(value)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
+    try:
+        number = math.nan if isinstance(value, (bool, str, bytes)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
     if not 0.0 <= number <= 1.0:
         raise InvalidInput(f"{name} is {value!r}; it must be a number from 0 to 1")
     return number
@@ -105,11 +91,9 @@ def label(what: str, value: object) -> str | None:
 
 def epoch_ms(what: str, value: object) -> int | None:
     """A time as it is kept, of any year that a calendar can name; None where there is none."""
-    if value is None:
-        return None
-    if not isinstance(value, int) or not _EARLIEST_MS <= value <= _LATEST_MS:
-        raise InvalidInput(f"{what} must be a time in epoch milliseconds, not {value!r}")
-    return value
+    if value is None or (isinstance(value, int) and _EARLIEST_MS <= value <= _LATEST_MS):
+        return value
+    raise InvalidInput(f"{what} must be a time in epoch milliseconds, not {value!r}")
 
 
 def tags(values: Iterable[str]) -> tuple[str, ...]:
@@ -169,5 +153,4 @@ def _from_text(text: str, now_ms: int) -> int | None:
 
 def _epoch_ms(moment: datetime) -> int:
     aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    since = aware - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+    return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

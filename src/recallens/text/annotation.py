@@ -16,7 +16,6 @@ from recallens.text.tokenizer import tokenize
 
 # A longer text is a log; what it is about stands in its first pages.
 ANNOTATED_CHARACTERS: Final = 200_000
-
 # Beyond this many of one sort, a text is a listing, and no name in it says what it is about.
 MOST_OF_A_SORT: Final = 128
 
@@ -60,13 +59,13 @@ _DIRECTIVES: Final = frozenset(("include", "define", "ifdef", "ifndef", "endif",
 
 # Names in prose, by their spelling. A missed name costs one link, a wrong one links what has nothing in common.
 MOST_ENTITIES: Final = 32
-
 # A name of more words is a heading in title case.
 _MOST_WORDS: Final = 5
 
 _WORD: Final = r"[A-Z][A-Za-z0-9À-ɏ]*+(?:['’&-][A-Za-zÀ-ɏ0-9]++){0,2}"
-_JOINT: Final = alternatives(lambda pack: pack.names.joints)
-_NAME: Final = re.compile(rf"(?<![\w.@#/'’-]){_WORD}(?:[ ](?:(?:{_JOINT})[ ])?{_WORD})+")
+_NAME: Final = re.compile(
+    rf"(?<![\w.@#/'’-]){_WORD}(?:[ ](?:(?:{alternatives(lambda pack: pack.names.joints)})[ ])?{_WORD})+"
+)
 _CAMEL_NAME: Final = re.compile(r"(?<![\w./\\@#-])(?:[A-Z][a-z0-9]++|[a-z])(?:[A-Z]+[a-z0-9]*+)+(?![\w(/\\]|\.\w)")
 # No name in camel case is without one.
 _HUMP: Final = re.compile(r"[a-z0-9][A-Z]")
@@ -74,15 +73,14 @@ _HANDLE: Final = re.compile(r"(?<![\w.@/])@[A-Za-z0-9_][\w-]{1,38}(?![\w/.-])")
 _QUOTED: Final = re.compile(r"[\"“「『]([^\"“”「」『』\n]{2,48})[\"”」』]")
 _QUOTED_NAME: Final = re.compile(alternatives(lambda pack: pack.names.quoted))
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;…。]['\"”’)]*\s+|\n\s*|[-*•>]\s+|[\"“(\[])$")
+# Enough before a match to see whether a sentence starts there.
+_LOOK_BACK: Final = 8
 
 _ARTICLES: Final = frozenset(word for pack in PACKS for word in pack.names.articles)
 _POSSESSIVES: Final = tuple(ending for pack in PACKS for ending in pack.names.possessives)
 
-# Enough before a match to see whether a sentence starts there.
-_LOOK_BACK: Final = 8
-
 # What counts as a file path in running text: prose is full of slashes (and/or, 24/7) and dots (Node.js).
-_KNOWN: Final = """
+_EXTENSIONS: Final = """
 py pyi ipynb js jsx ts tsx mjs cjs vue svelte java kt kts scala go rs rb php c h cc cpp cxx hpp hh cs fs
 swift m mm sh bash zsh fish ps1 bat cmd sql graphql proto html htm css scss sass less xml svg json jsonl
 json5 yaml yml toml ini cfg conf env lock md mdx rst txt tex pdf csv tsv parquet log diff patch png jpg
@@ -90,13 +88,10 @@ jpeg gif webp ico mp3 mp4 wav zip tar gz tgz whl jar exe dll so db sqlite sqlite
 hs clj dart tf tfvars gradle cmake hwp docx xlsx pptx doc xls ppt bak tmp pem crt key service wasm onnx
 npz npy pkl safetensors
 """
-EXTENSIONS: Final = frozenset(_KNOWN.split())
-
+EXTENSIONS: Final = frozenset(_EXTENSIONS.split())
 DOMAINS: Final = frozenset(("com", "org", "net", "io", "dev", "ai", "co", "kr", "app", "gov", "edu", "uk", "me"))
-
 # Products that are named like a file.
 _PRODUCT: Final = re.compile(r"(?:node|vue|next|nuxt|react|express|three|d3|chart|ember|backbone|nest)\.js", re.I)
-
 _ROOT_NAMES: Final = """
 src lib libs test tests docs doc app apps bin etc usr var opt home tmp packages pkg cmd internal scripts
 config components node_modules dist build include public static assets examples migrations tools vendor
@@ -148,18 +143,18 @@ def _distinct(names: list[tuple[int, str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for _, name in sorted(names)))[:MOST_OF_A_SORT]
 
 
+def _matches(pattern: re.Pattern[str], text: str, sign: object = True) -> list[tuple[int, str]]:
+    """Where each match starts, and the match, which is its group if it has one; none where there is no sign of any."""
+    group = min(pattern.groups, 1)
+    return [(match.start(group), match[group]) for match in pattern.finditer(text)] if sign else []
+
+
 def _symbols(text: str, taken: set[str]) -> tuple[str, ...]:
-    symbols = [(match.start(1), match[1]) for match in _CALL.finditer(text)] if "()" in text else []
-    if "_" in text:
-        symbols += [(match.start(), match.group()) for match in _SNAKE.finditer(text)]
-    if _HUMP.search(text):
-        symbols += [(match.start(), match.group()) for match in _CAMEL_SYMBOL.finditer(text)]
-    if "." in text:
-        symbols += [
-            (match.start(), match.group()) for match in _DOTTED.finditer(text) if _is_dotted_name(match.group())
-        ]
+    symbols = _matches(_CALL, text, "()" in text) + _matches(_SNAKE, text, "_" in text)
+    symbols += _matches(_CAMEL_SYMBOL, text, _HUMP.search(text))
+    symbols += [(at, name) for at, name in _matches(_DOTTED, text, "." in text) if _is_dotted_name(name)]
     if "`" in text:
-        symbols += [(match.start(1), match[1].removesuffix("()")) for match in _BACKTICKED.finditer(text)]
+        symbols += [(at, name.removesuffix("()")) for at, name in _matches(_BACKTICKED, text)]
         symbols = [(at, name) for at, name in symbols if _IDENTIFIER.fullmatch(name)]
     return _distinct([(at, name) for at, name in symbols if name not in taken and not _PLAIN_ACRONYM.fullmatch(name)])
 
@@ -167,26 +162,19 @@ def _symbols(text: str, taken: set[str]) -> tuple[str, ...]:
 def _is_dotted_name(name: str) -> bool:
     """Not a file, a host, or two sentences without the space between them."""
     parts = name.split(".")
-    if parts[-1].lower() in EXTENSIONS or parts[-1].lower() in DOMAINS:
-        return False
-    return not (len(parts) == 2 and parts[0].islower() and parts[1].istitle())
+    is_address = parts[-1].lower() in EXTENSIONS or parts[-1].lower() in DOMAINS
+    return not is_address and not (len(parts) == 2 and parts[0].islower() and parts[1].istitle())
 
 
 def _commits(text: str) -> tuple[str, ...]:
-    if _DIGIT.search(text) is None and "ommit" not in text and "OMMIT" not in text:
-        return ()
-    commits = [
-        (match.start(), match.group())
-        for match in _COMMIT.finditer(text)
-        if not match.group().isdigit() and not match.group().isalpha()
-    ]
-    if "ommit" in text or "OMMIT" in text:
-        commits += [(match.start(1), match[1].lower()) for match in _NAMED_COMMIT.finditer(text)]
-    return _distinct(commits)
+    # Letters alone are a word, digits alone a number, unless the word `commit` stands before them.
+    commits = [(at, c) for at, c in _matches(_COMMIT, text, _DIGIT.search(text)) if not c.isdigit() and not c.isalpha()]
+    named = _matches(_NAMED_COMMIT, text, "ommit" in text or "OMMIT" in text)
+    return _distinct(commits + [(at, commit.lower()) for at, commit in named])
 
 
 def _errors(text: str) -> list[tuple[int, str]]:
-    errors = [(match.start(), match.group()) for match in _ERROR.finditer(text)] if _ERROR_SIGN.search(text) else []
+    errors = _matches(_ERROR, text, _ERROR_SIGN.search(text))
     if _DIGITS.search(text) is None:
         return errors
     errors += [(match.start(), f"HTTP {match[1]}") for match in _HTTP.finditer(text)]
@@ -204,13 +192,9 @@ def _tags(prose: str, tags: Iterable[str]) -> tuple[str, ...]:
 
 def entities(prose: str) -> tuple[str, ...]:
     """The distinct names in text order."""
-    names = [(match.start(), match.group()) for match in _CAMEL_NAME.finditer(prose)] if _HUMP.search(prose) else []
+    names = _matches(_CAMEL_NAME, prose, _HUMP.search(prose)) + _matches(_HANDLE, prose, "@" in prose)
     names += [named for match in _NAME.finditer(prose) if (named := _name(prose, match))]
-    if "@" in prose:
-        names += [(match.start(), match.group()) for match in _HANDLE.finditer(prose)]
-    names += [
-        (match.start(1), match[1].strip()) for match in _QUOTED.finditer(prose) if _is_quoted_name(match[1].strip())
-    ]
+    names += [(at, quoted.strip()) for at, quoted in _matches(_QUOTED, prose) if _is_quoted_name(quoted.strip())]
     return tuple(dict.fromkeys(name for _, name in sorted(names)))[:MOST_ENTITIES]
 
 
@@ -227,7 +211,8 @@ def _name(prose: str, match: re.Match[str]) -> tuple[int, str] | None:
     is_shouted = all(word.isupper() for word in words)
     if not 2 <= len(words) <= _MOST_WORDS or is_shouted:
         return None
-    return at, _without_possessive(" ".join(words))
+    name = " ".join(words)
+    return at, next((name.removesuffix(ending) for ending in _POSSESSIVES if name.endswith(ending)), name)
 
 
 @cache
@@ -238,10 +223,6 @@ def _openers() -> frozenset[str]:
 
 def _is_opener(word: str) -> bool:
     return all(token in _openers() for token in tokenize(word))
-
-
-def _without_possessive(name: str) -> str:
-    return next((name.removesuffix(ending) for ending in _POSSESSIVES if name.endswith(ending)), name)
 
 
 def _is_quoted_name(text: str) -> bool:
@@ -256,17 +237,9 @@ def _is_quoted_name(text: str) -> bool:
 
 def file_paths(text: str) -> list[tuple[int, str]]:
     """Where each path starts, and the path."""
-    paths: list[tuple[int, str]] = []
-    if "/" in text or "\\" in text:
-        for match in _SLASHED.finditer(text):
-            path = match.group().rstrip(".-")
-            if is_path(path):
-                paths.append((match.start(), path))
-    if "." in text:
-        for match in _DOTTED_FILE.finditer(text):
-            if is_bare_file(match.group()):
-                paths.append((match.start(), match.group()))
-    return paths
+    slashed = _matches(_SLASHED, text, "/" in text or "\\" in text)
+    paths = [(at, path.rstrip(".-")) for at, path in slashed if is_path(path.rstrip(".-"))]
+    return paths + [(at, name) for at, name in _matches(_DOTTED_FILE, text, "." in text) if is_bare_file(name)]
 
 
 def is_file(path: str) -> bool:
@@ -278,15 +251,16 @@ def is_file(path: str) -> bool:
 
 def is_bare_file(name: str) -> bool:
     extension = _EXTENSION.search(name)
-    if extension is None or extension[1].lower() not in EXTENSIONS:
-        return False
-    return _PRODUCT.fullmatch(name) is None
+    return extension is not None and extension[1].lower() in EXTENSIONS and _PRODUCT.fullmatch(name) is None
 
 
 def is_path(path: str) -> bool:
     """A path with a slash: it has an extension, is rooted (/etc/hosts, ./x, ~/x, C:\\x), or is code-like."""
     parts = [part for part in re.split(r"[/\\]", path) if part]
-    if not parts or not any(character.isalpha() for character in path) or _is_web_address(parts[0]):
+    if not parts or not any(character.isalpha() for character in path):
+        return False
+    host, _, domain = parts[0].rpartition(".")
+    if host and domain.lower() in DOMAINS:
         return False
     if path.startswith(("./", "../", "~/", ".\\", "..\\")) or path[1:3] == ":\\":
         return True
@@ -298,11 +272,6 @@ def is_path(path: str) -> bool:
     if extension and (extension[1].lower() in EXTENSIONS or len(parts) >= 3):
         return True
     return parts[0] in _ROOTS or (len(parts) >= 3 and _CODE_LIKE.search(path) is not None)
-
-
-def _is_web_address(host: str) -> bool:
-    head, dot, ending = host.rpartition(".")
-    return bool(dot and head and ending.lower() in DOMAINS)
 
 
 def iso_dates(text: str) -> list[str]:
@@ -326,11 +295,8 @@ def _spelled_dates() -> tuple[re.Pattern[str], ...]:
 
 def _iso(match: re.Match[str]) -> str | None:
     groups = match.groupdict()
-    # 2024.3 is a version as often as a month, and 2024/3 a fraction of a path.
-    if groups.get("mark") in (".", "/") and groups["day"] is None:
-        return None
-    # Without its zero, 2024-3 is a range or a number as often as a month.
-    if groups.get("mark") == "-" and groups["day"] is None and len(groups["month"]) != 2:
+    # 2024.3 is a version as often as a month, 2024/3 a fraction of a path, and 2024-3 without its zero a range.
+    if groups["day"] is None and "mark" in groups and (groups["mark"] != "-" or len(groups["month"]) != 2):
         return None
     name = groups["month"].rstrip(".").lower()
     month = _MONTHS[name] if name in _MONTHS else int(name)

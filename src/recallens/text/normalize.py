@@ -13,7 +13,6 @@ _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 # Control characters separate words for a reader, so they become spaces rather than join their neighbours.
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
-
 MAX_TAGS: Final = 64
 MAX_TAG: Final = 128
 

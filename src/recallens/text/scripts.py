@@ -77,10 +77,8 @@ def known_share(text: str, languages: Sequence[str]) -> float:
     if not languages or text.isascii():
         return 1.0
     letters = len(_LETTER.findall(text))
-    if not letters:
-        return 1.0
     scripts = {script for language in languages for script in _WRITTEN.get(language, ("latin",))}
-    return min(1.0, sum(len(_letter_of(script).findall(text)) for script in scripts) / letters)
+    return min(1.0, sum(len(_letter_of(script).findall(text)) for script in scripts) / letters) if letters else 1.0
 
 
 def script_of(text: str) -> Script:

@@ -8,11 +8,10 @@ from typing import Final
 from recallens.text.languages import alternatives, each
 
 # Their full stop does not end a sentence.
-_ABBREVIATIONS: Final = frozenset(word for line in each(lambda pack: pack.abbreviations) for word in line.split())
+_ABBREVIATIONS: Final = frozenset(" ".join(each(lambda pack: pack.abbreviations)).split())
 
 # A list marker (1. or a.) is short and stands at the start of its line.
 _LIST_MARKER: Final = re.compile(r"(?:^|\n)[ \t]*(?:\d{1,3}|[A-Za-z])$")
-
 _LAST_WORD: Final = re.compile(r"[^\s(\[\"'“‘]+$")
 
 # Closers stay with their sentence. A full-width stop needs no space. A run of stops is only entered at its start, which
@@ -33,12 +32,8 @@ ELLIPSIS: Final = "…"
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, stripped; blank lines and list items also end one."""
-    pieces: list[str] = []
-    begin = 0
-    for end in sentence_ends(text):
-        pieces.append(text[begin:end].strip())
-        begin = end
-    return [sentence for sentence in pieces if sentence]
+    ends = sentence_ends(text)
+    return [sentence for begin, end in zip([0, *ends], ends, strict=False) if (sentence := text[begin:end].strip())]
 
 
 def sentence_ends(text: str) -> list[int]:
@@ -53,13 +48,7 @@ def first_sentence(text: str, limit: int) -> str:
         return ""
     # Only the head can matter, and a document may be long.
     head = text.lstrip()[: 4 * limit + 256]
-    first = sentences(head)
-    if not first:
-        return ""
-    line = " ".join(first[0].split())
-    if len(line) <= limit:
-        return line
-    return cut_at_word(line, limit)
+    return cut_at_word(" ".join("".join(sentences(head)[:1]).split()), limit)
 
 
 def cut_at_word(line: str, limit: int) -> str:
@@ -82,7 +71,5 @@ def _continues(text: str, stop: int) -> bool:
     if _LIST_MARKER.search(before):
         return True
     word = _LAST_WORD.search(before)
-    if word is None:
-        return False
-    last = word.group().lower()
-    return last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and word.group().isupper())
+    last = word.group() if word is not None else ""
+    return last.lower() in _ABBREVIATIONS or (len(last.lower()) == 1 and last.isalpha() and last.isupper())

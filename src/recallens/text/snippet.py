@@ -33,7 +33,6 @@ _LEAD = re.compile(rf"(?:[\W_]*+[^\W_]++){{{LEAD_WORDS}}}")
 _ANY_RUN = re.compile(r"((?:[A-Za-z0-9][a-z0-9]*+|[A-Z0-9]++)(?![^\W_]))|[^\W_]++")
 _PLAIN_RUN = re.compile(r"[A-Za-z0-9]+")
 _APART = {code: " " for code in range(128) if not chr(code).isalnum()}
-_NONE: frozenset[str] = frozenset()
 
 
 def beginning(token: str) -> str:
@@ -62,22 +61,17 @@ class Snippets:
         head = composed[:SCANNED_CHARACTERS]
         runs = self._likely_plain(head) if head.isascii() else self._likely(head)
         met = [(start, run, tokens_of(run)) for start, run in runs]
-        hits = self._hits(met, opened=len(self._wanted) <= PREFIX_QUERY_WORDS) or self._hits(met, opened=True)
+        hits = self._hits(met, len(self._wanted) <= PREFIX_QUERY_WORDS) or self._hits(met, True)
         return _snippet(composed, head, hits) if hits else ""
 
     def _likely(self, text: str) -> list[tuple[int, str]]:
         """The runs that may hold a word that was asked for: most begin unlike any, and need no tokenizing."""
-        beginnings, lowered = self._beginnings, text.lower()
+        beginnings, lowered, runs = self._beginnings, text.lower(), _ANY_RUN.finditer(text)
         if len(lowered) == len(text):
             begins = lowered.startswith
-            likely = [
-                run for run in _ANY_RUN.finditer(text) if run.lastindex is None or begins(beginnings, run.start())
-            ]
-        else:  # a letter whose small form is two letters has moved all that follow
-            likely = [
-                run for run in _ANY_RUN.finditer(text) if run.lastindex is None or run[0].lower().startswith(beginnings)
-            ]
-        return [(run.start(), run[0]) for run in likely]
+            return [(run.start(), run[0]) for run in runs if run.lastindex is None or begins(beginnings, run.start())]
+        # A letter whose small form is two letters has moved all that follow.
+        return [(r.start(), r[0]) for r in runs if r.lastindex is None or r[0].lower().startswith(beginnings)]
 
     def _likely_plain(self, text: str) -> list[tuple[int, str]]:
         """The same of plain ASCII, from the other end: where a word that was asked for may begin."""
@@ -94,16 +88,15 @@ class Snippets:
                 at = lowered.find(begins, start + len(runs[start]))
         return sorted(runs.items())
 
-    def _hits(self, met: Sequence[tuple[int, str, Sequence[str]]], *, opened: bool) -> list[Hit]:
+    def _hits(self, met: Sequence[tuple[int, str, Sequence[str]]], opened: bool) -> list[Hit]:
         return [(start, run, held) for start, run, tokens in met if (held := self._held(tokens, opened))]
 
     def _held(self, tokens: Sequence[str], opened: bool) -> frozenset[str]:
         """Which of the tokens were asked for."""
         if not self._wanted.isdisjoint(tokens):
             return self._wanted.intersection(tokens)
-        if opened and self._prefixes:
-            return frozenset(token for token in tokens if token.startswith(self._prefixes))
-        return _NONE
+        begun = [token for token in tokens if token.startswith(self._prefixes)] if opened and self._prefixes else ()
+        return frozenset(begun)
 
 
 def counting(asked: Iterable[str]) -> list[str]:

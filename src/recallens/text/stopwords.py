@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from recallens.text.languages import PACKS, each, grammar_of, packs_for
 from recallens.text.normalize import nfc
@@ -18,15 +17,13 @@ from recallens.text.tokenizer import tokenize
 
 FULL_WEIGHT: Final = 1.0
 FRAME_WEIGHT: Final = 0.5
-NO_WEIGHT: Final = 0.0
 
 # A word brings at most so many others, at half its weight: they find what was written in other words or in another
 # language, and a memory that holds the word itself stays ahead.
 MOST_PER_WORD: Final = 3
 EXPANSION_WEIGHT: Final = 0.5
 
-# The longest name, in words.
-MOST_WORDS: Final = 3
+MOST_WORDS: Final = 3  # of a name
 
 _WORD: Final = re.compile(r"\w+")
 _POSSESSIVE: Final = re.compile(rf"(?:{'|'.join(ending for pack in PACKS for ending in pack.names.possessives)})\b")
@@ -34,26 +31,23 @@ _POSSESSIVE: Final = re.compile(rf"(?:{'|'.join(ending for pack in PACKS for end
 
 @cache
 def query_stopwords() -> frozenset[str]:
-    return frozenset(token for words in each(lambda pack: pack.function_words) for token in tokenize(words))
+    return frozenset().union(*map(tokenize, each(lambda pack: pack.function_words)))
 
 
 @cache
 def frame_words() -> frozenset[str]:
-    framing = frozenset(token for words in each(lambda pack: pack.frame_words) for token in tokenize(words))
-    return framing - query_stopwords()
+    return frozenset().union(*map(tokenize, each(lambda pack: pack.frame_words))) - query_stopwords()
 
 
 def query_weights(tokens: Sequence[str]) -> dict[str, float]:
     """Each distinct token, as first seen, and its weight; a query of function words alone keeps all."""
     weights = {token: token_weight(token) for token in tokens}
-    if not any(weights.values()):
-        return dict.fromkeys(weights, FULL_WEIGHT)
-    return weights
+    return weights if any(weights.values()) else dict.fromkeys(weights, FULL_WEIGHT)
 
 
 def token_weight(token: str) -> float:
     if token in query_stopwords():
-        return NO_WEIGHT
+        return 0.0
     return FRAME_WEIGHT if token in frame_words() else FULL_WEIGHT
 
 
@@ -89,8 +83,7 @@ def expansions(text: str, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return expanded
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     start: int
     end: int
     code: int
@@ -104,28 +97,22 @@ def names_in(text: str, known: Mapping[str, int], ignored: Collection[str] = ())
     names: list[Name] = []
     at = 0
     while at < len(words):
-        step = 1
+        start = words[at][0]
         for size in range(min(MOST_WORDS, len(words) - at), 0, -1):
-            start, end = words[at][0], words[at + size - 1][1]
-            length = _known_length(text[start:end], known, ignored)
-            if length:
-                names.append(Name(start, start + length, known[nfc(text[start : start + length])]))
-                step = size
+            if name := _known_name(text[start : words[at + size - 1][1]], known, ignored):
+                names.append(Name(start, start + len(name), known[nfc(name)]))
                 break
-        at += step
+        at += size
     return names
 
 
-def _known_length(written: str, known: Mapping[str, int], ignored: Collection[str]) -> int:
+def _known_name(written: str, known: Mapping[str, int], ignored: Collection[str]) -> str:
     """How much of this is a known name: all of it, or all but a particle."""
     if written.lower() in ignored:
-        return 0
-    if nfc(written) in known:
-        return len(written)
-    for particle in (particle for pack in packs_for(written) for particle in pack.names.particles):
-        if written.endswith(particle) and nfc(written[: -len(particle)]) in known:
-            return len(written) - len(particle)
-    return 0
+        return ""
+    particles = [particle for pack in packs_for(written) for particle in pack.names.particles]
+    names = (written.removesuffix(ending) for ending in ("", *particles) if written.endswith(ending))
+    return next((name for name in names if nfc(name) in known), "")
 
 
 def without_names(text: str, names: Sequence[Name]) -> str:

@@ -7,20 +7,19 @@ the week around that day. What cannot be understood is left out; nothing is gues
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date, timedelta
 from functools import cache
 from typing import Final, assert_never
 
-from recallens.text.languages import PACKS, Phrases, Pick, alternatives, packs_for
+from recallens.text.languages import PACKS, Phrases, alternatives, packs_for
 from recallens.text.languages.pack import TimeRule, TimeWords
 
 Span = tuple[date, date]
 Reference = tuple[str, date, date]
 
-EARLIEST: Final = date(1970, 1, 1)
-
 _EPOCH: Final = date(1970, 1, 1)
+_DAY: Final = timedelta(days=1)
 _DAY_MS: Final = 86_400_000
 
 # Of every language: numbers alone.
@@ -38,28 +37,15 @@ def milliseconds(day: date) -> int:
     return (day - _EPOCH).days * _DAY_MS
 
 
-def day(first: date) -> Span:
-    return first, first + timedelta(days=1)
-
-
 def week(of: date) -> Span:
     """From Monday."""
-    monday = of - timedelta(days=of.weekday())
-    return monday, monday + timedelta(days=7)
-
-
-def weekend(of: date) -> Span:
-    saturday = week(of)[0] + timedelta(days=5)
-    return saturday, saturday + timedelta(days=2)
+    monday = of - of.weekday() * _DAY
+    return monday, monday + 7 * _DAY
 
 
 def month(year: int, number: int) -> Span:
     first = date(year, number, 1)
     return first, months_after(first, 1)
-
-
-def year(number: int) -> Span:
-    return date(number, 1, 1), date(number + 1, 1, 1)
 
 
 def months_after(start: date, count: int) -> date:
@@ -71,51 +57,31 @@ def months_after(start: date, count: int) -> date:
 
 
 def _before(today: date, unit: str, count: int) -> date:
-    match unit:
-        case "day":
-            return today - timedelta(days=count)
-        case "week":
-            return today - timedelta(weeks=count)
-        case "month":
-            return months_after(today, -count)
-        case _:
-            return months_after(today, -12 * count)
+    if unit in ("day", "week"):
+        return today - count * (7 if unit == "week" else 1) * _DAY
+    return months_after(today, -count * (1 if unit == "month" else 12))
 
 
 def ago(today: date, unit: str, count: int) -> Span:
     """The day itself for days; for longer units, half of one to each side, for nobody counts so finely."""
     point = _before(today, unit, count)
     slack = {"day": 0 if count < 7 else 2, "week": 3, "month": 15, "year": 182}[unit]
-    end = min(point + timedelta(days=slack + 1), today + timedelta(days=1))
-    return point - timedelta(days=slack), max(end, point + timedelta(days=1))
-
-
-def past(today: date, unit: str, count: int) -> Span:
-    return _before(today, unit, count), today + timedelta(days=1)
+    end = min(point + (slack + 1) * _DAY, today + _DAY)
+    return point - slack * _DAY, max(end, point + _DAY)
 
 
 def period(today: date, unit: str, back: int) -> Span:
-    """The calendar week, month or year so many before this one."""
+    """The day, or the calendar week, month or year, so many before this one."""
     match unit:
         case "day":
-            return day(today - timedelta(days=back))
+            return today - back * _DAY, today - (back - 1) * _DAY
         case "week":
             return week(today - timedelta(weeks=back))
         case "month":
             first = months_after(today.replace(day=1), -back)
             return month(first.year, first.month)
         case _:
-            return year(today.year - back)
-
-
-def last_weekday(today: date, number: int) -> Span:
-    back = (today.weekday() - number) % 7 or 7
-    return day(today - timedelta(days=back))
-
-
-def last_month(today: date, number: int) -> Span:
-    """The latest such month that has begun."""
-    return month(today.year if number <= today.month else today.year - 1, number)
+            return part_of_year(today, 1, 12, today.year - back)
 
 
 def month_day(today: date, number: int, day_number: int, year_number: int | None) -> Span | None:
@@ -125,11 +91,11 @@ def month_day(today: date, number: int, day_number: int, year_number: int | None
             named_day = named_day.replace(year=today.year - 1)
     except ValueError:
         return None
-    return day(named_day)
+    return named_day, named_day + _DAY
 
 
 def part_of_year(today: date, first_month: int, length: int, year_number: int | None) -> Span:
-    """The latest such season, quarter or half that has begun, where no year is named."""
+    """The latest such season, quarter, half or year that has begun, where no year is named."""
     start = date(year_number or today.year, first_month, 1)
     if year_number is None and start > today:
         start = start.replace(year=today.year - 1)
@@ -145,7 +111,7 @@ def time_references(text: str, today: date) -> list[Reference]:
     references: list[tuple[int, Reference]] = []
     for rule, words in rules:
         for match in _compiled(rule.pattern, words.around).finditer(text):
-            if _overlaps(match.span(), taken):
+            if any(match.start() < end and start < match.end() for start, end in taken):
                 continue
             try:
                 span = _understood(rule, match, today, words)
@@ -176,19 +142,22 @@ def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWo
             if not 1 <= number <= 12:
                 return None
             named = today.year - rule.back if rule.back else known_year
-            return month(named, number) if named else last_month(today, number)
+            # Without a year it is the latest such month that has begun.
+            return month(named or (today.year if number <= today.month else today.year - 1), number)
         case "day":
-            return day(today - timedelta(days=rule.back))
+            return period(today, "day", rule.back)
         case "ago":
             return ago(today, unit, count)
         case "past":
-            return past(today, unit, count)
+            return _before(today, unit, count), today + _DAY
         case "period":
             return period(today, unit, rule.back)
         case "weekend":
-            return weekend(today - timedelta(weeks=rule.back))
+            monday, end = week(today - timedelta(weeks=rule.back))
+            return monday + 5 * _DAY, end
         case "weekday":
-            return last_weekday(today, words.weekdays.index(groups["weekday"]))
+            weekday = today - ((today.weekday() - words.weekdays.index(groups["weekday"])) % 7 or 7) * _DAY
+            return weekday, weekday + _DAY
         case "season":
             return part_of_year(today, words.seasons[groups["season"]], 3, known_year)
         case "quarter":
@@ -196,7 +165,7 @@ def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWo
         case "half":
             return part_of_year(today, words.halves[groups["half"]], 6, known_year)
         case "year":
-            return year(int(groups["year"]))
+            return part_of_year(today, 1, 12, known_year)
     assert_never(rule.reading)
 
 
@@ -204,28 +173,18 @@ def _number(spelled: str, names: Mapping[str, int]) -> int:
     return int(spelled) if spelled.isdigit() else names[spelled]
 
 
-def _overlaps(span: tuple[int, int], taken: Iterable[tuple[int, int]]) -> bool:
-    return any(span[0] < end and start < span[1] for start, end in taken)
-
-
 def _bounded(text: str, match: re.Match[str], span: Span, today: date) -> Span:
     """The span, or everything since it or until it where the words around it say so."""
     before, after = text[: match.start()], text[match.end() :]
-    since_before, since_after, until_before, until_after = _bounds()
     opens = match.group().lower().startswith(_SINCE)
-    if opens or since_before.search(before) or since_after.match(after):
-        return span[0], max(today + timedelta(days=1), span[1])
-    if until_before.search(before):
-        return EARLIEST, span[0]
-    return (EARLIEST, span[1]) if until_after.match(after) else span
+    if opens or _bound("since_before").search(before) or _bound("since_after").match(after):
+        return span[0], max(today + _DAY, span[1])
+    if _bound("until_before").search(before):
+        return _EPOCH, span[0]
+    return (_EPOCH, span[1]) if _bound("until_after").match(after) else span
 
 
 @cache
-def _bounds() -> tuple[re.Pattern[str], ...]:
-    picks: tuple[Pick, ...] = (
-        lambda pack: pack.times.since_before,
-        lambda pack: pack.times.since_after,
-        lambda pack: pack.times.until_before,
-        lambda pack: pack.times.until_after,
-    )
-    return tuple(re.compile(alternatives(pick), re.IGNORECASE) for pick in picks)
+def _bound(name: str) -> re.Pattern[str]:
+    """One of the four sorts of words that make a span open, in every language."""
+    return re.compile(alternatives(lambda pack: getattr(pack.times, name)), re.IGNORECASE)

@@ -35,8 +35,6 @@ _LONGEST_TOKEN: Final = 24
 def count_tokens(text: str) -> int:
     """The number of cl100k tokens; special tokens in the text count as the plain text that they are."""
     encode = _encoding().encode_ordinary
-    if len(text) <= SLICE:
-        return len(encode(text))
     return sum(len(encode(piece)) for piece in _slices(text))
 
 
@@ -56,8 +54,7 @@ def _slices(text: str) -> list[str]:
         end = cut if cut > begin else begin + SLICE
         pieces.append(text[begin:end])
         begin = end
-    pieces.append(text[begin:])
-    return pieces
+    return [*pieces, text[begin:]]
 
 
 @cache
@@ -105,12 +102,7 @@ def fit(text: str, tokens: int) -> tuple[str, bool]:
 def _longest(ends: Sequence[int], cut: Callable[[int], str], tokens: int) -> str | None:
     """The longest cut that fits. Text that is longer is hardly ever fewer tokens, and a last look settles it."""
     at = bisect_right(ends, tokens, key=lambda end: count_tokens(cut(end)))
-    while at > 0:
-        shorter = cut(ends[at - 1])
-        if count_tokens(shorter) <= tokens:
-            return shorter
-        at -= 1
-    return None
+    return next((shorter for end in reversed(ends[:at]) if count_tokens(shorter := cut(end)) <= tokens), None)
 
 
 def one_line(text: str) -> str:

@@ -31,52 +31,43 @@ TOKENIZER_VERSION: Final = 1
 
 # Longer tokens are blobs that nobody types; truncating keeps them matchable by an equal blob.
 MAX_TOKEN: Final = 64
-
-# Distinct chunks remembered; about 25 MB when full, then it starts anew.
+# Distinct chunks that are remembered: about 25 MB when full, then it starts anew.
 CACHE_LIMIT: Final = 131_072
-
 # Looking a stem up takes a twentieth of the time of finding it. 65,536 take about 10 MB and cover the vocabulary of a
 # large store; past that the memory starts anew, which costs less than ordering every hit.
 STEM_CACHE_LIMIT: Final = 65_536
 
-# Porter 2 leaves words of two letters alone; shorter ones need no visit.
-SHORTEST_STEMMED: Final = 3
-
 _stems: dict[str, str] = {}
+_tokens_of_chunk: dict[str, tuple[str, ...]] = {}
 _lock = threading.Lock()
 _stemmer: Any = None
 
 # Without separators and longer than this, it is a blob (base64, a minified line), whose humps mean nothing.
 LONGEST_IDENTIFIER: Final = 64
-
-# `python3` is looked for as `python`, but `e11000`, `s3` and `ts2345` are names as they stand.
-SHORTEST_NUMBERED_WORD: Final = 3
-
 _PLAIN: Final = re.compile(r"[A-Za-z]?[a-z]+|[A-Z]+s?")
 _PART: Final = re.compile(r"v?\d++(?:\.\d++)++(?![A-Za-z])|[^-./\\_+#,]++")
 _HUMP: Final = re.compile(r"[A-Z]{2,}s(?![a-z\d])|[A-Z\d]+(?![a-z\d])|[A-Z]?[a-z\d]+")
-_NUMBERED: Final = re.compile(rf"([a-z]{{{SHORTEST_NUMBERED_WORD},}})\d+")
+# `python3` is looked for as `python`, but `e11000`, `s3` and `ts2345` are names as they stand.
+_NUMBERED: Final = re.compile(r"([a-z]{3,})\d+")
 _GROUPED_NUMBER: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _NUMBER: Final = re.compile(r"[vV]?\d++(?:\.\d++)*")
 _TIMESTAMP: Final = re.compile(r"(\d{4}-\d\d-\d\d)[Tt](\d\d)")
+_BETWEEN_APOSTROPHES: Final = re.compile(r"[^']+")
 _NEGATED: Final = re.compile(alternatives(lambda pack: pack.negated_contraction), re.IGNORECASE)
 _CLITICS: Final = frozenset[str]().union(*(pack.clitics for pack in PACKS))
 
 _BIGRAM_SCRIPTS: Final = HANGUL + HAN + KANA + UNSPACED
-
-
+_LETTER: Final = rf"[^\W_{_BIGRAM_SCRIPTS}]"
 # Joints of one compound. Bounded, since the regex engine remembers every round of a loop it may unwind.
 _MOST_JOINTS: Final = 63
 
 
 def _chunk_pattern(letter: str, word: str) -> str:
-    joints = "|".join(
-        (
-            rf"_++(?={letter})",  # snake_case
-            rf"_{{0,2}}+[-./\\]_{{0,2}}+(?={letter})",  # kebab-case, dotted.path, src/__init__.py
-            rf"['’](?={letter})",  # user's
-            r"(?<=\d),(?=\d{3}(?!\d))",  # 1,000
-        )
+    joints = (
+        rf"_++(?={letter})"  # snake_case
+        rf"|_{{0,2}}+[-./\\]_{{0,2}}+(?={letter})"  # kebab-case, dotted.path, src/__init__.py
+        rf"|['’](?={letter})"  # user's
+        r"|(?<=\d),(?=\d{3}(?!\d))"  # 1,000
     )
     return (
         r"(?:(?<![\w.])\.(?=[A-Za-z]))?"  # .net, .env
@@ -87,8 +78,6 @@ def _chunk_pattern(letter: str, word: str) -> str:
 
 
 _ASCII_CHUNK: Final = re.compile(_chunk_pattern("[A-Za-z0-9]", "[A-Za-z0-9]++"))
-
-_LETTER: Final = rf"[^\W_{_BIGRAM_SCRIPTS}]"
 
 
 @cache
@@ -103,9 +92,6 @@ def _any_chunk() -> re.Pattern[str]:
 @cache
 def _bigram_start() -> re.Pattern[str]:
     return re.compile(f"[{_BIGRAM_SCRIPTS}]")
-
-
-_tokens_of_chunk: dict[str, tuple[str, ...]] = {}
 
 
 def tokenize(text: str) -> list[str]:
@@ -146,8 +132,7 @@ def _chunk_regex(text: str) -> re.Pattern[str]:
 
 def _learn(chunk: str) -> tuple[str, ...]:
     # Bigrams need no spans here, and a long run has millions of them.
-    is_run = _is_bigram_run(chunk)
-    tokens = tuple(_bigrams(chunk) if is_run else [token for token, _, _ in _analyse(chunk)])
+    tokens = tuple(_bigrams(chunk) if _is_bigram_run(chunk) else [token for token, _, _ in _analyse(chunk)])
     if len(chunk) <= MAX_TOKEN:
         if len(_tokens_of_chunk) >= CACHE_LIMIT:
             _tokens_of_chunk.clear()
@@ -158,7 +143,7 @@ def _learn(chunk: str) -> tuple[str, ...]:
 def _analyse(chunk: str) -> list[Span]:
     if _is_bigram_run(chunk):
         return [(token, at, min(at + 2, len(chunk))) for at, token in enumerate(_bigrams(chunk))]
-    return _truncated(_compound_spans(chunk.replace("’", "'")))
+    return [(token[:MAX_TOKEN], start, end) for token, start, end in _compound_spans(chunk.replace("’", "'"))]
 
 
 def _is_bigram_run(chunk: str) -> bool:
@@ -170,17 +155,14 @@ def _bigrams(run: str) -> list[str]:
     return [run] if len(run) == 1 else list(map(str.__add__, run, run[1:]))
 
 
-def _truncated(spans: list[Span]) -> list[Span]:
-    return [(token[:MAX_TOKEN], start, end) for token, start, end in spans]
-
-
 def _offsets(text: str, composed_length: int) -> tuple[list[int], list[int]]:
     """For each character of the composed text, where in the given text it starts and ends."""
     starts: list[int] = []
     ends: list[int] = []
     begin = 0
     for at in range(1, len(text) + 1):
-        if at < len(text) and _joins_previous(text[at]):
+        # A mark, or a Hangul vowel or final, may be merged into what stands before it.
+        if at < len(text) and (HANGUL_JOINING[0] <= text[at] <= HANGUL_JOINING[1] or category(text[at])[0] == "M"):
             continue
         size = len(nfc(text[begin:at]))
         starts += [begin] * size
@@ -189,11 +171,6 @@ def _offsets(text: str, composed_length: int) -> tuple[list[int], list[int]]:
     # A later Unicode version may compose across what looks like a boundary here; clamping keeps spans inside.
     missing = composed_length - len(starts)
     return starts + [begin] * missing, ends + [len(text)] * missing
-
-
-def _joins_previous(character: str) -> bool:
-    """Whether composition can merge it into what stands before: a mark, or a Hangul vowel or final."""
-    return HANGUL_JOINING[0] <= character <= HANGUL_JOINING[1] or category(character)[0] == "M"
 
 
 def _compound_spans(chunk: str) -> list[Span]:
@@ -208,16 +185,12 @@ def _compound_spans(chunk: str) -> list[Span]:
 def _joined_spans(chunk: str) -> list[Span]:
     parts = [(part.group(), part.start()) for part in _PART.finditer(chunk)]
     spans = [span for word, at in parts for span in _word_spans(word, at)]
-    whole = _whole(chunk)
+    # Underscores around the whole stay only where they make a dunder name.
+    is_dunder = chunk.startswith("__") and chunk.endswith("__")
+    whole = fold(chunk if is_dunder else chunk.strip("_")).replace("\\", "/")
     if len(parts) == 1 and whole == fold(parts[0][0]):
         return spans
     return [*spans, (whole, 0, len(chunk))]
-
-
-def _whole(chunk: str) -> str:
-    """The compound as one token; underscores around it stay only where they make a dunder name."""
-    is_dunder = chunk.startswith("__") and chunk.endswith("__")
-    return fold(chunk if is_dunder else chunk.strip("_")).replace("\\", "/")
 
 
 def _apostrophe_spans(chunk: str) -> list[Span]:
@@ -226,21 +199,11 @@ def _apostrophe_spans(chunk: str) -> list[Span]:
         return [(chunk.lower(), 0, len(chunk))]
     base, _, clitic = chunk.rpartition("'")
     name = base if clitic.lower() in _CLITICS else chunk
-    pieces = _split_at_apostrophes(name)
+    pieces = [(piece.start(), piece.group()) for piece in _BETWEEN_APOSTROPHES.finditer(name)]
     spans = [(token, at + start, at + end) for at, piece in pieces for token, start, end in _compound_spans(piece)]
     if len(pieces) == 1:
         return spans
     return [*spans, (fold(name.strip("_")), 0, len(name))]
-
-
-def _split_at_apostrophes(chunk: str) -> list[tuple[int, str]]:
-    pieces: list[tuple[int, str]] = []
-    at = 0
-    for piece in chunk.split("'"):
-        if piece:
-            pieces.append((at, piece))
-        at += len(piece) + 1
-    return pieces
 
 
 def _number_spans(chunk: str) -> list[Span]:
@@ -290,16 +253,12 @@ def _numbered_spans(word: str, at: int) -> list[Span]:
 
 def stem(word: str) -> str:
     """The English stem (Porter 2) of a casefolded word of ASCII letters."""
-    if len(word) < SHORTEST_STEMMED:
+    global _stemmer
+    if len(word) < 3:  # Porter 2 leaves these alone
         return word
     known = _stems.get(word)
     if known is not None:
         return known
-    return _find_stem(word)
-
-
-def _find_stem(word: str) -> str:
-    global _stemmer
     # The stemmer keeps its working word in itself, so that two threads would mix theirs.
     with _lock:
         if _stemmer is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from recallens.errors import InvalidInput, RecallensError, UnknownOption
@@ -71,11 +71,13 @@ def _read(record: Mapping[str, Any], imported: Import, now: int) -> None:
             raise UnknownOption("line type", other, LINE_TYPES)
 
 
+def _refuse_unknown(record: Mapping[str, Any], fields: Sequence[str], what: str) -> None:
+    if unknown := sorted(record.keys() - set(fields)):
+        raise InvalidInput(f"unknown field {unknown[0]!r}; a {what} has: {', '.join(fields)}")
+
+
 def _memory(record: Mapping[str, Any], now: int) -> MemoryLine:
-    known = {*_FIELDS, *_TIMES, "type", "key", "supersedes", "citations", "id"}
-    unknown = sorted(record.keys() - known)
-    if unknown:
-        raise InvalidInput(f"unknown field {unknown[0]!r}; a memory has: {', '.join(sorted(known))}")
+    _refuse_unknown(record, sorted({*_FIELDS, *_TIMES, "type", "key", "supersedes", "citations", "id"}), "memory")
     values: dict[str, Any] = {}
     for name, value in record.items():
         if name in _FIELDS and value is not None:
@@ -98,9 +100,9 @@ def _session(record: Mapping[str, Any], now: int) -> SessionLine:
     id = _text(record, "id")
     if not id:
         raise InvalidInput("a session needs `id`")
-    times = [parse_when(record[name], now_ms=now) if record.get(name) else None for name in ("startedAt", "endedAt")]
+    times = (parse_when(record[name], now_ms=now) if record.get(name) else None for name in ("startedAt", "endedAt"))
     project = _text(record, "projectId") or _text(record, "project")
-    return SessionLine(id, project, _text(record, "title"), _text(record, "summary"), times[0], times[1])
+    return SessionLine(id, project, _text(record, "title"), _text(record, "summary"), *times)
 
 
 def _relation(record: Mapping[str, Any]) -> RelationLine:
@@ -117,9 +119,7 @@ def _relation(record: Mapping[str, Any]) -> RelationLine:
 
 
 def _task(record: Mapping[str, Any], now: int) -> TaskLine:
-    unknown = sorted(record.keys() - set(TASK_FIELDS))
-    if unknown:
-        raise InvalidInput(f"unknown field {unknown[0]!r}; a task has: {', '.join(TASK_FIELDS)}")
+    _refuse_unknown(record, TASK_FIELDS, "task")
     id, text = _text(record, "id"), _text(record, "text")
     if not id or not text:
         raise InvalidInput("a task needs `id` and `text`")
@@ -130,7 +130,7 @@ def _task(record: Mapping[str, Any], now: int) -> TaskLine:
     return TaskLine(
         id, text_content(text), _text(record, "projectId") or _text(record, "project"), _text(record, "session"),
         _text(record, "worktree"), started, ended, reward, _text(record, "summary"),
-        tuple(_log(log) for log in _list(record, "logs")), tuple(_name(name) for name in _list(record, "used")),
+        tuple(map(_log, _list(record, "logs"))), tuple(map(_name, _list(record, "used"))),
     )  # fmt: skip
 
 
@@ -165,19 +165,15 @@ def _text(record: Mapping[str, Any], name: str) -> str | None:
 
 def _typed(name: str, value: Any) -> Any:
     if name in _NUMBERS:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InvalidInput(f"{name} must be a number, not {value!r}")
-        if name == "position" and not (isinstance(value, int) and 0 <= value < 2**31):
-            raise InvalidInput(f"position must be a whole number from 0, not {value!r}")
-        return value
-    if name in _LISTS:
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise InvalidInput(f"{name} must be a list of texts, not {value!r}")
-        return tuple(value)
-    if name == "attributes":
-        if not isinstance(value, dict):
-            raise InvalidInput(f"attributes must be an object, not {value!r}")
-        return value
-    if not isinstance(value, str):
-        raise InvalidInput(f"{name} must be text, not {value!r}")
-    return value
+        valid, wanted = isinstance(value, int | float) and not isinstance(value, bool), "a number"
+        if valid and name == "position":
+            valid, wanted = isinstance(value, int) and 0 <= value < 2**31, "a whole number from 0"
+    elif name in _LISTS:
+        valid, wanted = isinstance(value, list) and all(isinstance(item, str) for item in value), "a list of texts"
+    elif name == "attributes":
+        valid, wanted = isinstance(value, dict), "an object"
+    else:
+        valid, wanted = isinstance(value, str), "text"
+    if not valid:
+        raise InvalidInput(f"{name} must be {wanted}, not {value!r}")
+    return tuple(value) if name in _LISTS else value

@@ -5,11 +5,11 @@ means for the store: sections to add, to replace, to move and to drop.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.prepare import prepare
@@ -32,8 +32,7 @@ _SAMENESS: Final[tuple[Callable[[Fresh], Hashable], ...]] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """A file that was read. `moved_from` is the path it had."""
 
     path: str
@@ -48,14 +47,13 @@ class Read:
         return self.seen.mtime // 1_000_000
 
 
-@dataclass(slots=True)
-class VaultChanges:
+class VaultChanges(Struct):
     """Of any number of files, to be written at once."""
 
-    new: list[NewSection] = field(default_factory=list)
-    replaced: list[ReplacedSection] = field(default_factory=list)
-    moved: list[MovedSection] = field(default_factory=list)
-    dropped: list[int] = field(default_factory=list)
+    new: list[NewSection] = []
+    replaced: list[ReplacedSection] = []
+    moved: list[MovedSection] = []
+    dropped: list[int] = []
 
 
 def add_changes(
@@ -146,11 +144,8 @@ def renames(
 
 def weighed(text: str) -> Counter[str]:
     """Each line and how much of the text it is; blank lines are nothing."""
-    return Counter({line: count * len(line) for line, count in _counted(text.split("\n")).items()})
-
-
-def _counted(lines: Iterable[str]) -> Counter[str]:
-    return Counter(stripped for line in lines if (stripped := line.strip()))
+    counts = Counter(stripped for line in text.split("\n") if (stripped := line.strip()))
+    return Counter({line: count * len(line) for line, count in counts.items()})
 
 
 def similarity(a: Mapping[str, int], b: Mapping[str, int]) -> float:

@@ -7,9 +7,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+
+from msgspec import Struct
 
 from recallens.errors import InvalidInput
 from recallens.ingest.vault.files import Closed, NoteFile, Root, Sight
@@ -20,8 +21,7 @@ from recallens.text.normalize import nfc
 _NEVER_ENTERED = frozenset(("node_modules", "__pycache__"))
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """`enters` is asked of folders, `takes` of files; both see paths relative to the root."""
 
     enters: Callable[[str], bool]
@@ -52,10 +52,9 @@ def choose(root: str, options: VaultOptions) -> Choice:
             return False
         if any(matches(pattern, path) for pattern in options.exclude):
             return False
-        left_out = (is_raw_conversation(path) and not options.include_raw) or (
-            is_operational_path(path) and not options.include_operational
-        )
-        return not left_out or any(matches(pattern, path) for pattern in options.include)
+        raw = is_raw_conversation(path) and not options.include_raw
+        operational = is_operational_path(path) and not options.include_operational
+        return not (raw or operational) or any(matches(pattern, path) for pattern in options.include)
 
     return Choice(enters, takes, dropped)
 
@@ -77,9 +76,12 @@ def resolve_scopes(root: str, scopes: Sequence[str]) -> tuple[list[str], tuple[P
         elif not real.is_dir():
             dropped.append(Problem(scope, "there is no such folder"))
         else:
-            relative = PurePosixPath(real.relative_to(real_root)).as_posix()
-            kept.append("" if relative == "." else relative)
+            kept.append(_inside(real, real_root))
     return kept, tuple(dropped)
+
+
+def _inside(path: Path, root: Path) -> str:
+    return "" if path == root else path.relative_to(root).as_posix()
 
 
 def matches(pattern: str, path: str) -> bool:
@@ -100,8 +102,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(spelled.get(part, re.escape(part)) for part in parts))
 
 
-@dataclass(frozen=True, slots=True)
-class SyncPlan:
+class SyncPlan(Struct, frozen=True):
     """`to_read` has the files that look new or changed, `gone` those that are known and no longer there."""
 
     to_read: Mapping[str, Seen]
@@ -157,6 +158,5 @@ def relative(root: str, path: str) -> str:
     # The folder may be named by another way to it; the last part is the file itself, link or not.
     for candidate in (whole, Path(os.path.realpath(whole.parent)) / whole.name):
         if candidate.is_relative_to(base):
-            inside = PurePosixPath(candidate.relative_to(base)).as_posix()
-            return "" if inside == "." else inside
+            return _inside(candidate, base)
     raise InvalidInput(f"{path} is not in the vault", hint=f"Give a file or folder below {root}.")

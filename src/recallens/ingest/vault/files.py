@@ -12,9 +12,10 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from recallens.errors import InvalidInput, NotFound
 from recallens.ingest.vault.links import NOTE_SUFFIXES
@@ -30,14 +31,12 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, slots=True)
-class NoteFile:
+class NoteFile(Struct, frozen=True):
     path: str
     seen: Seen
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(Struct, frozen=True):
     """A folder that could not be looked into: what was known below it is not gone, only out of sight."""
 
     path: str
@@ -64,14 +63,11 @@ class Root:
                 hint="Nothing was changed. Mount or restore it, or run `recallens vault remove`.",
             ) from error
 
-    def close(self) -> None:
-        os.close(self._fd)
-
     def __enter__(self) -> Root:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        os.close(self._fd)
 
     def walk(self, enters: Callable[[str], bool], under: str = "") -> Iterator[Sight]:
         """Every note in and below a folder that `enters` lets in, by looking at folders alone."""
@@ -92,24 +88,25 @@ class Root:
             return
         try:
             with self._folder(folder) as fd:
-                found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+                status = os.stat(name, dir_fd=fd, follow_symlinks=False)
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
                 yield Closed(path, _reason(error))
             return
-        if stat.S_ISDIR(found.st_mode):
+        if stat.S_ISDIR(status.st_mode):
             if enters(path):
                 yield from self.walk(enters, path)
         elif is_note(name):
-            yield self._sight(path, found)
+            yield self._sight(path, status)
 
     def _walk(self, fd: int, folder: str, enters: Callable[[str], bool]) -> Iterator[Sight]:
         with os.scandir(fd) as listed:
             entries = sorted(listed, key=lambda entry: entry.name)
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
-            if not _is_text(path):
-                yield Problem(path.encode("utf-8", "replace").decode(), "its name is not UTF-8")
+            text = path.encode("utf-8", "replace").decode()
+            if text != path:
+                yield Problem(text, "its name is not UTF-8")
             elif entry.is_dir(follow_symlinks=False):
                 if enters(path):
                     yield from self._enter(fd, entry.name, path, enters)
@@ -132,12 +129,14 @@ class Root:
         finally:
             os.close(inner)
 
-    def _sight(self, path: str, found: os.stat_result) -> Sight:
-        if stat.S_ISLNK(found.st_mode):
-            return Problem(path, _where_it_leads(self.path, path))
-        if not stat.S_ISREG(found.st_mode):
+    def _sight(self, path: str, status: os.stat_result) -> Sight:
+        if stat.S_ISLNK(status.st_mode):
+            inside = Path(os.path.realpath(os.path.join(self.path, path))).is_relative_to(os.path.realpath(self.path))
+            leads = "; its target is read in its own place" if inside else " that leads out of the vault"
+            return Problem(path, f"a link{leads}")
+        if not stat.S_ISREG(status.st_mode):
             return Problem(path, "it is not a regular file")
-        return NoteFile(path, _seen(found))
+        return NoteFile(path, _seen(status))
 
     def read(self, path: str) -> tuple[bytes, Seen]:
         """A file's bytes, and how it looked when they were read."""
@@ -145,16 +144,14 @@ class Root:
         try:
             with self._folder(folder) as inside:
                 fd = os.open(name, _FILE, dir_fd=inside)
+            try:
+                return _read(fd)
+            finally:
+                os.close(fd)
         except FileNotFoundError as error:
             raise NotFound(_reason(error)) from error
         except OSError as error:
             raise InvalidInput(_reason(error)) from error
-        try:
-            return _read(fd)
-        except OSError as error:
-            raise InvalidInput(_reason(error)) from error
-        finally:
-            os.close(fd)
 
     @contextmanager
     def _folder(self, path: str) -> Iterator[int]:
@@ -189,26 +186,13 @@ def _read(fd: int) -> tuple[bytes, Seen]:
     raise InvalidInput("it changed while it was read; the next sync takes it")
 
 
-def _seen(found: os.stat_result) -> Seen:
-    return Seen(found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+def _seen(status: os.stat_result) -> Seen:
+    return Seen(status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 
 def settled(seen: Seen, now_ns: int) -> Seen:
     """What to remember of a file: one that changed just now fits no later look, so that it is read once more."""
     return seen if now_ns - seen.mtime > RACY_NS else Seen(seen.mtime, 0, seen.size)
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _where_it_leads(root: str, path: str) -> str:
-    inside = Path(os.path.realpath(os.path.join(root, path))).is_relative_to(os.path.realpath(root))
-    return "a link; its target is read in its own place" if inside else "a link that leads out of the vault"
 
 
 def _reason(error: OSError) -> str:

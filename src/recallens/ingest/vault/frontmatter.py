@@ -6,6 +6,7 @@ import datetime
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from recallens.errors import InvalidInput
@@ -22,19 +23,17 @@ _OPENING: Final = re.compile(r"---[ \t]*\n")
 _CLOSING: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 _TAG_LIST: Final = re.compile(r"[,\s]+")
 
-# Read into fields of their own, so that they are not kept twice.
-_TAKEN: Final = frozenset(("title", "tags", "tag", "date", "created", "created_at"))
 _DATES: Final = ("date", "created", "created_at")
+# Read into fields of their own, so that they are not kept twice.
+_TAKEN: Final = frozenset(("title", "tags", "tag", *_DATES))
 
 
 def split(text: str) -> tuple[str | None, int]:
     """The frontmatter's YAML and where the note itself begins; None and 0 where there is none."""
     opening = _OPENING.match(text)
-    if opening is None:
-        return None, 0
-    closing = _CLOSING.search(text, opening.end())
-    if closing is None:
-        return None, 0  # a rule at the top, not frontmatter
+    closing = _CLOSING.search(text, opening.end()) if opening is not None else None
+    if opening is None or closing is None:
+        return None, 0  # what is not closed is a rule at the top
     if closing.start() - opening.end() > MOST_CHARACTERS:
         raise InvalidInput(f"its frontmatter is over {MOST_CHARACTERS // 1024} KiB; move the text below it")
     return text[opening.end() : closing.start()], min(closing.end() + 1, len(text))
@@ -47,12 +46,8 @@ def parse(source: str) -> dict[str, Any] | None:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         value = yaml.load(source, Loader=loader)
-        if value is None:
-            return {}
-        if not isinstance(value, dict):
-            return None
-        plain: dict[str, Any] = _Plain().of(value, 0)
-        return plain
+        value = {} if value is None else value
+        return _Plain().of(value, 0) if isinstance(value, dict) else None  # type: ignore[no-any-return]
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 2}" if mark is not None else ""
@@ -89,33 +84,30 @@ class _Plain:
 
 
 def title(matter: Mapping[str, Any]) -> str | None:
-    found = matter.get("title")
-    return " ".join(str(found).split()) or None if isinstance(found, str | int | float) else None
+    stated = matter.get("title")
+    return " ".join(str(stated).split()) or None if isinstance(stated, str | int | float) else None
 
 
 def tags(matter: Mapping[str, Any]) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for key in ("tags", "tag"):
         value = matter.get(key)
-        given = _TAG_LIST.split(value) if isinstance(value, str) else value if isinstance(value, list) else []
-        names |= dict.fromkeys(tag_name(str(one)) for one in given if isinstance(one, str | int | float))
+        listed = _TAG_LIST.split(value) if isinstance(value, str) else value if isinstance(value, list) else []
+        names |= dict.fromkeys(tag_name(str(tag)) for tag in listed if isinstance(tag, str | int | float))
     return tuple(name for name in names if 0 < len(name) <= MAX_TAG)[:MAX_TAGS]
 
 
 def created(matter: Mapping[str, Any], now: int) -> int | None:
     """The first date that can be read; what is no date is only an attribute."""
     for key in _DATES:
-        try:
-            if matter.get(key) not in (None, ""):
-                return parse_when(matter[key], now_ms=now)
-        except InvalidInput:
-            continue
+        with suppress(InvalidInput):
+            return parse_when(matter.get(key), now_ms=now)
     return None
 
 
 def kept(matter: Mapping[str, Any]) -> dict[str, Any]:
     """What no field holds, without secrets, as much as there is room for."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     room = MOST_KEPT
     for key, value in matter.items():
         unread = key not in _TAKEN or (key in _DATES and created({key: value}, 0) is None)
@@ -124,9 +116,9 @@ def kept(matter: Mapping[str, Any]) -> dict[str, Any]:
         safe = _safe(key, value)
         size = len(json.dumps({key: safe}, ensure_ascii=False).encode())
         if size <= room:
-            found[key] = safe
+            fields[key] = safe
             room -= size
-    return found
+    return fields
 
 
 def _safe(key: str, value: Any) -> Any:

@@ -70,14 +70,12 @@ def is_operational_path(relative_path: str) -> bool:
 
 
 def infer_category(relative_path: str) -> str:
-    normalized = relative_path.lower()
-    return next((category for pattern, category in _CATEGORIES if pattern.search(normalized)), "general")
+    return next((category for pattern, category in _CATEGORIES if pattern.search(relative_path.lower())), "general")
 
 
 def is_project_evidence(relative_path: str, content: str) -> bool:
     """The specification's signature has the content too, and its rules do not read it."""
-    normalized = relative_path.lower()
-    return any(pattern.search(normalized) for pattern in _EVIDENCE)
+    return any(pattern.search(relative_path.lower()) for pattern in _EVIDENCE)
 
 
 def lesson_kind(relative_path: str, matter: Mapping[str, Any]) -> str | None:
@@ -87,12 +85,10 @@ def lesson_kind(relative_path: str, matter: Mapping[str, Any]) -> str | None:
         return next((kind for value in stated if (kind := _KIND_OF.get(_spelled(value)))), None)
     tagged = matter.get("tags")
     tags: Sequence[Any] = tagged if isinstance(tagged, list) else re.split(r"[,\s]+", str(tagged or ""))
-    for tag in tags:
-        if kind := _KIND_OF.get(_spelled(str(tag).lstrip("#"))):
-            return kind
     *folders, name = normalize(relative_path).split("/")
-    for folder in reversed(folders):
-        if not _INDEX_PAGE.search(name) and (kind := _KIND_OF.get(_spelled(folder))):
+    nearest = [] if _INDEX_PAGE.search(name) else folders[::-1]
+    for label in (*(str(tag).lstrip("#") for tag in tags), *nearest):
+        if kind := _KIND_OF.get(_spelled(label)):
             return kind
     stem = _spelled(name.rpartition(".")[0] or name)
     return next(

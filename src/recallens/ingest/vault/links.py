@@ -42,9 +42,7 @@ def _wiki(inner: str) -> Link | None:
     # [[Note#A#B]] leads to B under A; ^… names a block, which has no heading.
     heading = fragment.rpartition("#")[2].strip()
     target = target.strip()
-    if not target and not heading:
-        return None
-    return Link("wiki", target, "" if heading.startswith("^") else slug(heading))
+    return Link("wiki", target, "" if heading.startswith("^") else slug(heading)) if target or heading else None
 
 
 def _path(raw: str) -> Link | None:
@@ -83,14 +81,9 @@ class Resolver:
         if whole == ".." or whole.startswith("../"):
             return None
         whole = normalize(whole)
-        for candidate in (
-            whole,
-            *(whole + suffix for suffix in NOTE_SUFFIXES),
-            *(normalize(posixpath.join(whole, name)) for name in _FOLDER_NOTES),
-        ):
-            if (path := self._by_path.get(candidate)) is not None:
-                return path
-        return None
+        suffixed = (whole + suffix for suffix in ("", *NOTE_SUFFIXES))
+        candidates = (*suffixed, *(normalize(posixpath.join(whole, name)) for name in _FOLDER_NOTES))
+        return next((self._by_path[candidate] for candidate in candidates if candidate in self._by_path), None)
 
     def _named(self, target: str) -> str | None:
         """By name, wherever it lies: the shortest path wins."""

@@ -7,8 +7,10 @@ import json
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any, Final
+
+from msgspec import Struct
 
 from recallens.errors import InvalidInput, UnknownOption
 from recallens.ingest.dedupe import content_hash
@@ -29,8 +31,7 @@ _MARKDOWN: Final = (".md", ".markdown")
 _NEWLINE: Final = re.compile(r"\r\n?|\u2028|\u2029|\x0b|\x0c")
 
 
-@dataclass(frozen=True, slots=True)
-class VaultNote:
+class VaultNote(Struct, frozen=True):
     title: str
     created: int | None
     kind: Kind
@@ -57,19 +58,12 @@ def decoded(data: bytes) -> str:
 def read_note(path: str, data: bytes, *, now: int) -> VaultNote:
     text = decoded(data)
     markdown = path.lower().endswith(_MARKDOWN)
-    matter: dict[str, Any] | None = None
-    start = 0
-    if markdown:
-        source, start = frontmatter.split(text)
-        matter = None if source is None else frontmatter.parse(source)
-        start = 0 if matter is None else start
-    matter = matter or {}
+    source, start = frontmatter.split(text) if markdown else (None, 0)
+    matter = None if source is None else frontmatter.parse(source)
+    start, matter = (0, {}) if matter is None else (start, matter)
     body, line = clean(text[start:]), text.count("\n", 0, start) + 1
     lesson = lesson_kind(path, matter)
-    if lesson is not None:
-        sections = whole_section(body, line=line)
-    else:
-        sections = markdown_sections(body, line=line) if markdown else plain_sections(body, line=line)
+    cut = whole_section if lesson is not None else markdown_sections if markdown else plain_sections
     return VaultNote(
         title=_title(path, matter, body if markdown else ""),
         created=frontmatter.created(matter, now),
@@ -77,7 +71,7 @@ def read_note(path: str, data: bytes, *, now: int) -> VaultNote:
         lesson=lesson,
         tags=frontmatter.tags(matter),
         attributes=_attributes(path, matter, text, lesson),
-        sections=tuple(sections),
+        sections=tuple(cut(body, line=line)),
     )
 
 
@@ -93,19 +87,13 @@ def _title(path: str, matter: Mapping[str, Any], body: str) -> str:
 def _kind(matter: Mapping[str, Any]) -> Kind:
     """What a note says it is, where that is a kind of memory; else a note."""
     for key in ("kind", "type"):
-        try:
-            if isinstance(matter.get(key), str):
-                return option(Kind, matter[key], "kind")
-        except UnknownOption:
-            continue
+        with suppress(UnknownOption):
+            return option(Kind, matter.get(key), "kind")
     return Kind.NOTE
 
 
 def _attributes(path: str, matter: Mapping[str, Any], text: str, lesson: str | None) -> dict[str, Any]:
-    attributes: dict[str, Any] = {
-        "category": infer_category(path),
-        "isProjectEvidence": is_project_evidence(path, text),
-    }
+    attributes = {"category": infer_category(path), "isProjectEvidence": is_project_evidence(path, text)}
     if lesson is not None:
         attributes |= {"isLesson": True, "lessonKind": lesson}
     kept = frontmatter.kept(matter)
@@ -152,8 +140,6 @@ def placed(note: VaultNote, at: int, *, path: str, project: str | None) -> Place
 def _body(text: str) -> str:
     """The hash of what stands under the headings; a section that is nothing but headings has none."""
     titles = headings(text)
-    if not titles:
-        return content_hash(text)
-    ends = [heading.start for heading in titles[1:]] + [len(text)]
-    kept = text[: titles[0].start] + "".join(text[h.body : end] for h, end in zip(titles, ends, strict=True))
-    return content_hash(kept) if kept.strip() else ""
+    bodies, ends = [0, *(title.body for title in titles)], [*(title.start for title in titles), len(text)]
+    kept = "".join(text[body:end] for body, end in zip(bodies, ends, strict=True))
+    return content_hash(kept) if kept.strip() or not titles else ""

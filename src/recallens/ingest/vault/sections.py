@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from itertools import takewhile
+from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from recallens.text.normalize import normalize
 
@@ -41,8 +43,7 @@ _EMPHASIS: Final = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)")
 _NOT_IN_SLUG: Final = re.compile(r"[^\w\- ]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """`start` is where its line begins in the text; `body` is where the text under it begins."""
 
     level: int
@@ -92,8 +93,7 @@ def headings(text: str) -> list[Heading]:
             titles.append(_heading(len(atx["level"]), atx["text"] or "", at, at + len(line) + 1))
             before, blank = None, True
             continue
-        under = _SETEXT.match(line) if before is not None else None
-        if under is not None and before is not None:
+        if before is not None and (under := _SETEXT.match(line)):
             titles.append(_heading(1 if under["mark"][0] == "=" else 2, before[1], before[0], at + len(line) + 1))
             before, blank = None, True
             continue
@@ -106,12 +106,11 @@ def headings(text: str) -> list[Heading]:
 def _heading(level: int, raw: str, start: int, body: int) -> Heading:
     anchor = _ANCHOR.search(raw)
     text = plain(raw[: anchor.start()] if anchor else raw.strip())
-    names = (slug(text), *((slug(anchor["id"]),) if anchor else ()))
-    return Heading(level, text, tuple(dict.fromkeys(name for name in names if name)), start, body)
+    names = dict.fromkeys((slug(text), slug(anchor["id"]) if anchor else ""))
+    return Heading(level, text, tuple(filter(None, names)), start, body)
 
 
-@dataclass(frozen=True, slots=True)
-class NoteSection:
+class NoteSection(Struct, frozen=True):
     """A stretch of the file with the lines it stands on, counted from 1, and the headings above it."""
 
     text: str
@@ -121,8 +120,7 @@ class NoteSection:
     last_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     start: int
     end: int
     path: tuple[str, ...]
@@ -199,23 +197,20 @@ def _joined(pieces: Sequence[_Piece], target: int) -> list[_Piece]:
                 joined[-1], small[-1] = _Piece(before.start, piece.end, piece.path, piece.bare), is_small
                 continue
             if small[-1] and is_small:
-                joined[-1] = _Piece(before.start, piece.end, _common(before.path, piece.path))
+                alike = takewhile(lambda pair: pair[0] == pair[1], zip(before.path, piece.path, strict=False))
+                joined[-1] = _Piece(before.start, piece.end, tuple(name for name, _ in alike))
                 continue
         joined.append(piece)
         small.append(is_small)
     return joined
 
 
-def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
-    shared = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    return a[:shared]
-
-
 def _sections(
     text: str, pieces: Sequence[_Piece], titles: Sequence[Heading], line: int, target: int
 ) -> list[NoteSection]:  # fmt: skip
     ends = [match.start() for match in _NEWLINE.finditer(text)]
-    breaks = _paragraph_ends(text) if any(piece.size > target for piece in pieces) else []
+    long = any(piece.size > target for piece in pieces)
+    breaks = [at for at, content, fenced in lines(text) if not fenced and not content.strip()] if long else []
     sections = []
     for piece in pieces:
         for start, end in _split(text, piece.start, piece.end, target, breaks):
@@ -229,30 +224,17 @@ def _sections(
     return sections
 
 
-def _paragraph_ends(text: str) -> list[int]:
-    """Where a blank line begins, outside code."""
-    return [at for at, content, fenced in lines(text) if not fenced and not content.strip()]
-
-
 def _split(text: str, start: int, end: int, target: int, breaks: Sequence[int]) -> list[tuple[int, int]]:
     """A piece longer than the target: at paragraph ends, else sentence or line ends, else at spaces, else anywhere."""
     cuts = []
     while len(text[start:end].strip()) > target:
         least, most = start + int(target * _LEAST_SHARE), start + target
-        cut = _last_break(breaks, least, most) or _last_pause(text, least, most)
-        if cut is None:
-            space = text.rfind(" ", least, most)
-            cut = space + 1 if space > 0 else most
+        at = bisect_right(breaks, most) - 1
+        if at >= 0 and breaks[at] > least:
+            cut = breaks[at]
+        else:
+            pauses = [match.end() for match in _PAUSE.finditer(text, least, most)]
+            cut = pauses[-1] if pauses else text.rfind(" ", least, most) + 1 or most
         cuts.append((start, cut))
         start = cut
     return [*cuts, (start, end)]
-
-
-def _last_break(breaks: Sequence[int], least: int, most: int) -> int | None:
-    at = bisect_right(breaks, most) - 1
-    return breaks[at] if at >= 0 and breaks[at] > least else None
-
-
-def _last_pause(text: str, least: int, most: int) -> int | None:
-    ends = [match.end() for match in _PAUSE.finditer(text, least, most)]
-    return ends[-1] if ends else None

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from recallens.text.languages.pack import (
-    LanguagePack,
-    MemoryWords,
-    NameWords,
-    QuestionWords,
-    SecretWords,
-    TimeRule,
-    TimeWords,
-)
+from recallens.text.languages import pack
 
 _FUNCTION_WORDS: Final = """
 a an the this that these those
@@ -96,31 +88,31 @@ _UNIT: Final = r"(?P<unit>day|week|month|year)s?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 
-_TIMES: Final = TimeWords(
+_TIMES: Final = pack.TimeWords(
     rules=(
-        TimeRule(rf"(?:on |the )*{_MONTH} {_DAY}(?:,? {_YEAR})?(?! ?(?:weeks|months|days))", "date"),
-        TimeRule(rf"(?:on |the )*{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?", "date"),
-        TimeRule(rf"{_MONTH},? (?:of )?{_YEAR}", "month"),
-        TimeRule(r"the day before yesterday", "day", back=2),
-        TimeRule(r"yesterday|last night", "day", back=1),
-        TimeRule(r"today|tonight|this morning|this afternoon|this evening|earlier today", "day"),
-        TimeRule(rf"{_COUNT} {_UNIT} ago", "ago"),
-        TimeRule(
+        pack.TimeRule(rf"(?:on |the )*{_MONTH} {_DAY}(?:,? {_YEAR})?(?! ?(?:weeks|months|days))", "date"),
+        pack.TimeRule(rf"(?:on |the )*{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?", "date"),
+        pack.TimeRule(rf"{_MONTH},? (?:of )?{_YEAR}", "month"),
+        pack.TimeRule(r"the day before yesterday", "day", back=2),
+        pack.TimeRule(r"yesterday|last night", "day", back=1),
+        pack.TimeRule(r"today|tonight|this morning|this afternoon|this evening|earlier today", "day"),
+        pack.TimeRule(rf"{_COUNT} {_UNIT} ago", "ago"),
+        pack.TimeRule(
             rf"(?:over |in |during |within |for )?(?:the )?(?:past|last|previous|recent) {_COUNT} {_UNIT}", "past"
         ),
-        TimeRule(r"the (?P<unit>week|month|year) before last", "period", back=2),
-        TimeRule(r"last weekend|the (?:past|previous) weekend", "weekend", back=1),
-        TimeRule(r"this weekend", "weekend"),
-        TimeRule(r"(?:last|the previous) (?P<unit>week|month|year)", "period", back=1),
-        TimeRule(r"this (?P<unit>week|month|year)", "period"),
-        TimeRule(r"(?:the past) (?P<unit>week|month|year)", "past"),
-        TimeRule(rf"(?:last|this past|on|past) {_WEEKDAY}", "weekday"),
-        TimeRule(rf"(?:last|this) {_SEASON}(?: of {_YEAR})?", "season"),
-        TimeRule(rf"(?:in |during )?(?:the )?{_SEASON} (?:of )?{_YEAR}", "season"),
-        TimeRule(rf"Q(?P<quarter>[1-4])(?:,? (?:of )?{_YEAR})?", "quarter"),
-        TimeRule(rf"(?:in |during |since |last |this |back in |early |late |mid[- ])+{_MONTH}", "month"),
-        TimeRule(rf"(?:in|during|since|back in|of) {_YEAR}", "year"),
-        TimeRule(r"recently|lately", "past", count=30),
+        pack.TimeRule(r"the (?P<unit>week|month|year) before last", "period", back=2),
+        pack.TimeRule(r"last weekend|the (?:past|previous) weekend", "weekend", back=1),
+        pack.TimeRule(r"this weekend", "weekend"),
+        pack.TimeRule(r"(?:last|the previous) (?P<unit>week|month|year)", "period", back=1),
+        pack.TimeRule(r"this (?P<unit>week|month|year)", "period"),
+        pack.TimeRule(r"(?:the past) (?P<unit>week|month|year)", "past"),
+        pack.TimeRule(rf"(?:last|this past|on|past) {_WEEKDAY}", "weekday"),
+        pack.TimeRule(rf"(?:last|this) {_SEASON}(?: of {_YEAR})?", "season"),
+        pack.TimeRule(rf"(?:in |during )?(?:the )?{_SEASON} (?:of )?{_YEAR}", "season"),
+        pack.TimeRule(rf"Q(?P<quarter>[1-4])(?:,? (?:of )?{_YEAR})?", "quarter"),
+        pack.TimeRule(rf"(?:in |during |since |last |this |back in |early |late |mid[- ])+{_MONTH}", "month"),
+        pack.TimeRule(rf"(?:in|during|since|back in|of) {_YEAR}", "year"),
+        pack.TimeRule(r"recently|lately", "past", count=30),
     ),
     around=(r"(?i:\b(?:", r")\b)"),
     sign=r"""
@@ -141,7 +133,7 @@ _TIMES: Final = TimeWords(
     ),
 )
 
-_QUESTIONS: Final = QuestionWords(
+_QUESTIONS: Final = pack.QuestionWords(
     known_issues=r"""
     gotchas?|pitfalls?|known (?:issues?|problems?|bugs?)|caveats?|watch out|fails?|failing|failed|failures?
     broken|breaks?|crash(?:es|ed|ing)?|errors?|exceptions?|bugs?|flaky|wrong with|problems? with|issues? with
@@ -192,7 +184,7 @@ _QUESTIONS: Final = QuestionWords(
     conjunctions="and",
 )
 
-_MEMORIES: Final = MemoryWords(
+_MEMORIES: Final = pack.MemoryWords(
     decision=r"\b(?:decid(?:e|ed|es|ing)|decision|agreed (?:to|on|that)|settled on|we chose|i chose|chose to"
     r"|opted (?:for|to)|going with|went with|we(?:'ll| will) use|switch(?:ed|ing) (?:from|to)|ruled out)\b",
     gotcha=r"\b(?:gotcha|caveat|pitfall|beware|be careful|careful(?:ly)? (?:with|of|not)|careful|watch out|warning"
@@ -245,7 +237,7 @@ _MEMORIES: Final = MemoryWords(
     units="s|sec(?:onds?)?|min(?:utes?)?|h(?:ours?)?|days?|weeks?|months?|years?",
 )
 
-ENGLISH: Final = LanguagePack(
+ENGLISH: Final = pack.LanguagePack(
     code="en",
     function_words=_FUNCTION_WORDS,
     frame_words=_FRAME_WORDS,
@@ -269,7 +261,7 @@ ENGLISH: Final = LanguagePack(
     times=_TIMES,
     questions=_QUESTIONS,
     memories=_MEMORIES,
-    names=NameWords(
+    names=pack.NameWords(
         joints="of|de|van|von|da|del|la|y",
         articles=("The", "A", "An", "I", "I'm", "I've", "My", "Our", "Your"),
         openers="""
@@ -283,7 +275,7 @@ ENGLISH: Final = LanguagePack(
         calendar=(*_MONTH_NAMES, *_WEEKDAYS),
         possessives=("'s", "’s"),
     ),
-    secrets=SecretWords(
+    secrets=pack.SecretWords(
         passwords="password|passwd|passphrase|passcode|pwd",
         keys=r"(?:api|access|secret|private|encryption|signing)[_ -]?key|client[_ -]?secret|secret"
         r"|(?:access|auth|refresh|bearer|api)[_ -]?token|token|credentials?",

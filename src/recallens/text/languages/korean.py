@@ -11,16 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from recallens.text.languages.pack import (
-    Grammar,
-    LanguagePack,
-    MemoryWords,
-    NameWords,
-    QuestionWords,
-    SecretWords,
-    TimeRule,
-    TimeWords,
-)
+from recallens.text.languages import pack
 
 _PARTICLES: Final = """
 에서는 에서도 에서의 으로는 으로도 으로서 으로써 에게서 에게는 이라는 이라고 이라면 이란 이나마
@@ -70,42 +61,30 @@ def noun_of(word: str) -> tuple[str, str]:
         return (doing[1], "") if doing and doing[1] not in _NO_NOUN else ("", "")
     for particle in _LONGEST_FIRST:
         stem = word.removesuffix(particle)
-        if stem == word or len(stem) < _SHORTEST_NOUN:
-            continue
-        if stem in _NO_NOUN or _COUNT.fullmatch(stem):
-            return "", particle
-        return stem, particle
+        if stem != word and len(stem) >= _SHORTEST_NOUN:
+            return ("" if stem in _NO_NOUN or _COUNT.fullmatch(stem) else stem), particle
     return (word, "") if len(word) >= _SHORTEST_NOUN else ("", "")
 
 
 def nouns(text: str) -> list[str]:
     """The distinct nouns of the Korean words of a text, in text order."""
-    words = [noun_of(word.group())[0] for word in _WORD.finditer(text) if is_korean(word.group())]
-    return list(dict.fromkeys(noun for noun in words if noun))
+    return list(dict.fromkeys(noun for word in filter(is_korean, _WORD.findall(text)) if (noun := noun_of(word)[0])))
 
 
 def noun_phrases(text: str) -> list[str]:
     """Nouns that stand together without a particle between them, as one name each: 인증 시스템, 변경 이력."""
-    phrases: list[str] = []
-    current: list[str] = []
-    for word in _WORD.finditer(text):
-        if not is_korean(word.group()):
-            continue
-        noun, particle = noun_of(word.group())
-        if noun:
-            current.append(noun)
-        if current and (particle or not noun) and (particle or _VERBAL.search(word.group())):
-            phrases.append(" ".join(current))
-            current = []
-    if current:
-        phrases.append(" ".join(current))
-    return list(dict.fromkeys(phrases))
+    phrases: list[list[str]] = [[]]
+    for word in filter(is_korean, _WORD.findall(text)):
+        noun, particle = noun_of(word)
+        phrases[-1] += [noun] if noun else []
+        if particle or (not noun and _VERBAL.search(word)):
+            phrases.append([])
+    return list(dict.fromkeys(" ".join(phrase) for phrase in phrases if phrase))
 
 
 def joins_two(text: str) -> bool:
     """Whether two nouns are asked about together: 아키텍처와 변경 이력."""
-    words = [word.group() for word in _WORD.finditer(text)]
-    return any(noun and particle in _JOINING for noun, particle in map(noun_of, words[:-1]))
+    return any(noun and particle in _JOINING for noun, particle in map(noun_of, _WORD.findall(text)[:-1]))
 
 
 def clauses(text: str) -> list[str]:
@@ -176,33 +155,33 @@ _OR_THIS_YEAR: Final = rf"(?:{_YEAR}\s?|지난\s?|올해\s?)?"
 _MONTH: Final = r"(?P<month>\d{1,2})월"
 _DAY: Final = r"(?P<day>\d{1,2})일"
 
-_TIMES: Final = TimeWords(
+_TIMES: Final = pack.TimeWords(
     rules=(
-        TimeRule(rf"{_YEAR}\s?{_MONTH}\s?{_DAY}", "date"),
-        TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?{_DAY}", "date"),
-        TimeRule(rf"(?:작년|지난해)\s?{_MONTH}", "month", back=1),
-        TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}(?!\s?\d)", "month"),
-        TimeRule(rf"(?:최근|지난|근래)\s?{_COUNTED}{_UNIT}(?:간|동안|사이)?", "past"),
-        TimeRule(rf"{_COUNTED}{_UNIT}\s?전", "ago"),
-        TimeRule(r"며칠\s?전", "past", count=7),
-        TimeRule(r"그저께|그제|엊그제", "day", back=2),
-        TimeRule(r"어제|어젯밤|전날", "day", back=1),
-        TimeRule(r"오늘|오늘날(?!짜)", "day"),
-        TimeRule(r"지지난\s?주|저저번\s?주", "period", unit="week", back=2),
-        TimeRule(r"(?:지난|저번)\s?주말", "weekend", back=1),
-        TimeRule(r"(?:지난|저번)\s?(?P<weekday>[월화수목금토일])요일", "weekday"),
-        TimeRule(r"(?:지난|저번)\s?주", "period", unit="week", back=1),
-        TimeRule(r"이번\s?주|금주", "period", unit="week"),
-        TimeRule(r"지지난\s?달", "period", unit="month", back=2),
-        TimeRule(r"(?:지난|저번)\s?달|전월", "period", unit="month", back=1),
-        TimeRule(r"이번\s?달|이달|당월", "period", unit="month"),
-        TimeRule(r"재작년", "period", unit="year", back=2),
-        TimeRule(r"작년|지난해|전년", "period", unit="year", back=1),
-        TimeRule(r"올해|금년", "period", unit="year"),
-        TimeRule(rf"{_OPTIONAL_YEAR}(?P<half>[상하])반기", "half"),
-        TimeRule(rf"{_OPTIONAL_YEAR}(?P<quarter>[1-4])분기", "quarter"),
-        TimeRule(rf"{_YEAR}(?!\s?\d)", "year"),
-        TimeRule(r"최근|요즘|근래", "past", count=30),
+        pack.TimeRule(rf"{_YEAR}\s?{_MONTH}\s?{_DAY}", "date"),
+        pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?{_DAY}", "date"),
+        pack.TimeRule(rf"(?:작년|지난해)\s?{_MONTH}", "month", back=1),
+        pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}(?!\s?\d)", "month"),
+        pack.TimeRule(rf"(?:최근|지난|근래)\s?{_COUNTED}{_UNIT}(?:간|동안|사이)?", "past"),
+        pack.TimeRule(rf"{_COUNTED}{_UNIT}\s?전", "ago"),
+        pack.TimeRule(r"며칠\s?전", "past", count=7),
+        pack.TimeRule(r"그저께|그제|엊그제", "day", back=2),
+        pack.TimeRule(r"어제|어젯밤|전날", "day", back=1),
+        pack.TimeRule(r"오늘|오늘날(?!짜)", "day"),
+        pack.TimeRule(r"지지난\s?주|저저번\s?주", "period", unit="week", back=2),
+        pack.TimeRule(r"(?:지난|저번)\s?주말", "weekend", back=1),
+        pack.TimeRule(r"(?:지난|저번)\s?(?P<weekday>[월화수목금토일])요일", "weekday"),
+        pack.TimeRule(r"(?:지난|저번)\s?주", "period", unit="week", back=1),
+        pack.TimeRule(r"이번\s?주|금주", "period", unit="week"),
+        pack.TimeRule(r"지지난\s?달", "period", unit="month", back=2),
+        pack.TimeRule(r"(?:지난|저번)\s?달|전월", "period", unit="month", back=1),
+        pack.TimeRule(r"이번\s?달|이달|당월", "period", unit="month"),
+        pack.TimeRule(r"재작년", "period", unit="year", back=2),
+        pack.TimeRule(r"작년|지난해|전년", "period", unit="year", back=1),
+        pack.TimeRule(r"올해|금년", "period", unit="year"),
+        pack.TimeRule(rf"{_OPTIONAL_YEAR}(?P<half>[상하])반기", "half"),
+        pack.TimeRule(rf"{_OPTIONAL_YEAR}(?P<quarter>[1-4])분기", "quarter"),
+        pack.TimeRule(rf"{_YEAR}(?!\s?\d)", "year"),
+        pack.TimeRule(r"최근|요즘|근래", "past", count=30),
     ),
     around=(r"(?<![가-힣\d])(?:", ")"),
     sign=r"[1-4]분기|\d\s?[월일주달년개]|[한두세네몇수]\s?(?:개월|주|달|해|년)|최근|지난|저번|이번|어제|오늘|작년|올해"
@@ -219,7 +198,7 @@ _TIMES: Final = TimeWords(
     dates=(rf"(?<!\d){_YEAR}\s?{_MONTH}(?:\s?{_DAY})?",),
 )  # fmt: skip
 
-_QUESTIONS: Final = QuestionWords(
+_QUESTIONS: Final = pack.QuestionWords(
     known_issues=r"주의할|주의점|주의사항|함정|오류|에러|버그|장애|실패|문제점|알려진 문제|안 되는|안되는|깨지",
     how_to_do=r"어떻게 (?:하|해|만들|설정|배포|처리|고치|추가|쓰|사용|구현|돌리|실행)|방법|하려면|절차|순서|따라 하기"
     r"|가이드",
@@ -236,7 +215,7 @@ _QUESTIONS: Final = QuestionWords(
     conjunctions="및",
 )
 
-_MEMORIES: Final = MemoryWords(
+_MEMORIES: Final = pack.MemoryWords(
     decision=r"결정|채택|(?:하|쓰|사용하)기로\s?(?:했|함|합|정)|확정",
     gotcha=r"주의|함정|조심|유의|경고",
     preference=r"선호|좋아하|좋아해|좋아함|싫어하|싫어해|취향",
@@ -262,7 +241,7 @@ _MEMORIES: Final = MemoryWords(
     units="개|초|분|시간|일|주|달|개월|년|명|번|회|원",
 )
 
-KOREAN: Final = LanguagePack(
+KOREAN: Final = pack.LanguagePack(
     code="ko",
     letters=_LETTERS,
     script="hangul",
@@ -282,7 +261,7 @@ KOREAN: Final = LanguagePack(
     times=_TIMES,
     questions=_QUESTIONS,
     memories=_MEMORIES,
-    names=NameWords(
+    names=pack.NameWords(
         # 민아가, 민아에게.
         particles=(
             "에게서", "한테서", "에게", "한테", "이가", "이는", "이의", "이랑",
@@ -291,6 +270,8 @@ KOREAN: Final = LanguagePack(
         # A short phrase that does not end as a sentence does.
         quoted=r"(?=.*[가-힣])[가-힣A-Za-z0-9]+(?: [가-힣A-Za-z0-9]+){0,3}(?<![다요까죠자라네])",
     ),
-    secrets=SecretWords(passwords="비밀번호|패스워드|암호", keys=r"api ?키|토큰|인증 ?키|시크릿", particles="은|는"),
-    grammar=Grammar(nouns, noun_phrases, joins_two, clauses, halves),
+    secrets=pack.SecretWords(
+        passwords="비밀번호|패스워드|암호", keys=r"api ?키|토큰|인증 ?키|시크릿", particles="은|는",
+    ),
+    grammar=pack.Grammar(nouns, noun_phrases, joins_two, clauses, halves),
 )  # fmt: skip
