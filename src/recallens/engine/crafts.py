@@ -141,13 +141,7 @@ class Crafts:
         crafts = [craft_of(one.memory) for one in _answers(recall)]
         return [craft for craft in crafts if isinstance(craft, Pattern)]
 
-    def gotchas(
-        self,
-        query: str = "",
-        *,
-        owner: str | None = None,
-        **options: Unpack[SearchOptions],
-    ) -> list[Gotcha]:
+    def gotchas(self, query: str = "", *, owner: str | None = None, **options: Unpack[SearchOptions]) -> list[Gotcha]:
         """Known issues; with `files`, only those that affect one of them. Files alone are a question too."""
         wanted = _items("files", options.pop("files", None) or ())
         text = query if query.strip() else " ".join(wanted)

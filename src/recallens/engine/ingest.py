@@ -142,9 +142,7 @@ class Ingest:
         return [
             self._core.prepare(
                 structs.replace(
-                    draft,
-                    project=draft.project or settings.project,
-                    session=draft.session or settings.session,
+                    draft, project=draft.project or settings.project, session=draft.session or settings.session
                 ),
                 id=self._core.new_id(),
                 namespace=name,

@@ -121,12 +121,7 @@ class Maintenance:
     # ── what may go ──
 
     def prune(
-        self,
-        *,
-        older_than_days: int,
-        superseded: bool = False,
-        dry_run: bool = True,
-        namespace: str | None = None,
+        self, *, older_than_days: int, superseded: bool = False, dry_run: bool = True, namespace: str | None = None
     ) -> list[Memory]:
         """Delete for good what has been forgotten or rejected for longer than the retention."""
         if older_than_days < 0:

@@ -15,14 +15,7 @@ from recallens.ingest import curation
 from recallens.ingest.batch import Remembered
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import option, unit_interval
-from recallens.model.memory import (
-    Memory,
-    Origin,
-    Relation,
-    RelationType,
-    Session,
-    Status,
-)
+from recallens.model.memory import Memory, Origin, Relation, RelationType, Session, Status
 from recallens.model.salience import SECTOR_ORDER, salience
 from recallens.store.records import Listing, MemoryPage
 

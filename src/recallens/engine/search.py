@@ -14,14 +14,7 @@ from recallens.errors import InvalidInput
 from recallens.model.audit import chained, query_digest
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.memory import Event, EventKind, Memory, Session, Usage
-from recallens.model.query import (
-    DEFAULT_LIMIT,
-    USUAL,
-    Documents,
-    Mode,
-    Query,
-    SearchOptions,
-)
+from recallens.model.query import DEFAULT_LIMIT, USUAL, Documents, Mode, Query, SearchOptions
 from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recallens.model.snapshot import SCHEMA_VERSION, snapshot_id
@@ -102,12 +95,7 @@ class Search:
             found = results(reader, scene, ledger, pool, query)
         limit = query.limit if pool.round == 1 else widened_query(query).limit
         return Recall(
-            query,
-            found[:limit],
-            ledger,
-            self._core.encoding.key,
-            degraded=_failures(ledger),
-            lessons=found[limit:],
+            query, found[:limit], ledger, self._core.encoding.key, degraded=_failures(ledger), lessons=found[limit:]
         )
 
     def ledger(self, query: Query) -> Ledger:

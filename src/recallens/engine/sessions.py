@@ -13,12 +13,7 @@ from recallens.errors import NotFound
 from recallens.ingest.draft import recap, recap_id
 from recallens.ingest.prepare import kept_text
 from recallens.ingest.validate import label, option
-from recallens.model.memory import (
-    Memory,
-    Session,
-    Status,
-    Usage,
-)
+from recallens.model.memory import Memory, Session, Status, Usage
 from recallens.model.recall import SessionContext
 from recallens.text.normalize import clean
 

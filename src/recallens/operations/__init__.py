@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from recallens.operations.crafts import CRAFTS
-from recallens.operations.curation import CURATION
 from recallens.operations.machine import MACHINE
-from recallens.operations.memories import MEMORIES
+from recallens.operations.memories import CURATION, MEMORIES
 from recallens.operations.operation import Answer, Call, Caller, Operation, Right, Written, owner, perform
 from recallens.operations.search import DOCUMENTS, SEARCH
 from recallens.operations.sessions import SESSIONS

@@ -89,6 +89,20 @@ class Arguments(BaseModel):
 
     namespace: Annotated[Name | None, Field(description="One of the namespaces that the caller holds.")] = None
 
+    def given(self, *left_out: str) -> dict[str, Any]:
+        """What was given by name, apart from the namespace and these; what is None was not given."""
+        return {name: value for name, value in self if value is not None and name not in ("namespace", *left_out)}
+
+
+class Pages(Arguments):
+    limit: Limit = PAGE
+    cursor: Cursor = None
+
+
+class NumberedPage(Arguments):
+    page: int = 1
+    limit: int = PAGE
+
 
 class QuestionArguments(Arguments):
     """A question with everything that can be said beside it, as the command's options say it."""

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from recallens.errors import NotFound
 from recallens.ingest.citations import parse_citation
 from recallens.operations.arguments import MOST_ITEMS, Arguments, Citations, Limit, Name, Names, Share, Text, Words
-from recallens.operations.operation import Answer, Call, Operation, Right
+from recallens.operations.operation import READ, WRITE, Answer, Call, Operation
 from recallens.render.records import craft_record
 
 if TYPE_CHECKING:
@@ -79,59 +79,45 @@ class AddGotcha(AddCraft):
     files: Names = ()
 
 
-def _asker(asked: Topic | Patterns | Gotchas, call: Call) -> dict[str, Any]:
-    who = asked.model_dump(include={"project", "session", "task"}, exclude_none=True)
-    return who | call.who()
-
-
 def get_skill(engine: Engine, call: Call, asked: Topic) -> Answer:
-    found = engine.crafts.skill(asked.topic, **_asker(asked, call))
-    if found is None:
+    skill = engine.crafts.skill(**asked.given(), **call.who())
+    if skill is None:
         raise NotFound(f"no skill about {asked.topic!r}", hint="Search memory instead, or remember what you learn.")
-    return Answer(craft_record(found))
+    return Answer(craft_record(skill))
 
 
 def search_patterns(engine: Engine, call: Call, asked: Patterns) -> Answer:
-    found = engine.crafts.patterns(asked.query, limit=asked.limit, **_asker(asked, call))
-    return Answer({"results": [craft_record(one) for one in found]})
+    patterns = engine.crafts.patterns(**asked.given(), **call.who())
+    return Answer({"results": [craft_record(pattern) for pattern in patterns]})
 
 
 def search_gotchas(engine: Engine, call: Call, asked: Gotchas) -> Answer:
-    found = engine.crafts.gotchas(asked.query, files=asked.files, limit=asked.limit, **_asker(asked, call))
-    return Answer({"results": [craft_record(one) for one in found]})
+    gotchas = engine.crafts.gotchas(**asked.given(), **call.who())
+    return Answer({"results": [craft_record(gotcha) for gotcha in gotchas]})
 
 
 def add_skill(engine: Engine, call: Call, given: AddSkill) -> Answer:
-    return Answer(craft_record(engine.crafts.record_skill(given.topic, **_kept(given, call, "topic"))))
+    return Answer(craft_record(engine.crafts.record_skill(**_attributes(given, call))))
 
 
 def add_pattern(engine: Engine, call: Call, given: AddPattern) -> Answer:
-    return Answer(craft_record(engine.crafts.record_pattern(given.title, **_kept(given, call, "title"))))
+    return Answer(craft_record(engine.crafts.record_pattern(**_attributes(given, call))))
 
 
 def add_gotcha(engine: Engine, call: Call, given: AddGotcha) -> Answer:
-    return Answer(craft_record(engine.crafts.record_gotcha(given.title, **_kept(given, call, "title"))))
+    return Answer(craft_record(engine.crafts.record_gotcha(**_attributes(given, call))))
 
 
-def _kept(given: AddCraft, call: Call, name: str) -> dict[str, Any]:
-    fields = given.model_dump(exclude={"namespace", "citations", name}, exclude_none=True)
-    return fields | {
-        "citations": tuple(parse_citation(text) for text in given.citations),
-        "zone": call.caller.zone,
-        "source": call.caller.source,
-        "namespace": call.namespace,
-    }
+def _attributes(given: AddCraft, call: Call) -> dict[str, Any]:
+    citations = tuple(parse_citation(text) for text in given.citations)
+    return given.given() | call.written_as() | {"citations": citations, "namespace": call.namespace}
 
 
 CRAFTS = (
-    Operation("get_skill", "Get structured skill profile for a topic.", Right.READ, Topic, get_skill),
-    Operation("search_patterns", "Search successful patterns in project history.", Right.READ, Patterns,
-              search_patterns),
-    Operation("search_gotchas", "Search known issues and resolutions.", Right.READ, Gotchas, search_gotchas),
-    Operation("add_skill", "Record a skill; one of the same topic takes what is new.", Right.WRITE, AddSkill,
-              add_skill),
-    Operation("add_pattern", "Record what worked; recorded again, its count grows.", Right.WRITE, AddPattern,
-              add_pattern),
-    Operation("add_gotcha", "Record a known issue; recorded again, its count grows.", Right.WRITE, AddGotcha,
-              add_gotcha),
+    Operation("get_skill", "Get structured skill profile for a topic.", READ, Topic, get_skill),
+    Operation("search_patterns", "Search successful patterns in project history.", READ, Patterns, search_patterns),
+    Operation("search_gotchas", "Search known issues and resolutions.", READ, Gotchas, search_gotchas),
+    Operation("add_skill", "Record a skill; one of the same topic takes what is new.", WRITE, AddSkill, add_skill),
+    Operation("add_pattern", "Record what worked; recorded again, its count grows.", WRITE, AddPattern, add_pattern),
+    Operation("add_gotcha", "Record a known issue; recorded again, its count grows.", WRITE, AddGotcha, add_gotcha),
 )  # fmt: skip

@@ -11,10 +11,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import asdict
+
 from recallens.errors import EncoderError, StoreDamaged
 from recallens.ingest.validate import parse_when
-from recallens.operations.arguments import Arguments
-from recallens.operations.operation import Answer, Call, Operation, Right
+from recallens.operations.arguments import Arguments, NumberedPage
+from recallens.operations.operation import OWNER, Answer, Call, Operation
+from recallens.render.records import present
 
 if TYPE_CHECKING:
     from recallens.config import Settings
@@ -65,11 +68,6 @@ class CreateToken(Arguments):
 
 class NamedToken(Arguments):
     token: str
-
-
-class AuditPage(Arguments):
-    page: int = 1
-    limit: int = 20
 
 
 # ── the store ──
@@ -220,11 +218,10 @@ def revoke_token(engine: Engine, call: Call, asked: NamedToken) -> Answer:
 
 
 def token_record(token: Token) -> dict[str, Any]:
-    record = {
+    return present({
         "id": token.id, "name": token.name, "namespaces": list(token.namespaces), "right": token.right,
         "createdAt": token.created, "expiresAt": token.expires, "revokedAt": token.revoked,
-    }  # fmt: skip
-    return {name: value for name, value in record.items() if value is not None}
+    })  # fmt: skip
 
 
 def _later(text: str, now: int) -> int:
@@ -242,54 +239,45 @@ def verify_audit(engine: Engine, call: Call, asked: Arguments) -> Answer:
     return Answer({"ok": not problems, "namespace": call.namespace, "entries": entries, "problems": problems})
 
 
-def list_audit(engine: Engine, call: Call, asked: AuditPage) -> Answer:
+def list_audit(engine: Engine, call: Call, asked: NumberedPage) -> Answer:
     total, entries = engine.audit.entries(limit=asked.limit, page=asked.page, namespace=call.namespace)
     records = [_audit_record(entry) for entry in entries]
     return Answer({"total": total, "page": asked.page, "limit": asked.limit, "entries": records}, value=entries)
 
 
 def _audit_record(entry: AuditEntry) -> dict[str, Any]:
-    record = {
+    return present({
         "id": entry.id, "number": entry.number, "at": entry.at, "session": entry.session,
         "queryDigest": entry.query_digest, "memoryId": entry.memories[0], "contentHash": entry.memories[1],
         "previous": entry.previous, "digest": entry.digest,
-    }  # fmt: skip
-    return {name: value for name, value in record.items() if value is not None}
+    })  # fmt: skip
 
 
 def list_anomalies(engine: Engine, call: Call, asked: Arguments) -> Answer:
     anomalies = engine.audit.anomalies(namespace=call.namespace)
-    records = [
-        {"kind": anomaly.kind, "session": anomaly.session, "count": anomaly.count, "about": anomaly.about}
-        for anomaly in anomalies
-    ]
-    return Answer({"anomalies": records}, value=anomalies)
+    return Answer({"anomalies": [asdict(anomaly) for anomaly in anomalies]}, value=anomalies)
 
 
 MACHINE = (
-    Operation("init_store", "Make a store, or say what the one that is there uses.", Right.OWNER, Arguments,
-              init_store),
-    Operation("backup", "Copy the store to a new file while others go on using it.", Right.OWNER, Backup, backup),
-    Operation("doctor", "Check the file, the indexes and the encoder. Changes nothing.", Right.OWNER, Arguments,
-              doctor),
-    Operation("reindex", "Build everything derived anew from the memories, and encode what waits.", Right.OWNER,
+    Operation("init_store", "Make a store, or say what the one that is there uses.", OWNER, Arguments, init_store),
+    Operation("backup", "Copy the store to a new file while others go on using it.", OWNER, Backup, backup),
+    Operation("doctor", "Check the file, the indexes and the encoder. Changes nothing.", OWNER, Arguments, doctor),
+    Operation("reindex", "Build everything derived anew from the memories, and encode what waits.", OWNER,
               Reindex, reindex),
-    Operation("prune", "Delete for good what was forgotten or rejected long ago.", Right.OWNER, Prune, prune),
-    Operation("remove_namespace", "Delete a namespace and everything in it for good.", Right.OWNER, NamedNamespace,
+    Operation("prune", "Delete for good what was forgotten or rejected long ago.", OWNER, Prune, prune),
+    Operation("remove_namespace", "Delete a namespace and everything in it for good.", OWNER, NamedNamespace,
               remove_namespace),
-    Operation("show_config", "Each setting, where it came from and what it means.", Right.OWNER, Arguments,
-              show_config),
-    Operation("detect_encoders", "Look for encoders on this machine. Nothing is downloaded or changed.", Right.OWNER,
+    Operation("show_config", "Each setting, where it came from and what it means.", OWNER, Arguments, show_config),
+    Operation("detect_encoders", "Look for encoders on this machine. Nothing is downloaded or changed.", OWNER,
               Arguments, detect_encoders),
-    Operation("use_encoder", "Encode everything with another encoder from now on.", Right.OWNER, UseEncoder,
-              use_encoder),
-    Operation("clear_encoder", "Search by words alone.", Right.OWNER, Arguments, clear_encoder),
-    Operation("create_token", "Make a token for HTTP and MCP.", Right.OWNER, CreateToken, create_token),
-    Operation("list_tokens", "Every token and what it opens; never its text.", Right.OWNER, Arguments, list_tokens),
-    Operation("revoke_token", "End a token at once.", Right.OWNER, NamedToken, revoke_token),
-    Operation("verify_audit", "Whether any entry of the log was altered, deleted, reordered or cut off.", Right.OWNER,
+    Operation("use_encoder", "Encode everything with another encoder from now on.", OWNER, UseEncoder, use_encoder),
+    Operation("clear_encoder", "Search by words alone.", OWNER, Arguments, clear_encoder),
+    Operation("create_token", "Make a token for HTTP and MCP.", OWNER, CreateToken, create_token),
+    Operation("list_tokens", "Every token and what it opens; never its text.", OWNER, Arguments, list_tokens),
+    Operation("revoke_token", "End a token at once.", OWNER, NamedToken, revoke_token),
+    Operation("verify_audit", "Whether any entry of the log was altered, deleted, reordered or cut off.", OWNER,
               Arguments, verify_audit),
-    Operation("list_audit", "What was injected, the latest first.", Right.OWNER, AuditPage, list_audit),
-    Operation("list_anomalies", "Patterns in the log that an honest agent seldom shows.", Right.OWNER, Arguments,
+    Operation("list_audit", "What was injected, the latest first.", OWNER, NumberedPage, list_audit),
+    Operation("list_anomalies", "Patterns in the log that an honest agent seldom shows.", OWNER, Arguments,
               list_anomalies),
 )  # fmt: skip

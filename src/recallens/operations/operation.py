@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from recallens.errors import InvalidInput, NotAllowed, NotFound, RecallensError
 from recallens.ingest.validate import namespace_name
 from recallens.model.memory import Zone
-from recallens.operations.arguments import Arguments, checked, taken
+from recallens.operations.arguments import Arguments, checked, cursor_of, taken
 from recallens.render.records import Record, to_text
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ class Right(StrEnum):
     WRITE = "write"
     LOCAL = "local"
     OWNER = "owner"
+
+
+READ, WRITE, LOCAL, OWNER = Right
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,24 +108,22 @@ class Call:
         """Who asks, as a recorded recall keeps it."""
         return {"namespace": self.namespace, "record": self.caller.records, "owner": self.caller.owner}
 
+    def written_as(self) -> dict[str, Any]:
+        """Where what the caller writes enters, and what it is recorded as."""
+        return {"zone": self.caller.zone, "source": self.caller.source}
+
 
 def allowed(caller: Caller, needs: Right, asked: str | None, *, trace_id: str | None = None) -> Call:
     if needs is not Right.READ and not caller.writes:
-        raise NotAllowed(
-            "this token may read and not write",
-            hint="`recallens token create --right write` makes one that may.",
-        )
+        hint = "`recallens token create --right write` makes one that may."
+        raise NotAllowed("this token may read and not write", hint=hint)
     if (needs is Right.LOCAL and not caller.local) or (needs is Right.OWNER and caller.right is not Right.OWNER):
-        raise NotAllowed(
-            "a token does not open this: it is for the person at the machine",
-            hint="Use the `recallens` command there.",
-        )
+        raise not_here("a token does not open this: it")
     return Call(caller, chosen_namespace(caller, asked), trace_id)
 
 
-def local_only(call: Call, what: str) -> None:
-    if not call.caller.local:
-        raise NotAllowed(f"{what} is for the person at the machine", hint="Use the `recallens` command there.")
+def not_here(what: str) -> NotAllowed:
+    return NotAllowed(f"{what} is for the person at the machine", hint="Use the `recallens` command there.")
 
 
 def chosen_namespace(caller: Caller, asked: str | None) -> str:
@@ -173,6 +174,12 @@ class Answer:
         return to_text(self.record) + "\n"
 
 
+def next_page(name: str, records: Sequence[Record], limit: int, listing: Sequence[Any], start: int) -> Answer:
+    """One page of a listing, and the cursor of the next where this one is full."""
+    more = {"next": cursor_of(listing, [start + limit])} if len(records) == limit else {}
+    return Answer({name: records, **more})
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """`name` is the same on every surface; `arguments` says and checks what it takes.
@@ -201,10 +208,8 @@ def perform(
     call = allowed(caller, operation.needs, namespace if isinstance(namespace, str) else None, trace_id=trace_id)
     if progress is not None:
         call = replace(call, progress=progress)
-    if caller.right is Right.OWNER:
-        asked = taken(operation.arguments, given)
-    else:
-        asked = checked(operation.arguments, given, strict=strict)
+    owned = caller.right is Right.OWNER
+    asked = taken(operation.arguments, given) if owned else checked(operation.arguments, given, strict=strict)
     session = getattr(asked, "session", None)
     if session is not None and not owns(engine, call, session):
         if not operation.explains:

@@ -24,7 +24,7 @@ from recallens.operations.arguments import (
     Words,
     XrayFormat,
 )
-from recallens.operations.operation import Answer, Call, Operation, Right, Written
+from recallens.operations.operation import OWNER, READ, WRITE, Answer, Call, Operation, Written
 from recallens.render import render
 from recallens.render.context import context_record
 from recallens.render.document import document
@@ -70,6 +70,10 @@ class TwoSnapshots(Arguments):
     after: Name
 
 
+class NamedRecord(Arguments):
+    name: str  # the id of a recorded recall, or a file that holds one
+
+
 class TimelineAround(Arguments):
     observation_id: Annotated[Name, Field(alias="observation_id", description="The memory in the middle.")]
     window: Annotated[float, Field(ge=0, le=36_500, allow_inf_nan=False, description="Days to each side.")] = 7
@@ -98,19 +102,29 @@ class ContextFor(Arguments):
     scopes: Names = ()
 
 
+class ComposeContext(ContextFor):
+    constitution: str | None = None
+
+
 def search(engine: Engine, call: Call, asked: Question) -> Answer:
     options = asked.options(engine.core.clock())
     recall = engine.search(asked.query, **options, certify=True, **call.who())
-    return counted(recall, recall_record(recall), recall)
+    return _counted(recall, recall_record(recall), recall)
+
+
+def search_documents(engine: Engine, call: Call, asked: Question) -> Answer:
+    options = asked.options(engine.core.clock())
+    recall = engine.recalls.search_documents(asked.query, **options, certify=True, **call.who())
+    return _counted(recall, recall_record(recall), recall)
 
 
 def search_memory(engine: Engine, call: Call, asked: SearchMemory) -> Answer:
     options = asked.options(engine.core.clock())
-    found = engine.layers.search(asked.query, max_tokens=asked.max_tokens, **options, **call.who())
-    return counted(found.recall, found.to_json(), found)
+    layer = engine.layers.search(asked.query, max_tokens=asked.max_tokens, **options, **call.who())
+    return _counted(layer.recall, layer.to_json(), layer)
 
 
-def counted(recall: Recall, record: Record, value: object) -> Answer:
+def _counted(recall: Recall, record: Record, value: object) -> Answer:
     served = recall.ledger.notes("served")
     tiers = Counter(row["servedBy"] for row in served[-1]["rows"].values()) if served else Counter[str]()
     return Answer(record, tiers, tuple(recall.degraded), value)
@@ -118,39 +132,36 @@ def counted(recall: Recall, record: Record, value: object) -> Answer:
 
 def recall_xray(engine: Engine, call: Call, asked: Xray) -> Answer | Written:
     if not engine.core.settings.capture or not call.owns_session:
-        return unseen(asked.format)
+        return _written(None, asked.format)
     options = asked.options(engine.core.clock())
     snapshot = engine.xray(asked.query, **options, namespace=call.namespace, trace_id=call.trace_id)
-    found = written(snapshot, asked.format)
-    if isinstance(found, Answer):
-        tiers = Counter(str(result.servedBy) for result in snapshot.results if result.servedBy)
-        return replace(found, tiers=tiers, degraded=tuple(view.name for view in snapshot.views if view.error))
-    return found
+    answer = _written(snapshot, asked.format)
+    if isinstance(answer, Written):
+        return answer
+    tiers = Counter(str(result.servedBy) for result in snapshot.results if result.servedBy)
+    return replace(answer, tiers=tiers, degraded=tuple(view.name for view in snapshot.views if view.error))
 
 
 def recall_explain(engine: Engine, call: Call, asked: Explain) -> Answer | Written:
     if not call.owns_session:
-        return unseen(asked.format)
+        return _written(None, asked.format)
     snapshot = engine.recalls.last(asked.session, namespace=call.namespace, owner=call.caller.owner)
-    return unseen(asked.format) if snapshot is None else written(snapshot, asked.format)
+    return _written(snapshot, asked.format)
 
 
-def unseen(format: XrayFormat) -> Answer:
-    """No snapshot: none was made, capture is off, or the session is another's. All three answer alike."""
-    if format != "json":
-        raise NotFound("no snapshot", hint="A search by someone who may write records one, if `capture` is on.")
-    return Answer(record(document(None)))
-
-
-def snapshot(engine: Engine, call: Call, asked: OneSnapshot) -> Answer | Written:
+def get_snapshot(engine: Engine, call: Call, asked: OneSnapshot) -> Answer | Written:
     seen(engine, call, asked.id)
-    return written(engine.recalls.snapshot(asked.id, namespace=call.namespace), asked.format)
+    return _written(engine.recalls.snapshot(asked.id, namespace=call.namespace), asked.format)
 
 
-def written(snapshot: Snapshot | None, format: XrayFormat) -> Answer | Written:
-    """The one renderer's words, whatever the surface."""
+def _written(snapshot: Snapshot | None, format: XrayFormat) -> Answer | Written:
+    """The one renderer's words, whatever the surface. Without a snapshot, all answer alike: none was made, capture is
+    off, or the session is another's.
+    """
     if format == "json":
         return Answer(record(document(snapshot)))
+    if snapshot is None:
+        raise NotFound("no snapshot", hint="A search by someone who may write records one, if `capture` is on.")
     return Written(format, render(snapshot, format))
 
 
@@ -166,8 +177,8 @@ def seen(engine: Engine, call: Call, *ids: str) -> None:
 
 def why_not(engine: Engine, call: Call, asked: WhyNot) -> Answer:
     options = asked.options(engine.core.clock())
-    found = engine.why_not(asked.memory, asked.query, **options, namespace=call.namespace)
-    return Answer(found.to_json(), value=found)
+    verdict = engine.why_not(asked.memory, asked.query, **options, namespace=call.namespace)
+    return Answer(verdict.to_json(), value=verdict)
 
 
 def replay(engine: Engine, call: Call, asked: Recorded) -> Answer:
@@ -188,6 +199,10 @@ def _replayed(engine: Engine, ledger: Ledger) -> Answer:
     return Answer(record | {"live": [difference.to_json() for difference in live]}, value=(again, live))
 
 
+def replay_record(engine: Engine, call: Call, asked: NamedRecord) -> Answer:
+    return _replayed(engine, engine.recalls.stored(asked.name, namespace=call.namespace))
+
+
 def diff(engine: Engine, call: Call, asked: TwoSnapshots) -> Answer:
     from recallens.xray.diff import diff as difference
 
@@ -197,99 +212,66 @@ def diff(engine: Engine, call: Call, asked: TwoSnapshots) -> Answer:
     return Answer({"before": asked.before, "after": asked.after, **difference(before, after).to_json()})
 
 
-def get_timeline(engine: Engine, call: Call, asked: TimelineAround) -> Answer:
-    anchor = engine.get(asked.observation_id, namespace=call.namespace)
-    found = engine.layers.around(anchor.id, window=asked.window, limit=asked.limit, namespace=call.namespace)
-    spent = sum(entry.tokens for entry in found)
-    entries = [timeline_entry_record(entry) for entry in found]
-    return Answer(
-        {"observation_id": anchor.id, "window": asked.window, "tokens": spent, "entries": entries}, value=found
-    )
-
-
-def timeline(engine: Engine, call: Call, asked: TimelineOf) -> Answer:
-    found = engine.layers.timeline(asked.id, asked.before, asked.after, namespace=call.namespace)
-    saliences = engine.memories.salience([*found.before, found.anchor, *found.after])
-    return Answer(timeline_record(found, saliences), value=found)
-
-
-def get_details(engine: Engine, call: Call, asked: DetailsOf) -> Answer:
-    found = engine.layers.details(
-        asked.id, tokens=asked.tokens, full=asked.full, limit=asked.limit, namespace=call.namespace
-    )
-    return Answer(details_record(found), value=found)
-
-
-def context(engine: Engine, call: Call, asked: ContextFor) -> Answer:
-    options = asked.model_dump(exclude={"namespace", "task", "tokens"}, exclude_none=True)
-    found = engine.context(asked.task, asked.tokens, **options, **call.who())
-    return Answer(context_record(found))
-
-
-class NamedRecord(Arguments):
-    name: str  # the id of a recorded recall, or a file that holds one
-
-
-class TwoRecords(Arguments):
-    before: str
-    after: str
-
-
-class ComposeContext(Arguments):
-    task: str
-    tokens: int = DEFAULT_TOKENS
-    constitution: str | None = None
-    files: tuple[str, ...] = ()
-    project: str | None = None
-    session: str | None = None
-    scopes: tuple[str, ...] = ()
-
-
-def replay_record(engine: Engine, call: Call, asked: NamedRecord) -> Answer:
-    return _replayed(engine, engine.recalls.stored(asked.name, namespace=call.namespace))
-
-
-def diff_records(engine: Engine, call: Call, asked: TwoRecords) -> Answer:
+def diff_records(engine: Engine, call: Call, asked: TwoSnapshots) -> Answer:
+    """Each may also be a file that holds a record."""
     difference = engine.diff(asked.before, asked.after, namespace=call.namespace)
     return Answer({"before": asked.before, "after": asked.after, **difference.to_json()}, value=difference)
 
 
-def compose_context(engine: Engine, call: Call, asked: ComposeContext) -> Answer:
-    options = asked.model_dump(exclude={"namespace", "task", "tokens"})
-    composed = engine.context(asked.task, asked.tokens, **options, **call.who())
-    return Answer(context_record(composed), value=composed)
+def get_timeline(engine: Engine, call: Call, asked: TimelineAround) -> Answer:
+    anchor = engine.get(asked.observation_id, namespace=call.namespace)
+    entries = engine.layers.around(anchor.id, window=asked.window, limit=asked.limit, namespace=call.namespace)
+    record = {
+        "observation_id": anchor.id,
+        "window": asked.window,
+        "tokens": sum(entry.tokens for entry in entries),
+        "entries": [timeline_entry_record(entry) for entry in entries],
+    }
+    return Answer(record, value=entries)
+
+
+def timeline(engine: Engine, call: Call, asked: TimelineOf) -> Answer:
+    course = engine.layers.timeline(asked.id, asked.before, asked.after, namespace=call.namespace)
+    saliences = engine.memories.salience([*course.before, course.anchor, *course.after])
+    return Answer(timeline_record(course, saliences), value=course)
+
+
+def get_details(engine: Engine, call: Call, asked: DetailsOf) -> Answer:
+    details = engine.layers.details(**asked.given(), namespace=call.namespace)
+    return Answer(details_record(details), value=details)
+
+
+def get_context(engine: Engine, call: Call, asked: ContextFor) -> Answer:
+    context = engine.context(**asked.given(), **call.who())
+    return Answer(context_record(context), value=context)
 
 
 SEARCH = (
-    Operation("search", "Memories by words and by meaning, each with why it came.", Right.READ, Question, search),
+    Operation("search", "Memories by words and by meaning, each with why it came.", READ, Question, search),
     Operation(
         "search_memory",
         "Layer 1: short summaries with a certificate of what they cover; ids lead to timeline and details.",
-        Right.READ, SearchMemory, search_memory,
+        READ, SearchMemory, search_memory,
     ),
-    Operation("recall_xray", "Why each memory would come, in full. Records nothing.", Right.READ, Xray, recall_xray,
+    Operation("recall_xray", "Why each memory would come, in full. Records nothing.", READ, Xray, recall_xray,
               explains=True),
-    Operation("recall_explain", "The X-ray of a session's last recorded search.", Right.READ, Explain, recall_explain,
+    Operation("recall_explain", "The X-ray of a session's last recorded search.", READ, Explain, recall_explain,
               explains=True),
-    Operation("get_snapshot", "The X-ray of one recorded search.", Right.READ, OneSnapshot, snapshot),
-    Operation("why_not", "Why a memory is not among the results, and what would bring it in.", Right.READ, WhyNot,
-              why_not),
-    Operation("replay", "A recorded search again from its decisions, and what differs now.", Right.READ, Recorded,
-              replay),
-    Operation("diff", "What changed between two recorded searches, and why.", Right.READ, TwoSnapshots, diff),
-    Operation("get_timeline", "Layer 2: what came within some days before and after a memory.", Right.READ,
+    Operation("get_snapshot", "The X-ray of one recorded search.", READ, OneSnapshot, get_snapshot),
+    Operation("why_not", "Why a memory is not among the results, and what would bring it in.", READ, WhyNot, why_not),
+    Operation("replay", "A recorded search again from its decisions, and what differs now.", READ, Recorded, replay),
+    Operation("diff", "What changed between two recorded searches, and why.", READ, TwoSnapshots, diff),
+    Operation("get_timeline", "Layer 2: what came within some days before and after a memory.", READ,
               TimelineAround, get_timeline),
-    Operation("timeline", "So many memories before and after one, with their sessions.", Right.READ, TimelineOf,
-              timeline),
-    Operation("get_details", "Layer 3: full logs of a task, or a memory in full.", Right.READ, DetailsOf, get_details),
-    Operation("get_context", "What an agent should know for a task, within a token budget.", Right.READ, ContextFor,
-              context),
-    Operation("replay_record", "A recorded search again, by its id or from a file.", Right.OWNER, NamedRecord,
-              replay_record),
-    Operation("diff_records", "What changed between two recorded searches, by id or from files.", Right.OWNER,
-              TwoRecords, diff_records),
-    Operation("compose_context", "What an agent should know for a task, beginning with a file of yours.", Right.OWNER,
-              ComposeContext, compose_context),
+    Operation("timeline", "So many memories before and after one, with their sessions.", READ, TimelineOf, timeline),
+    Operation("get_details", "Layer 3: full logs of a task, or a memory in full.", READ, DetailsOf, get_details),
+    Operation("get_context", "What an agent should know for a task, within a token budget.", READ, ContextFor,
+              get_context),
+    Operation("replay_record", "A recorded search again, by its id or from a file.", OWNER, NamedRecord, replay_record),
+    Operation("diff_records", "What changed between two recorded searches, by id or from files.", OWNER,
+              TwoSnapshots, diff_records),
+    Operation("compose_context", "What an agent should know for a task, beginning with a file of yours.", OWNER,
+              ComposeContext, get_context),
 )  # fmt: skip
 
 
@@ -342,26 +324,26 @@ def retrieve(engine: Engine, call: Call, asked: Retrieve) -> Answer:
     budgets = [size for size in (asked.context_budget, options.pop("tokens", None)) if size is not None]
     if budgets:  # two names of one budget: the tighter holds
         limits["context_budget"] = min(budgets)
-    found = engine.retrieve(asked.query, **limits, **options, **call.who())
-    context, lessons = build_context_string(found), build_lesson_string(found)
-    return Answer(found.to_json() | {"context": context, "lessons": lessons}, value=found)
-
-
-def search_documents(engine: Engine, call: Call, asked: Question) -> Answer:
-    options = asked.options(engine.core.clock()) | {"documents": "only"}
-    options.setdefault("limit", 10)
-    recall = engine.search(asked.query, **options, certify=True, **call.who())
-    return counted(recall, recall_record(recall), recall)
+    retrieval = engine.retrieve(asked.query, **limits, **options, **call.who())
+    context, lessons = build_context_string(retrieval), build_lesson_string(retrieval)
+    return Answer(retrieval.to_json() | {"context": context, "lessons": lessons}, value=retrieval)
 
 
 def add_document(engine: Engine, call: Call, given: AddDocument) -> Answer:
     if engine.vaults.holds_document(given.path, namespace=call.namespace):
-        raise NotAllowed(
-            f"{given.path!r} is a file of a vault, which only its folder changes", hint="Use another path."
-        )
-    said = given.model_dump(include={"title", "project"})
-    zone = call.caller.zone
-    added = engine.memories.add_document(given.text, path=given.path, **said, zone=zone, namespace=call.namespace)
+        what = f"{given.path!r} is a file of a vault, which only its folder changes"
+        raise NotAllowed(what, hint="Use another path.")
+    return _added(engine, call, given)
+
+
+def keep_document(engine: Engine, call: Call, given: AddDocument) -> Answer:
+    answer = _added(engine, call, given)
+    engine.maintenance.publish(call.namespace)
+    return answer
+
+
+def _added(engine: Engine, call: Call, given: AddDocument) -> Answer:
+    added = engine.memories.add_document(**given.given(), zone=call.caller.zone, namespace=call.namespace)
     return Answer({"document": added.document.id, "path": given.path, "memories": list(added.memories)})
 
 
@@ -372,10 +354,11 @@ def verify_certificate(engine: Engine, call: Call, given: Certificate) -> Answer
 
 DOCUMENTS = (
     Operation("retrieve", "One context string from every source within a budget, each part with where it is from.",
-              Right.READ, Retrieve, retrieve),
-    Operation("search_documents", "Only what was cut from documents.", Right.READ, Question, search_documents),
+              READ, Retrieve, retrieve),
+    Operation("search_documents", "Only what was cut from documents.", READ, Question, search_documents),
     Operation("add_document", "A document as text; its sections become memories. Adding it again replaces them.",
-              Right.WRITE, AddDocument, add_document),
-    Operation("verify_certificate", "Whether what a certificate rests on still stands.", Right.READ, Certificate,
+              WRITE, AddDocument, add_document),
+    Operation("keep_document", "Keep a document; its sections become memories.", OWNER, AddDocument, keep_document),
+    Operation("verify_certificate", "Whether what a certificate rests on still stands.", READ, Certificate,
               verify_certificate),
 )  # fmt: skip

@@ -7,23 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from recallens.errors import NotFound
-from recallens.operations.arguments import (
-    PAGE,
-    Arguments,
-    Content,
-    Cursor,
-    Limit,
-    Name,
-    Share,
-    Words,
-    cursor_of,
-    offset_of,
-)
-from recallens.operations.operation import Answer, Call, Operation, Right, owns
-from recallens.render.records import Record, artifact_record, memory_record, outcome_record, session_record, task_record
+from recallens.operations.arguments import Arguments, Content, Name, NumberedPage, Pages, Share, Words, offset_of
+from recallens.operations.memories import memory_records
+from recallens.operations.operation import OWNER, READ, WRITE, Answer, Call, Operation, next_page, owns
+from recallens.render.records import Record, artifact_record, outcome_record, session_record, task_record
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
+    from recallens.model.memory import Session
+    from recallens.model.task import Task
 
 Title = Annotated[str, StringConstraints(max_length=500)]
 
@@ -42,26 +34,11 @@ class EndSession(OneSession):
     summary: Annotated[str, StringConstraints(max_length=20_000)] | None = None
 
 
-class Pages(Arguments):
-    limit: Limit = PAGE
-    cursor: Cursor = None
-
-
-class NumberedPage(Arguments):
-    page: int = 1
-    limit: int = PAGE
-
-
-class BeginSession(Arguments):
-    id: str | None = None
-    project: str | None = None
-    title: str | None = None
+class BeginSession(StartSession):
     started: int | None = None
 
 
-class FinishSession(Arguments):
-    id: str
-    summary: str | None = None
+class FinishSession(EndSession):
     ended: int | None = None
 
 
@@ -107,40 +84,46 @@ class OneTask(Arguments):
     id: Name
 
 
-def start_session(engine: Engine, call: Call, asked: StartSession) -> Answer:
+def start_session(engine: Engine, call: Call, asked: StartSession | BeginSession) -> Answer:
     id = asked.id or f"s-{engine.core.new_id().lower()}"
     _own(engine, call, id)
-    begun = engine.sessions.start(id, project=asked.project, title=asked.title, namespace=call.namespace)
-    return Answer(session_record(begun))
+    return Answer(session_record(engine.sessions.start(id, **asked.given("id"), namespace=call.namespace)))
 
 
-def end_session(engine: Engine, call: Call, asked: EndSession) -> Answer:
+def end_session(engine: Engine, call: Call, asked: EndSession | FinishSession) -> Answer:
     _own(engine, call, asked.id, claim=False)
-    ended = engine.sessions.end(asked.id, summary=asked.summary, zone=call.caller.zone, namespace=call.namespace)
+    ended = engine.sessions.end(**asked.given(), zone=call.caller.zone, namespace=call.namespace)
     return Answer(session_record(ended))
 
 
 def list_sessions(engine: Engine, call: Call, asked: Pages) -> Answer:
     shown = ["sessions", call.namespace]
     start = offset_of(asked.cursor, shown)
-    found = engine.sessions.recent(limit=asked.limit, offset=start, namespace=call.namespace)
-    records = [{**session_record(one), "memoriesInSession": count} for one, count in found]
-    return _page("sessions", records, asked.limit, cursor_of(shown, [start + asked.limit]))
+    return next_page("sessions", _sessions(engine, call, asked.limit, start)[0], asked.limit, shown, start)
+
+
+def page_of_sessions(engine: Engine, call: Call, asked: NumberedPage) -> Answer:
+    records, sessions = _sessions(engine, call, asked.limit, (asked.page - 1) * asked.limit)
+    return Answer({"page": asked.page, "limit": asked.limit, "sessions": records}, value=sessions)
+
+
+def _sessions(engine: Engine, call: Call, limit: int, start: int) -> tuple[list[Record], list[tuple[Session, int]]]:
+    sessions = engine.sessions.recent(limit=limit, offset=start, namespace=call.namespace)
+    return [{**session_record(session), "memoriesInSession": count} for session, count in sessions], sessions
 
 
 def get_session(engine: Engine, call: Call, asked: OneSession) -> Answer:
     report = engine.sessions.report(asked.id, namespace=call.namespace)
-    saliences = engine.memories.salience([memory for memory, _, _ in report.links])
+    records = memory_records(engine, [memory for memory, _, _ in report.links])
     links = [
-        {"usageType": usage, "at": at, "memory": memory_record(memory, saliences[memory.id])}
-        for memory, usage, at in report.links
+        {"usageType": usage, "at": at, "memory": record}
+        for record, (_, usage, at) in zip(records, report.links, strict=True)
     ]
     return Answer({"session": session_record(report.session), "memories": links})
 
 
 def start_task(engine: Engine, call: Call, asked: StartTask) -> Answer:
-    said = asked.model_dump(include={"id", "session", "project", "worktree"})
-    return Answer(task_record(engine.tasks.start(asked.task, **said, namespace=call.namespace)))
+    return Answer(task_record(engine.tasks.start(asked.task, **asked.given("task"), namespace=call.namespace)))
 
 
 def log_task(engine: Engine, call: Call, asked: LogTask) -> Answer:
@@ -148,65 +131,35 @@ def log_task(engine: Engine, call: Call, asked: LogTask) -> Answer:
 
 
 def end_task(engine: Engine, call: Call, asked: EndTask) -> Answer:
-    outcome = engine.tasks.end(
-        asked.id, reward=asked.reward, summary=asked.summary, zone=call.caller.zone, namespace=call.namespace
-    )
+    outcome = engine.tasks.end(asked.id, **asked.given("id"), zone=call.caller.zone, namespace=call.namespace)
     return Answer(outcome_record(outcome))
 
 
 def list_tasks(engine: Engine, call: Call, asked: Tasks) -> Answer:
     shown = ["tasks", call.namespace, asked.running, asked.project, asked.of_session]
     start = offset_of(asked.cursor, shown)
-    found = engine.tasks.recent(
+    return next_page("tasks", list(map(task_record, _tasks(engine, call, asked, start))), asked.limit, shown, start)
+
+
+def page_of_tasks(engine: Engine, call: Call, asked: NumberedTasks) -> Answer:
+    tasks = _tasks(engine, call, asked, (asked.page - 1) * asked.limit)
+    return Answer({"page": asked.page, "limit": asked.limit, "tasks": list(map(task_record, tasks))}, value=tasks)
+
+
+def _tasks(engine: Engine, call: Call, asked: Tasks | NumberedTasks, start: int) -> list[Task]:
+    return engine.tasks.recent(
         running=asked.running, project=asked.project, session=asked.of_session, limit=asked.limit, offset=start,
         namespace=call.namespace,
     )  # fmt: skip
-    return _page("tasks", [task_record(one) for one in found], asked.limit, cursor_of(shown, [start + asked.limit]))
 
 
 def get_task(engine: Engine, call: Call, asked: OneTask) -> Answer:
     return Answer(task_record(engine.tasks.get(asked.id, namespace=call.namespace)))
 
 
-# ── by the owner ──
-
-
-def begin_session(engine: Engine, call: Call, asked: BeginSession) -> Answer:
-    begun = engine.sessions.start(
-        asked.id, project=asked.project, title=asked.title, started=asked.started, namespace=call.namespace
-    )
-    return Answer(session_record(begun))
-
-
-def finish_session(engine: Engine, call: Call, asked: FinishSession) -> Answer:
-    ended = engine.sessions.end(asked.id, summary=asked.summary, ended=asked.ended, namespace=call.namespace)
-    return Answer(session_record(ended))
-
-
-def page_of_sessions(engine: Engine, call: Call, asked: NumberedPage) -> Answer:
-    start = (asked.page - 1) * asked.limit
-    sessions = engine.sessions.recent(limit=asked.limit, offset=start, namespace=call.namespace)
-    records = [{**session_record(session), "memoriesInSession": count} for session, count in sessions]
-    return Answer({"page": asked.page, "limit": asked.limit, "sessions": records}, value=sessions)
-
-
-def page_of_tasks(engine: Engine, call: Call, asked: NumberedTasks) -> Answer:
-    tasks = engine.tasks.recent(
-        running=asked.running, project=asked.project, session=asked.of_session, limit=asked.limit,
-        offset=(asked.page - 1) * asked.limit, namespace=call.namespace,
-    )  # fmt: skip
-    records = [task_record(task) for task in tasks]
-    return Answer({"page": asked.page, "limit": asked.limit, "tasks": records}, value=tasks)
-
-
 def use_memories(engine: Engine, call: Call, asked: UseMemories) -> Answer:
     ids = engine.tasks.used(asked.ids, task=asked.task, session=asked.session, namespace=call.namespace)
     return Answer({"used": ids} | ({"task": asked.task} if asked.task is not None else {}))
-
-
-def _page(name: str, records: list[Record], limit: int, following: str) -> Answer:
-    record: Record = {name: records}
-    return Answer(record | ({"next": following} if len(records) == limit else {}))
 
 
 def _own(engine: Engine, call: Call, session: str, *, claim: bool = True) -> None:
@@ -216,20 +169,18 @@ def _own(engine: Engine, call: Call, session: str, *, claim: bool = True) -> Non
 
 
 SESSIONS = (
-    Operation("start_session", "Start a session; without an id it gets one.", Right.WRITE, StartSession, start_session),
-    Operation("end_session", "End a session; its recap is kept as a memory.", Right.WRITE, EndSession, end_session),
-    Operation("list_sessions", "Sessions, the latest first.", Right.READ, Pages, list_sessions),
-    Operation("get_session", "A session and every memory it touched, with how.", Right.READ, OneSession, get_session),
-    Operation("start_task", "Start a task.", Right.WRITE, StartTask, start_task),
-    Operation("log_task", "Keep a full log with a running task, without secrets.", Right.WRITE, LogTask, log_task),
-    Operation("end_task", "End a task with its reward: each memory in it is judged by that.", Right.WRITE, EndTask,
-              end_task),
-    Operation("list_tasks", "Tasks, the latest first.", Right.READ, Tasks, list_tasks),
-    Operation("get_task", "One task.", Right.READ, OneTask, get_task),
-    Operation("begin_session", "Start a session, at a time of yours.", Right.OWNER, BeginSession, begin_session),
-    Operation("finish_session", "End a session, at a time of yours.", Right.OWNER, FinishSession, finish_session),
-    Operation("page_of_sessions", "Sessions by pages, the latest first.", Right.OWNER, NumberedPage, page_of_sessions),
-    Operation("page_of_tasks", "Tasks by pages, the latest first.", Right.OWNER, NumberedTasks, page_of_tasks),
-    Operation("use_memories", "Say which memories were of use, and in which task.", Right.OWNER, UseMemories,
-              use_memories),
+    Operation("start_session", "Start a session; without an id it gets one.", WRITE, StartSession, start_session),
+    Operation("end_session", "End a session; its recap is kept as a memory.", WRITE, EndSession, end_session),
+    Operation("list_sessions", "Sessions, the latest first.", READ, Pages, list_sessions),
+    Operation("get_session", "A session and every memory it touched, with how.", READ, OneSession, get_session),
+    Operation("start_task", "Start a task.", WRITE, StartTask, start_task),
+    Operation("log_task", "Keep a full log with a running task, without secrets.", WRITE, LogTask, log_task),
+    Operation("end_task", "End a task with its reward: each memory in it is judged by that.", WRITE, EndTask, end_task),
+    Operation("list_tasks", "Tasks, the latest first.", READ, Tasks, list_tasks),
+    Operation("get_task", "One task.", READ, OneTask, get_task),
+    Operation("begin_session", "Start a session, at a time of yours.", OWNER, BeginSession, start_session),
+    Operation("finish_session", "End a session, at a time of yours.", OWNER, FinishSession, end_session),
+    Operation("page_of_sessions", "Sessions by pages, the latest first.", OWNER, NumberedPage, page_of_sessions),
+    Operation("page_of_tasks", "Tasks by pages, the latest first.", OWNER, NumberedTasks, page_of_tasks),
+    Operation("use_memories", "Say which memories were of use, and in which task.", OWNER, UseMemories, use_memories),
 )  # fmt: skip

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, StringConstraints
 
 from recallens.errors import EncoderError, InvalidInput
-from recallens.operations.arguments import PAGE, Arguments, Cursor, Limit, Name, Names, PresetName, cursor_of, offset_of
+from recallens.operations.arguments import PAGE, Arguments, Cursor, Limit, Name, Names, PresetName, offset_of
 from recallens.operations.machine import backlog, encode
-from recallens.operations.operation import Answer, Call, Operation, Right
+from recallens.operations.operation import LOCAL, OWNER, READ, WRITE, Answer, Call, Operation, next_page
 from recallens.render.records import Record, report_record, vault_record
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
-
-# Where the store lies is no business of a caller from elsewhere.
-_OF_THE_MACHINE = ("root", "store", "storeId")
+    from recallens.model.vault import Vault
 
 SetName = Annotated[str, StringConstraints(pattern=r"^[\w][\w.-]{0,99}$")]
 
@@ -71,7 +69,7 @@ class RunSet(Arguments):
 
 
 def stats(engine: Engine, call: Call, asked: Arguments) -> Answer:
-    return Answer(_told(engine.maintenance.stats(namespace=call.namespace), call))
+    return Answer(_visible(engine.maintenance.stats(namespace=call.namespace), call))
 
 
 def namespaces(engine: Engine, call: Call, asked: Arguments) -> Answer:
@@ -82,24 +80,20 @@ def namespaces(engine: Engine, call: Call, asked: Arguments) -> Answer:
 
 
 def list_vaults(engine: Engine, call: Call, asked: Arguments) -> Answer:
-    found, counts = engine.vaults.all(namespace=call.namespace), engine.vaults.counts(namespace=call.namespace)
-    return Answer({"vaults": [_told(vault_record(one, counts[one.name]), call) for one in found]})
+    vaults, counts = engine.vaults.all(namespace=call.namespace), engine.vaults.counts(namespace=call.namespace)
+    return Answer({"vaults": [_visible(vault_record(vault, counts[vault.name]), call) for vault in vaults]})
 
 
 def vault_sections(engine: Engine, call: Call, asked: Sections) -> Answer:
     vault = engine.vaults.get(asked.name, namespace=call.namespace)
     shown = ["sections", call.namespace, vault.name]
     start = offset_of(asked.cursor, shown)
-    found = engine.vaults.page(vault.name, limit=asked.limit, offset=start, namespace=call.namespace)
-    record: Record = {
-        "vault": vault.name,
-        "sections": [
-            {"id": id, "path": path, "position": position, "headings": list(headings), "title": title, "chars": chars}
-            for id, path, position, headings, title, chars in found
-        ],
-    }
-    more = {"next": cursor_of(shown, [start + asked.limit])} if len(found) == asked.limit else {}
-    return Answer(record | more)
+    page = engine.vaults.page(vault.name, limit=asked.limit, offset=start, namespace=call.namespace)
+    sections: list[Record] = [
+        {"id": id, "path": path, "position": position, "headings": list(headings), "title": title, "chars": chars}
+        for id, path, position, headings, title, chars in page
+    ]
+    return Answer({"vault": vault.name, **next_page("sections", sections, asked.limit, shown, start).record})
 
 
 def sync_vault(engine: Engine, call: Call, asked: OneVault) -> Answer:
@@ -107,32 +101,33 @@ def sync_vault(engine: Engine, call: Call, asked: OneVault) -> Answer:
     report = engine.vaults.sync(asked.name, namespace=call.namespace)
     with suppress(EncoderError):  # words find it; its vectors wait in the backlog
         engine.encoder.drain()
-    return Answer({"vaults": [_told(one, call) for one in report_record(report)["vaults"]]})
+    return Answer({"vaults": [_visible(vault, call) for vault in report_record(report)["vaults"]]})
 
 
 def add_vault(engine: Engine, call: Call, asked: AddVault) -> Answer:
-    options = asked.model_dump(exclude={"namespace", "path", "name"})
-    made = engine.vaults.add(asked.path, asked.name, **options, namespace=call.namespace)
-    return Answer(vault_record(made, engine.vaults.counts(namespace=call.namespace)[made.name]))
+    return _made(engine, call, engine.vaults.add(**asked.given(), namespace=call.namespace))
 
 
 def keep_vault(engine: Engine, call: Call, asked: KeepVault) -> Answer:
-    options = asked.model_dump(exclude={"namespace", "folder", "name", "sync", "embed"})
-    made = engine.vaults.add(asked.folder, asked.name, **options, namespace=call.namespace)
+    options = asked.given("folder", "sync", "embed")
+    vault = engine.vaults.add(asked.folder, **options, namespace=call.namespace)
     if asked.sync:
-        return sync_vaults(engine, call, SyncVaults(name=made.name, embed=asked.embed))
-    counts = engine.vaults.counts(namespace=call.namespace)[made.name]
-    return Answer(vault_record(made, counts), value=(made, counts))
+        return sync_vaults(engine, call, SyncVaults(name=vault.name, embed=asked.embed))
+    return _made(engine, call, vault)
+
+
+def _made(engine: Engine, call: Call, vault: Vault) -> Answer:
+    counts = engine.vaults.counts(namespace=call.namespace)[vault.name]
+    return Answer(vault_record(vault, counts), value=(vault, counts))
 
 
 def sync_vaults(engine: Engine, call: Call, asked: SyncVaults) -> Answer:
     """One vault, some of its paths, or every vault; and the texts that wait for their vectors."""
-    with call.progress.growing("reading") as told:
-        report = engine.vaults.sync(asked.name, list(asked.paths) or None, told, namespace=call.namespace)
+    with call.progress.growing("reading") as advance:
+        report = engine.vaults.sync(asked.name, list(asked.paths) or None, advance, namespace=call.namespace)
     failure = encode(engine, call)[2] if asked.embed else None
-    waiting = backlog(engine)
     engine.maintenance.publish(call.namespace)
-    return Answer({**report_record(report), "backlog": waiting}, value=report, failure=failure)
+    return Answer({**report_record(report), "backlog": backlog(engine)}, value=report, failure=failure)
 
 
 def remove_vault(engine: Engine, call: Call, asked: OneVault) -> Answer:
@@ -162,7 +157,7 @@ def run_set(engine: Engine, call: Call, asked: RunSet) -> Answer:
 
     folder = shelf.folder_of(engine.core.store.location, call.namespace)
     golden = shelf.golden_set(folder, asked.set)
-    elsewhere = [one.id for one in golden.questions if one.namespace not in (None, call.namespace)]
+    elsewhere = [each.id for each in golden.questions if each.namespace not in (None, call.namespace)]
     if elsewhere:
         raise InvalidInput(f"the question {elsewhere[0]!r} of {asked.set} is about another namespace")
     here = shelf.within(golden, call.namespace)
@@ -171,24 +166,25 @@ def run_set(engine: Engine, call: Call, asked: RunSet) -> Answer:
     return Answer(shelf.keep(folder, ran, engine.core.new_id().lower()))
 
 
-def _told(record: dict[str, Any], call: Call) -> Record:
-    return record if call.caller.local else {k: v for k, v in record.items() if k not in _OF_THE_MACHINE}
+def _visible(record: dict[str, Any], call: Call) -> Record:
+    """Where the store lies is no business of a caller from elsewhere."""
+    hidden = () if call.caller.local else ("root", "store", "storeId")
+    return {name: value for name, value in record.items() if name not in hidden}
 
 
 STORE = (
-    Operation("stats", "What the namespace holds, and how it is encoded.", Right.READ, Arguments, stats),
-    Operation("namespaces", "The namespaces that the caller holds.", Right.READ, Arguments, namespaces),
-    Operation("list_vaults", "The vaults of the namespace and their sizes.", Right.READ, Arguments, list_vaults),
-    Operation("vault_sections", "The sections of a vault, by file.", Right.READ, Sections, vault_sections),
-    Operation("sync_vault", "Bring a vault up to date with its folder.", Right.WRITE, OneVault, sync_vault),
-    Operation("add_vault", "Make a folder of this machine a vault.", Right.LOCAL, AddVault, add_vault),
-    Operation("list_runs", "Golden sets that lie with the store, and what they measured.", Right.READ, Arguments,
-              list_runs),
-    Operation("get_run", "One recorded run of a golden set.", Right.READ, OneRun, get_run),
-    Operation("run_set", "Ask a golden set and record how it went.", Right.LOCAL, RunSet, run_set),
-    Operation("keep_vault", "Make a folder a vault, and read it.", Right.OWNER, KeepVault, keep_vault),
-    Operation("sync_vaults", "Bring a vault, or every one, up to date with its folder.", Right.OWNER, SyncVaults,
+    Operation("stats", "What the namespace holds, and how it is encoded.", READ, Arguments, stats),
+    Operation("namespaces", "The namespaces that the caller holds.", READ, Arguments, namespaces),
+    Operation("list_vaults", "The vaults of the namespace and their sizes.", READ, Arguments, list_vaults),
+    Operation("vault_sections", "The sections of a vault, by file.", READ, Sections, vault_sections),
+    Operation("sync_vault", "Bring a vault up to date with its folder.", WRITE, OneVault, sync_vault),
+    Operation("add_vault", "Make a folder of this machine a vault.", LOCAL, AddVault, add_vault),
+    Operation("list_runs", "Golden sets that lie with the store, and what they measured.", READ, Arguments, list_runs),
+    Operation("get_run", "One recorded run of a golden set.", READ, OneRun, get_run),
+    Operation("run_set", "Ask a golden set and record how it went.", LOCAL, RunSet, run_set),
+    Operation("keep_vault", "Make a folder a vault, and read it.", OWNER, KeepVault, keep_vault),
+    Operation("sync_vaults", "Bring a vault, or every one, up to date with its folder.", OWNER, SyncVaults,
               sync_vaults),
-    Operation("remove_vault", "Delete the memories of a vault for good. Its folder stays as it is.", Right.OWNER,
+    Operation("remove_vault", "Delete the memories of a vault for good. Its folder stays as it is.", OWNER,
               OneVault, remove_vault),
 )  # fmt: skip
