@@ -59,7 +59,7 @@ class Recalls:
 
         if not self._core.settings.capture:
             return None
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
+        with self._core.read(namespace) as reader:
             if reader.state is None:
                 return None
             if owner is None:
@@ -112,7 +112,7 @@ class Recalls:
 
     def recorded(self, id: str, *, namespace: str | None = None) -> tuple[Ledger, Mapping[str, str]]:
         """A recorded recall by its snapshot's id, with the audit entry of each memory that it injected."""
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
+        with self._core.read(namespace) as reader:
             stored = reader.trail.ledger(id)
         if stored is None:
             raise no_recall(id)
@@ -130,7 +130,7 @@ class Recalls:
         """The recalls that can still be explained, replayed and compared, the latest first; no other owner's."""
         from recallens.model.recall import RecordedRecall
 
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
+        with self._core.read(namespace) as reader:
             kept = reader.trail.ledgers(limit, owner)
         found = []
         for id, at, session, packed in kept:
@@ -140,7 +140,7 @@ class Recalls:
     def verify_certificate(self, certificate: Mapping[str, Any], *, namespace: str | None = None) -> Verification:
         """Whether what a certificate rests on still stands as it stood."""
         ids = [one["id"] for one in evidence_of(certificate)[1]]
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
+        with self._core.read(namespace) as reader:
             numbers = reader.memories.find(ids)
             memories = reader.memories.get(list(numbers.values()))
         return verified(certificate, {memory.id: memory for memory in memories.values()})

@@ -13,7 +13,7 @@ from recallens.engine.question import question
 from recallens.errors import InvalidInput
 from recallens.model.audit import chained, query_digest
 from recallens.model.ledger import Entry, Ledger
-from recallens.model.memory import Event, EventKind, Memory, Session, Usage
+from recallens.model.memory import Event, EventKind, Memory, Usage
 from recallens.model.query import DEFAULT_LIMIT, USUAL, Documents, Mode, Query, SearchOptions
 from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
@@ -142,8 +142,7 @@ class Search:
         ]  # fmt: skip
         tx.trail.record(events, [numbers[memory.id] for memory in kept])
         if query.session is not None:
-            asker = Session(query.session, query.namespace, started=now, project=query.filters.project)
-            self._core.ensure_session(tx, asker)
+            self._core.ensure_session(tx, query.session, at=now, project=query.filters.project)
             tx.sessions.link(query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
         entries = chained(
             namespace=query.namespace,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from recallens.errors import NotFound
 from recallens.operations.arguments import Arguments, Content, Name, NumberedPage, Pages, Share, Words, offset_of
 from recallens.operations.memories import memory_records
 from recallens.operations.operation import OWNER, READ, WRITE, Answer, Call, Operation, next_page, owns
@@ -164,8 +163,10 @@ def use_memories(engine: Engine, call: Call, asked: UseMemories) -> Answer:
 
 def _own(engine: Engine, call: Call, session: str, *, claim: bool = True) -> None:
     """Another's session answers as one that does not exist; so does one that nobody has, where it must exist."""
+    from recallens.engine.sessions import no_session
+
     if not owns(engine, call, session, claim=claim):
-        raise NotFound(f"no session {session!r}", hint="`recallens session list` shows those that exist.")
+        raise no_session(session)
 
 
 SESSIONS = (
