@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +17,11 @@ from recallens.errors import EncoderError, InvalidInput
 from recallens.index.resident import verify_images
 from recallens.ingest import curation
 from recallens.model.citation import CitationCheck, LogCitation, TerminalCitation, updated
-from recallens.model.memory import Memory, Status
+from recallens.model.memory import Memory, Status, Survey
 from recallens.model.salience import DAY_MS, salience
 from recallens.model.verdict import IntArray
 from recallens.store.protocols import Reader
 from recallens.store.records import Health
-
-if TYPE_CHECKING:
-    from recallens.model.memory import Survey
 
 RECALL_DAYS = 60
 _LENGTHS: tuple[int | None, ...] = (25, 50, 100, 200, 400, None)
@@ -118,8 +115,6 @@ class Maintenance:
         }  # fmt: skip
 
     def survey(self, *, namespace: str | None = None) -> Survey:
-        from recallens.model.memory import Survey
-
         now = self._core.clock()
         with self._core.snapshot(self._core.namespace(namespace)) as snapshot:
             if snapshot is None:
