@@ -76,10 +76,7 @@ def default_store() -> Path:
 
 
 def load(
-    flags: Mapping[str, Any] | None = None,
-    *,
-    environ: Mapping[str, str] | None = None,
-    folder: Path | None = None,
+    flags: Mapping[str, Any] | None = None, *, environ: Mapping[str, str] | None = None, folder: Path | None = None
 ) -> Settings:
     """The settings in force here. A flag of None was not given."""
     user_file = config_home() / "recallens" / "config.toml"
@@ -149,16 +146,7 @@ def _checked(name: str, value: Any, origin: str) -> Any:
 
 
 def _boolean(name: str, value: Any, origin: str) -> bool:
-    words = {
-        "true": True,
-        "1": True,
-        "yes": True,
-        "on": True,
-        "false": False,
-        "0": False,
-        "no": False,
-        "off": False,
-    }
+    words = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
     known = words.get(str(value).lower())
     if known is None:
         raise InvalidInput(f"{name} in {origin} must be true or false, not {value!r}")

@@ -1,25 +1,113 @@
-"""The audit log of what was injected: whether its chain holds, its entries, and what looks odd in it."""
+"""The tokens that let callers in and whose session is whose, and the audit log of what was injected."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable
 
 from recallens.engine.core import Core
-from recallens.model.audit import Anomaly, AuditEntry, anomalies, verify_chain
+from recallens.errors import InvalidInput, NotFound, UnknownOption
+from recallens.ingest.validate import epoch_ms, label, namespace_name
+from recallens.model.audit import Anomaly, AuditEntry, Token, anomalies, verify_chain
 
-if TYPE_CHECKING:
-    pass
+PREFIX = "rcl_"
+# 32 random bytes: nobody finds one by trying, so that a fast digest is as good as a slow one.
+TOKEN_BYTES = 32
+RIGHTS = ("read", "write")
+MOST_NAME = 200
+MIN_ID = 4
+
+
+class Tokens:
+    """Makes and checks the tokens that let callers in from outside."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def create(
+        self, namespaces: Iterable[str], *, right: str = "read", name: str | None = None, expires: int | None = None
+    ) -> tuple[Token, str]:
+        """The token and its text, which nobody can tell again."""
+        granted = tuple(dict.fromkeys(namespace_name(name) for name in namespaces))
+        if not granted:
+            raise InvalidInput("a token opens at least one namespace", hint="Name it: --namespace NAME.")
+        if right not in RIGHTS:
+            raise UnknownOption("right", right, RIGHTS)
+        now = self._core.clock()
+        if expires is not None and (epoch_ms("expires", expires) or 0) <= now:
+            raise InvalidInput("a token must expire later than now", hint="Give a time to come, or none.")
+        text = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
+        called = (label("name", name) or "").strip()[:MOST_NAME] or f"{right} {', '.join(granted)}"[:MOST_NAME]
+        token = Token(secrets.token_hex(6), called, digest(text), granted, right, now, expires)
+        with self._core.store.write_all() as tx:
+            tx.tokens.put(token)
+        return token, text
+
+    def all(self) -> list[Token]:
+        with self._core.store.read_all() as reader:
+            return reader.tokens.all()
+
+    def revoke(self, name: str) -> Token:
+        """By its id, a beginning of it that fits only one, or its name."""
+        with self._core.store.write_all() as tx:
+            known = tx.tokens.all()
+            like = [token for token in known if token.id == name] or [
+                token for token in known if token.name == name or (len(name) >= MIN_ID and token.id.startswith(name))
+            ]
+            if len(like) > 1:
+                raise InvalidInput(f"{name!r} fits several tokens", hint="Give the id: `recallens token list`.")
+            if not like:
+                raise NotFound(f"no token {name!r}", hint="`recallens token list` shows those that exist.")
+            tx.tokens.revoke(like[0].id, self._core.clock())
+            return next(token for token in tx.tokens.all() if token.id == like[0].id)
+
+    def find(self, text: str) -> Token | None:
+        """The live token with this text. Every token's digest is compared, so that the time tells nothing."""
+        wanted, match = digest(text), None
+        for token in self.all():
+            if hmac.compare_digest(token.digest, wanted) and token.live(self._core.clock()):
+                match = token
+        return match
+
+    def guarded(self) -> bool:
+        """Whether callers need a token: as long as there is one that nobody took back, even if it has expired."""
+        return any(token.revoked is None for token in self.all())
+
+    # ── whose is whose ──
+
+    def owns_session(self, session: str, owner: str, *, namespace: str | None = None, claim: bool = False) -> bool:
+        """Whether a token's caller may act in a session: theirs, or one that nobody has used. `claim` makes it theirs.
+
+        A session of the local person is no token's.
+        """
+        name = self._core.namespace(namespace)
+        with self._core.store.read(name) as reader:
+            used, held = reader.sessions.owner(session)
+        if used or not claim or self._core.store.read_only:
+            return not used or held == owner
+        with self._core.making(name) as tx:
+            if not tx.sessions.owner(session)[0]:
+                tx.sessions.own(session, owner)
+            return tx.sessions.owner(session)[1] == owner
+
+    def owns_recall(self, snapshot: str, owner: str, *, namespace: str | None = None) -> bool:
+        """Whether a token's caller may look at a recorded recall: not one that another token's caller made."""
+        with self._core.read(namespace) as reader:
+            held = reader.trail.ledger_owner(snapshot)
+        return held is None or held == owner
 
 
 class Audit:
+    """The log of what was injected: whether its chain holds, its entries, and what looks odd in it."""
+
     def __init__(self, core: Core) -> None:
         self._core = core
 
     def verify(self, *, namespace: str | None = None) -> tuple[int, list[str]]:
         """How many entries the chain has, and what is wrong with it."""
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
-            if reader.state is None:
-                return 0, []
+        with self._core.read(namespace) as reader:
             head = reader.trail.audit_head()
             try:
                 entries = reader.trail.audit()
@@ -29,16 +117,16 @@ class Audit:
 
     def entries(self, *, limit: int, page: int = 1, namespace: str | None = None) -> tuple[int, list[AuditEntry]]:
         """How many entries were written, and one page of them, the latest first."""
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
-            if reader.state is None:
-                return 0, []
+        with self._core.read(namespace) as reader:
             written = reader.trail.audit_head()[0]
             after = written - page * limit
-            found = reader.trail.audit(max(after, 0), limit + min(after, 0)) if after > -limit else []
-            return written, found[::-1]
+            entries = reader.trail.audit(max(after, 0), limit + min(after, 0)) if after > -limit else []
+            return written, entries[::-1]
 
     def anomalies(self, *, namespace: str | None = None) -> list[Anomaly]:
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
-            if reader.state is None:
-                return []
+        with self._core.read(namespace) as reader:
             return anomalies(reader.trail.audit(), len(reader.memories.numbers()))
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -8,12 +8,12 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from recallens.config import Settings
-from recallens.errors import EncoderError, EncoderMismatch, EncoderMissing, InvalidInput, NotFound
+from recallens.errors import EncoderError, EncoderMismatch, EncoderMissing, InvalidInput, NotFound, StoreReadOnly
 from recallens.index.encoders.protocol import Encoder
 from recallens.index.encoders.registry import open_encoder
 from recallens.index.encoding import Encoding
@@ -28,7 +28,8 @@ from recallens.text.normalize import clean
 
 # Namespaces whose derived state is kept in memory; the least recently used makes room.
 RESIDENT_NAMESPACES = 16
-
+# Fewer characters of an id are not looked up.
+MIN_ID_PREFIX = 6
 # The spec of a store whose encoder is an object of the calling program's, which no setting can open.
 GIVEN_ENCODER = "given"
 _GIVE_IT_AGAIN = "Open it with the same encoder, or run `recallens reindex --encoder minilm`."
@@ -88,9 +89,8 @@ class Core:
             )
         spec = spec or settings.encoder
         if spec == GIVEN_ENCODER:
-            return Encoding(
-                spec, key, missing=EncoderMissing(f"this store's vectors are of {key}", hint=_GIVE_IT_AGAIN)
-            )
+            missing = EncoderMissing(f"this store's vectors are of {key}", hint=_GIVE_IT_AGAIN)
+            return Encoding(spec, key, missing=missing)
         try:
             encoder = self.open_encoder(spec)
             return Encoding(spec, key or (str(encoder.key) if encoder else None), encoder)
@@ -108,9 +108,7 @@ class Core:
     def refresh_encoding(self, key: str | None) -> None:
         """Another process may have settled or changed the store's encoder, now `key`, since this one looked."""
         known = self._encoding
-        if known is None or key == known.key:
-            return
-        if self.store.meta(META_ENCODER_SPEC) is not None:
+        if known is not None and key != known.key and self.store.meta(META_ENCODER_SPEC) is not None:
             self._encoding = None
 
     def open_encoder(self, spec: str) -> Encoder | None:
@@ -134,9 +132,7 @@ class Core:
     # ── derived state ──
 
     def index_folder(self) -> Path | None:
-        if self.store.read_only:
-            return None
-        return Path(f"{self.store.location}.index")
+        return None if self.store.read_only else Path(f"{self.store.location}.index")
 
     def resident(self, ns: int) -> Resident:
         key = (ns, self.encoding.key)
@@ -176,10 +172,17 @@ class Core:
 
     # ── looking things up ──
 
+    def namespace(self, name: str | None) -> str:
+        return namespace_name(name if name is not None else self.settings.namespace)
+
+    def read(self, namespace: str | None) -> AbstractContextManager[Reader]:
+        """One snapshot of a namespace; one that does not exist reads as empty."""
+        return self.store.read(self.namespace(namespace))
+
     @contextmanager
     def reading(self, namespace: str | None) -> Iterator[Reader]:
-        """One snapshot of a namespace that exists; what is unknown is an error here, and empty to `store.read`."""
-        with self.store.read(self.namespace(namespace)) as reader:
+        """One snapshot of a namespace that exists; what is unknown is an error here."""
+        with self.read(namespace) as reader:
             self.state(reader)
             yield reader
 
@@ -190,25 +193,44 @@ class Core:
             self.state(tx)
             yield tx
 
-    def namespace(self, name: str | None) -> str:
-        return namespace_name(name if name is not None else self.settings.namespace)
+    @contextmanager
+    def deleting(self, namespace: str | None) -> Iterator[Writer]:
+        """As `changing`, for what is deleted for good: no derived file and no free page keeps a byte of it."""
+        with self.changing(namespace) as tx:
+            derived = self.resident(self.state(tx).key)
+            yield tx
+        derived.discard()
+        self.store.compact()
+
+    @contextmanager
+    def making(self, namespace: str | None, *, texts: bool = False) -> Iterator[Writer]:
+        """One transaction on a namespace that is made if need be. What writes `texts` settles their encoder too."""
+        with self.store.write(self.namespace(namespace)) as tx:
+            if texts:
+                self.settle_encoding(tx)
+            tx.ensure(self.clock())
+            yield tx
+
+    def refuse_read_only(self) -> None:
+        if self.store.read_only:
+            raise StoreReadOnly(f"{self.store.location} cannot be written to", hint="Check its permissions.")
 
     def state(self, reader: Reader) -> NamespaceState:
         if reader.state is None:
             raise NotFound(f"no namespace {reader.name!r}", hint="`recallens namespace list` shows those that exist.")
         return reader.state
 
-    def ensure_session(self, tx: Writer, session: Session) -> None:
+    def ensure_session(self, tx: Writer, id: str | None, *, at: int | None = None, project: str | None = None) -> None:
         """A session that acts without having been started is started by its first act."""
-        if tx.sessions.get(session.id) is None:
-            tx.sessions.put(session)
+        if id is not None and tx.sessions.get(id) is None:
+            tx.sessions.put(Session(id, tx.name, self.clock() if at is None else at, project=project))
 
     def num(self, reader: Reader, id: str) -> int:
         """A memory's number by its id, or by a beginning of it that fits only one."""
         wanted = clean(id).strip().upper()
-        found = reader.memories.find([wanted])
-        if wanted in found:
-            return found[wanted]
+        numbers = reader.memories.find([wanted])
+        if wanted in numbers:
+            return numbers[wanted]
         like = reader.memories.find_prefix(wanted) if len(wanted) >= MIN_ID_PREFIX else []
         if len(like) == 1:
             return like[0]
@@ -219,9 +241,6 @@ class Core:
     def memory(self, reader: Reader, id: str) -> tuple[int, Memory]:
         num = self.num(reader, id)
         return num, reader.memories.get([num])[num]
-
-
-MIN_ID_PREFIX = 6
 
 
 # A scheme has two letters at least, so that a Windows drive is a path. Reading the setting as a path may have

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 from recallens.engine.core import Core
 from recallens.engine.encoder import StoreEncoder
@@ -19,10 +19,9 @@ from recallens.model.citation import Citation
 from recallens.model.craft import Craft, Gotcha, Pattern, Skill, attributes_of, compose, kind_of
 from recallens.model.memory import Kind, Memory
 from recallens.model.query import SearchOptions
-from recallens.model.recall import Recall, SearchResult
+from recallens.model.recall import Recall
 from recallens.model.verdict import Found
 from recallens.store.protocols import Writer
-from recallens.store.records import NamespaceState
 from recallens.text.normalize import normalize
 from recallens.text.stopwords import token_weight
 from recallens.text.tokenizer import tokenize
@@ -36,6 +35,8 @@ TOPIC_COSINE = 0.45
 DEFAULT_FOUND = 10
 # Proposals that say nothing of the question.
 _BLIND_VIEWS = frozenset(("recent-scan", "watch"))
+
+AnyCraft = TypeVar("AnyCraft", Skill, Pattern, Gotcha)
 
 
 class Crafts:
@@ -57,59 +58,50 @@ class Crafts:
         sure = unit_interval("confidence", confidence)
         craft = Skill(topic, context, _items("core_principles", core_principles), _items("pitfalls", pitfalls),
                       implementation_guide, sure, tuple(citations))  # fmt: skip
-        recorded = self._record(craft, where)
-        assert isinstance(recorded, Skill)
-        return recorded
+        return self._record(craft, where)
 
     def record_pattern(
         self, title: str, *, description: str = "", example_code: str | None = None, success_count: int = 1,
         citations: Sequence[Citation] = (), **where: Any,
     ) -> Pattern:  # fmt: skip
-        """Recorded again, the pattern's success count grows by the one given."""
-        craft = Pattern(title, description, example_code, success_count, tuple(citations))
-        recorded = self._record(craft, where)
-        assert isinstance(recorded, Pattern)
-        return recorded
+        """AnyCraft again, the pattern's success count grows by the one given."""
+        return self._record(Pattern(title, description, example_code, success_count, tuple(citations)), where)
 
     def record_gotcha(
         self, title: str, *, description: str = "", resolution: str = "", occurrence_count: int = 1,
         trigger_conditions: Sequence[str] = (), files: Sequence[str] = (), citations: Sequence[Citation] = (),
         **where: Any,
     ) -> Gotcha:  # fmt: skip
-        """Recorded again, the gotcha's occurrence count grows by the one given, and its lists by what is new."""
+        """AnyCraft again, the gotcha's occurrence count grows by the one given, and its lists by what is new."""
         craft = Gotcha(title, description, resolution, occurrence_count,
                        _items("trigger_conditions", trigger_conditions), _items("files", files),
                        tuple(citations))  # fmt: skip
-        recorded = self._record(craft, where)
-        assert isinstance(recorded, Gotcha)
-        return recorded
+        return self._record(craft, where)
 
-    def _record(self, given: Craft, where: dict[str, Any]) -> Craft:
+    def _record(self, given: AnyCraft, where: dict[str, Any]) -> AnyCraft:
         unknown = sorted(where.keys() - _WHERE)
         if unknown:
             raise InvalidInput(f"unknown option {unknown[0]!r}; the options are: {', '.join(sorted(_WHERE))}")
         name = self._core.namespace(where.pop("namespace", None))
         project = label("project", where.pop("project", None)) or self._core.settings.project
         where["session"] = where.get("session") or self._core.settings.session
-        craft = kept(given)
-        with self._core.store.write(name) as tx:
-            self._core.settle_encoding(tx)
-            state = tx.ensure(self._core.clock())
+        craft: Craft = kept(given)
+        with self._core.making(name, texts=True) as tx:
             old = named(tx, craft, project)
             if old is not None:
                 craft = merged(craft_of(tx.memories.get([old])[old], whole=True), craft)
-            num, _ = self.put(tx, state, craft, old, {**where, "project": project})
+            num, _ = self.put(tx, craft, old, {**where, "project": project})
             recorded = craft_of(tx.memories.get([num])[num])
         self._encoder.drain_quietly()
+        assert isinstance(recorded, type(given))
         return recorded
 
     def put(
-        self, tx: Writer, state: NamespaceState, craft: Craft, old: int | None, attributes: dict[str, Any],
-        *, by_rule: bool = False,
-    ) -> tuple[int, bool]:  # fmt: skip
+        self, tx: Writer, craft: Craft, old: int | None, attributes: dict[str, Any], *, by_rule: bool = False
+    ) -> tuple[int, bool]:
         """The memory's number and whether it is new: a text that has changed supersedes, counts alone are updated."""
         now = self._core.clock()
-        row = prepare(draft_of(craft, **attributes), id=self._core.new_id(), namespace=state.name, now=now)
+        row = prepare(draft_of(craft, **attributes), id=self._core.new_id(), namespace=tx.name, now=now)
         if old is not None:
             before = tx.memories.get([old])[old]
             same = before.content == row.memory.content
@@ -118,7 +110,7 @@ class Crafts:
                 if same:
                     tx.memories.merge(old, row)
                 return old, False
-        ((num, _),) = self._ingest.write(tx, state, [row], [None], [False])
+        ((num, _),) = self._ingest.write(tx, [row])
         if old is not None:
             curation.supersede(tx, old=old, new=num, at=now, session=row.session)
         return num, True
@@ -130,33 +122,24 @@ class Crafts:
         asked = _only(Kind.SKILL, options) | {"limit": SKILLS_CONSIDERED}
         recall = self._search.search(topic, owner=owner, **asked)
         wanted, near = normalize(topic), _cosines(recall)
-        about = [one for one in _answers(recall) if _is_about(one.memory, topic, near.get(one.memory.id, 0.0))]
-        skills = [craft_of(one.memory) for one in about]
-        skills.sort(key=lambda skill: not (isinstance(skill, Skill) and normalize(skill.topic) == wanted))
-        return next((skill for skill in skills if isinstance(skill, Skill)), None)
+        about = [memory for memory in _answers(recall) if _is_about(memory, topic, near.get(memory.id, 0.0))]
+        skills = [craft for craft in map(craft_of, about) if isinstance(craft, Skill)]
+        return next(iter(sorted(skills, key=lambda skill: normalize(skill.topic) != wanted)), None)
 
     def patterns(self, query: str, *, owner: str | None = None, **options: Unpack[SearchOptions]) -> list[Pattern]:
         """What has worked before; ten at most, where no limit is given."""
         recall = self._search.search(query, owner=owner, **_only(Kind.PATTERN, options))
-        crafts = [craft_of(one.memory) for one in _answers(recall)]
-        return [craft for craft in crafts if isinstance(craft, Pattern)]
+        return [craft for craft in map(craft_of, _answers(recall)) if isinstance(craft, Pattern)]
 
-    def gotchas(
-        self,
-        query: str = "",
-        *,
-        owner: str | None = None,
-        **options: Unpack[SearchOptions],
-    ) -> list[Gotcha]:
+    def gotchas(self, query: str = "", *, owner: str | None = None, **options: Unpack[SearchOptions]) -> list[Gotcha]:
         """Known issues; with `files`, only those that affect one of them. Files alone are a question too."""
         wanted = _items("files", options.pop("files", None) or ())
         text = query if query.strip() else " ".join(wanted)
         asked = _only(Kind.GOTCHA, options) | {"affected": wanted}
         recall = self._search.search(text, owner=owner, **asked)
         # Where the files are the question, every gotcha about them answers it, whatever its words.
-        results = recall.results if wanted else _answers(recall)
-        crafts = [craft_of(result.memory) for result in results]
-        return [craft for craft in crafts if isinstance(craft, Gotcha)]
+        memories = [result.memory for result in recall.results] if wanted else _answers(recall)
+        return [craft for craft in map(craft_of, memories) if isinstance(craft, Gotcha)]
 
 
 _WHERE = frozenset(("namespace", "project", "session", "task", "tags", "zone", "worktree", "source", "author"))
@@ -177,14 +160,15 @@ def _only(kind: Kind, options: SearchOptions) -> SearchOptions:
     return {"limit": DEFAULT_FOUND, **options, "kind": kind}
 
 
-def _answers(recall: Recall) -> list[SearchResult]:
-    """The results that a view found for the question, and not merely because nothing was found for it."""
-    return [result for result in recall.results if set(result.views) - _BLIND_VIEWS]
+def _answers(recall: Recall) -> list[Memory]:
+    """What a view found for the question, and not merely because nothing was found for it."""
+    return [result.memory for result in recall.results if set(result.views) - _BLIND_VIEWS]
 
 
 def _cosines(recall: Recall) -> dict[str, float]:
-    found = [e.verdict for e in recall.ledger.entries if isinstance(e.verdict, Found) and e.verdict.view == "semantic"]
-    return {id.decode(): float(raw) for one in found for id, raw in zip(one.ids.tolist(), one.raw, strict=True)}
+    verdicts = [entry.verdict for entry in recall.ledger.entries if isinstance(entry.verdict, Found)]
+    semantic = [verdict for verdict in verdicts if verdict.view == "semantic"]
+    return {id.decode(): float(raw) for each in semantic for id, raw in zip(each.ids.tolist(), each.raw, strict=True)}
 
 
 def _is_about(memory: Memory, topic: str, cosine: float) -> bool:

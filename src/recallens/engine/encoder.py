@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
+
 from recallens.engine.core import GIVEN_ENCODER, Core
-from recallens.errors import EncoderError, StoreReadOnly
+from recallens.errors import EncoderError
 from recallens.index.encoding import Encoding
 from recallens.index.vectors import to_blob
 from recallens.ingest.prepare import encoded_text, reannotated
@@ -29,8 +30,7 @@ MOSTLY_KOREAN: Final = 0.5
 NO_ENCODER: Final = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Detection:
+class Detection(Struct, frozen=True):
     """`suggestion` is what would fit better than what the store uses; None where nothing would, `reason` says why."""
 
     current: str | None
@@ -42,17 +42,17 @@ class Detection:
 
     @property
     def available(self) -> tuple[Available, ...]:
-        return tuple(found for place in self.looked for found in place.found)
+        return tuple(encoder for place in self.looked for encoder in place.found)
 
     def to_json(self) -> dict[str, Any]:
+        failed = [place for place in self.looked if place.problem is not None]
         return {
             "current": self.current,
             "available": [
-                {"encoder": one.spec, "origin": one.origin, "multilingual": one.multilingual} for one in self.available
+                {"encoder": each.spec, "origin": each.origin, "multilingual": each.multilingual}
+                for each in self.available
             ],
-            "unavailable": [
-                {"place": place.place, "problem": place.problem} for place in self.looked if place.problem is not None
-            ],
+            "unavailable": [{"place": place.place, "problem": place.problem} for place in failed],
             "koreanShare": self.hangul,
             "cleared": list(self.cleared),
             "suggestion": self.suggestion,
@@ -71,9 +71,8 @@ REBUILD_ROWS = 1_000
 
 def rebuild(core: Core, *, vectors: bool = False, progress: Progress = lambda done: None) -> dict[str, int]:
     """Write everything derived anew from the memories; with `vectors`, all texts wait to be encoded again."""
-    if core.store.read_only:
-        raise StoreReadOnly(f"{core.store.location} cannot be written to", hint="Check its permissions.")
-    entries = 0
+    core.refuse_read_only()
+    entries = queued = 0
     with core.store.write_all() as whole:
         states = [state for state, _ in whole.namespaces()]
         for state in states:
@@ -87,7 +86,6 @@ def rebuild(core: Core, *, vectors: bool = False, progress: Progress = lambda do
                 entries += len(part)
                 progress(len(part))
             tx.tasks.recount()
-        queued = 0
         if core.encoding.key is not None:
             if vectors:
                 whole.drop_vectors(core.encoding.key)
@@ -102,8 +100,6 @@ class StoreEncoder:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-
-    # ── the backlog ──
 
     def drain(self, progress: Progress = lambda done: None, *, limit: int | None = None) -> int:
         """Encode what waits in the backlog, a step at a time; a stop loses one step. One process at a time does it."""
@@ -142,41 +138,37 @@ class StoreEncoder:
         with suppress(EncoderError):
             self.drain(limit=1)
 
-    # ── choosing one ──
-
     def detect(self) -> Detection:
         """Look for encoders, within about a second a place. Nothing is downloaded, loaded or changed."""
-        looked = tuple(self._look())
-        available = [one for place in looked for one in place.found]
-        current = self._core.store.meta(META_ENCODER_SPEC)
-        cleared = self.cleared()
+        # Late, as it brings urllib and ssl.
+        from recallens.index.encoders.detect import ollama, openai, packaged
+
+        url, key = self._core.settings.encoder_url, os.environ.get(self._core.settings.encoder_key_env)
+        looked = (packaged(), ollama(url, key), *(() if url is None else (openai(url, key),)))
+        available = [encoder for place in looked for encoder in place.found]
+        current, cleared = self._core.store.meta(META_ENCODER_SPEC), self.cleared()
         hangul = self.korean_share()
         suggestion, reason = suggest(available, current=current, hangul=hangul, cleared=cleared)
         return Detection(current, looked, hangul, cleared, suggestion, reason)
 
     def bootstrap(self) -> Detection:
         """At first use: a store without an encoder takes the one that fits, unless a setting or the user says which."""
-        found = self.detect()
-        settled = (
-            found.current is not None
-            or "encoder" in self._core.settings.sources
-            or self._core.given_encoder is not None
-        )
-        if not settled and found.suggestion is not None and not self._core.store.read_only:
-            self.change(found.suggestion)
-        return found
+        detection, core = self.detect(), self._core
+        chosen = detection.current is not None or "encoder" in core.settings.sources or core.given_encoder is not None
+        if not chosen and detection.suggestion is not None and not core.store.read_only:
+            self.change(detection.suggestion)
+        return detection
 
     def use(self, spec: str, *, progress: Progress = lambda done: None) -> dict[str, int]:
         """Encode everything with this one from now on. Asked for by name, it is no longer ruled out."""
         self.change(spec)
         done = rebuild(self._core, progress=progress)
-        self._put_cleared([one for one in self.cleared() if one != spec])
+        self._put_cleared([other for other in self.cleared() if other != spec])
         return done
 
     def clear(self) -> str | None:
         """Words alone from now on; what was used is never set again unless it is asked for by name."""
-        if self._core.store.read_only:
-            raise StoreReadOnly(f"{self._core.store.location} cannot be written to", hint="Check its permissions.")
+        self._core.refuse_read_only()
         before = self._core.store.meta(META_ENCODER_SPEC) or self._core.settings.encoder
         if before == NO_ENCODER:
             return None
@@ -190,15 +182,15 @@ class StoreEncoder:
 
     def change(self, spec: str) -> None:
         """Vectors of the old one stay until the new one's are there: two models are never mixed, and none is lost."""
-        found = self._core.open_encoder(spec)
-        key = str(found.key) if found is not None else None
+        encoder = self._core.open_encoder(spec)
+        key = str(encoder.key) if encoder is not None else None
         with self._core.store.write_all() as tx:
             tx.set_meta(META_ENCODER_SPEC, spec)
             if key is not None:
                 tx.set_meta(META_ENCODER_KEY, key)
             else:
                 tx.drop_meta(META_ENCODER_KEY)
-        self._core.use_encoding(Encoding(spec, key, found))
+        self._core.use_encoding(Encoding(spec, key, encoder))
 
     def korean_share(self) -> float:
         """Hangul over all letters, of texts sampled evenly over the whole store."""
@@ -210,16 +202,6 @@ class StoreEncoder:
                 chosen = nums[:: max(1, len(nums) // SAMPLED)][:SAMPLED]
                 texts += [memory.content[:SAMPLED_CHARACTERS] for memory in reader.memories.get(chosen).values()]
         return hangul_share("\n".join(texts))
-
-    def _look(self) -> Iterator[Looked]:
-        # Late, as it brings urllib and ssl.
-        from recallens.index.encoders.detect import ollama, openai, packaged
-
-        url, key = self._core.settings.encoder_url, os.environ.get(self._core.settings.encoder_key_env)
-        yield packaged()
-        yield ollama(url, key)
-        if url is not None:
-            yield openai(url, key)
 
     def _put_cleared(self, specs: list[str]) -> None:
         with self._core.store.write_all() as tx:
@@ -237,20 +219,15 @@ def suggest(
 
     if current == NO_ENCODER or (current is None and cleared):
         return None, "the encoder was cleared; `recallens encoder use SPEC` sets one again"
-    allowed = [one for one in available if one.spec not in cleared]
-    speaking = sorted(
-        (one for one in allowed if one.multilingual), key=lambda one: multilingual_rank(one.spec.partition(":")[2]) or 0
-    )
+    allowed = [encoder for encoder in available if encoder.spec not in cleared]
+    multilingual = [encoder for encoder in allowed if encoder.multilingual]
+    multilingual.sort(key=lambda encoder: multilingual_rank(encoder.spec.partition(":")[2]) or 0)
     if hangul > MOSTLY_KOREAN:
-        if speaking:
-            return _other(speaking[0].spec, current, "the store is mostly Korean, which this model reads")
-        if current is not None:
+        if multilingual and multilingual[0].spec != current:
+            return multilingual[0].spec, "the store is mostly Korean, which this model reads"
+        if not multilingual and current is not None:
             return None, "the store is mostly Korean, and no multilingual model was found: words find it"
     if current is not None:
         return None, f"{current} fits"
-    ranked = [*(one for one in allowed if one.origin == "packaged"), *speaking, *allowed]
+    ranked = [*(encoder for encoder in allowed if encoder.origin == "packaged"), *multilingual, *allowed]
     return (ranked[0].spec, "the first that is there") if ranked else (None, "no encoder was found: words alone")
-
-
-def _other(spec: str, current: str | None, reason: str) -> tuple[str | None, str]:
-    return (None, f"{current} fits") if spec == current else (spec, reason)

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from recallens.config import Settings, load
-from recallens.engine.audit import Audit
+from recallens.engine.audit import Audit, Tokens
 from recallens.engine.context import ContextBuilder
 from recallens.engine.core import Core, open_sqlite, wall_clock
 from recallens.engine.crafts import Crafts
@@ -28,7 +28,6 @@ from recallens.engine.retrieval import Retriever
 from recallens.engine.search import Search
 from recallens.engine.sessions import Sessions
 from recallens.engine.tasks import Tasks
-from recallens.engine.tokens import Tokens
 from recallens.engine.vaults import Vaults
 from recallens.index.encoders.protocol import Encoder
 from recallens.ingest.prepare import Prepare, prepare

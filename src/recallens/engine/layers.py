@@ -15,10 +15,7 @@ from recallens.model.citation import Citation, LogCitation, TerminalCitation
 from recallens.model.context import INDEX_TOKENS, IndexEntry, TimelineEntry
 from recallens.model.memory import Artifact, Memory, Relation, Status, Zone
 from recallens.model.plan import Intent
-from recallens.model.query import (
-    MAX_LIMIT,
-    SearchOptions,
-)
+from recallens.model.query import MAX_LIMIT, SearchOptions
 from recallens.model.recall import Recall, SessionSummary, Timeline
 from recallens.model.salience import DAY_MS
 from recallens.model.task import DetailEntry, Details, Task
@@ -100,12 +97,7 @@ class Layers:
         self._search = search
 
     def search(
-        self,
-        text: str,
-        *,
-        max_tokens: int | None = None,
-        owner: str | None = None,
-        **options: Unpack[SearchOptions],
+        self, text: str, *, max_tokens: int | None = None, owner: str | None = None, **options: Unpack[SearchOptions]
     ) -> MemorySearch:
         """Search as an agent does: short summaries, a certificate, and one wider look if it says too little.
 

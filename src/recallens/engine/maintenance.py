@@ -1,33 +1,94 @@
-"""Looking after a store: what is in it, whether it is sound, making what is derived anew, and what may go."""
+"""Looking after a store: what is in it, whether it is sound, whether what it cites is there, and what may go."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from recallens.engine.citations import Citations
+from recallens.config import DEFAULT_SOURCE
 from recallens.engine.core import Core
-from recallens.engine.encoder import StoreEncoder, rebuild
-from recallens.errors import EncoderError, InvalidInput, StoreReadOnly
-from recallens.index.columns import Columns
+from recallens.engine.encoder import Progress, StoreEncoder, rebuild
+from recallens.errors import EncoderError, InvalidInput
 from recallens.index.resident import verify_images
 from recallens.ingest import curation
-from recallens.model.memory import Memory, Status
+from recallens.model.citation import CitationCheck, LogCitation, TerminalCitation, updated
+from recallens.model.memory import Memory, Status, Survey
 from recallens.model.salience import DAY_MS, salience
-from recallens.model.verdict import BoolArray, FloatArray
+from recallens.model.verdict import IntArray
 from recallens.store.protocols import Reader
 from recallens.store.records import Health
 
-if TYPE_CHECKING:
-    from recallens.model.memory import Survey
-
-Progress = Callable[[int], None]
 RECALL_DAYS = 60
 _LENGTHS: tuple[int | None, ...] = (25, 50, 100, 200, 400, None)
+
+
+class Citations:
+    """Checks citations against the checkout that they speak of."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def workspace(self, root: str | Path | None = None) -> Path | None:
+        """Where cited files and commits are looked for: what is given, the setting, or the store's own work tree.
+
+        The default store serves every project, so that the folder it lies in says nothing.
+        """
+        named = root if root is not None else self._core.settings.workspace
+        if named is not None:
+            folder = Path(named).expanduser()
+            if not folder.is_dir():
+                raise InvalidInput(f"the workspace {str(named)!r} is no folder", hint="Give the root of a checkout.")
+            return folder.resolve()
+        if self._core.settings.sources.get("store", DEFAULT_SOURCE) == DEFAULT_SOURCE:
+            return None
+        from recallens.ingest.citation_check import work_tree
+
+        return work_tree(Path(self._core.store.location).resolve().parent)
+
+    def check(
+        self,
+        ids: Iterable[str] | None = None,
+        *,
+        root: str | Path | None = None,
+        project: str | None = None,
+        mark: bool = False,
+        namespace: str | None = None,
+    ) -> list[CitationCheck]:
+        """What each citation of these memories (all that cite anything) comes to. Only `mark` writes."""
+        from recallens.ingest.citation_check import artifact_id, verify
+
+        place = self.workspace(root)
+        with self._core.read(namespace) as reader:
+            nums = None if ids is None else [self._core.num(reader, id) for id in ids]
+            cited = reader.citations.of(nums, project)
+            each_cited = [citation for _, citations in cited.values() for citation in citations]
+            logs = [citation.pointer for citation in each_cited if isinstance(citation, LogCitation)]
+            screens = [citation.id for citation in each_cited if isinstance(citation, TerminalCitation)]
+            artifacts = reader.citations.artifacts(list(dict.fromkeys(map(artifact_id, [*logs, *screens]))))
+        verdicts = verify(each_cited, root=place, artifacts=artifacts)
+        at = self._core.clock()
+        checks = {
+            num: CitationCheck(id, at, tuple(verdicts[citation] for citation in citations))
+            for num, (id, citations) in cited.items()
+        }
+        if mark and checks:
+            with self._core.store.write(self._core.namespace(namespace)) as tx:
+                present = tx.memories.ids(list(checks))  # since they were read, some may have been deleted
+                before = tx.citations.checks(list(present))
+                marks = {num: updated(before[num], checks[num]) if num in before else checks[num] for num in present}
+                tx.citations.put_checks(marks)
+        return list(checks.values())
+
+    def last_check(self, id: str, *, namespace: str | None = None) -> CitationCheck | None:
+        """The verdict that was kept, if any."""
+        with self._core.reading(namespace) as reader:
+            num = self._core.num(reader, id)
+            return reader.citations.checks([num]).get(num)
 
 
 class Maintenance:
@@ -45,9 +106,8 @@ class Maintenance:
             return [(state.name, count) for state, count in reader.namespaces()]
 
     def stats(self, *, namespace: str | None = None) -> dict[str, Any]:
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
-            state = reader.state
-            counts = reader.statistics() if state else {"totals": {}, "by": {}}
+        with self._core.read(namespace) as reader:
+            counts = reader.statistics() if reader.state else {"totals": {}, "by": {}}
         store, encoding = self._core.store, self._core.encoding
         return {
             "store": store.location, "storeId": store.id, "namespace": self._core.namespace(namespace),
@@ -55,8 +115,6 @@ class Maintenance:
         }  # fmt: skip
 
     def survey(self, *, namespace: str | None = None) -> Survey:
-        from recallens.model.memory import Survey
-
         now = self._core.clock()
         with self._core.snapshot(self._core.namespace(namespace)) as snapshot:
             if snapshot is None:
@@ -65,13 +123,16 @@ class Maintenance:
             days = reader.trail.recalls_by_day(now - RECALL_DAYS * DAY_MS)
         columns = version.columns
         alive, active = columns["alive"], columns.active
+        taken = ("sector", "importance", "last_used", "uses", "reinforcement", "reinforced_at")
+        values = {name: columns[name][active] for name in taken}
+        saliences = salience(base=columns["base_salience"][active], at=now, **values)
         return Survey(
             memories=int(alive.sum()),
             active=int(active.sum()),
             tokens=int(columns["tokens"][active].sum()),
-            grown=_by_month(columns, alive),
-            saliences=_by_tenth(_saliences(columns, active, now)),
-            lengths=_by_length(columns, active),
+            grown=_by_month(columns["created"][alive]),
+            saliences=tuple(np.histogram(saliences, bins=10, range=(0.0, 1.0))[0].tolist()),
+            lengths=_by_length(columns["tokens"][active]),
             recalls={_day(day): count for day, count in sorted(days.items())},
         )
 
@@ -84,25 +145,22 @@ class Maintenance:
         folder = self._core.index_folder()
         if folder is not None:
             problems += verify_images(folder)
+        encoding, waiting = self._core.encoding, 0
         try:
-            encoder = self._core.encoding.available() if self._core.encoding.key is not None else None
-            verify = getattr(encoder, "verify", None)
-            if verify is not None:
-                verify()
+            encoder = encoding.available() if encoding.key is not None else None
+            getattr(encoder, "verify", lambda: None)()
         except EncoderError as error:
             problems.append(f"encoder: {error}")
-        waiting = 0
-        if self._core.encoding.key is not None and not any(problem.startswith("file:") for problem in problems):
+        if encoding.key is not None and not any(problem.startswith("file:") for problem in problems):
             with self._core.store.read_all() as reader:
-                waiting = reader.backlog_size(self._core.encoding.key)
-        return Health(problems, {**health.facts, "encoder": self._core.encoding.key, "backlog": waiting})
+                waiting = reader.backlog_size(encoding.key)
+        return Health(problems, {**health.facts, "encoder": encoding.key, "backlog": waiting})
 
     def reindex(
         self, *, encoder: str | None = None, vectors: bool = False, progress: Progress = lambda done: None
     ) -> dict[str, int]:
         """Write everything derived anew from the memories; with an encoder, or `vectors`, encode all texts again."""
-        if self._core.store.read_only:
-            raise StoreReadOnly(f"{self._core.store.location} cannot be written to", hint="Check its permissions.")
+        self._core.refuse_read_only()
         if encoder is not None:
             self._encoder.change(encoder)
         return rebuild(self._core, vectors=vectors, progress=progress)
@@ -121,12 +179,7 @@ class Maintenance:
     # ── what may go ──
 
     def prune(
-        self,
-        *,
-        older_than_days: int,
-        superseded: bool = False,
-        dry_run: bool = True,
-        namespace: str | None = None,
+        self, *, older_than_days: int, superseded: bool = False, dry_run: bool = True, namespace: str | None = None
     ) -> list[Memory]:
         """Delete for good what has been forgotten or rejected for longer than the retention."""
         if older_than_days < 0:
@@ -146,48 +199,35 @@ class Maintenance:
             with self._core.store.read(name) as reader:
                 return list(due(reader).values())
         with self._core.store.write(name) as tx:  # judged where it is deleted: what has just been restored stays
-            state = tx.state
-            gone = due(tx) if state else {}
-            if state is None or not gone:
+            gone = due(tx)
+            if not gone:
                 return []
-            derived = self._core.resident(state.key)
+            derived = self._core.resident(self._core.state(tx).key)
             tx.memories.delete(list(gone))
         derived.discard()
         self._core.store.compact()
         return list(gone.values())
 
     def remove_namespace(self, name: str) -> int:
-        with self._core.changing(name) as tx:
-            derived, count = self._core.resident(self._core.state(tx).key), len(tx.memories.numbers())
+        with self._core.deleting(name) as tx:
+            count = len(tx.memories.numbers())
             tx.remove()
-        derived.discard()
-        self._core.store.compact()
         return count
 
 
-def _by_month(columns: Columns, rows: BoolArray) -> dict[str, int]:
+def _by_month(created: IntArray) -> dict[str, int]:
     """Every month from the first to the last, so that a pause shows as one."""
-    months = columns["created"][rows].astype("datetime64[ms]").astype("datetime64[M]")
-    if not len(months):
+    if not len(created):
         return {}
+    months = created.astype("datetime64[ms]").astype("datetime64[M]")
     made, counts = np.unique(months, return_counts=True)
     every = np.arange(made[0], made[-1] + 1)
     held = dict(zip(made.tolist(), counts.tolist(), strict=True))
     return {f"{month:%Y-%m}": held.get(month, 0) for month in every.tolist()}
 
 
-def _saliences(columns: Columns, rows: BoolArray, at: int) -> FloatArray:
-    taken = ("sector", "importance", "last_used", "uses", "reinforcement", "reinforced_at")
-    return salience(base=columns["base_salience"][rows], at=at, **{name: columns[name][rows] for name in taken})
-
-
-def _by_tenth(values: FloatArray) -> tuple[int, ...]:
-    return tuple(np.histogram(values, bins=10, range=(0.0, 1.0))[0].tolist())
-
-
-def _by_length(columns: Columns, rows: BoolArray) -> dict[int | None, int]:
+def _by_length(tokens: IntArray) -> dict[int | None, int]:
     edges: Sequence[float] = [0, *(np.inf if bound is None else bound + 1 for bound in _LENGTHS)]
-    tokens = columns["tokens"][rows]
     counts = [int(((tokens >= low) & (tokens < high)).sum()) for low, high in pairwise(edges)]
     return dict(zip(_LENGTHS, counts, strict=True))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,23 +14,17 @@ from recallens.ingest import curation
 from recallens.ingest.batch import Remembered
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import option, unit_interval
-from recallens.model.memory import (
-    Memory,
-    Origin,
-    Relation,
-    RelationType,
-    Session,
-    Status,
-)
+from recallens.model.memory import Memory, Origin, Relation, RelationType, Status
 from recallens.model.salience import SECTOR_ORDER, salience
 from recallens.store.records import Listing, MemoryPage
-
-if TYPE_CHECKING:
-    pass
 
 LARGEST_PAGE = 1_000
 # How far back a chain of supersessions is followed.
 LONGEST_LINEAGE = 50
+KEPT_BY_AN_EDIT = (
+    "title", "project", "sector", "kind", "tier", "tags", "scopes", "citations", "importance", "confidence", "source",
+    "task", "worktree", "author", "attributes",
+)  # fmt: skip
 
 
 class Memories:
@@ -51,17 +44,15 @@ class Memories:
 
     def many(self, ids: Iterable[str], *, namespace: str | None = None) -> dict[str, Memory]:
         """Many at once, by id; what is not there is left out."""
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
+        with self._core.read(namespace) as reader:
             numbers = reader.memories.find(list(dict.fromkeys(ids)))
-            found = reader.memories.get(list(numbers.values()))
-        return {id: found[num] for id, num in numbers.items() if num in found}
+            memories = reader.memories.get(list(numbers.values()))
+        return {id: memories[num] for id, num in numbers.items() if num in memories}
 
     def resolve(self, names: Iterable[str], *, namespace: str | None = None) -> dict[str, str]:
         """Memory ids by id, by the beginning of one, or by `source_id`; what fits nothing is left out."""
         wanted = list(dict.fromkeys(names))
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
-            if reader.state is None or not wanted:
-                return {}
+        with self._core.read(namespace) as reader:
             numbers = reader.memories.by_source_id(wanted)
             for name in wanted:
                 with suppress(NotFound, InvalidInput):
@@ -72,16 +63,14 @@ class Memories:
     def browse(self, listing: Listing, *, namespace: str | None = None) -> MemoryPage:
         if not 1 <= listing.limit <= LARGEST_PAGE or listing.offset < 0:
             raise InvalidInput(f"a page has 1 to {LARGEST_PAGE:,} memories and starts at 0 or later")
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
+        with self._core.read(namespace) as reader:
             return reader.memories.page(listing)
 
     def awaiting_review(self, *, namespace: str | None = None) -> list[Memory]:
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
-            if reader.state is None:
-                return []
+        with self._core.read(namespace) as reader:
             nums = reader.memories.awaiting_review()
-            found = reader.memories.get(nums)
-        return [found[num] for num in nums]
+            memories = reader.memories.get(nums)
+        return [memories[num] for num in nums]
 
     def relations(self, id: str, *, namespace: str | None = None) -> list[Relation]:
         with self._core.reading(namespace) as reader:
@@ -110,36 +99,27 @@ class Memories:
             known = {self._core.num(reader, id)}
             edge = list(known)
             while edge and len(known) < LONGEST_LINEAGE:
-                ends = {
-                    end
-                    for relations in reader.relations.find(edge).values()
-                    for relation in relations
-                    if relation.type is RelationType.SUPERSEDES
-                    for end in (relation.source, relation.target)
-                }
+                ties = [tie for ties in reader.relations.find(edge).values() for tie in ties]
+                chain = [tie for tie in ties if tie.type is RelationType.SUPERSEDES]
+                ends = {end for tie in chain for end in (tie.source, tie.target)}
                 edge = [num for num in reader.memories.find(sorted(ends)).values() if num not in known]
                 known |= set(edge)
-            found = reader.memories.get(sorted(known))
-        return tuple(sorted(found.values(), key=lambda memory: (memory.created, memory.id)))
+            memories = reader.memories.get(sorted(known))
+        return tuple(sorted(memories.values(), key=lambda memory: (memory.created, memory.id)))
 
     # ── changing them ──
 
     def edit(self, id: str, content: str, *, zone: str | None = None, namespace: str | None = None) -> Remembered:
         """A new memory with the new text that supersedes the old and keeps its attributes, but for its zone."""
         old = self.get(id, namespace=namespace)
-        draft = Draft(
-            content, title=old.title, project=old.project, sector=old.sector, kind=old.kind, tier=old.tier,
-            tags=old.tags, scopes=old.scopes, citations=old.citations, importance=old.importance,
-            confidence=old.confidence, source=old.source, task=old.task, worktree=old.worktree, author=old.author,
-            supersedes=old.id, attributes=old.attributes, zone=zone,
-        )  # fmt: skip
+        kept = {name: getattr(old, name) for name in KEPT_BY_AN_EDIT}
+        draft = Draft(content, **kept, supersedes=old.id, zone=zone)
         return self._ingest.remember(draft, namespace=namespace, dedupe=False)
 
     def supersede(self, old: str, new: str, *, namespace: str | None = None, at: int | None = None) -> None:
         asking = self._core.settings.session
         with self._core.changing(namespace) as tx:
-            if asking is not None:
-                self._core.ensure_session(tx, Session(asking, self._core.namespace(namespace), self._core.clock()))
+            self._core.ensure_session(tx, asking)
             ended = self._core.clock() if at is None else at
             before, after = self._core.num(tx, old), self._core.num(tx, new)
             curation.supersede(tx, old=before, new=after, at=ended, session=asking)
@@ -152,28 +132,19 @@ class Memories:
         if kind is RelationType.SUPERSEDES:
             self.supersede(target, source, namespace=namespace)
             return Relation(source, target, kind, created=self._core.clock())
-        relation = Relation(
-            source,
-            target,
-            kind,
-            unit_interval("confidence", confidence),
-            option(Origin, origin, "origin"),
-            self._core.clock(),
-        )
+        sure, by = unit_interval("confidence", confidence), option(Origin, origin, "origin")
+        relation = Relation(source, target, kind, sure, by, self._core.clock())
         with self._core.changing(namespace) as tx:
             curation.relate(tx, source=self._core.num(tx, source), target=self._core.num(tx, target), relation=relation)
         return relation
 
     def forget(self, id: str, *, hard: bool = False, namespace: str | None = None) -> Memory:
-        with self._core.changing(namespace) as tx:
+        with (self._core.deleting if hard else self._core.changing)(namespace) as tx:
             num, memory = self._core.memory(tx, id)
-            if not hard:
+            if hard:
+                tx.memories.delete([num])
+            else:
                 curation.forget(tx, memory, num, at=self._core.clock())
-                return memory
-            derived = self._core.resident(self._core.state(tx).key)
-            tx.memories.delete([num])
-        derived.discard()
-        self._core.store.compact()
         return memory
 
     def restore(self, id: str, *, namespace: str | None = None) -> Status:
@@ -185,8 +156,7 @@ class Memories:
         with self._core.changing(namespace) as tx:
             num = self._core.num(tx, id)
             asking = session or self._core.settings.session
-            if asking is not None:
-                self._core.ensure_session(tx, Session(asking, self._core.namespace(namespace), self._core.clock()))
+            self._core.ensure_session(tx, asking)
             curation.confirm(tx, num, at=self._core.clock(), session=asking)
 
     def deemphasise(self, id: str, *, namespace: str | None = None) -> float:

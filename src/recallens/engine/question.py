@@ -53,7 +53,19 @@ def question(text: str, options: Mapping[str, Any], settings: Settings, clock: C
     values["limit"] = min(_limit(text, values.get("limit"), preset, settings, at), most)
     values.setdefault("namespace", namespace_name(settings.namespace))
     values["certify"] = values.get("certify", False) or values.get("widen", False)
-    return _with_its_scope(_query(text, values))
+    records: dict[str, dict[str, Any]] = {"": {}, "filters": {}, "situation": {}}
+    for place, value in values.items():
+        record, _, field = place.rpartition(".")
+        records[record][field] = value
+    filters, situation = Filters(**records["filters"]), Situation(**records["situation"])
+    query = Query(text, filters=filters, situation=situation, **records[""])
+    scope = filters.scope
+    own = {Scope.TASK: query.task, Scope.WORKTREE: query.worktree, Scope.PROJECT: filters.project}
+    if scope in own and own[scope] is None:  # one narrower than all needs to know whose it is
+        raise InvalidInput(
+            f"scope {scope} needs the {scope} that is meant", hint=f"Give it as --{scope}, or use --scope org."
+        )
+    return query
 
 
 def _values(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,58 +82,29 @@ def _values(options: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _query(text: str, values: Mapping[str, Any]) -> Query:
-    own: dict[str, Any] = {}
-    inner: dict[str, dict[str, Any]] = {"filters": {}, "situation": {}}
-    for place, value in values.items():
-        record, _, field = place.rpartition(".")
-        (inner[record] if record else own)[field] = value
-    return Query(text, filters=Filters(**inner["filters"]), situation=Situation(**inner["situation"]), **own)
-
-
 def _limit(text: str, asked: int | None, preset: Preset, settings: Settings, now: int) -> int:
     """What the caller or the settings say; else, under a preset that plans, what the question calls for."""
     if asked is None and preset.planned and "limit" not in settings.sources:
         head = text[:PLANNED_CHARACTERS]
         return dynamic_k(measure(head, dated=bool(windows_of(head, now))).score)
-    return _within("limit", settings.limit) if asked is None else asked
-
-
-def _with_its_scope(query: Query) -> Query:
-    """A scope narrower than all needs to know whose it is."""
-    scope = query.filters.scope
-    own = {Scope.TASK: query.task, Scope.WORKTREE: query.worktree, Scope.PROJECT: query.filters.project}
-    if scope in own and own[scope] is None:
-        raise InvalidInput(
-            f"scope {scope} needs the {scope} that is meant", hint=f"Give it as --{scope}, or use --scope org."
-        )
-    return query
+    return within_limit("limit", settings.limit) if asked is None else asked
 
 
 # ── the check of each kind of option; `name` is the option's, in words ──
 
 
-def _within(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_LIMIT:
-        raise InvalidInput(f"{name} must be a whole number from 1 to {MAX_LIMIT:,}, not {value!r}")
+def _whole(name: str, value: Any, least: int, most: float, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidInput(f"{name} must be {what}, not {value!r}")
     return value
 
 
-def _size(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidInput(f"{name} must be a positive whole number, not {value!r}")
-    return value
+def within_limit(name: str, value: Any) -> int:
+    return _whole(name, value, 1, MAX_LIMIT, f"a whole number from 1 to {MAX_LIMIT:,}")
 
 
-def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InvalidInput(f"{name} must be a whole number from 0, not {value!r}")
-    return value
-
-
-def _choice(name: str, value: Any, known: Option) -> StrEnum:
-    assert known.choices is not None
-    return option(known.choices, value, name)
+def positive(name: str, value: Any) -> int:
+    return _whole(name, value, 1, math.inf, "a positive whole number")
 
 
 def _intent(name: str, value: Any) -> Intent:
@@ -175,12 +158,12 @@ _CHECKS: Final[Mapping[Check, Callable[[str, Any, Option], Any]]] = {
     Check.TEXTS: lambda name, value, _: _texts(name, value),
     Check.TAGS: lambda _, value, __: _tags(value),
     Check.COMMANDS: lambda _, value, __: _commands(value),
-    Check.CHOICE: lambda name, value, known: _choice(name, value, known),
+    Check.CHOICE: lambda name, value, known: option(known.choices or StrEnum, value, name),
     Check.INTENT: lambda name, value, _: _intent(name, value),
     Check.PRESET: lambda _, value, __: value and preset_named(value).name,
-    Check.LIMIT: lambda name, value, _: _within(name, value),
-    Check.SIZE: lambda name, value, _: _size(name, value),
-    Check.COUNT: lambda name, value, _: _count(name, value),
+    Check.LIMIT: lambda name, value, _: within_limit(name, value),
+    Check.SIZE: lambda name, value, _: positive(name, value),
+    Check.COUNT: lambda name, value, _: _whole(name, value, 0, math.inf, "a whole number from 0"),
     Check.SHARE: lambda name, value, _: unit_interval(name, value),
     Check.FLAG: lambda _, value, __: bool(value),
     Check.MOMENT: lambda name, value, _: epoch_ms(name, value),

@@ -14,11 +14,10 @@ from recallens.engine.search import Search
 from recallens.errors import InvalidInput, NotFound, RecallensError
 from recallens.model.ledger import Ledger
 from recallens.model.query import SearchOptions
-from recallens.model.recall import Recall, Verification, evidence_of, verified
+from recallens.model.recall import Recall, RecordedRecall, Verification, evidence_of, verified
 from recallens.model.snapshot import snapshot_id
 
 if TYPE_CHECKING:
-    from recallens.model.recall import RecordedRecall
     from recallens.model.snapshot import Snapshot
     from recallens.xray.diff import Diff, Difference
     from recallens.xray.replay import Replayed
@@ -41,32 +40,21 @@ class Recalls:
 
     def xray(self, text: str, *, trace_id: str | None = None, **options: Unpack[SearchOptions]) -> Snapshot:
         """A fresh recall, explained. It injects nothing and records nothing, so it has no audit entries."""
-        from recallens.xray.explain import explain
-
-        return explain(self.ledger(self.question(text, **options)), trace_id=trace_id)
+        return _explained(self.ledger(self.question(text, **options)), trace_id=trace_id)
 
     def snapshot_of(self, recall: Recall, *, trace_id: str | None = None) -> Snapshot:
         """The X-ray of a recall that has been made, with the audit entries of what it injected."""
-        from recallens.xray.explain import explain
-
-        return explain(recall.ledger, audit=recall.audit, trace_id=trace_id)
+        return _explained(recall.ledger, recall.audit, trace_id)
 
     def last(
         self, session: str | None = None, *, namespace: str | None = None, owner: str | None = None
     ) -> Snapshot | None:
         """The last recorded recall of a session, or of those that asked without one; an owner sees only their own."""
-        from recallens.xray.explain import explain
-
         if not self._core.settings.capture:
             return None
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
-            if reader.state is None:
-                return None
-            if owner is None:
-                stored = reader.trail.last_ledger(session or "")
-            else:
-                stored = reader.trail.last_ledger(session or "", owner)
-        return explain(Ledger.unpacked(stored[0]), audit=stored[1]) if stored else None
+        with self._core.read(namespace) as reader:
+            stored = reader.trail.last_ledger(session or "", owner)
+        return _explained(Ledger.unpacked(stored[0]), stored[1]) if stored else None
 
     def sensitivity(self, text: str, **options: Unpack[SearchOptions]) -> tuple[Sensitivity, ...]:
         from recallens.xray.sensitivity import sensitivity
@@ -104,46 +92,44 @@ class Recalls:
         if os.path.isfile(path):
             held = _held_in(Path(path))
             if not isinstance(held, str):
-                return _unaltered(
-                    path, lambda: Ledger.from_json(held), lambda found: found.digest(), held.get("digest")
-                )
+                return _unaltered(path, lambda: Ledger.from_json(held), Ledger.digest, held.get("digest"))
             name = held
         return self.recorded(name, namespace=namespace)[0]
 
     def recorded(self, id: str, *, namespace: str | None = None) -> tuple[Ledger, Mapping[str, str]]:
         """A recorded recall by its snapshot's id, with the audit entry of each memory that it injected."""
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
+        with self._core.read(namespace) as reader:
             stored = reader.trail.ledger(id)
         if stored is None:
             raise no_recall(id)
         return _unaltered(id, lambda: Ledger.unpacked(stored[0]), snapshot_id, id), stored[1]
 
     def snapshot(self, id: str, *, namespace: str | None = None) -> Snapshot:
-        from recallens.xray.explain import explain
-
-        ledger, audit = self.recorded(id, namespace=namespace)
-        return explain(ledger, audit=audit)
+        return _explained(*self.recorded(id, namespace=namespace))
 
     def recent(
         self, *, limit: int = RECALLS_SHOWN, namespace: str | None = None, owner: str | None = None
     ) -> tuple[RecordedRecall, ...]:
         """The recalls that can still be explained, replayed and compared, the latest first; no other owner's."""
-        from recallens.model.recall import RecordedRecall
-
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
+        with self._core.read(namespace) as reader:
             kept = reader.trail.ledgers(limit, owner)
-        found = []
-        for id, at, session, packed in kept:
-            found.append(RecordedRecall(id, at, Ledger.unpacked(packed).query["text"], session or None))
-        return tuple(found)
+        return tuple(
+            RecordedRecall(id, at, Ledger.unpacked(packed).query["text"], session or None)
+            for id, at, session, packed in kept
+        )
 
     def verify_certificate(self, certificate: Mapping[str, Any], *, namespace: str | None = None) -> Verification:
         """Whether what a certificate rests on still stands as it stood."""
-        ids = [one["id"] for one in evidence_of(certificate)[1]]
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
-            numbers = reader.memories.find(ids)
+        with self._core.read(namespace) as reader:
+            numbers = reader.memories.find([each["id"] for each in evidence_of(certificate)[1]])
             memories = reader.memories.get(list(numbers.values()))
         return verified(certificate, {memory.id: memory for memory in memories.values()})
+
+
+def _explained(ledger: Ledger, audit: Mapping[str, str] | None = None, trace_id: str | None = None) -> Snapshot:
+    from recallens.xray.explain import explain  # late: a search that is not explained does without it
+
+    return explain(ledger, audit=audit, trace_id=trace_id)
 
 
 def no_recall(id: str) -> NotFound:

@@ -13,15 +13,8 @@ from recallens.engine.question import question
 from recallens.errors import InvalidInput
 from recallens.model.audit import chained, query_digest
 from recallens.model.ledger import Entry, Ledger
-from recallens.model.memory import Event, EventKind, Memory, Session, Usage
-from recallens.model.query import (
-    DEFAULT_LIMIT,
-    USUAL,
-    Documents,
-    Mode,
-    Query,
-    SearchOptions,
-)
+from recallens.model.memory import Event, EventKind, Memory, Usage
+from recallens.model.query import DEFAULT_LIMIT, USUAL, Documents, Mode, Query, SearchOptions
 from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recallens.model.snapshot import SCHEMA_VERSION, snapshot_id
@@ -57,19 +50,23 @@ class Search:
         """A query for explaining: never empty, and within a budget as an agent would ask it."""
         if not isinstance(text, str) or not text.strip():
             raise InvalidInput(EMPTY_QUERY)
-        given = {name: value for name, value in options.items() if value is not None or name not in USUAL}
-        asked: dict[str, Any] = {"certify": True, **USUAL, **given}
-        return self.query(text, **asked)
+        wanted = {name: value for name, value in options.items() if value is not None or name not in USUAL}
+        return question(text, {"certify": True, **USUAL, **wanted}, self._core.settings, self._core.clock)
 
     def search(self, text: str, *, owner: str | None = None, **options: Unpack[SearchOptions]) -> Recall:
         """Recall, then record what was returned (unless `record=False`, or the store cannot be written to)."""
         query = self.query(text, **options)
         recall = self.recall(query)
-        record = options.get("record")
-        wanted = self._core.settings.record if record is None else record
-        if wanted and recall.results and not self._core.store.read_only and query.as_of is None:
-            recall = replace(recall, audit=self._record(recall, owner), recorded=True)
-        return recall
+        if not self.records(options.get("record")) or not recall.results or query.as_of is not None:
+            return recall
+        injected = [result.memory.id for result in recall.returned]
+        with self._core.store.write(query.namespace) as tx:
+            audit = self.write_down(tx, query, injected, recall.ledger, owner=owner)
+        return replace(recall, audit=audit, recorded=True)
+
+    def records(self, wish: bool | None) -> bool:
+        """Whether what is returned is written down: as the caller wishes, or as the settings say."""
+        return (self._core.settings.record if wish is None else wish) and not self._core.store.read_only
 
     def documents(self, text: str, *, owner: str | None = None, **options: Unpack[SearchOptions]) -> Recall:
         """Only what was cut from documents, through the same pipeline."""
@@ -88,27 +85,14 @@ class Search:
                 self._core.encoding.available()
             if snapshot is None:
                 return _nothing(query, self._versions(preset), f"namespace {query.namespace!r} holds nothing yet")
-            reader, state, version = snapshot
-            scene = open_scene(
-                reader,
-                state,
-                version,
-                encoding=self._core.encoding,
-                preset=preset,
-                query=query,
-                versions=self._versions(preset),
-            )
+            encoding, versions = self._core.encoding, self._versions(preset)
+            scene = open_scene(*snapshot, encoding=encoding, preset=preset, query=query, versions=versions)
             ledger, pool = run(pipeline(scene, preset, query), query)
-            found = results(reader, scene, ledger, pool, query)
+            returned = results(snapshot[0], scene, ledger, pool, query)
         limit = query.limit if pool.round == 1 else widened_query(query).limit
-        return Recall(
-            query,
-            found[:limit],
-            ledger,
-            self._core.encoding.key,
-            degraded=_failures(ledger),
-            lessons=found[limit:],
-        )
+        views = [entry.verdict for entry in ledger.entries if isinstance(entry.verdict, Found)]
+        failed = {view.view: view.error for view in views if view.error is not None}
+        return Recall(query, returned[:limit], ledger, encoding.key, degraded=failed, lessons=returned[limit:])
 
     def ledger(self, query: Query) -> Ledger:
         return self.recall(query).ledger
@@ -124,24 +108,21 @@ class Search:
         }
         return {"encoder": self._core.encoding.key, "versions": versions}
 
-    def _record(self, recall: Recall, owner: str | None) -> dict[str, str]:
-        """One write for what was returned. Gives the audit entry of each memory."""
-        injected = [result.memory.id for result in recall.returned]
-        with self._core.store.write(recall.query.namespace) as tx:
-            return self.write_down(tx, recall.query, injected, recall.ledger, owner=owner)
-
     def write_down(
         self, tx: Writer, query: Query, injected: Sequence[str], ledger: Ledger | None = None,
         *, owner: str | None = None,
     ) -> dict[str, str]:  # fmt: skip
-        """Salience (once a day a memory), the asker's links, the audit entries, and the ledger that caused it."""
+        """Salience (once a day a memory), the asker's links, the audit entries, and the ledger that caused it.
+
+        Gives the audit entry of each memory.
+        """
         now = query.now
         if tx.state is None:
             return {}
         numbers = tx.memories.find(injected)
         # Read again: since the recall, another may have reinforced or deleted what it returned.
-        found = tx.memories.get(list(numbers.values()))
-        kept = [found[numbers[id]] for id in injected if id in numbers]
+        memories = tx.memories.get(list(numbers.values()))
+        kept = [memories[numbers[id]] for id in injected if id in numbers]
         due = [memory for memory in kept if now - (memory.reinforced_at or 0) >= DAY_MS]
         tx.memories.reinforce([(numbers[memory.id], _after_recall(memory, now)) for memory in due], now)
         # What is recorded after its end is no part of a task.
@@ -154,45 +135,29 @@ class Search:
         ]  # fmt: skip
         tx.trail.record(events, [numbers[memory.id] for memory in kept])
         if query.session is not None:
-            asker = Session(query.session, query.namespace, started=now, project=query.filters.project)
-            self._core.ensure_session(tx, asker)
+            self._core.ensure_session(tx, query.session, at=now, project=query.filters.project)
             tx.sessions.link(query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
+        hashes, digest = [(memory.id, memory.content_hash) for memory in kept], query_digest(query.text)
         entries = chained(
-            namespace=query.namespace,
-            head=tx.trail.audit_head(),
-            at=now,
-            session=query.session,
-            query=query_digest(query.text),
-            injected=[(memory.id, memory.content_hash) for memory in kept],
+            namespace=tx.name, head=tx.trail.audit_head(), at=now, session=query.session, query=digest, injected=hashes
         )
         tx.trail.append_audit(entries)
         audit = {entry.memories[0]: entry.id for entry in entries}
         if ledger is not None and self._core.settings.capture:
             tx.trail.put_ledger(
-                id=snapshot_id(ledger),
-                session=query.session or "",
-                at=now,
-                ledger=ledger.packed(),
-                audit=audit,
-                keep=LEDGERS_KEPT,
-                owner=owner,
-            )
+                id=snapshot_id(ledger), session=query.session or "", at=now, ledger=ledger.packed(), audit=audit,
+                keep=LEDGERS_KEPT, owner=owner,
+            )  # fmt: skip
         return audit
 
 
 def _nothing(query: Query, plan: Mapping[str, Any], notice: str) -> Recall:
     """The recall that found nothing to look at: its ledger says only what was planned."""
-    note = Note("plan", {"preset": query.preset, "views": [], "depth": 0, **plan})
+    planned = Note("plan", {"preset": query.preset, "views": [], "depth": 0, **plan})
     spent = Note("budget", spending(query, used=0, used_tokens=0, items={}))
-    notes = (("plan", note), ("select", spent))
-    entries = tuple(Entry(stage=stage, verdict=each, considered=0, admitted=0) for stage, each in notes)
-    ledger = Ledger(query.to_json(), entries)
-    return Recall(query, (), ledger, plan["encoder"], notice=notice)
-
-
-def _failures(ledger: Ledger) -> dict[str, str]:
-    found = (entry.verdict for entry in ledger.entries if isinstance(entry.verdict, Found))
-    return {verdict.view: verdict.error for verdict in found if verdict.error is not None}
+    notes = (("plan", planned), ("select", spent))
+    entries = tuple(Entry(stage=stage, verdict=note, considered=0, admitted=0) for stage, note in notes)
+    return Recall(query, (), Ledger(query.to_json(), entries), plan["encoder"], notice=notice)
 
 
 def _after_recall(memory: Memory, now: int) -> float:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from recallens.engine.core import Core
 from recallens.engine.ingest import Ingest
@@ -13,18 +12,12 @@ from recallens.errors import NotFound
 from recallens.ingest.draft import recap, recap_id
 from recallens.ingest.prepare import kept_text
 from recallens.ingest.validate import label, option
-from recallens.model.memory import (
-    Memory,
-    Session,
-    Status,
-    Usage,
-)
+from recallens.model.memory import Memory, Session, Status, Usage
 from recallens.model.recall import SessionContext
 from recallens.text.normalize import clean
 
 
-@dataclass(frozen=True, slots=True)
-class SessionReport:
+class SessionReport(Struct, frozen=True):
     session: Session
     links: tuple[tuple[Memory, Usage, int], ...]
 
@@ -40,14 +33,10 @@ class Sessions:
         self, id: str | None = None, *, project: str | None = None, title: str | None = None,
         started: int | None = None, namespace: str | None = None,
     ) -> Session:  # fmt: skip
-        name = self._core.namespace(namespace)
-        session = Session(
-            id or f"s-{self._core.new_id().lower()}", name, self._core.clock() if started is None else started,
-            project=project or self._core.settings.project, title=title,
-        )  # fmt: skip
-        session = _kept(session)
-        with self._core.store.write(name) as tx:
-            tx.ensure(self._core.clock())
+        name, id = self._core.namespace(namespace), id or f"s-{self._core.new_id().lower()}"
+        begun = self._core.clock() if started is None else started
+        session = _kept(Session(id, name, begun, project=project or self._core.settings.project, title=title))
+        with self._core.making(name) as tx:
             tx.sessions.put(session)
         return session
 
@@ -58,60 +47,46 @@ class Sessions:
         """End a session, and keep its recap as a memory. One that was kept before and says something else is
         superseded: a question about an earlier time still finds what was known then.
         """
-        finished = self._finish(id, summary=summary, ended=ended, namespace=namespace)
-        said, known = self._told(finished)
-        draft = recap(finished, said)
-        if draft is None or (known is not None and _stands(known, draft.content)):
-            return finished
-        self._ingest.remember(
-            draft, namespace=finished.namespace, dedupe=False, zone=zone,
-            supersedes=known.id if known is not None else None,
-        )  # fmt: skip
-        return finished
-
-    def _finish(self, id: str, *, summary: str | None, ended: int | None, namespace: str | None) -> Session:
         with self._core.changing(namespace) as tx:
             session = tx.sessions.get(clean(id))
             if session is None:
-                raise NotFound(f"no session {id!r}", hint="`recallens session list` shows those that exist.")
-            finished = structs.replace(
-                session, ended=self._core.clock() if ended is None else ended, summary=summary or session.summary
-            )
-            finished = _kept(finished)
-            tx.sessions.put(finished)
-        return finished
-
-    def _told(self, session: Session) -> tuple[list[Memory], Memory | None]:
-        """What the session created, in order, and the recap that it has."""
+                raise no_session(id)
+            at = self._core.clock() if ended is None else ended
+            session = _kept(structs.replace(session, ended=at, summary=summary or session.summary))
+            tx.sessions.put(session)
         with self._core.reading(session.namespace) as reader:
             links = [num for num, usage, _ in reader.sessions.links(session.id) if usage is Usage.CREATED]
-            found = reader.memories.by_source_id([recap_id(session.id)])
-            memories = reader.memories.get([*links, *found.values()])
-        ordered = sorted((memories[num] for num in links if num in memories), key=lambda one: (one.created, one.id))
-        return ordered, next((memories[num] for num in found.values()), None)
+            recaps = reader.memories.by_source_id([recap_id(session.id)])
+            memories = reader.memories.get([*links, *recaps.values()])
+        created = sorted((memories[num] for num in links if num in memories), key=lambda each: (each.created, each.id))
+        known = next((memories[num] for num in recaps.values()), None)
+        draft = recap(session, created)
+        if draft is not None and (known is None or not _stands(known, draft.content)):
+            draft = structs.replace(draft, zone=zone, supersedes=None if known is None else known.id)
+            self._ingest.remember(draft, namespace=session.namespace, dedupe=False)
+        return session
 
     def put(self, sessions: Iterable[Session], *, namespace: str | None = None) -> None:
         """Sessions as they were elsewhere; one that is known takes what it did not have."""
-        with self._core.store.write(self._core.namespace(namespace)) as tx:
-            tx.ensure(self._core.clock())
+        with self._core.making(namespace) as tx:
             for session in sessions:
                 tx.sessions.put(_kept(session))
 
     def link(self, session: str, memory: str, usage: str, *, namespace: str | None = None) -> None:
         session = clean(session)
         with self._core.changing(namespace) as tx:
-            self._core.ensure_session(tx, Session(session, self._core.namespace(namespace), self._core.clock()))
+            self._core.ensure_session(tx, session)
             tx.sessions.link(session, [self._core.num(tx, memory)], option(Usage, usage, "usage"), self._core.clock())
 
     def recent(self, *, limit: int = 20, offset: int = 0, namespace: str | None = None) -> list[tuple[Session, int]]:
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
+        with self._core.read(namespace) as reader:
             return reader.sessions.latest(limit, offset)
 
     def report(self, id: str, *, namespace: str | None = None) -> SessionReport:
         with self._core.reading(namespace) as reader:
             session = reader.sessions.get(id)
             if session is None:
-                raise NotFound(f"no session {id!r}", hint="`recallens session list` shows those that exist.")
+                raise no_session(id)
             links = reader.sessions.links(id)
             memories = reader.memories.get([num for num, _, _ in links])
         return SessionReport(session, tuple((memories[num], usage, at) for num, usage, at in links))
@@ -121,6 +96,10 @@ class Sessions:
         with self._core.reading(namespace) as reader:
             num = self._core.num(reader, memory)
             return reader.sessions.contexts([num]).get(num)
+
+
+def no_session(id: str) -> NotFound:
+    return NotFound(f"no session {id!r}", hint="`recallens session list` shows those that exist.")
 
 
 def _stands(known: Memory, content: str) -> bool:

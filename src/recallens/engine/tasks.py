@@ -30,14 +30,12 @@ from recallens.model.memory import (
     Relation,
     RelationType,
     Sector,
-    Session,
     Status,
 )
 from recallens.model.query import MAX_LIMIT
 from recallens.model.salience import RECALL_REINFORCEMENT, Uplift, uplift_of
 from recallens.model.task import Promotion, Task, TaskOutcome
 from recallens.store.protocols import Reader, Writer
-from recallens.store.records import NamespaceState
 from recallens.text.normalize import clean
 from recallens.text.sentences import first_sentence
 
@@ -80,14 +78,12 @@ class Tasks:
             project=label("project", project) or self._core.settings.project,
             worktree=label("worktree", worktree),
         )
-        with self._core.store.write(name) as tx:
-            tx.ensure(now)
+        with self._core.making(name) as tx:
             if tx.tasks.get(task.id) is not None:
                 raise InvalidInput(
                     f"there is a task {task.id!r} already", hint="Leave the id out to get one, or give another."
                 )
-            if task.session is not None:
-                self._core.ensure_session(tx, Session(task.session, name, task.started, project=task.project))
+            self._core.ensure_session(tx, task.session, at=task.started, project=task.project)
             known = tx.tasks.wordings(task.project, WORDINGS_COMPARED)
             alike = next((first for first, other in known if worded_alike(words, other)), task.id)
             task = structs.replace(task, wording=alike)
@@ -121,19 +117,18 @@ class Tasks:
         at = now if ended is None else epoch_ms("ended", ended) or 0
         with self._core.changing(namespace) as tx:
             self._core.settle_encoding(tx)
-            state = self._core.state(tx)
             running = self._running(tx, task, "end it again")
             if at < running.started:
                 raise InvalidInput("a task cannot end before it started", hint="Give a later time, or none.")
             done = structs.replace(running, ended=at, reward=worth, summary=said)
             draft = structs.replace(_episode(done, tx.tasks.artifact_kinds(done.id)), zone=zone)
             row = prepare(draft, id=self._core.new_id(), namespace=name, now=at)
-            ((num, _),) = self._ingest.write(tx, state, [row], [None], [False])
+            ((num, _),) = self._ingest.write(tx, [row])
             tx.tasks.end(done, num)
             outcome = Event(name, EventKind.OUTCOME, at, session=done.session, task=done.id, amount=worth)
             tx.trail.record([outcome], [None])
             tx.tasks.recount(done.id)
-            promoted = self._promote(tx, state, done.wording)
+            promoted = self._promote(tx, done.wording)
             done = structs.replace(done, episode=row.memory.id)
         self._encoder.drain_quietly()
         return TaskOutcome(done, row.memory.id, promoted)
@@ -145,7 +140,7 @@ class Tasks:
         """The latest first."""
         if not 1 <= limit <= MAX_LIMIT or offset < 0:
             raise InvalidInput(f"a page has 1 to {MAX_LIMIT:,} tasks and starts at 0 or later")
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
+        with self._core.read(namespace) as reader:
             if reader.state is None:
                 return []
             return reader.tasks.latest(running=running, project=project, session=session, limit=limit, offset=offset)
@@ -169,8 +164,7 @@ class Tasks:
             running = self._running(tx, task, "mark what was used in it") if task is not None else None
             asking = label("session", session) or (running.session if running else None) or self._core.settings.session
             nums = list(dict.fromkeys(self._core.num(tx, id) for id in ids))
-            if asking is not None:
-                self._core.ensure_session(tx, Session(asking, self._core.namespace(namespace), now))
+            self._core.ensure_session(tx, asking, at=now)
             for num in nums:
                 strengthen(
                     tx, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=asking,
@@ -194,7 +188,7 @@ class Tasks:
 
     # ── what repeated attempts become ──
 
-    def _promote(self, tx: Writer, state: NamespaceState, wording: str) -> tuple[Promotion, ...]:
+    def _promote(self, tx: Writer, wording: str) -> tuple[Promotion, ...]:
         tasks = tx.tasks.attempts(wording)
         attempts = _gathered(tx, tasks)
         promoted = []
@@ -203,7 +197,7 @@ class Tasks:
             if old is not None and not _in_use(tx.memories.get([old])[old]):
                 continue  # somebody rejected or forgot it: the next success does not bring it back
             num, created = self._crafts.put(
-                tx, state, craft, old,
+                tx, craft, old,
                 {"project": tasks[0].project, "source": RULE, "source_id": _source_id(craft, wording),
                  "zone": attempts.zone()},
                 by_rule=True,

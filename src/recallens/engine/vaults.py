@@ -64,12 +64,12 @@ class Vaults:
             return next(vault for vault in tx.vaults.all() if vault.name == wanted)
 
     def all(self, *, namespace: str | None = None) -> list[Vault]:
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
+        with self._core.read(namespace) as reader:
             return reader.vaults.all()
 
     def counts(self, *, namespace: str | None = None) -> dict[str, tuple[int, int]]:
         """How many files and sections each vault has, by its name."""
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
+        with self._core.read(namespace) as reader:
             if reader.state is None:
                 return {}
             counts = reader.vaults.counts()
@@ -115,7 +115,7 @@ class Vaults:
 
     def holds_document(self, path: str, *, namespace: str | None = None) -> bool:
         """Whether a document of this path was cut from a vault's file."""
-        with self._core.store.read(self._core.namespace(namespace)) as reader:
+        with self._core.read(namespace) as reader:
             return reader.vaults.holds(clean(path))
 
     def sync(

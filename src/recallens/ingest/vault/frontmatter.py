@@ -47,7 +47,7 @@ def parse(source: str) -> dict[str, Any] | None:
     try:
         value = yaml.load(source, Loader=loader)
         value = {} if value is None else value
-        return _Plain().of(value, 0) if isinstance(value, dict) else None  # type: ignore[no-any-return]
+        return _Plain().of(value, 0) if isinstance(value, dict) else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 2}" if mark is not None else ""
