@@ -85,7 +85,7 @@ languages.PACKS += (LanguagePack(
     abbreviations="sra",
     lesson_names={"lesson": ("lección",)},
     times=TimeWords(rules=(TimeRule("ayer", "day", back=1),), sign="ayer", around=(r"(?i:\\b(?:", r")\\b)")),
-    questions=QuestionWords(known_issues="fallos?|averías?", conjunctions="y", broad="área"),
+    questions=QuestionWords(intents={"known_issues": "fallos?|averías?"}, conjunctions="y", broad="área"),
     memories=MemoryWords(
         decision=r"\\bdecidimos\\b", negation=r"\\bjamás\\b", outdated="anticuado", traces=("anticuado",)
     ),

@@ -13,14 +13,13 @@ from recallens.model.memory import Annotations, Kind, Memory
 from recallens.model.plan import Complexity, Factors, Intent, Level, Strategy
 from recallens.text.languages import PACKS, Phrases, alternatives, grammar_of
 
+
+def _phrases(intent: str) -> Phrases:
+    return Phrases.of(lambda pack: pack.questions.intents.get(intent, ""))
+
+
 # The first that fits is the intent.
-_INTENTS: Final = (
-    (Intent.KNOWN_ISSUES, Phrases.of(lambda pack: pack.questions.known_issues)),
-    (Intent.HOW_TO_DO, Phrases.of(lambda pack: pack.questions.how_to_do)),
-    (Intent.CODE_STRUCTURE, Phrases.of(lambda pack: pack.questions.code_structure)),
-    (Intent.ENVIRONMENT, Phrases.of(lambda pack: pack.questions.environment)),
-    (Intent.WHAT_HAPPENED, Phrases.of(lambda pack: pack.questions.what_happened)),
-)
+_INTENTS: Final = tuple((Intent(name), _phrases(name)) for name in PACKS[0].questions.intents)
 
 _PRINCIPLE: Final = Phrases.of(lambda pack: pack.questions.principle)
 _IMPLEMENTATION: Final = Phrases.of(

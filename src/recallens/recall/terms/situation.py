@@ -53,7 +53,10 @@ def intent_match(scene: Scene, pool: Pool, query: Query, weight: float) -> Amoun
     plan = scene.question.plan
     if plan is None or plan.intent is None or not len(pool):
         return None
-    value = _PREFERENCES[plan.intent](scene, pool)
+    preference = _PREFERENCES.get(plan.intent)
+    if preference is None:
+        return None
+    value = preference(scene, pool)
     computed = value > 0
     scale = weight if plan.intent_given else weight * GUESSED
     return np.where(computed, scale * value, 0.0), computed, {"weight": scale}

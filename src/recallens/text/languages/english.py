@@ -134,32 +134,34 @@ _TIMES: Final = pack.TimeWords(
 )
 
 _QUESTIONS: Final = pack.QuestionWords(
-    known_issues=r"""
+    intents={
+        "known_issues": r"""
     gotchas?|pitfalls?|known (?:issues?|problems?|bugs?)|caveats?|watch out|fails?|failing|failed|failures?
     broken|breaks?|crash(?:es|ed|ing)?|errors?|exceptions?|bugs?|flaky|wrong with|problems? with|issues? with
     regress(?:ion|ed)|workarounds?|troubleshoot\w*
     """,
-    how_to_do=r"""
+        "how_to_do": r"""
     how (?:do|to|can|should|would|could) (?:i|we|you|one|it)?|how to
     steps?|runbook|guide|procedure|recipe|walk me through|best way to|instructions? for|set ?up
     """,
-    code_structure=r"""
+        "code_structure": r"""
     which (?:file|module|class|function|method|package|component)s?
     what (?:file|module|class|function|method|package|component)s?
     where (?:is|are|does|do) [^\n]{0,60}\b(?:defined|implemented|declared|live|lives|called|handled|located)
     defined (?:in|by|where)|implemented (?:in|by|where)|declared (?:in|by|where)
     code structure|call(?:s|ers?) of|signature of
     """,
-    environment=r"""
+        "environment": r"""
     environment|env var\w*|installed|running on|which version|what version|versions? of
     current(?:ly)? (?:set|config\w*|deployed|running|using|version|state|status)
     configured|config(?:uration)?|settings?|credentials?|ports?|hosts?|endpoint
     """,
-    what_happened=r"""
+        "what_happened": r"""
     what happened|when did|history of|change ?log|timeline|last time
     what (?:did|have|has|was|were) [^\n]{1,60}(?:do|done|decide\w*|change\w*|discuss\w*|say|said|happen\w*)
     who (?:did|decided|changed|said)
     """,
+    },
     principle=r"""
     why|principles?|philosophy|rationale|trade-?offs?|values?|strategy|should we|guidelines?|policy|policies|reasons?
     goals?

@@ -51,11 +51,7 @@ class TimeWords(Struct, frozen=True, kw_only=True):
 class QuestionWords(Struct, frozen=True, kw_only=True):
     """Phrases of questions."""
 
-    known_issues: str = ""
-    how_to_do: str = ""
-    code_structure: str = ""
-    environment: str = ""
-    what_happened: str = ""
+    intents: Mapping[str, str] = {}  # by the name of the intent; the first language's order is that of reading
     principle: str = ""
     implementation: str = ""
     multi_hop: str = ""
