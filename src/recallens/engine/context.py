@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from recallens.engine.core import Core
+from recallens.engine.question import positive
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput
 from recallens.model.context import MORE_TOKENS, Context, Item, Purchase, SectionName, TokenBudget, allocation
@@ -46,8 +46,7 @@ MOST_PRINCIPLES = 100
 MOST_CONSTITUTION_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct, frozen=True):
     """What the recalls and the constitution bring, before any choice. `mark` occurs in none of the texts."""
 
     mark: str
@@ -88,17 +87,16 @@ class ContextBuilder:
 
         The options are those of a search that say who asks and where: namespace, project, session, files, scopes …
         """
-        if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1:
-            raise InvalidInput(f"tokens must be a positive whole number, not {tokens!r}")
+        tokens = positive("tokens", tokens)
         wrong = sorted(options.keys() - _OPTIONS)
         if wrong:
             raise InvalidInput(
                 f"unknown option {wrong[0]!r} of a context; the options are: {', '.join(sorted(_OPTIONS))}"
             )
         query = self._search.query(task, **options, limit=GENERAL)
-        found = self._gather(query, constitution if constitution is not None else self._core.settings.constitution)
-        chosen, more = found.choose(tokens), found.choose(tokens + MORE_TOKENS)
-        text = block(found.mark, chosen.sections)
+        gathered = self._gather(query, constitution if constitution is not None else self._core.settings.constitution)
+        chosen, more = gathered.choose(tokens), gathered.choose(tokens + MORE_TOKENS)
+        text = block(gathered.mark, chosen.sections)
         context = Context(
             task=query.text,
             block=text,
@@ -106,70 +104,54 @@ class ContextBuilder:
             sections=chosen.sections,
             left_out=chosen.left_out,
             next=_difference(chosen, more),
-            degraded={view: error for recall in found.recalls for view, error in recall.degraded.items()},
-            notice=found.recalls[0].notice,
+            degraded={view: error for recall in gathered.recalls for view, error in recall.degraded.items()},
+            notice=gathered.recalls[0].notice,
         )
-        wanted = self._core.settings.record if record is None else record
-        if wanted and context.items and not self._core.store.read_only:
-            return self._recorded(context, found.recalls, owner)
-        return context
-
-    # ── what there is to choose from ──
+        recorded = self._search.records(record) and context.items
+        return self._recorded(context, gathered.recalls, owner) if recorded else context
 
     def _gather(self, query: Query, constitution: str | Path | None) -> Candidates:
         general = self._search.recall(query)
-        special = {
-            SectionName.SKILLS: [self._search.recall(_narrowed(query, filters)) for filters in SKILLS],
-            SectionName.GOTCHAS: [self._search.recall(_narrowed(query, filters)) for filters in GOTCHAS],
-        }
-        recalls = [general, *(recall for recalls in special.values() for recall in recalls)]
-        given = None if constitution is None else _read(Path(constitution))
-        principles = [] if given is not None else self._principles(query)
+        skills = [self._search.recall(_narrowed(query, filters)) for filters in SKILLS]
+        gotchas = [self._search.recall(_narrowed(query, filters)) for filters in GOTCHAS]
+        recalls = [general, *skills, *gotchas]
+        written = None if constitution is None else _read(Path(constitution))
+        principles = [] if written is not None else self._principles(query)
         review = _reviews(recalls)
         known = {result.memory.id: result.memory for recall in recalls for result in recall.results}
         known |= {memory.id: memory for memory in principles}
         heads = {id: header(memory, review.get(id, ())) for id, memory in known.items()}
         texts = {id: quoted(format_for_context(memory)) for id, memory in known.items()}
-        mark = mark_for([*heads.values(), *texts.values(), *(given or ())])
+        mark = mark_for([*heads.values(), *texts.values(), *(written or ())])
+        central = {result.memory.id for result in general.results}
 
         def item(memory: Memory, score: float | None) -> Item:
             return item_of(mark, memory.id, heads[memory.id], texts[memory.id], memory=memory, score=score)
-
-        def items(recall: Recall) -> list[Item]:
-            return [item(result.memory, result.score) for result in recall.results]
 
         def related(recall: Recall) -> list[Item]:
             """A special section reaches further down than the general part only by words and names; it may be empty."""
             kept = (r for r in recall.results if r.memory.id in central or BY_NAME & set(r.views))
             return [item(result.memory, result.score) for result in kept]
 
-        whole, central = items(general), {result.memory.id for result in general.results}
-        fixed = [item_of(mark, given[0], f"constitution {given[0]}", given[1])] if given is not None else []
-        return Candidates(
-            mark,
-            {
-                SectionName.CONSTITUTION: fixed or [item(memory, None) for memory in principles],
-                SectionName.SKILLS: merged(related(recall) for recall in special[SectionName.SKILLS]),
-                SectionName.CONTEXT: whole,
-                SectionName.CODE_SYMBOLS: _about_code(whole, query),
-                SectionName.GOTCHAS: merged(related(recall) for recall in special[SectionName.GOTCHAS]),
-            },
-            recalls,
-        )
+        whole = [item(result.memory, result.score) for result in general.results]
+        fixed = [] if written is None else [item_of(mark, written[0], f"constitution {written[0]}", written[1])]
+        candidates = {
+            SectionName.CONSTITUTION: fixed or [item(memory, None) for memory in principles],
+            SectionName.SKILLS: merged(map(related, skills)),
+            SectionName.CONTEXT: whole,
+            SectionName.CODE_SYMBOLS: _about_code(whole, query),
+            SectionName.GOTCHAS: merged(map(related, gotchas)),
+        }
+        return Candidates(mark, candidates, recalls)
 
     def _principles(self, query: Query) -> list[Memory]:
         """Those in force, the most important first: what holds always does not depend on the task."""
+        listing = Listing(
+            project=query.filters.project, kind=Kind.PRINCIPLE, statuses=(Status.ACTIVE,), limit=MOST_PRINCIPLES
+        )
         with self._core.store.read(query.namespace) as reader:
-            if reader.state is None:
-                return []
-            listing = Listing(
-                project=query.filters.project, kind=Kind.PRINCIPLE, statuses=(Status.ACTIVE,), limit=MOST_PRINCIPLES
-            )
-            found = reader.memories.page(listing).memories
-        held = [memory for memory in found if _holds(memory, query)]
+            held = [memory for memory in reader.memories.page(listing).memories if _holds(memory, query)]
         return sorted(held, key=lambda memory: (-memory.importance, memory.created, memory.id))
-
-    # ── what was injected ──
 
     def _recorded(self, context: Context, recalls: Sequence[Recall], owner: str | None) -> Context:
         """In one write: each memory under the first recall that found it; the general one last, to be explained."""
@@ -183,7 +165,8 @@ class ContextBuilder:
                 due = [id for id in injected if id in returned and id not in audit]
                 if due or (recall is general and returned):
                     audit |= self._search.write_down(tx, recall.query, due, recall.ledger, owner=owner)
-                    snapshots[_named(recall.query)] = snapshot_id(recall.ledger)
+                    narrowed = recall.query.filters
+                    snapshots[str(narrowed.kind or narrowed.sector or "general")] = snapshot_id(recall.ledger)
             fixed = [id for id in injected if id not in audit]
             if fixed:
                 audit |= self._search.write_down(tx, general.query, fixed)
@@ -197,18 +180,11 @@ def _narrowed(query: Query, filters: Mapping[str, Any]) -> Query:
     return structs.replace(query, limit=SPECIAL, filters=structs.replace(query.filters, **filters))
 
 
-def _named(query: Query) -> str:
-    return str(query.filters.kind or query.filters.sector or "general")
-
-
 def _difference(chosen: Selection, more: Selection) -> Purchase:
     before = {item.name: item for section in chosen.sections for item in section.items}
     after = {item.name: item for section in more.sections for item in section.items}
-    return Purchase(
-        MORE_TOKENS,
-        tuple(item for name, item in after.items() if name not in before),
-        tuple(item for name, item in before.items() if name not in after),
-    )
+    gained = tuple(item for name, item in after.items() if name not in before)
+    return Purchase(MORE_TOKENS, gained, tuple(item for name, item in before.items() if name not in after))
 
 
 def _about_code(items: Iterable[Item], query: Query) -> list[Item]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Unpack
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from recallens.engine.core import Core
+from recallens.engine.question import positive, within_limit
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput, NotFound
 from recallens.model.citation import Citation, LogCitation, TerminalCitation
 from recallens.model.context import INDEX_TOKENS, IndexEntry, TimelineEntry
-from recallens.model.memory import Artifact, Memory, Relation, Status, Zone
+from recallens.model.memory import Artifact, Memory, Status, Zone
 from recallens.model.plan import Intent
 from recallens.model.query import MAX_LIMIT, SearchOptions
 from recallens.model.recall import Recall, SessionSummary, Timeline
@@ -22,7 +23,7 @@ from recallens.model.task import DetailEntry, Details, Task
 from recallens.recall.gates import ONLY_HERE
 from recallens.recall.question import estimated_tokens
 from recallens.render.layers import OVER, Surroundings, index_entry, index_record, timeline_entry
-from recallens.render.records import certificate_of
+from recallens.render.records import certificate_of, present
 from recallens.store.protocols import Reader
 from recallens.text.normalize import clean
 from recallens.text.sentences import cut_at_word, sentences
@@ -45,8 +46,7 @@ ENTRIES_A_SIDE = 10
 MOST_DAYS = 36_500
 
 
-@dataclass(frozen=True, slots=True)
-class MemorySearch:
+class MemorySearch(Struct, frozen=True):
     """`entries` are in reading order: by utility, or in time where the question asks what happened."""
 
     recall: Recall
@@ -62,17 +62,15 @@ class MemorySearch:
 
     def metadata(self) -> dict[str, Any]:
         """The specification's, for a question that was planned."""
-        plans = self.recall.ledger.notes("plan")
-        plan = plans[-1] if plans else {}
+        plan, count = _plan(self.recall), len(self.entries)
         score = plan.get("complexity", 0.0)
-        count = len(self.entries)
         return {
             "complexity": score,
             "strategy": plan.get("strategy"),
             "resultCount": count,
             "estimatedTokens": estimated_tokens(count, score),
             "intent": plan.get("intent"),
-            "order": "chronological" if _in_time(self.recall) else "utility",
+            "order": "chronological" if plan.get("intent") == Intent.WHAT_HAPPENED else "utility",
             "widened": len(self.recall.ledger.notes("certificate")) > 1,
             "tokens": self.tokens,
         }
@@ -80,7 +78,7 @@ class MemorySearch:
     def to_json(self) -> dict[str, Any]:
         answer = {
             "results": [index_record(entry) for entry in self.entries],
-            "certificate": certificate_of(self.recall.ledger),
+            "certificate": self.certificate,
             "metadata": self.metadata(),
         }
         return answer if self.recall.notice is None else {**answer, "notice": self.recall.notice}
@@ -110,7 +108,7 @@ class Layers:
         wide: SearchOptions = {"widen": True, **options}
         recall = self._search.search(text, owner=owner, **wide)
         results = recall.results
-        if _in_time(recall):
+        if _plan(recall).get("intent") == Intent.WHAT_HAPPENED:
             results = tuple(sorted(results, key=lambda result: (result.memory.created, result.memory.id)))
         return MemorySearch(structs.replace(recall, results=results), tuple(map(index_entry, results)))
 
@@ -148,8 +146,7 @@ class Layers:
         """What came within so many days before and after a memory in its project, in the order of time."""
         if isinstance(window, bool) or not isinstance(window, int | float) or not 0 <= window <= MOST_DAYS:
             raise InvalidInput(f"window must be a number of days from 0 to {MOST_DAYS:,}, not {window!r}")
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
-            raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LIMIT:,}, not {limit!r}")
+        limit = within_limit("limit", limit)
         with self._core.reading(namespace) as reader:
             num = self._core.num(reader, observation_id)
             before, after = reader.memories.window(num, round(window * DAY_MS), limit, ONLY_HERE)
@@ -178,79 +175,59 @@ class Layers:
         namespace: str | None = None,
     ) -> Details:  # fmt: skip
         """By a task's id, or by a memory's: the logs of its task, or, where there are none, the memory itself."""
-        room = None if full else _room(tokens)
+        room = None if full else CONTENT_TOKENS if tokens is None else positive("tokens", tokens)
         if not 1 <= limit <= MAX_LIMIT:
             raise InvalidInput(f"limit must be from 1 to {MAX_LIMIT:,}, not {limit}")
         with self._core.reading(namespace) as reader:
             task = reader.tasks.get(clean(id).strip())
             memory = None
             if task is None:
-                num, memory = self._known_memory(reader, id)
+                try:
+                    num, memory = self._core.memory(reader, id)
+                except NotFound as error:
+                    raise NotFound(
+                        f"no task and no memory {id!r} in this namespace",
+                        hint="`recallens task list` and `recallens list` show ids.",
+                    ) from error
                 task = reader.tasks.get(memory.task) if memory.task is not None else None
             kinds = reader.tasks.artifact_kinds(task.id) if task is not None else []
             if task is not None and kinds:
                 related = _related(reader, task)
-                found = reader.tasks.artifacts([task.id], chars=-1, limit=limit)
-                entries = [_of_artifact(artifact, task, related, room) for artifact in found]
+                artifacts = reader.tasks.artifacts([task.id], chars=-1, limit=limit)
+                entries = [_of_artifact(artifact, task, related, room) for artifact in artifacts]
                 return Details(task.id if memory is None else memory.id, tuple(entries), len(kinds), task, related)
             if memory is None and task is not None and task.episode is None:
                 related = _related(reader, task)
-                own = reader.memories.get(reader.tasks.memories([task.id])[:limit])
-                entries = [
-                    _of_memory(each, tuple(id for id in related if id != each.id), room) for each in own.values()
-                ]
+                own = reader.memories.get(reader.tasks.memories([task.id])[:limit]).values()
+                entries = [_of_memory(each, [id for id in related if id != each.id], room) for each in own]
                 return Details(task.id, tuple(entries), len(related), task, related)
             if memory is None and task is not None and task.episode is not None:
                 num, memory = self._core.memory(reader, task.episode)
             assert memory is not None
-            others = tuple(_others(reader, num, memory))
+            far = [
+                (tie.type, tie.target if tie.source == memory.id else tie.source) for tie in reader.relations.of(num)
+            ]
+            others = tuple(dict.fromkeys(end for _, end in far if end != memory.id))
             nums = reader.sessions.course(num, TURNS_AROUND, ONLY_HERE)
-            ties = reader.relations.of(num)
             ends = reader.memories.find(others)
             known = reader.memories.get([*nums, *ends.values()])
-            course = [known[each] for each in nums]
-            linked = [(tie.type, known[ends[end]]) for tie in ties if (end := _far_end(tie, memory)) in ends]
+        linked = [(relation, known[ends[end]]) for relation, end in far if end in ends]
         shown = [(relation, other) for relation, other in linked if _may_show(other)]
-        entry = _of_turn(memory, course or [memory], shown, others, room)
+        entry = _of_turn(memory, [known[turn] for turn in nums] or [memory], shown, others, room)
         return Details(memory.id, (entry,), 1, task, others)
-
-    def _known_memory(self, reader: Reader, id: str) -> tuple[int, Memory]:
-        try:
-            return self._core.memory(reader, id)
-        except NotFound as error:
-            raise NotFound(
-                f"no task and no memory {id!r} in this namespace",
-                hint="`recallens task list` and `recallens list` show ids.",
-            ) from error
-
-
-def _room(tokens: int | None) -> int:
-    if tokens is not None and (isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1):
-        raise InvalidInput(f"tokens must be a positive whole number, not {tokens!r}")
-    return CONTENT_TOKENS if tokens is None else tokens
 
 
 def _related(reader: Reader, task: Task) -> tuple[str, ...]:
     """The task's own memories, then what it used; its episode first, for it sums up the rest."""
-    own = reader.tasks.memories([task.id])
-    ids = reader.memories.ids([*own, *reader.tasks.uses(task.id)])
+    nums = [*reader.tasks.memories([task.id]), *reader.tasks.uses(task.id)]
+    ids = reader.memories.ids(nums)
     first = [task.episode] if task.episode in ids.values() and task.episode is not None else []
-    ordered = [ids[num] for num in dict.fromkeys([*own, *reader.tasks.uses(task.id)])]
-    return tuple(dict.fromkeys([*first, *ordered]))
-
-
-def _far_end(tie: Relation, memory: Memory) -> str:
-    return tie.target if tie.source == memory.id else tie.source
+    return tuple(dict.fromkeys([*first, *(ids[num] for num in nums)]))
 
 
 def _may_show(memory: Memory) -> bool:
     blocked = (Status.FORGOTTEN, Status.REJECTED, Status.QUARANTINED)
     return memory.status not in blocked and memory.zone is not Zone.QUARANTINE and ONLY_HERE not in memory.scopes
-
-
-def _others(reader: Reader, num: int, memory: Memory) -> Iterator[str]:
-    ends = [end for relation in reader.relations.of(num) for end in (relation.source, relation.target)]
-    yield from (id for id in dict.fromkeys(ends) if id != memory.id)
 
 
 def _of_artifact(artifact: Artifact, task: Task, related: Sequence[str], room: int | None) -> DetailEntry:
@@ -277,9 +254,11 @@ def _of_turn(
     """A memory as it was taken down: itself, marked, in the course of its session, and what it is linked to."""
     whole = _of_memory(memory, related, room)
     here = next((at for at, turn in enumerate(course) if turn.id == memory.id), 0)
-    spent = count_tokens(_line(memory, memory))
     shown = {here: _line(memory, memory)}
-    for step in _outwards(here, len(course)):
+    spent = count_tokens(shown[here])
+    # One before, one after, and so on; an end that is reached leaves the other side going.
+    outwards = [step for far in range(1, len(course)) for step in (here - far, here + far) if 0 <= step < len(course)]
+    for step in outwards:
         line = _line(course[step], memory)
         cost = count_tokens(line) + 1
         if room is not None and spent + cost > room:
@@ -295,15 +274,9 @@ def _of_turn(
             spent += cost
     if len(lines) == 1:
         return whole
-    told = {**whole.metadata, "turns": turns, "linked": len(lines) - turns, "marked": MARK_HERE.strip()}
+    metadata = {**whole.metadata, "turns": turns, "linked": len(lines) - turns, "marked": MARK_HERE.strip()}
     text = "\n".join(lines)
-    return DetailEntry(memory.id, text, told, memory.citations, whole.related, count_tokens(text))
-
-
-def _outwards(here: int, count: int) -> Iterator[int]:
-    """One before, one after, and so on, until both ends; an end that is reached leaves the other side going."""
-    for distance in range(1, count):
-        yield from (step for step in (here - distance, here + distance) if 0 <= step < count)
+    return DetailEntry(memory.id, text, metadata, memory.citations, whole.related, count_tokens(text))
 
 
 def _line(turn: Memory, memory: Memory) -> str:
@@ -315,33 +288,23 @@ def _entry(
     id: str, content: str, metadata: dict[str, Any], citations: tuple[Citation, ...], related: Sequence[str],
     room: int | None,
 ) -> DetailEntry:  # fmt: skip
-    told = {name: value for name, value in metadata.items() if value is not None}
+    metadata = present(metadata)
     if len(related) > RELATED_SHOWN and room is not None:
-        told["relatedCount"] = len(related)
+        metadata["relatedCount"] = len(related)
         related = related[:RELATED_SHOWN]
-    total = measured(content)
+    total = count_tokens(content) if len(content) <= _COUNTED_EXACTLY else estimate_tokens(content)
     if room is None or total <= room:
-        return DetailEntry(id, content, told, citations, tuple(related), total)
+        return DetailEntry(id, content, metadata, citations, tuple(related), total)
     shown = held_to(content, room)
     used = count_tokens(shown)
-    return DetailEntry(id, shown, told, citations, tuple(related), used, max(total - used, 1))
-
-
-def measured(text: str) -> int:
-    return count_tokens(text) if len(text) <= _COUNTED_EXACTLY else estimate_tokens(text)
+    return DetailEntry(id, shown, metadata, citations, tuple(related), used, max(total - used, 1))
 
 
 def held_to(text: str, tokens: int) -> str:
     """The longest beginning within so many tokens that ends a line or a sentence; a word, where neither fits."""
     head = text[: tokens * _CHARACTERS_A_TOKEN]
     ends = sorted({at for at in _ends(head) if head[:at].strip()})
-    low, high = 0, len(ends)
-    while low < high:
-        middle = (low + high) // 2
-        if count_tokens(head[: ends[middle]]) <= tokens:
-            low = middle + 1
-        else:
-            high = middle
+    low = bisect_right(ends, tokens, key=lambda end: count_tokens(head[:end]))
     if low:
         return head[: ends[low - 1]].rstrip()
     size = len(head)
@@ -358,6 +321,6 @@ def _ends(text: str) -> Iterator[int]:
         yield at
 
 
-def _in_time(recall: Recall) -> bool:
+def _plan(recall: Recall) -> Mapping[str, Any]:
     plans = recall.ledger.notes("plan")
-    return bool(plans) and plans[-1].get("intent") == Intent.WHAT_HAPPENED
+    return plans[-1] if plans else {}

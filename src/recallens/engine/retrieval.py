@@ -19,6 +19,7 @@ from recallens.model.recall import Recall, Retrieval, RetrievalChunk, SearchResu
 from recallens.model.verdict import Pick
 from recallens.recall.results import excerpt
 from recallens.recall.sources import fusion_log
+from recallens.render.records import present
 
 CONTEXT_BUDGET = 8_000
 BRAIN_FILE_LIMIT = 8
@@ -53,20 +54,18 @@ class Retriever:
         `brain_file_limit=0` means nothing from files at all, `medium_term_limit=0` no sessions.
         """
         budget = _budget(context_budget)
-        given = {name: value for name, value in options.items() if value is not None}
-        if "tokens" in given:
+        wanted = {name: value for name, value in options.items() if value is not None}
+        if "tokens" in wanted:
             raise InvalidInput("give context_budget or tokens, not both: they are the same budget")
-        asked: dict[str, Any] = {**_USUAL, **given, "tokens": budget, "excerpts": True}
-        return self._retrieval(self._search.search(text, owner=owner, **asked), budget)
-
-    def _retrieval(self, recall: Recall, budget: int) -> Retrieval:
-        ledger = recall.ledger
-        notes = _Notes(ledger)
+        asked: dict[str, Any] = {**_USUAL, **wanted, "tokens": budget, "excerpts": True}
+        recall = self._search.search(text, owner=owner, **asked)
+        notes = _Notes(recall.ledger)
         chunks = [_scored(result, notes) for result in recall.returned]
         dropped = self._dropped(recall, notes)
         lessons = tuple(chunk for chunk in chunks if chunk.metadata.get("isLesson"))
         selected = tuple(chunk for chunk in chunks if not chunk.metadata.get("isLesson"))
         used = int(notes.last("budget").get("usedTokens", 0))
+        counts = {"selected": len(selected), "lessons": len(lessons), "dropped": len(dropped), "tokens": used}
         return Retrieval(
             query=recall.query.text,
             totalChunks=len(chunks) + len(dropped),
@@ -75,30 +74,26 @@ class Retriever:
             lessonChunks=lessons,
             totalTokensUsed=used,
             contextBudget=budget,
-            fusionLog=fusion_log(
-                ledger, selected=len(selected), lessons=len(lessons), dropped=len(dropped), tokens=used
-            ),
+            fusionLog=fusion_log(recall.ledger, **counts),
         )
 
     def _dropped(self, recall: Recall, notes: _Notes) -> tuple[RetrievalChunk, ...]:
         """What the budget left out, best first: chosen, and then too long for what was left."""
         ledger = recall.ledger
         picks = [entry.verdict for entry in ledger.last_round() if isinstance(entry.verdict, Pick)]
-        if len(picks) < 2:
+        left = picks[-2].chosen[~np.isin(picks[-2].chosen, picks[-1].chosen)].tolist() if len(picks) > 1 else []
+        if not left:
             return ()
         pool = ledger.replay()
-        left = picks[-2].chosen[~np.isin(picks[-2].chosen, picks[-1].chosen)]
-        ids = [pool.ids[position].decode() for position in left.tolist()]
-        if not ids:
-            return ()
+        ids = [pool.ids[position].decode() for position in left]
         with self._core.reading(recall.query.namespace) as reader:
             nums = reader.memories.find(ids)
             memories = reader.memories.get(list(nums.values()))
-            documents = sorted({one.document for one in memories.values() if one.document is not None})
+            documents = sorted({memory.document for memory in memories.values() if memory.document is not None})
             notes.paths.update(reader.documents.paths(documents) if documents else {})
         return tuple(
             _chunk(memories[nums[id]], float(pool.score[position]), notes)
-            for id, position in zip(ids, left.tolist(), strict=True)
+            for id, position in zip(ids, left, strict=True)
             if id in nums
         )
 
@@ -115,8 +110,8 @@ class _Notes:
         self.paths: dict[str, str] = {}
 
     def last(self, name: str) -> Mapping[str, Any]:
-        found = self.ledger.notes(name)
-        return found[-1] if found else {}
+        notes = self.ledger.notes(name)
+        return notes[-1] if notes else {}
 
 
 def _scored(result: SearchResult, notes: _Notes) -> RetrievalChunk:
@@ -127,8 +122,8 @@ def _scored(result: SearchResult, notes: _Notes) -> RetrievalChunk:
 
 def _chunk(memory: Memory, score: float, notes: _Notes) -> RetrievalChunk:
     item = notes.items.get(memory.id, {})
-    said = notes.sources.get(memory.id, {})
-    source = item.get("source") or said.get("layer") or ""
+    origin = notes.sources.get(memory.id, {})
+    source = item.get("source") or origin.get("layer") or ""
     path = notes.identity.get(memory.id, {}).get("path") or notes.paths.get(memory.document or "", "")
     shown = excerpt(memory, source=source, path=path)
     conflict = notes.conflicts.get(memory.id, {})
@@ -139,7 +134,7 @@ def _chunk(memory: Memory, score: float, notes: _Notes) -> RetrievalChunk:
         "lastUpdated": memory.updated,
         "conflictDetected": bool(conflict),
         "conflictSeverity": conflict.get("severity", "none"),
-        "queryCoverage": said.get("queryCoverage"),
+        "queryCoverage": origin.get("queryCoverage"),
         "citations": [citation_to_json(citation) for citation in memory.citations] or None,
     }
     if memory.kind is Kind.LESSON:
@@ -151,7 +146,7 @@ def _chunk(memory: Memory, score: float, notes: _Notes) -> RetrievalChunk:
         content=shown.content,
         score=score,
         tokenEstimate=item.get("tokens", shown.tokens),
-        metadata={name: value for name, value in metadata.items() if value is not None},
+        metadata=present(metadata),
         block=shown.block,
     )
 
@@ -165,8 +160,8 @@ _CATEGORY = {
 }
 
 
-def _budget(given: int | Mapping[str, int]) -> int:
-    budget = given.get("totalBudget", CONTEXT_BUDGET) if isinstance(given, Mapping) else given
+def _budget(wanted: int | Mapping[str, int]) -> int:
+    budget = wanted.get("totalBudget", CONTEXT_BUDGET) if isinstance(wanted, Mapping) else wanted
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise InvalidInput(f"the context budget must be a positive whole number of tokens, not {budget!r}")
     return budget

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from msgspec import structs
@@ -19,7 +19,7 @@ from recallens.ingest.prepare import kept_text, prepare
 from recallens.ingest.promotion import Attempts, promotions, worded_alike
 from recallens.ingest.validate import MAX_CONTENT_BYTES, epoch_ms, label, text_content, unit_interval
 from recallens.model.citation import Citation, LogCitation, TerminalCitation
-from recallens.model.craft import TITLE_CHARACTERS, Craft, Gotcha, Pattern, kind_of
+from recallens.model.craft import TITLE_CHARACTERS, Gotcha, Pattern, kind_of
 from recallens.model.memory import (
     Artifact,
     Event,
@@ -65,14 +65,13 @@ class Tasks:
         self, text: str, *, id: str | None = None, session: str | None = None, project: str | None = None,
         worktree: str | None = None, started: int | None = None, namespace: str | None = None,
     ) -> Task:  # fmt: skip
-        words = kept_text(text_content(text))
-        assert words is not None
-        name, now = self._core.namespace(namespace), self._core.clock()
+        words = kept_text(text_content(text)) or ""
+        name, at = self._core.namespace(namespace), self._at("started", started)
         task = Task(
             _task_id(id) if id is not None else f"t-{self._core.new_id().lower()}",
             name,
             words,
-            now if started is None else epoch_ms("started", started) or 0,
+            at,
             wording="",
             session=label("session", session) or self._core.settings.session,
             project=label("project", project) or self._core.settings.project,
@@ -100,10 +99,10 @@ class Tasks:
             raise UnknownOption("kind of log", kind, ARTIFACT_KINDS)
         text = redact(_log_text(content))[0]
         form: Literal["log", "terminal_snapshot"] = "log" if kind == "log" else "terminal_snapshot"
-        at = self._core.clock() if created is None else epoch_ms("created", created) or 0
+        at = self._at("created", created)
         with self._core.changing(namespace) as tx:
-            running = self._running(tx, task, "log to it")
-            artifact = Artifact(self._core.new_id(), running.namespace, running.id, form, text, at)
+            running = _running(tx, task, "log to it")
+            artifact = Artifact(self._core.new_id(), tx.name, running.id, form, text, at)
             tx.tasks.put_artifact(artifact)
         return artifact
 
@@ -112,20 +111,18 @@ class Tasks:
         zone: str | None = None, namespace: str | None = None,
     ) -> TaskOutcome:  # fmt: skip
         """One transaction: the outcome, the task's episode, each memory's counts, and what it all adds up to."""
-        worth, said = unit_interval("reward", reward), kept_text(summary)
-        name, now = self._core.namespace(namespace), self._core.clock()
-        at = now if ended is None else epoch_ms("ended", ended) or 0
+        worth, words, at = unit_interval("reward", reward), kept_text(summary), self._at("ended", ended)
         with self._core.changing(namespace) as tx:
             self._core.settle_encoding(tx)
-            running = self._running(tx, task, "end it again")
+            running = _running(tx, task, "end it again")
             if at < running.started:
                 raise InvalidInput("a task cannot end before it started", hint="Give a later time, or none.")
-            done = structs.replace(running, ended=at, reward=worth, summary=said)
+            done = structs.replace(running, ended=at, reward=worth, summary=words)
             draft = structs.replace(_episode(done, tx.tasks.artifact_kinds(done.id)), zone=zone)
-            row = prepare(draft, id=self._core.new_id(), namespace=name, now=at)
+            row = prepare(draft, id=self._core.new_id(), namespace=tx.name, now=at)
             ((num, _),) = self._ingest.write(tx, [row])
             tx.tasks.end(done, num)
-            outcome = Event(name, EventKind.OUTCOME, at, session=done.session, task=done.id, amount=worth)
+            outcome = Event(tx.name, EventKind.OUTCOME, at, session=done.session, task=done.id, amount=worth)
             tx.trail.record([outcome], [None])
             tx.tasks.recount(done.id)
             promoted = self._promote(tx, done.wording)
@@ -141,13 +138,11 @@ class Tasks:
         if not 1 <= limit <= MAX_LIMIT or offset < 0:
             raise InvalidInput(f"a page has 1 to {MAX_LIMIT:,} tasks and starts at 0 or later")
         with self._core.read(namespace) as reader:
-            if reader.state is None:
-                return []
             return reader.tasks.latest(running=running, project=project, session=session, limit=limit, offset=offset)
 
     def get(self, task: str, *, namespace: str | None = None) -> Task:
         with self._core.reading(namespace) as reader:
-            return self._task(reader, task)
+            return _task(reader, task)
 
     # ── what was used, and what it was worth ──
 
@@ -159,21 +154,19 @@ class Tasks:
         ids = list(dict.fromkeys([memories] if isinstance(memories, str) else memories))
         if not ids:
             raise InvalidInput("name at least one memory that was used", hint="A search shows ids.")
-        now = self._core.clock() if at is None else epoch_ms("at", at) or 0
+        now = self._at("at", at)
         with self._core.changing(namespace) as tx:
-            running = self._running(tx, task, "mark what was used in it") if task is not None else None
+            running = _running(tx, task, "mark what was used in it") if task is not None else None
             asking = label("session", session) or (running.session if running else None) or self._core.settings.session
             nums = list(dict.fromkeys(self._core.num(tx, id) for id in ids))
             self._core.ensure_session(tx, asking, at=now)
+            by, into = RECALL_REINFORCEMENT, running.id if running else None
             for num in nums:
-                strengthen(
-                    tx, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=asking,
-                    task=running.id if running else None,
-                )  # fmt: skip
-            if running is not None:
-                tx.tasks.mark_used(running.id)
-            found = tx.memories.ids(nums)
-        return [found[num] for num in nums]
+                strengthen(tx, num, EventKind.USED, by=by, now=now, session=asking, task=into)
+            if into is not None:
+                tx.tasks.mark_used(into)
+            names = tx.memories.ids(nums)
+        return [names[num] for num in nums]
 
     def uplift_of(self, ids: Iterable[str], *, namespace: str | None = None) -> dict[str, Uplift]:
         """By memory id; a memory that has been in no ended task is left out, for its uplift is unknown."""
@@ -181,62 +174,55 @@ class Tasks:
             state = self._core.state(reader)
             nums = [self._core.num(reader, id) for id in ids]
             names, trials = reader.memories.ids(nums), reader.tasks.trials(nums)
-        found = {
-            names[num]: uplift_of(*trials[num], state.tasks_ended, state.reward_total) for num in dict.fromkeys(nums)
-        }
-        return {id: uplift for id, uplift in found.items() if uplift is not None}
+        uplifts = [(num, uplift_of(*trials[num], state.tasks_ended, state.reward_total)) for num in dict.fromkeys(nums)]
+        return {names[num]: uplift for num, uplift in uplifts if uplift is not None}
 
     # ── what repeated attempts become ──
 
     def _promote(self, tx: Writer, wording: str) -> tuple[Promotion, ...]:
-        tasks = tx.tasks.attempts(wording)
+        tasks, now = tx.tasks.attempts(wording), self._core.clock()
         attempts = _gathered(tx, tasks)
+        where = {"project": tasks[0].project, "source": RULE, "zone": attempts.zone()}
+        episodes = [task.episode for task in tasks if task.episode is not None]
         promoted = []
         for craft in promotions(attempts):
-            old = self._promoted_before(tx, craft, wording)
-            if old is not None and not _in_use(tx.memories.get([old])[old]):
+            # A pattern and the skill that it may become are one thing; a gotcha is another.
+            name = f"task-{'failures' if isinstance(craft, Gotcha) else 'successes'}:{wording}"
+            # What this wording became before, as it is now: an edit of it has taken its place.
+            old = tx.memories.by_source_id([name]).get(name)
+            while old is not None and (after := tx.relations.successors([old], now).get(old)) is not None:
+                old = tx.memories.find([after.id])[after.id]
+            if old is not None and tx.memories.get([old])[old].status not in (Status.ACTIVE, Status.PENDING_REVIEW):
                 continue  # somebody rejected or forgot it: the next success does not bring it back
-            num, created = self._crafts.put(
-                tx, craft, old,
-                {"project": tasks[0].project, "source": RULE, "source_id": _source_id(craft, wording),
-                 "zone": attempts.zone()},
-                by_rule=True,
-            )  # fmt: skip
-            self._build_on(tx, num, [task.episode for task in tasks if task.episode is not None])
-            promoted.append(Promotion(kind_of(craft), tx.memories.ids([num])[num], created, _count_of(craft, attempts)))
+            num, created = self._crafts.put(tx, craft, old, {**where, "source_id": name}, by_rule=True)
+            id = tx.memories.ids([num])[num]
+            known = {tie.target for tie in tx.relations.of(num) if tie.type is RelationType.BUILDS_ON}
+            for other, episode in tx.memories.find([episode for episode in episodes if episode not in known]).items():
+                relation = Relation(id, other, RelationType.BUILDS_ON, origin=Origin.RULE, created=now)
+                tx.relations.put(num, episode, relation)
+            count = counted(craft) if isinstance(craft, Pattern | Gotcha) else len(attempts.successes)
+            promoted.append(Promotion(kind_of(craft), id, created, count))
         return tuple(promoted)
 
-    def _promoted_before(self, tx: Writer, craft: Craft, wording: str) -> int | None:
-        """What this wording became before, as it is now: an edit of it has taken its place."""
-        name = _source_id(craft, wording)
-        num = tx.memories.by_source_id([name]).get(name)
-        while num is not None and (after := tx.relations.successors([num], self._core.clock()).get(num)) is not None:
-            num = tx.memories.find([after.id])[after.id]
-        return num
+    def _at(self, name: str, moment: int | None) -> int:
+        return self._core.clock() if moment is None else epoch_ms(name, moment) or 0
 
-    def _build_on(self, tx: Writer, num: int, episodes: Sequence[str]) -> None:
-        me = tx.memories.ids([num])[num]
-        known = {relation.target for relation in tx.relations.of(num) if relation.type is RelationType.BUILDS_ON}
-        for id, episode in tx.memories.find([id for id in episodes if id not in known]).items():
-            relation = Relation(me, id, RelationType.BUILDS_ON, origin=Origin.RULE, created=self._core.clock())
-            tx.relations.put(num, episode, relation)
 
-    # ── looking tasks up ──
+def _task(reader: Reader, id: str) -> Task:
+    task = reader.tasks.get(clean(id).strip())
+    if task is None:
+        raise NotFound(f"no task {id!r} in this namespace", hint="`recallens task list` shows those that exist.")
+    return task
 
-    def _task(self, reader: Reader, id: str) -> Task:
-        task = reader.tasks.get(clean(id).strip())
-        if task is None:
-            raise NotFound(f"no task {id!r} in this namespace", hint="`recallens task list` shows those that exist.")
-        return task
 
-    def _running(self, reader: Reader, id: str, purpose: str) -> Task:
-        task = self._task(reader, id)
-        if not task.running:
-            raise InvalidInput(
-                f"the task {task.id!r} has ended with reward {task.reward:g}: you cannot {purpose}",
-                hint="Nothing was changed. `recallens task start` starts another.",
-            )
-        return task
+def _running(reader: Reader, id: str, purpose: str) -> Task:
+    task = _task(reader, id)
+    if not task.running:
+        raise InvalidInput(
+            f"the task {task.id!r} has ended with reward {task.reward:g}: you cannot {purpose}",
+            hint="Nothing was changed. `recallens task start` starts another.",
+        )
+    return task
 
 
 def _task_id(id: str) -> str:
@@ -278,20 +264,7 @@ def _gathered(tx: Reader, tasks: Sequence[Task]) -> Attempts:
         logs.setdefault(artifact.task, []).append(artifact)
     memories: dict[str, list[Memory]] = {}
     nums = tx.tasks.memories(ids)
-    found: Mapping[int, Memory] = tx.memories.get(nums)
+    held = tx.memories.get(nums)
     for num in nums:
-        memories.setdefault(found[num].task or "", []).append(found[num])
+        memories.setdefault(held[num].task or "", []).append(held[num])
     return Attempts(tasks, logs, memories)
-
-
-def _source_id(craft: Craft, wording: str) -> str:
-    """A pattern and the skill that it may become are one thing; a gotcha is another."""
-    return f"task-{'failures' if isinstance(craft, Gotcha) else 'successes'}:{wording}"
-
-
-def _in_use(memory: Memory) -> bool:
-    return memory.status in (Status.ACTIVE, Status.PENDING_REVIEW)
-
-
-def _count_of(craft: Craft, attempts: Attempts) -> int:
-    return counted(craft) if isinstance(craft, Pattern | Gotcha) else len(attempts.successes)

@@ -23,7 +23,7 @@ from recallens.ingest.vault.files import Root, settled
 from recallens.ingest.vault.links import mentions
 from recallens.ingest.vault.notes import read_note
 from recallens.model.memory import Document
-from recallens.model.vault import KnownSection, Problem, Seen, Vault, VaultFile, VaultSync
+from recallens.model.vault import Problem, Seen, Vault, VaultFile, VaultSync
 from recallens.store.protocols import Writer
 
 LEASE_SECONDS = 120
@@ -41,8 +41,7 @@ SyncProgress = Callable[[int, int], None]
 class Sync:
     def __init__(self, core: Core, vault: Vault, progress: SyncProgress) -> None:
         self._core, self._store, self._vault, self._progress = core, core.store, vault, progress
-        self._holder = f"{os.getpid()}-{uuid.uuid4().hex}"
-        self._lease = f"vault:{vault.id}"
+        self._holder, self._lease = f"{os.getpid()}-{uuid.uuid4().hex}", f"vault:{vault.id}"
         self._added: list[str] = []
         self._changed: list[str] = []
         self._renamed: list[tuple[str, str]] = []
@@ -61,7 +60,7 @@ class Sync:
                 choice = choose(vault.root, vault.options)
                 with self._core.reading(vault.namespace) as reader:
                     known = {file.path: file for file in reader.vaults.files(vault.id)}
-                plan = make_plan(root, choice, known, self._relative(paths))
+                plan = make_plan(root, choice, known, None if paths is None else self._relative(paths))
                 self._follow(root, plan, known)
         finally:
             self._store.release(self._lease, self._holder)
@@ -72,9 +71,7 @@ class Sync:
             self._counts["indexed"], self._counts["kept"], self._counts["removed"],
         )  # fmt: skip
 
-    def _relative(self, paths: Sequence[str] | None) -> list[str] | None:
-        if paths is None:
-            return None
+    def _relative(self, paths: Sequence[str]) -> list[str]:
         inside: list[str] = []
         for path in paths:
             try:
@@ -88,8 +85,7 @@ class Sync:
         moved = self._moves(root, plan, known)
         for batch in self._batches(root, plan, known, moved):
             self._write(batch, known)
-        left = [file for path, file in plan.gone.items() if path not in moved.values()]
-        self._remove(left)
+        self._remove([file for path, file in plan.gone.items() if path not in moved.values()])
         if self._added or self._changed or self._renamed or self._removed:
             self._link()
             self._tidy()
@@ -119,8 +115,8 @@ class Sync:
         def old_text(paths: Sequence[str]) -> dict[str, str]:
             documents = {known[path].document: path for path in paths}
             with self._store.read(self._vault.namespace) as reader:
-                found = reader.vaults.texts(list(documents))
-            return {documents[document]: "\n".join(parts) for document, parts in found.items()}
+                texts = reader.vaults.texts(list(documents))
+            return {documents[document]: "\n".join(parts) for document, parts in texts.items()}
 
         return renames(gone, hashes, old_text=old_text, new_text=lambda path: texts.get(path, ""))
 
@@ -131,11 +127,10 @@ class Sync:
         batch: list[Read | VaultFile] = []
         sections = 0
         for path, seen in plan.to_read.items():
-            before = known.get(path)
-            one = self._read(root, path, seen, before, known.get(moved.get(path, "")))
-            if one is not None:
-                batch.append(one)
-                sections += len(one.note.sections) if isinstance(one, Read) else 0
+            file = self._read(root, path, seen, known.get(path), known.get(moved.get(path, "")))
+            if file is not None:
+                batch.append(file)
+                sections += len(file.note.sections) if isinstance(file, Read) else 0
             if len(batch) >= BATCH_FILES or sections >= BATCH_SECTIONS:
                 yield batch
                 batch, sections = [], 0
@@ -167,7 +162,7 @@ class Sync:
 
     def _write(self, batch: Sequence[Read | VaultFile], known: dict[str, VaultFile]) -> None:
         vault, now = self._vault, self._core.clock()
-        reads = [one for one in batch if isinstance(one, Read)]
+        reads = [file for file in batch if isinstance(file, Read)]
         with self._store.read(vault.namespace) as reader:
             old = reader.vaults.sections(vault.id, [read.document for read in reads])
         changes = VaultChanges()
@@ -176,17 +171,21 @@ class Sync:
         with self._writing() as tx:
             self._core.settle_encoding(tx)
             tx.vaults.drop_files(vault.id, [read.moved_from for read in reads if read.moved_from is not None])
-            tx.vaults.put_files(vault.id, [_record(one) for one in batch])
+            tx.vaults.put_files(vault.id, list(map(_record, batch)))
             for read in reads:
-                tx.documents.put(self._document(read))
+                path, project = f"{vault.name}:{read.path}", vault.options.project
+                tx.documents.put(
+                    Document(read.document, tx.name, path, read.note.title, read.hash, read.changed_at, project)
+                )
             self._apply(tx, changes)
         for read in reads:
+            before = known.get(read.path)
             if read.moved_from is not None:
                 self._renamed.append((read.moved_from, read.path))
+            elif before is not None and before.document == read.document:
+                self._changed.append(read.path)
             else:
-                before = known.get(read.path)
-                was_there = before is not None and before.document == read.document
-                (self._changed if was_there else self._added).append(read.path)
+                self._added.append(read.path)
         self._done += len(batch)
         self._progress(self._done, self._total)
 
@@ -208,7 +207,7 @@ class Sync:
             part = files[start : start + BATCH_FILES]
             documents = [file.document for file in part if file.document]
             with self._writing() as tx:
-                sections: dict[str, list[KnownSection]] = tx.vaults.sections(self._vault.id, documents)
+                sections = tx.vaults.sections(self._vault.id, documents)
                 nums = [section.num for own in sections.values() for section in own]
                 self._suspects |= tx.terms.held(nums)
                 tx.vaults.drop_sections(nums)
@@ -233,24 +232,16 @@ class Sync:
                 if snapshot is None:
                     return
                 _, state, version = snapshot
-                alive = version.columns["alive"]
+                alive, postings = version.columns["alive"], version.lexical.postings
                 unused = [
                     number
                     for number in sorted(self._suspects)
-                    if not any(np.any(alive[found.rows]) for found in version.lexical.postings(number))
+                    if not any(np.any(alive[posting.rows]) for posting in postings(number))
                 ]
             with self._writing() as tx:
-                now = tx.state
-                if now is not None and now.number == state.number:
+                if tx.state is not None and tx.state.number == state.number:
                     tx.terms.drop(unused)
                     return
-
-    def _document(self, read: Read) -> Document:
-        vault = self._vault
-        path = f"{vault.name}:{read.path}"
-        return Document(
-            read.document, vault.namespace, path, read.note.title, read.hash, read.changed_at, vault.options.project
-        )
 
     @contextmanager
     def _writing(self) -> Iterator[Writer]:
@@ -261,8 +252,8 @@ class Sync:
             yield tx
 
 
-def _record(one: Read | VaultFile) -> VaultFile:
-    return one if isinstance(one, VaultFile) else VaultFile(one.path, one.document, one.hash, one.seen)
+def _record(file: Read | VaultFile) -> VaultFile:
+    return file if isinstance(file, VaultFile) else VaultFile(file.path, file.document, file.hash, file.seen)
 
 
 def _hash(data: bytes) -> str:

@@ -55,9 +55,7 @@ class Vaults:
             include_operational, label("project", project or self._core.settings.project),
         )  # fmt: skip
         choose(str(root), options)  # a vault whose scopes all lead out of it is refused before it is stored
-        space = self._core.namespace(namespace)
-        with self._core.store.write(space) as tx:
-            tx.ensure(self._core.clock())
+        with self._core.making(namespace) as tx:
             for vault in tx.vaults.all():
                 _compatible(vault, wanted, str(root), options)
             tx.vaults.put(wanted, str(root), options, self._core.clock())
@@ -70,21 +68,15 @@ class Vaults:
     def counts(self, *, namespace: str | None = None) -> dict[str, tuple[int, int]]:
         """How many files and sections each vault has, by its name."""
         with self._core.read(namespace) as reader:
-            if reader.state is None:
-                return {}
             counts = reader.vaults.counts()
             return {vault.name: counts[vault.id] for vault in reader.vaults.all()}
 
     def get(self, name: str, *, namespace: str | None = None) -> Vault:
-        found = self.all(namespace=namespace)
-        for vault in found:
-            if vault.name == clean(name).strip():
-                return vault
-        known = ", ".join(vault.name for vault in found)
-        raise NotFound(
-            f"no vault {name!r}" + (f"; the vaults are: {known}" if known else ""),
-            hint="`recallens vault add FOLDER` makes one.",
-        )
+        vaults = {vault.name: vault for vault in self.all(namespace=namespace)}
+        if (wanted := clean(name).strip()) in vaults:
+            return vaults[wanted]
+        known = f"; the vaults are: {', '.join(vaults)}" if vaults else ""
+        raise NotFound(f"no vault {name!r}{known}", hint="`recallens vault add FOLDER` makes one.")
 
     def page(
         self, name: str, *, limit: int, offset: int = 0, namespace: str | None = None
@@ -103,7 +95,7 @@ class Vaults:
         if offset < 0 or not 1 <= limit <= FILES_A_PAGE:
             raise InvalidInput(f"a page has 1 to {FILES_A_PAGE} files and starts at 0 or later")
         with self._core.reading(namespace) as reader:
-            vault = next((one for one in reader.vaults.all() if one.name == clean(name).strip()), None)
+            vault = next((vault for vault in reader.vaults.all() if vault.name == clean(name).strip()), None)
             if vault is None:
                 raise NotFound(f"no vault {name!r}", hint="`recallens vault add FOLDER` makes one.")
             wanted = nfc(like).casefold().strip()
@@ -139,8 +131,8 @@ class Vaults:
             raise NotFound("there is no vault yet", hint="`recallens vault add FOLDER` makes one.")
         if paths is not None and len(chosen) > 1:
             raise InvalidInput("paths belong to one vault", hint=f"Name it: {', '.join(v.name for v in chosen)}.")
-        told = progress or (lambda done, total: None)
-        return SyncReport(tuple(Sync(self._core, vault, told).run(paths) for vault in chosen))
+        watcher = progress or (lambda done, total: None)
+        return SyncReport(tuple(Sync(self._core, vault, watcher).run(paths) for vault in chosen))
 
     def remove(self, name: str, *, namespace: str | None = None) -> int:
         """Forget a vault and delete its sections for good; the folder stays as it is. Gives how many there were."""
