@@ -76,12 +76,12 @@ def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: CallCo
     return CallToolResult(content=[TextContent(type="text", text=answer.text)], structured_content=structured)
 
 
-def performed(offer: Offer, operation: str, given: Mapping[str, Any], asked: CallContext) -> Answer | Written:
+def performed(offer: Offer, operation: str, arguments: Mapping[str, Any], asked: CallContext) -> Answer | Written:
     from recallens.operations import OPERATIONS, perform
 
     engine = offer.engine()
     caller = replace(offer.caller(engine, asked.request), source=source_of(asked.client))
-    return perform(OPERATIONS[operation], engine, caller, given, trace_id=asked.trace_id)
+    return perform(OPERATIONS[operation], engine, caller, arguments, trace_id=asked.trace_id)
 
 
 def failed(message: str) -> CallToolResult:
