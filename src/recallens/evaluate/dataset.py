@@ -113,13 +113,9 @@ def read_dataset(folder: Path) -> Dataset:
     if lost is not None:
         raise InvalidInput(f"{folder / QUERIES}: question {lost.id} asks an unknown haystack, {lost.haystack!r}")
     return Dataset(
-        name=str(info.get("name") or folder.name),
-        scoring=option(Scoring, info.get("kind"), f"kind in {folder / INFO}"),
-        units=tuple(_read(folder / UNITS, partial(_dated, Unit))),
-        questions=questions,
-        gold=_gold(folder / JUDGEMENTS),
-        haystacks=haystacks,
-    )
+        str(info.get("name") or folder.name), option(Scoring, info.get("kind"), f"kind in {folder / INFO}"),
+        tuple(_read(folder / UNITS, partial(_dated, Unit))), questions, _gold(folder / JUDGEMENTS), haystacks,
+    )  # fmt: skip
 
 
 def _present(path: Path) -> Path:
@@ -148,9 +144,8 @@ def _gold(path: Path) -> dict[str, Gold]:
 
 def _read(path: Path, record: Callable[[Mapping[str, Any]], Record]) -> Iterator[Record]:
     number = 0
-    _present(path)
     try:
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
+        with gzip.open(_present(path), "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):  # noqa: B007 (the errors below name it)
                 if line.strip():
                     yield record(_object(path, line))

@@ -80,10 +80,7 @@ class CachedEncoder:
 
 
 def cached_encoder(settings: Settings) -> CachedEncoder | None:
-    """The encoder that is set, remembering what it has encoded; None where words alone are searched.
-
-    Vectors are kept between runs in the variable's folder, or in one of the user's cache directory.
-    """
+    """The encoder that is set, remembering what it has encoded; None where words alone are searched."""
     encoder = open_encoder(
         settings.encoder, base_url=settings.encoder_url, api_key=os.environ.get(settings.encoder_key_env),
         dimension=settings.encoder_dimension, threads=settings.encoder_threads,

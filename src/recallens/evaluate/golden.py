@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -43,9 +44,8 @@ class GoldenSet(Struct, frozen=True):
 def read_golden_sets(paths: Sequence[Path]) -> list[GoldenSet]:
     """Sets are told apart by their names, here and in stored runs, so two may not share one."""
     sets = [read_golden(path) for path in dict.fromkeys(paths)]
-    names = [golden.name for golden in sets]
-    for name in names:
-        if names.count(name) > 1:
+    for name, count in Counter(golden.name for golden in sets).items():
+        if count > 1:
             raise InvalidInput(f"two sets are called {name!r}", hint="Rename one: a set is called as its file.")
     return sets
 

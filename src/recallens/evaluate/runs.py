@@ -71,11 +71,8 @@ class Run(Struct, frozen=True):
 
     @property
     def metrics_by_tag(self) -> dict[str, dict[str, float]]:
-        tagged: dict[str, list[QuestionScore]] = defaultdict(list)
-        for question in self.scored:
-            for tag in question.tags:
-                tagged[tag].append(question)
-        return {tag: means(questions) for tag, questions in sorted(tagged.items())}
+        tags = sorted({tag for question in self.scored for tag in question.tags})
+        return {tag: means(question for question in self.scored if tag in question.tags) for tag in tags}
 
     def to_json(self) -> dict[str, Any]:
         return {

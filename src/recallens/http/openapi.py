@@ -108,10 +108,7 @@ def _operation(route: Route, schemas: dict[str, Schema]) -> Schema:
 
 
 def _arguments(route: Route, schemas: dict[str, Schema]) -> tuple[dict[str, Schema], list[str]]:
-    """Each argument's schema, and those that must be given. What they share goes into the components.
-
-    The titles only repeat the names, and a default of null says nothing: both are left out.
-    """
+    """Each argument's schema without what says nothing, and those that must be given; what they share is put aside."""
     schema = route.operation.arguments.model_json_schema(by_alias=True, ref_template=_REFERENCE)
     schemas |= schema.pop("$defs", {})
     properties = {

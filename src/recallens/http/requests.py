@@ -70,9 +70,9 @@ def _kind(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
 
 def from_query(request: Request, route: Route, model: type[Arguments]) -> dict[str, Any]:
     """`a=1&a=2` is a list of two, `weights[semantic]=2` an entry of a mapping; anything else may stand once."""
-    kinds, given = kinds_of(model), dict[str, Any]()
+    kinds, arguments = kinds_of(model), dict[str, Any]()
     for name, text in request.query_params.multi_items():
-        if name == BRIEF and route.brief is not None and name not in given:
+        if name == BRIEF and route.brief is not None and name not in arguments:
             continue
         called = route.renamed.get(name, name)
         if called in route.in_path or (called != name and name in kinds) or name in route.renamed.values():
@@ -80,19 +80,19 @@ def from_query(request: Request, route: Route, model: type[Arguments]) -> dict[s
         within = _WITHIN.fullmatch(called)
         kind = kinds.get(within[1] if within else called)
         if within is not None and kind == "object":
-            given.setdefault(within[1], {})[within[2]] = _value(text, "number")
+            arguments.setdefault(within[1], {})[within[2]] = _value(text, "number")
         elif kind is None or kind == "object" or within is not None:
             raise _unknown(name, route, kinds)
         elif kind == "array":
-            given.setdefault(called, []).append(text)
-        elif called in given:
+            arguments.setdefault(called, []).append(text)
+        elif called in arguments:
             raise InvalidInput(f"{name} is given twice", hint="Give it once.")
         else:
-            given[called] = _value(text, kind)
+            arguments[called] = _value(text, kind)
     for name, called in route.renamed.items():
-        if called not in given and model.model_fields[called].is_required():
+        if called not in arguments and model.model_fields[called].is_required():
             raise InvalidInput(f"{name} is missing: the question", hint=f"For example ?{name}=how+long+is+it+cached")
-    return given
+    return arguments
 
 
 def _value(text: str, kind: str) -> Any:

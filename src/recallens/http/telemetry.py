@@ -82,10 +82,7 @@ def given_trace_id(request: Request) -> str | None:
 
 @contextmanager
 def span(request: Request, *, enabled: bool) -> Iterator[Callable[[str, int], None]]:
-    """An OpenTelemetry span of this request, where that is wanted and installed. It has the route, and no text.
-
-    It gives a function to be called with the route and the status at the end.
-    """
+    """An OpenTelemetry span of this request, where that is wanted and installed: the route and status, and no text."""
     if not enabled or find_spec("opentelemetry") is None:
         yield lambda route, status: None
         return
@@ -103,7 +100,6 @@ def span(request: Request, *, enabled: bool) -> Iterator[Callable[[str, int], No
         yield finished
 
 
-UNROUTED = "(none)"
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _SAFE_HEADERS = {b"x-content-type-options": b"nosniff", b"referrer-policy": b"no-referrer"}
 
@@ -161,4 +157,4 @@ class Observed:
 
 def route_of(scope: Scope) -> str:
     """The route's pattern: the path itself may hold an id."""
-    return str(getattr(scope.get("route"), "path", UNROUTED))
+    return str(getattr(scope.get("route"), "path", "(none)"))

@@ -58,7 +58,10 @@ def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: CallCo
     try:
         answer = performed(offer, tool.operation, tool.given(arguments), asked)
     except InvalidInput as error:
-        return failed(sentences(_in_its_words(tool, error.message), error.hint or tool.usage))
+        message = error.message
+        for own, inner in tool.renamed.items():  # the operation names its own arguments; the agent knows the tool's
+            message = re.sub(rf"(^|; |unknown ){re.escape(inner)}\b", rf"\g<1>{own}", message)
+        return failed(sentences(message, error.hint or tool.usage))
     except RecallensError as error:
         return failed(sentences(error.message, error.hint))
     except Exception as error:
@@ -73,12 +76,12 @@ def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: CallCo
     return CallToolResult(content=[TextContent(type="text", text=answer.text)], structured_content=structured)
 
 
-def performed(offer: Offer, operation: str, given: Mapping[str, Any], asked: CallContext) -> Answer | Written:
+def performed(offer: Offer, operation: str, arguments: Mapping[str, Any], asked: CallContext) -> Answer | Written:
     from recallens.operations import OPERATIONS, perform
 
     engine = offer.engine()
     caller = replace(offer.caller(engine, asked.request), source=source_of(asked.client))
-    return perform(OPERATIONS[operation], engine, caller, given, trace_id=asked.trace_id)
+    return perform(OPERATIONS[operation], engine, caller, arguments, trace_id=asked.trace_id)
 
 
 def failed(message: str) -> CallToolResult:
@@ -88,13 +91,6 @@ def failed(message: str) -> CallToolResult:
 def sentences(message: str, hint: str | None) -> str:
     """What was wrong, and the next step."""
     return f"{message.rstrip('.')}. {hint}" if hint else message
-
-
-def _in_its_words(tool: Tool, message: str) -> str:
-    """The operation tells of its own arguments; the agent knows the tool's."""
-    for own, inner in tool.renamed.items():
-        message = re.sub(rf"(^|; |unknown ){re.escape(inner)}\b", rf"\g<1>{own}", message)
-    return message
 
 
 SOURCE = "mcp"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs, unquote, urlencode
 
 from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage, Resource, ResourceTemplate, TextContent
@@ -58,14 +58,14 @@ def _latest(offer: Offer, asked: CallContext, namespace: str | None, limit: int)
     where = {"namespace": namespace} if namespace is not None else {}
     answer = performed(offer, "list_memories", {"limit": limit, **where}, asked)
     assert isinstance(answer, Answer)
-    return [_memory(record, f"?{urlencode(where)}" if where else "") for record in answer.record["memories"]]
-
-
-def _memory(record: Mapping[str, Any], where: str) -> Resource:
-    words = " ".join(str(record.get("title") or record["content"]).split())
-    name = words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
-    about = f"{record['kind']}, {day(record['createdAt'])}"
-    return Resource(uri=MEMORIES + record["id"] + where, name=name, description=about, mime_type=JSON)
+    resources = []
+    for record in answer.record["memories"]:
+        words = " ".join(str(record.get("title") or record["content"]).split())
+        name = words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
+        uri = MEMORIES + record["id"] + (f"?{urlencode(where)}" if where else "")
+        about = f"{record['kind']}, {day(record['createdAt'])}"
+        resources.append(Resource(uri=uri, name=name, description=about, mime_type=JSON))
+    return resources
 
 
 def _snapshots(offer: Offer, caller: Caller) -> list[Resource]:

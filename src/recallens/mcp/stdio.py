@@ -152,8 +152,8 @@ def readable(line: str) -> str | dict[str, Any]:
         code, about = INVALID_REQUEST, "this is no JSON-RPC message"
     except (ValueError, RecursionError) as error:
         id, code, about = None, PARSE_ERROR, f"this line is no JSON: {error}"
-    error_record = {"code": code, "message": about}
-    return {"jsonrpc": "2.0", "id": id if isinstance(id, str | int) else None, "error": error_record}
+    known = id if isinstance(id, str | int) else None
+    return {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": about}}
 
 
 class _Written:

@@ -38,10 +38,7 @@ _ASKED: Final[Mapping[Check, Schema]] = {
 
 
 class Effect(Struct, frozen=True):
-    """What a call does to the store, as the protocol's four hints ask for it.
-
-    No tool reaches anything but the store, whose world is closed.
-    """
+    """What a call does to the store, as the protocol's four hints ask for it; a store is a closed world."""
 
     reads: bool = False
     destroys: bool = False

@@ -44,7 +44,7 @@ def rated(visit: Visit) -> Shown:
     return elsewhere(visit.link("/rate", q=visit.query, set=name, saved="yes", namespace=visit.form.get("namespace")))
 
 
-def _page(visit: Visit, name: str, *, grades: Mapping[str, int] | None = None, problem: str | None = None) -> ShownPage:
+def _page(visit: Visit, name: str, *, grades: Mapping[str, int] = {}, problem: str | None = None) -> ShownPage:
     engine, namespace = visit.engine, visit.namespace
     path = rated_path(engine, name, namespace=namespace)
     rows: Sequence[SearchResult] = ()
@@ -58,7 +58,7 @@ def _page(visit: Visit, name: str, *, grades: Mapping[str, int] | None = None, p
     values = {
         "set": name, "sets": rated_sets(engine, namespace=namespace), "path": path,
         "standing": rated_score(engine, name, namespace=namespace, now=engine.core.clock()),
-        "words": WORDS, "grade": GRADE, "rows": rows, "given": {**kept, **(grades or {})}, "problem": problem,
+        "words": WORDS, "grade": GRADE, "rows": rows, "given": {**kept, **grades}, "problem": problem,
         "may_write": visit.caller.right is Right.WRITE and not engine.core.store.read_only,
         "saved": visit.given.get("saved") == "yes",
     }  # fmt: skip

@@ -98,13 +98,13 @@ def compare(visit: Visit) -> ShownPage:
             latest, *others = kept
             earlier = next((recall for recall in others if recall.query == latest.query), others[0])
             before, after = earlier.id, latest.id
-        return show("diff.html", kept=kept, before=before, after=after, found=None)
+        return show("diff.html", kept=kept, before=before, after=after, differences=None)
     old, _ = visit.recorded(before)
     new, _ = visit.recorded(after)
     differences = diff(old, new)
     ids = _ID.findall(" ".join(str(change.sentence) for change in differences.changes))
     return show(
-        "diff.html", kept=kept, before=before, after=after, found=differences, old=old.query, new=new.query,
+        "diff.html", kept=kept, before=before, after=after, differences=differences, old=old.query, new=new.query,
         memories=engine.memories.many(ids, namespace=namespace),
         pieces=_ID.split,
     )  # fmt: skip
@@ -130,7 +130,7 @@ def why_not(visit: Visit) -> ShownPage:
     why = engine.why_not(memory.id, question.query, **options, namespace=visit.namespace)
     kept_out = why if isinstance(why, KeptOut) else None
     return show(
-        "why_not.html", memory=memory, found=why, kept_out=kept_out,
+        "why_not.html", memory=memory, kept_out=kept_out,
         sentence=why.sentence.replace(memory.id, "This memory", 1),
         applied=changed_params(visit.params(), kept_out.change) if kept_out and kept_out.change else None,
     )  # fmt: skip
@@ -176,7 +176,7 @@ ABOUT_SANDBOX = (
 )
 
 
-class MovedResult(Struct, frozen=True):
+class TrialRow(Struct, frozen=True):
     """A row against the unchanged ranking: `before` is its rank there, None where it was not."""
 
     row: Explained
@@ -198,7 +198,7 @@ class Trial(Struct, frozen=True):
 
     before: Ledger
     query: Query
-    moved: list[MovedResult]
+    moved: list[TrialRow]
     gone: list[XrayResult]  # as they stood before
     legend: list[str]
 
@@ -244,6 +244,6 @@ def tried(visit: Visit) -> Trial:
     ranks = {row.memoryId: row.rank for row in old.results}
     kept = {row.memoryId for row in new.results}
     rows = explained(after, new, memories={})
-    moved = [MovedResult(row, ranks.get(row.xray.memoryId)) for row in rows]
+    moved = [TrialRow(row, ranks.get(row.xray.memoryId)) for row in rows]
     gone = [row for row in old.results if row.memoryId not in kept]
     return Trial(before, query, moved, gone, legend(rows))

@@ -19,8 +19,7 @@ from recallens.web.pictures import Bar, Path, bar, ordered, path, scale_of
 from recallens.web.visit import Visit
 from recallens.xray.sensitivity import Sensitivity, sensitivity
 
-LATEST = 6
-ASKED_BEFORE = 6
+LATEST = ASKED_BEFORE = 6
 # The exact table of an X-ray shows ten-thousandths that add up.
 EXACT = 10_000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import parse_qsl
 
@@ -12,28 +13,23 @@ from starlette.routing import BaseRoute, Route
 from recallens.http.endpoints import keep, own_path
 from recallens.http.requests import engine_of, worked
 from recallens.web import ratings, recalls, search, store
-from recallens.web.page import HEADERS, ICON, addresses, page, serve_asset, serve_icon, templates
+from recallens.web.page import HEADERS, ICON, Shown, addresses, page, serve_asset, serve_icon, templates
+from recallens.web.visit import Visit
 
 SIGN_IN: Final = "/sign-in"
 MOST_FORM: Final = 4_096
 
 
 def routes() -> list[BaseRoute]:
+    pages: dict[str, Callable[[Visit], Shown]] = {
+        "/": search.search, "/xray": recalls.fresh, "/xray/download": recalls.download_fresh,
+        "/snapshots/{id}": recalls.recorded, "/snapshots/{id}/download": recalls.download_recorded,
+        "/why-not": recalls.why_not, "/sandbox": recalls.sandbox, "/sandbox/ranking": recalls.ranking,
+        "/diff": recalls.compare, "/memories/{id}": store.memory, "/timeline/{id}": store.timeline,
+        "/vault": store.vault, "/stats": store.stats, "/rate": ratings.rating,
+    }  # fmt: skip
     return [
-        Route("/", page(search.search)),
-        Route("/xray", page(recalls.fresh)),
-        Route("/xray/download", page(recalls.download_fresh)),
-        Route("/snapshots/{id}", page(recalls.recorded)),
-        Route("/snapshots/{id}/download", page(recalls.download_recorded)),
-        Route("/why-not", page(recalls.why_not)),
-        Route("/sandbox", page(recalls.sandbox)),
-        Route("/sandbox/ranking", page(recalls.ranking)),
-        Route("/diff", page(recalls.compare)),
-        Route("/memories/{id}", page(store.memory)),
-        Route("/timeline/{id}", page(store.timeline)),
-        Route("/vault", page(store.vault)),
-        Route("/stats", page(store.stats)),
-        Route("/rate", page(ratings.rating)),
+        *(Route(address, page(work)) for address, work in pages.items()),
         Route("/rate", page(ratings.rated, sent=True), methods=["POST"]),
         Route(SIGN_IN, sign_in),
         Route(SIGN_IN, signed_in, methods=["POST"]),
