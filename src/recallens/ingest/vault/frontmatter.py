@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from math import isfinite
 from typing import Any, Final
 
 from recallens.errors import InvalidInput
@@ -47,7 +48,7 @@ def parse(source: str) -> dict[str, Any] | None:
     try:
         value = yaml.load(source, Loader=loader)
         value = {} if value is None else value
-        return _Plain().of(value, 0) if isinstance(value, dict) else None  # type: ignore[no-any-return]
+        return _Plain().of(value, 0) if isinstance(value, dict) else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 2}" if mark is not None else ""
@@ -75,7 +76,7 @@ class _Plain:
                 return [self.of(item, depth + 1) for item in value]
             case datetime.date():
                 return value.isoformat()
-            case float() if value != value or value in (float("inf"), float("-inf")):
+            case float() if not isfinite(value):
                 return str(value)
             case bytes():
                 return f"{len(value)} bytes"
