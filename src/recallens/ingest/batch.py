@@ -62,11 +62,10 @@ def recognise(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -> lis
     hashes = np.array([row.simhash for row in rows], dtype=np.uint64)
     repeats: list[Repeat | None] = []
     for at, row in enumerate(rows):
-        memory = row.memory
         known: Repeat | None = None
         if _is_own_text(row):
-            key = (memory.content_hash, memory.project)
-            origin = _origin(memory)
+            key = (row.memory.content_hash, row.memory.project)
+            origin = _origin(row.memory)
             if origin is not None and origin in origins:
                 # Superseded, forgotten or in quarantine by now: loading its file again must not bring it back.
                 known = Repeat(Outcome.DUPLICATE, num=origins[origin], returned=True)

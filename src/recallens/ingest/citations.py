@@ -26,13 +26,12 @@ _LINES: Final = re.compile(r"(?P<path>.+?)(?::(?P<start>\d{1,9})(?:-(?P<end>\d{1
 
 def parse_citations(text: str) -> tuple[Citation, ...]:
     """The distinct citations that a text names, in text order."""
-    cited: list[tuple[int, Citation | None]]
-    cited = [(match.start(), _bracketed(match)) for match in _BRACKETED.finditer(text)]
+    cited = [(match.start(), citation) for match in _BRACKETED.finditer(text) if (citation := _bracketed(match))]
     cited += [(match.start(), model.CommitCitation(match["hash"].lower())) for match in _COMMIT.finditer(text)]
     # What the first pass read is blanked, so that the file inside a bracket or a URL is not cited again.
     rest = _URL.sub(_blank, _BRACKETED.sub(_blank, text))
-    cited += [(match.start(), _located(match)) for match in _LOCATED.finditer(rest)]
-    return tuple(dict.fromkeys(citation for _, citation in sorted(cited, key=lambda pair: pair[0]) if citation))
+    cited += [(match.start(), file) for match in _LOCATED.finditer(rest) if (file := _located(match))]
+    return tuple(dict.fromkeys(citation for _, citation in sorted(cited, key=lambda pair: pair[0])))
 
 
 def parse_citation(text: str) -> Citation:

@@ -75,13 +75,9 @@ def strengthen(
     """A memory that was used or confirmed: its decay starts anew, and its salience takes a step towards 1."""
     memory = tx.memories.get([num])[num]
     step = reinforced(
-        reinforcement=memory.reinforcement,
-        reinforced_at=memory.reinforced_at or 0,
-        sector=memory.sector,
-        importance=memory.importance,
-        by=by,
-        at=now,
-    )
+        reinforcement=memory.reinforcement, reinforced_at=memory.reinforced_at or 0, sector=memory.sector,
+        importance=memory.importance, by=by, at=now,
+    )  # fmt: skip
     tx.memories.reinforce([(num, step)], now)
     confirmed = memory.confirmed or kind is EventKind.CONFIRMED
     tx.memories.update(num, {"uses": memory.uses + 1, "last_used": now, "confirmed": int(confirmed)})

@@ -104,8 +104,8 @@ def _negations(text: str) -> tuple[int, frozenset[str]]:
 
 
 def _opposed(text_a: str, text_b: str) -> bool:
-    only_a, only_b = set(tokenize(text_a)), set(tokenize(text_b))
-    only_a, only_b = only_a - only_b, only_b - only_a
+    tokens_a, tokens_b = set(tokenize(text_a)), set(tokenize(text_b))
+    only_a, only_b = tokens_a - tokens_b, tokens_b - tokens_a
     return any(
         (first in only_a and second in only_b) or (second in only_a and first in only_b)
         for first, second in _opposites()
@@ -115,7 +115,7 @@ def _opposed(text_a: str, text_b: str) -> bool:
 @cache
 def _opposites() -> tuple[tuple[str, str], ...]:
     """Two texts that differ by one of these pairs share nearly all of their tokens and say the contrary."""
-    pairs = [pair for opposites in each(lambda pack: pack.memories.opposites) for pair in opposites.split(",")]
+    pairs = ",".join(each(lambda pack: pack.memories.opposites)).split(",")
     return tuple((first, second) for first, second in map(tokenize, pairs))
 
 

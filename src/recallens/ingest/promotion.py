@@ -26,13 +26,11 @@ from recallens.text.sentences import first_sentence
 from recallens.text.stopwords import token_weight
 from recallens.text.tokenizer import tokenize
 
-LEAST_ATTEMPTS = 3
+LEAST_ATTEMPTS, LEAST_STEPS = 3, 3
 SUCCESS, FAILURE = 0.7, 0.3
-LEAST_STEPS = 3
 # Three words and a fourth are alike; of seven words one may be another. Numbers and negation must agree as well.
 WORDING_FLOOR = 0.75
-MOST_LISTED = 5
-MOST_CITED = 8
+MOST_LISTED, MOST_CITED = 5, 8
 SENTENCE = 240
 
 _STEPS = re.compile(r"(?:^[ \t]*\d{1,2}[.)][ \t]+\S[^\n]*(?:\n|\Z)){3,}", re.MULTILINE)

@@ -145,8 +145,10 @@ def _distinct(names: list[tuple[int, str]]) -> tuple[str, ...]:
 
 def _matches(pattern: re.Pattern[str], text: str, sign: object = True) -> list[tuple[int, str]]:
     """Where each match starts, and the match, which is its group if it has one; none where there is no sign of any."""
-    group = min(pattern.groups, 1)
-    return [(match.start(group), match[group]) for match in pattern.finditer(text)] if sign else []
+    if not sign:
+        return []
+    group = 1 if pattern.groups else 0
+    return [(match.start(group), match[group]) for match in pattern.finditer(text)]
 
 
 def _symbols(text: str, taken: set[str]) -> tuple[str, ...]:

@@ -45,10 +45,7 @@ class Snippets:
 
     def __init__(self, wanted: Iterable[str]) -> None:
         self._wanted = frozenset(wanted)
-
-    @cached_property
-    def _prefixes(self) -> tuple[str, ...]:
-        return tuple(word for word in self._wanted if len(word) >= PREFIX_SHORTEST)
+        self._prefixes = tuple(word for word in self._wanted if len(word) >= PREFIX_SHORTEST)
 
     @cached_property
     def _beginnings(self) -> tuple[str, ...]:
@@ -163,15 +160,13 @@ def _within(run: str, start: int, held: frozenset[str]) -> list[Span]:
 
 
 def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:
-    merged: list[Span] = []
+    """The text between two places, with the spans in it marked; those that touch or overlap are one."""
+    pieces: list[str] = []
+    at = start
     for begin, stop in sorted(spans):
-        if merged and begin <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], stop))
+        if pieces and begin <= at:
+            pieces[-2] += text[at : max(at, stop)]
         else:
-            merged.append((begin, stop))
-    pieces, at = [], start
-    for begin, stop in merged:
-        pieces += [text[at:begin], MARK, text[begin:stop], END_MARK]
-        at = stop
-    pieces.append(text[at:end])
-    return "".join(pieces)
+            pieces += [text[at:begin], MARK, text[begin:stop], END_MARK]
+        at = max(at, stop)
+    return "".join([*pieces, text[at:end]])

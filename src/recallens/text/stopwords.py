@@ -55,10 +55,9 @@ def token_weight(token: str) -> float:
 def _table() -> dict[str, tuple[str, ...]]:
     """For each word as a query holds it, the other words for its meanings."""
     meanings: dict[str, list[str]] = {}
-    for entry in (entry for entries in each(lambda pack: pack.synonyms) for entry in entries.split(",")):
-        name, colon, words = entry.partition(":")
-        meaning = name.strip() if colon else entry.split()[0]
-        meanings.setdefault(meaning, []).extend((words if colon else entry).split())
+    for entry in ",".join(each(lambda pack: pack.synonyms)).split(","):
+        name, _, words = entry.rpartition(":")
+        meanings.setdefault(name.strip() or words.split()[0], []).extend(words.split())
     others: dict[str, list[str]] = {}
     for words_for_it in meanings.values():
         keys = {word: word if grammar_of(word) else " ".join(tokenize(word)) for word in words_for_it}
@@ -110,9 +109,13 @@ def _known_name(written: str, known: Mapping[str, int], ignored: Collection[str]
     """How much of this is a known name: all of it, or all but a particle."""
     if written.lower() in ignored:
         return ""
-    particles = [particle for pack in packs_for(written) for particle in pack.names.particles]
-    names = (written.removesuffix(ending) for ending in ("", *particles) if written.endswith(ending))
-    return next((name for name in names if nfc(name) in known), "")
+    if nfc(written) in known:
+        return written
+    for pack in packs_for(written):
+        for particle in pack.names.particles:
+            if written.endswith(particle) and nfc(written.removesuffix(particle)) in known:
+                return written.removesuffix(particle)
+    return ""
 
 
 def without_names(text: str, names: Sequence[Name]) -> str:

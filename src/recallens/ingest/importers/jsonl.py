@@ -109,12 +109,10 @@ def _relation(record: Mapping[str, Any]) -> RelationLine:
     source, target = _text(record, "source"), _text(record, "target")
     if not source or not target:
         raise InvalidInput("a relation needs `source` and `target`")
+    relation = option(RelationType, record.get("relation"), "relation")
+    confidence = unit_interval("confidence", record.get("confidence", 1.0))
     return RelationLine(
-        source,
-        target,
-        option(RelationType, record.get("relation"), "relation"),
-        unit_interval("confidence", record.get("confidence", 1.0)),
-        option(Origin, record.get("origin") or Origin.IMPORT, "origin"),
+        source, target, relation, confidence, option(Origin, record.get("origin") or Origin.IMPORT, "origin")
     )
 
 

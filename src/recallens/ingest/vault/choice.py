@@ -124,15 +124,13 @@ def make_plan(root: Root, choice: Choice, known: Mapping[str, VaultFile], paths:
     closed: list[Closed] = []
     skipped: list[Problem] = []
     for sight in sights:
-        match sight:
-            case Closed():
-                closed.append(sight)
-            case NoteFile():
-                if choice.takes(sight.path):
-                    present[sight.path] = sight.seen
-            case Problem():
-                if choice.takes(sight.path):
-                    skipped.append(sight)
+        if isinstance(sight, Closed):
+            closed.append(sight)
+        elif choice.takes(sight.path):
+            if isinstance(sight, NoteFile):
+                present[sight.path] = sight.seen
+            else:
+                skipped.append(sight)
     same = {path for path, seen in present.items() if path in known and known[path].seen == seen}
     out_of_sight = {path for path in concerned for folder in closed if is_under(path, folder.path)}
     bad = [(path, known[path].error) for path in sorted(same | out_of_sight)]

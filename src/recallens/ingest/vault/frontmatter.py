@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from math import isfinite
 from typing import Any, Final
 
 from recallens.errors import InvalidInput
@@ -75,7 +76,7 @@ class _Plain:
                 return [self.of(item, depth + 1) for item in value]
             case datetime.date():
                 return value.isoformat()
-            case float() if value != value or value in (float("inf"), float("-inf")):
+            case float() if not isfinite(value):
                 return str(value)
             case bytes():
                 return f"{len(value)} bytes"

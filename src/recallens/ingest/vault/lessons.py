@@ -104,7 +104,7 @@ def extract_lesson_essence(text: str, limit: int = ESSENCE_CHARACTERS) -> str:
     """The Mistake, Root Cause, Fix and Prevention Checklist of a card, in this order; "" where it has none of them."""
     text = text[split(text)[1] :]
     titles = headings(text)
-    parts: dict[str, list[tuple[str, str]]] = {}
+    parts: dict[str, list[str]] = {}
     covered = 0
     for at, heading in enumerate(titles):
         if heading.start < covered:
@@ -116,19 +116,18 @@ def extract_lesson_essence(text: str, limit: int = ESSENCE_CHARACTERS) -> str:
         covered = next(later, len(text))
         body = text[heading.body : covered].strip()
         if body:
-            parts.setdefault(name, []).append((heading.text, body))
+            parts.setdefault(name, []).append(f"{heading.text}\n{body}")
     return _fitted([part for name in _ORDER for part in parts.get(name, ())], limit)
 
 
-def _fitted(parts: Sequence[tuple[str, str]], limit: int) -> str:
+def _fitted(parts: Sequence[str], limit: int) -> str:
     """All of it if it fits; else each part keeps its beginning, and short parts leave their room to long ones."""
-    whole = [f"{title}\n{body}" for title, body in parts]
     left = limit - 2 * max(len(parts) - 1, 0)
     shares = dict.fromkeys(range(len(parts)), 0)
-    for count, at in enumerate(sorted(shares, key=lambda at: len(whole[at]))):
-        shares[at] = min(len(whole[at]), left // (len(parts) - count))
+    for count, at in enumerate(sorted(shares, key=lambda at: len(parts[at]))):
+        shares[at] = min(len(parts[at]), left // (len(parts) - count))
         left -= shares[at]
-    return "\n\n".join(_shortened(part, shares[at]) for at, part in enumerate(whole) if shares[at] > 1)
+    return "\n\n".join(_shortened(part, shares[at]) for at, part in enumerate(parts) if shares[at] > 1)
 
 
 def _shortened(text: str, limit: int) -> str:

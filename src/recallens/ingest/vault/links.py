@@ -120,9 +120,6 @@ def mentions(sections: Mapping[str, Sequence[LinkedSection]]) -> set[tuple[int, 
         for num, _, own_links in own:
             for link in own_links:
                 target = resolver.resolve(link, path)
-                if target is None or not sections[target]:
-                    continue
-                other = named[target].get(link.fragment, sections[target][0][0])
-                if other != num:
-                    pairs.add((num, other))
-    return pairs
+                if target is not None and sections[target]:
+                    pairs.add((num, named[target].get(link.fragment, sections[target][0][0])))
+    return {(num, other) for num, other in pairs if num != other}

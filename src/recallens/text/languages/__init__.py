@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import count
 from typing import Final
 
@@ -21,7 +21,12 @@ Pick = Callable[[LanguagePack], str]
 
 def packs_for(text: str) -> tuple[LanguagePack, ...]:
     """The languages that the text may hold words of: ASCII holds none of a language with letters of its own."""
-    return tuple(pack for pack in PACKS if not pack.letters) if text.isascii() else PACKS
+    return _ascii_packs() if text.isascii() else PACKS
+
+
+@cache
+def _ascii_packs() -> tuple[LanguagePack, ...]:
+    return tuple(pack for pack in PACKS if not pack.letters)
 
 
 def main_language(text: str) -> LanguagePack:
@@ -32,8 +37,15 @@ def main_language(text: str) -> LanguagePack:
 
 def grammar_of(text: str) -> Grammar | None:
     """The grammar of a language whose own letters occur in the text."""
-    packs = () if text.isascii() else PACKS
-    return next((pack.grammar for pack in packs if pack.grammar and re.search(f"[{pack.letters}]", text)), None)
+    for pack in () if text.isascii() else PACKS:
+        if pack.grammar is not None and _letter(pack.letters).search(text):
+            return pack.grammar
+    return None
+
+
+@cache
+def _letter(letters: str) -> re.Pattern[str]:
+    return re.compile(f"[{letters}]")
 
 
 def each(pick: Pick) -> Iterator[str]:

@@ -59,11 +59,8 @@ _MONTH_NAMES: Final = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-_MONTHS: Final = (
-    {name: at for at, name in enumerate(_MONTH_NAMES, start=1)}
-    | {name[:3]: at for at, name in enumerate(_MONTH_NAMES, start=1)}
-    | {"sept": 9}
-)
+_SHORT_MONTHS: Final = tuple(name[:3] for name in _MONTH_NAMES)
+_MONTHS: Final = {name: at % 12 + 1 for at, name in enumerate(_MONTH_NAMES + _SHORT_MONTHS)} | {"sept": 9}
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SEASONS: Final = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
 _FEW: Final = 3
