@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,7 +38,7 @@ class AuditEntry(Struct, frozen=True):
     digest: str
 
 
-_DIGESTED = ("namespace", "number", "at", "session", "query_digest", "memories", "previous")
+_digested = attrgetter("namespace", "number", "at", "session", "query_digest", "memories", "previous")
 
 
 def query_digest(text: str) -> str:
@@ -47,8 +48,7 @@ def query_digest(text: str) -> str:
 
 def entry_digest(entry: AuditEntry) -> str:
     """Over all of the entry but its id, which is made of the digest."""
-    record = [getattr(entry, name) for name in _DIGESTED]
-    return hashlib.sha256(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(_digested(entry), ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
 
 
 def chained(

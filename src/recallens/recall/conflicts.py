@@ -9,9 +9,9 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
-from recallens.model.memory import Memory, Relation, RelationType, as_json
+from recallens.model.memory import Memory, Relation, RelationType
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import IntArray, Note, Term, Verdict
@@ -209,7 +209,7 @@ def note_conflicts(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
     """The conflicts of the rows that were chosen; no note where nothing speaks against any."""
     conflicts = find_conflicts(scene, pool, pool.ranked())
     if conflicts:
-        yield Note("conflicts", {"rows": as_json(conflicts)})
+        yield Note("conflicts", {"rows": to_builtins(conflicts)})
 
 
 def conflict_penalty(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:

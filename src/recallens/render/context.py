@@ -13,11 +13,12 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from recallens.model.context import HYPOTHESIS, Context, ContextSection, Item, Purchase, SectionName
+from recallens.model.context import HYPOTHESIS, Context, ContextSection, Item, SectionName
 from recallens.model.memory import Memory, as_json
 from recallens.model.recall import SearchResult
 from recallens.model.times import day
 from recallens.render.formats import cites, visible
+from recallens.render.records import present
 from recallens.text.token_count import count_tokens, fit
 
 MARK_LENGTH: Final = 4
@@ -110,12 +111,26 @@ def block(mark: str, sections: Iterable[ContextSection]) -> str:
 
 
 def context_record(context: Context) -> dict[str, Any]:
-    record: dict[str, Any] = {
+    budget, purchase = context.budget, context.next
+
+    def costs(items: Iterable[Item]) -> list[dict[str, Any]]:
+        return [{"id": item.name, "tokens": item.tokens} for item in items]
+
+    return present({
         "task": context.task,
-        "budget": budget_record(context),
-        "sections": [_section_record(section) for section in context.sections],
+        "budget": {
+            "total": budget.total, "used": budget.used, "remaining": budget.remaining,
+            "allocation": as_json(budget.allocation),
+        },
+        "sections": [
+            {**as_json(section), "items": [_item_record(item) for item in section.items]}
+            for section in context.sections
+        ],
         "leftOut": as_json(context.left_out),
-        "next": _purchase_record(context.next),
+        "next": {
+            "tokens": purchase.tokens, "cost": purchase.cost, "enters": costs(purchase.enters),
+            "leaves": costs(purchase.leaves),
+        },
         "truncated": context.truncated,
         "recorded": context.recorded,
         "auditEntryIds": dict(context.audit) or None,
@@ -123,47 +138,15 @@ def context_record(context: Context) -> dict[str, Any]:
         "degraded": dict(context.degraded) or None,
         "notice": context.notice,
         "block": context.block,
-    }
-    return {name: value for name, value in record.items() if value is not None}
-
-
-def budget_record(context: Context) -> dict[str, Any]:
-    budget = context.budget
-    return {
-        "total": budget.total,
-        "used": budget.used,
-        "remaining": budget.remaining,
-        "allocation": {str(name): share for name, share in budget.allocation.items()},
-    }
-
-
-def _section_record(section: ContextSection) -> dict[str, Any]:
-    items = [_item_record(item) for item in section.items]
-    return {"name": section.name, "allocated": section.allocated, "used": section.used, "items": items}
+    })  # fmt: skip
 
 
 def _item_record(item: Item) -> dict[str, Any]:
     record: dict[str, Any] = {"id": item.name, "tokens": item.tokens, "truncated": item.truncated}
     if item.memory is not None:
-        record |= {
-            "kind": item.memory.kind,
-            "score": item.score,
-            "citations": as_json(item.memory.citations),
-            "isCited": bool(item.memory.citations),
-        }
-    return {name: value for name, value in record.items() if value is not None}
-
-
-def _purchase_record(purchase: Purchase) -> dict[str, Any]:
-    def costs(items: Iterable[Item]) -> list[dict[str, Any]]:
-        return [{"id": item.name, "tokens": item.tokens} for item in items]
-
-    return {
-        "tokens": purchase.tokens,
-        "cost": purchase.cost,
-        "enters": costs(purchase.enters),
-        "leaves": costs(purchase.leaves),
-    }
+        citations = as_json(item.memory.citations)
+        record |= {"kind": item.memory.kind, "score": item.score, "citations": citations, "isCited": bool(citations)}
+    return present(record)
 
 
 # ── for people ──
@@ -171,6 +154,8 @@ def _purchase_record(purchase: Purchase) -> dict[str, Any]:
 
 def context_markdown(context: Context) -> str:
     budget = context.budget
+    bought = [f"{item.name} enters ({item.tokens:,} tokens)" for item in context.next.enters]
+    bought += [f"{item.name} leaves ({item.tokens:,} tokens)" for item in context.next.leaves]
     lines = [
         "# Context",
         "",
@@ -181,7 +166,7 @@ def context_markdown(context: Context) -> str:
         *(f"| {s.name} | {s.allocated:,} | {s.used:,} | {len(s.items)} |" for s in context.sections),
         "",
         *_listing("Left out", (f"{left.name} ({left.tokens:,} tokens): {left.reason}" for left in context.left_out)),
-        *_listing(f"With {context.next.tokens:,} tokens more", purchase_lines(context.next)),
+        *_listing(f"With {context.next.tokens:,} tokens more", bought or ["nothing more would enter"]),
     ]
     if context.notice:
         lines += [visible(context.notice), ""]
@@ -195,22 +180,15 @@ def _listing(title: str, lines: Iterable[str]) -> list[str]:
     return [f"## {title}", "", *(f"- {visible(line)}" for line in lines), ""]
 
 
-def purchase_lines(purchase: Purchase) -> list[str]:
-    if not purchase.enters and not purchase.leaves:
-        return ["nothing more would enter"]
-    entering = [f"{item.name} enters ({item.tokens:,} tokens)" for item in purchase.enters]
-    return entering + [f"{item.name} leaves ({item.tokens:,} tokens)" for item in purchase.leaves]
-
-
 def summary(context: Context) -> Mapping[str, str]:
     """What a person wants to know beside the block, a line each."""
     budget, bought = context.budget, context.next
     filled = ", ".join(f"{s.name} {s.used:,}/{s.allocated:,}" for s in context.sections if s.items)
-    told = {"used": f"{budget.used:,} of {budget.total:,} tokens, {budget.remaining:,} remaining"}
+    lines = {"used": f"{budget.used:,} of {budget.total:,} tokens, {budget.remaining:,} remaining"}
     if filled:
-        told["sections"] = filled
+        lines["sections"] = filled
     if context.left_out:
         cost = sum(left.tokens for left in context.left_out)
-        told["left out"] = f"{len(context.left_out)} that would cost {cost:,} tokens"
-    told[f"next {bought.tokens}"] = f"{len(bought.enters)} more would enter for {bought.cost:,} tokens"
-    return told
+        lines["left out"] = f"{len(context.left_out)} that would cost {cost:,} tokens"
+    lines[f"next {bought.tokens}"] = f"{len(bought.enters)} more would enter for {bought.cost:,} tokens"
+    return lines

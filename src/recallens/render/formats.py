@@ -72,30 +72,23 @@ class ValueKind(Enum):
 
 
 def kind_of(value: object) -> ValueKind:
-    match value:
-        case bool():
-            return ValueKind.FLAG
-        case int():
-            return ValueKind.COUNT
-        case float():
-            return ValueKind.SCORE
-        case _:
-            return ValueKind.TEXT
+    kinds = ((bool, ValueKind.FLAG), (int, ValueKind.COUNT), (float, ValueKind.SCORE))
+    return next((kind for type_, kind in kinds if isinstance(value, type_)), ValueKind.TEXT)
 
 
 def visible(text: object) -> str:
     """The text on one line, with everything that could break or disguise it spelled out."""
-    given = str(text)
-    if given.isascii() and given.isprintable():  # nearly all of them, and nothing to look for
-        return given
-    return _UNSEEN.sub(lambda found: _SHORT.get(found[0]) or _spelled(found[0]), given)
+    line = str(text)
+    if line.isascii() and line.isprintable():  # nearly all of them, and nothing to look for
+        return line
+    return _UNSEEN.sub(lambda match: _SHORT.get(match[0]) or _spelled(match[0]), line)
 
 
 def word(text: object) -> str:
-    given = str(text)
-    if not _AMBIGUOUS.search(given):
-        return visible(given)
-    quoted = given.replace("\\", r"\\").replace('"', r"\"")
+    plain = str(text)
+    if not _AMBIGUOUS.search(plain):
+        return visible(plain)
+    quoted = plain.replace("\\", r"\\").replace('"', r"\"")
     return f'"{visible(quoted)}"'
 
 
@@ -131,39 +124,30 @@ def headline(memory: Memory) -> str:
 
 def kinship(memory: Memory) -> str:
     """project · sector · kind, and whatever is out of the ordinary."""
-    parts = [memory.project, memory.sector, memory.kind]
-    if memory.tier != "project":
-        parts.append(f"{memory.tier} tier")
-    return printable(" · ".join(part for part in [*parts, *remarks(memory)] if part))
+    tier = "" if memory.tier == "project" else f"{memory.tier} tier"
+    return printable(" · ".join(filter(None, (memory.project, memory.sector, memory.kind, tier, *remarks(memory)))))
 
 
 def remarks(memory: Memory) -> list[str]:
-    found: list[str] = []
-    if memory.status is not Status.ACTIVE:
-        found.append(memory.status.replace("_", " "))
-    if memory.zone is Zone.QUARANTINE and memory.status is not Status.QUARANTINED:
-        found.append("in quarantine")
-    if memory.confirmed:
-        found.append("confirmed")
-    return found
+    status = "" if memory.status is Status.ACTIVE else memory.status.replace("_", " ")
+    held = memory.zone is Zone.QUARANTINE and memory.status is not Status.QUARANTINED
+    return [*filter(None, (status, "in quarantine" if held else "", "confirmed" if memory.confirmed else ""))]
 
 
 def cited(citation: Citation) -> str:
     """A citation as it would be typed after --cite, without its kind where that is plain."""
     match citation:
-        case CommitCitation():
-            return visible(f"commit {citation.hash}")
-        case FileCitation():
-            lines = "" if citation.start_line is None else f":{citation.start_line}"
-            return visible(citation.path + lines + ("" if citation.end_line is None else f"-{citation.end_line}"))
-        case SymbolCitation():
-            return visible(f"{citation.name} in {citation.file}")
-        case TerminalCitation():
-            return visible(f"terminal snapshot {citation.id}")
-        case LogCitation():
-            return visible(f"log {citation.pointer}")
-        case _:
-            assert_never(citation)
+        case CommitCitation(hash=hash):
+            return visible(f"commit {hash}")
+        case FileCitation(path=path, start_line=start, end_line=end):
+            return visible(path + ("" if start is None else f":{start}") + ("" if end is None else f"-{end}"))
+        case SymbolCitation(name=name, file=file):
+            return visible(f"{name} in {file}")
+        case TerminalCitation(id=id):
+            return visible(f"terminal snapshot {id}")
+        case LogCitation(pointer=pointer):
+            return visible(f"log {pointer}")
+    assert_never(citation)
 
 
 def cites(citations: Sequence[Citation], most: int) -> str:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from recallens.render.records import to_text
-from recallens.render.tree import Path, XrayDocument
+from recallens.render.tree import XrayDocument
 
 
 def write(document: XrayDocument) -> str:
@@ -20,21 +20,17 @@ def record(document: XrayDocument) -> dict[str, Any]:
     # A reader decides by the version how to read the rest, so it comes first.
     snapshot: dict[str, Any] = {"schemaVersion": None}
     for field in document.fields():
-        _place(snapshot, field.path, field.value)
+        at: Any = snapshot
+        for step, after in pairwise(field.path):
+            at = _placed(at, step, [] if isinstance(after, int) else {})
+        if isinstance(at, dict):
+            at[field.path[-1]] = field.value
+        else:
+            at.append(field.value)
     return {"snapshotFound": True, "snapshot": snapshot}
 
 
-def _place(root: dict[str, Any], path: Path, value: Any) -> None:
-    at: Any = root
-    for step, after in pairwise(path):
-        at = _child(at, step, [] if isinstance(after, int) else {})
-    if isinstance(at, dict):
-        at[path[-1]] = value
-    else:
-        at.append(value)
-
-
-def _child(at: Any, step: Any, fresh: dict[str, Any] | list[Any]) -> Any:
+def _placed(at: Any, step: Any, fresh: Any) -> Any:
     """What stands at this step; where nothing does yet, the fresh value. The walk fills lists in order."""
     if isinstance(at, dict):
         return at.setdefault(step, fresh)

@@ -34,10 +34,6 @@ CITATION_TOKENS = 12
 LEAST = 12
 
 
-def handles(memory: Memory) -> Handles:
-    return Handles(memory.id, memory.task or memory.id)
-
-
 def gist(memory: Memory) -> str:
     """What the memory says, in one line: its summary, else its title and its text."""
     if memory.summary:
@@ -77,7 +73,7 @@ def index_entry(result: SearchResult, *, utility: float | None = None) -> IndexE
         author=memory.author,
         text=text,
         tokens=count_tokens(text),
-        next=handles(memory),
+        next=Handles(memory.id, memory.task or memory.id),
     )
 
 
@@ -132,7 +128,7 @@ def timeline_entry(memory: Memory, anchor: Memory, around: Surroundings) -> Time
         truncated=truncated,
         text=text,
         tokens=count_tokens(text),
-        next=handles(memory),
+        next=Handles(memory.id, memory.task or memory.id),
     )
 
 
@@ -151,7 +147,7 @@ def _head(memory: Memory, anchor: Memory, relation: Relationship, reward: float 
         f"task {visible(memory.task)}" if memory.task else "",
         f"reward {reward:.2f}" if reward is not None else "",
     ]
-    return " · ".join(part for part in parts if part)
+    return " · ".join(filter(None, parts))
 
 
 def _beside(around: Surroundings) -> list[tuple[str, str]]:
@@ -159,8 +155,8 @@ def _beside(around: Surroundings) -> list[tuple[str, str]]:
     session = around.session
     lines = []
     if session is not None:
-        told = [each for each in (session.title, session.summary) if each]
-        lines.append(("session", visible(one_line(f"{session.id}: {'. '.join(told)}" if told else session.id))))
+        about = ". ".join(filter(None, (session.title, session.summary)))
+        lines.append(("session", visible(one_line(f"{session.id}: {about}" if about else session.id))))
     for name, turn in (("previous", around.previous), ("next", around.following)):
         if turn is not None:
             by = f"{visible(turn.author)}: " if turn.author else ""

@@ -84,7 +84,6 @@ def relation_record(relation: Relation) -> Record:
 
 
 def result_record(result: SearchResult) -> Record:
-    after = result.superseded_by
     return present({
         "rank": result.rank,
         "score": result.score,
@@ -97,7 +96,7 @@ def result_record(result: SearchResult) -> Record:
         "isCited": bool(result.memory.citations),
         "isSuperseded": result.is_superseded,
         "relatedMemoryCount": result.related_count,
-        "supersededBy": None if after is None else as_json(after),
+        "supersededBy": as_json(result.superseded_by),
     })  # fmt: skip
 
 
@@ -147,40 +146,26 @@ def marked(excerpt: str) -> Iterator[tuple[str, bool]]:
 
 
 def timeline_record(timeline: Timeline, saliences: Mapping[str, float]) -> Record:
-    def records(memories: Sequence[Memory]) -> list[Record]:
-        return [memory_record(memory, saliences.get(memory.id)) for memory in memories]
+    def record(memory: Memory) -> Record:
+        return memory_record(memory, saliences.get(memory.id))
 
-    sessions = {
-        session.id: {"id": session.id, "startedAt": session.started}
-        | ({"summary": session.summary} if session.summary is not None else {})
-        for session in timeline.sessions.values()
-    }
     return {
-        "anchor": records([timeline.anchor])[0],
-        "before": records(timeline.before),
-        "after": records(timeline.after),
-        "sessions": sessions,
+        "anchor": record(timeline.anchor),
+        "before": list(map(record, timeline.before)),
+        "after": list(map(record, timeline.after)),
+        "sessions": {
+            session.id: present({"id": session.id, "startedAt": session.started, "summary": session.summary})
+            for session in timeline.sessions.values()
+        },
     }
 
 
 # ── one memory, with all that is known of it ──
 
 
-def context_record(context: SessionContext) -> Record:
-    return {
-        "session": session_record(context.session),
-        "memoriesInSession": context.memories_in_session,
-        "usageType": context.usage,
-    }
-
-
 def check_record(check: CitationCheck) -> Record:
-    return {
-        "id": check.memory,
-        "checkedAt": check.at,
-        "verdict": check.standing,
-        "citations": as_json(check.checked),
-    }
+    citations = as_json(check.checked)
+    return {"id": check.memory, "checkedAt": check.at, "verdict": check.standing, "citations": citations}
 
 
 def shown_record(
@@ -193,14 +178,18 @@ def shown_record(
     check: CitationCheck | None,
     successor: Memory | None,
 ) -> Record:
-    after = successor and {"id": successor.id, "content": successor.content, "createdAt": successor.created}
     return present({
         "memory": memory_record(memory, salience),
         "relations": [relation_record(relation) for relation in relations],
         "uplift": as_json(uplift),
-        "sessionContext": None if context is None else context_record(context),
-        "citationCheck": None if check is None else check_record(check),
-        "supersededBy": after,
+        "sessionContext": context and {
+            "session": session_record(context.session), "memoriesInSession": context.memories_in_session,
+            "usageType": context.usage,
+        },
+        "citationCheck": check and check_record(check),
+        "supersededBy": successor and {
+            "id": successor.id, "content": successor.content, "createdAt": successor.created,
+        },
     })  # fmt: skip
 
 
@@ -244,10 +233,10 @@ def craft_record(craft: Craft) -> Record:
 
 
 def report_record(report: SyncReport) -> Record:
-    return {"vaults": [sync_record(sync) for sync in report.vaults]}
+    return {"vaults": [_sync_record(sync) for sync in report.vaults]}
 
 
-def sync_record(sync: VaultSync) -> Record:
+def _sync_record(sync: VaultSync) -> Record:
     return {
         "name": sync.vault, "root": sync.root, "added": list(sync.added), "changed": list(sync.changed),
         "renamed": [{"from": old, "to": new} for old, new in sync.renamed], "removed": list(sync.removed),
@@ -258,11 +247,10 @@ def sync_record(sync: VaultSync) -> Record:
 
 
 def vault_record(vault: Vault, counts: tuple[int, int]) -> Record:
-    options = vault.options
-    record = {
-        "name": vault.name, "root": vault.root, "files": counts[0], "sections": counts[1], "project": options.project,
-        "scopes": list(options.scopes), "include": list(options.include), "exclude": list(options.exclude),
-        "includeRaw": options.include_raw, "includeOperational": options.include_operational,
+    options = as_json(vault.options)
+    return present({
+        "name": vault.name, "root": vault.root, "files": counts[0], "sections": counts[1],
+        **{name: options[name] for name in ("project", "scopes", "include", "exclude")},
+        "includeRaw": options["include_raw"], "includeOperational": options["include_operational"],
         "createdAt": vault.created, "syncedAt": vault.synced,
-    }  # fmt: skip
-    return present(record)
+    })  # fmt: skip

@@ -35,8 +35,8 @@ class Field(Struct, frozen=True):
         return (ValueKind.TEXT if self.kind is ValueKind.WORD else self.kind).show(self.value)
 
 
-def joined(shown: Shown) -> str:
-    return ", ".join(text for _, text in shown)
+def joined(shown: Shown, by: str = ", ") -> str:
+    return by.join(text for _, text in shown)
 
 
 def pairs(shown: Shown) -> str:
