@@ -191,8 +191,6 @@ def has_died(holder: str) -> bool:
     return False
 
 
-# ── standing in a namespace ──
-
 # No namespace has this key, so that one which does not exist reads as empty.
 _NOWHERE = -1
 _STATE = (
@@ -269,16 +267,11 @@ class NamespaceConnection(Struct):
         return self.numbers[key]
 
 
+# A mapping as one JSON object, or a list as one JSON array.
+packed_record = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def packed(values: Sequence[Any]) -> str:
     """A list as one parameter, so that no query is made per row. It is all of one kind, most often numbers."""
     items = list(values)
-    return str(items) if items and type(items[0]) is int else _to_json(items)
-
-
-def packed_record(record: Any) -> str:
-    """A record's fields, or a mapping, as one JSON object."""
-    fields = record if isinstance(record, dict) else {name: getattr(record, name) for name in record.__struct_fields__}
-    return _to_json(fields)
-
-
-_to_json = json.JSONEncoder(ensure_ascii=False).encode
+    return str(items) if items and type(items[0]) is int else packed_record(items)

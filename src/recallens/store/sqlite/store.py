@@ -76,11 +76,9 @@ class SqliteNamespace:
         return _statistics(self._here.db, self._here.key)
 
     def ensure(self, at: int) -> NamespaceState:
-        """Make the namespace, unless it is there."""
         return self._here.ensure(at)
 
     def remove(self) -> None:
-        """The namespace goes with everything in it."""
         for table in _TABLES:
             self._here.change(f"DELETE FROM {table} WHERE ns = ?1")
         self.trail.drop_ledgers()
