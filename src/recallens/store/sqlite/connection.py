@@ -204,13 +204,12 @@ Row = tuple[Any, ...]
 class NamespaceConnection(Struct):
     """A connection in a transaction, bound to one namespace: each statement gets the namespace's key as ?1.
 
-    `numbers` is shared by everything that one write transaction changes, and holds its number in each namespace. A
-    reading transaction has none, and refuses to change anything.
+    `numbers` is shared by everything that one write transaction changes, and holds its number in each namespace.
     """
 
     db: apsw.Connection
     name: str
-    numbers: dict[int, int] | None
+    numbers: dict[int, int]
     state: NamespaceState | None = None
     key: int = _NOWHERE
 
@@ -254,13 +253,11 @@ class NamespaceConnection(Struct):
     def _written(self) -> int:
         if self.key == _NOWHERE:
             raise NotFound(f"no namespace {self.name!r}", hint="`recallens namespace list` shows those that exist.")
-        assert self.numbers is not None, "a reading transaction cannot write"
         return self.key
 
     def number(self) -> int:
         """This transaction's number in the namespace: taken once, shared by everything the transaction changes."""
         key = self._written()
-        assert self.numbers is not None
         if key not in self.numbers:
             ((number,),) = self.change("UPDATE namespaces SET number = number + 1 WHERE id = ?1 RETURNING number")
             self.numbers[key] = number
