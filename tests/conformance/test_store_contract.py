@@ -74,6 +74,17 @@ def test_a_transaction_that_fails_has_not_happened(store: Store) -> None:
         assert len(set(numbers.values())) == len(numbers)
 
 
+def test_a_reader_that_writes_is_an_error(store: Store) -> None:
+    written(store, "a")
+    with pytest.raises((AttributeError, RuntimeError)), store.read("n") as reader:
+        reader.sessions.own("s", "somebody")  # type: ignore[attr-defined]
+    with pytest.raises((AttributeError, RuntimeError)), store.read_all() as whole:
+        whole.set_meta("key", "value")  # type: ignore[attr-defined]
+    with store.read("n") as reader:
+        assert reader.sessions.owner("s") == (False, None)
+    assert store.meta("key") is None
+
+
 def test_each_transaction_takes_one_number_of_its_namespace(store: Store) -> None:
     written(store, "a", "b", "c")
     written(store, "x", namespace="m", first=10)

@@ -46,7 +46,6 @@ _GROWTH = 1.5
 
 
 def code_of(option: StrEnum) -> int:
-    """The number of an option in its column."""
     return _CODES[type(option)][option]
 
 
@@ -138,7 +137,6 @@ class Columns:
         return places
 
     def mask_of(self, nums: Sequence[int]) -> BoolArray:
-        """Which rows these memories are."""
         mask = np.zeros(self.size, dtype=np.bool_)
         places = self.locate(nums)
         mask[places[places >= 0]] = True
@@ -154,8 +152,7 @@ class Columns:
             at = places[known]
             for name, values in parsed.items():
                 old, new = self[name][at], values[known]
-                same = np.array_equal(old, new, equal_nan=True) if old.dtype.kind == "f" else np.array_equal(old, new)
-                if not same:
+                if not np.array_equal(old, new, equal_nan=old.dtype.kind == "f"):
                     data = self[name].copy()
                     data[at] = new
                     buffers[name] = _Buffer(data, self.size)

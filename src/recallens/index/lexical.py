@@ -76,7 +76,6 @@ class LexicalIndex:
         return self._code
 
     def code_rows(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
-        """Which of the rows are source code."""
         code = np.zeros(len(rows), dtype=np.bool_)
         for segment in self.segments:
             inside = (rows >= segment.first) & (rows < segment.first + len(segment))
@@ -96,7 +95,6 @@ class LexicalIndex:
         return [postings for postings in lists if postings is not None]
 
     def sequence(self, row: int) -> NDArray[np.uint32]:
-        """The terms of one row in text order."""
         for segment in reversed(self.segments):
             if row >= segment.first:
                 return segment.sequence(row)
@@ -214,7 +212,6 @@ class BoundLexical(Struct, eq=False):
         return self._share[2]
 
     def holds(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
-        """Which rows hold every one of these terms."""
         held = all_true(len(rows))
         wanted = rows.astype(np.int32)
         for number in numbers:
@@ -277,8 +274,10 @@ def bind_lexical(
     weights = {word: weight for word, weight in query_weights(words).items() if weight > 0}
 
     def look_up() -> tuple[Sequence[QueryTerm], Sequence[int]]:
-        if prefixes == "every":
-            return every_prefix(reader, words), ()
+        if prefixes == "every":  # the specification: each word of more than one character, as a prefix, all equal
+            wanted = [word for word in dict.fromkeys(words) if len(word) > 1 or not word.isascii()]
+            begun = reader.terms.with_prefix(wanted, EVERY_PREFIX_CAP) if wanted else {}
+            return [QueryTerm(word, tuple(begun[word]), 1.0, word) for word in wanted if begun.get(word)], ()
         if prefixes == "none":
             numbers = reader.terms.numbers(list(weights))
             return [QueryTerm(word, (number,), 1.0, word) for word, number in numbers.items()], ()
@@ -309,13 +308,6 @@ def weighted_terms(
         if longer:
             terms.append(QueryTerm(f"{word}*", longer, weights[word] * PREFIX_WEIGHT, word))
     return terms
-
-
-def every_prefix(reader: Reader, tokens: Sequence[str]) -> list[QueryTerm]:
-    """The specification: each word of more than one character, as a prefix, all equal."""
-    words = [word for word in dict.fromkeys(tokens) if len(word) > 1 or not word.isascii()]
-    begun = reader.terms.with_prefix(words, EVERY_PREFIX_CAP) if words else {}
-    return [QueryTerm(word, tuple(begun[word]), 1.0, word) for word in words if begun.get(word)]
 
 
 def _may_be_prefix(word: str) -> bool:

@@ -95,7 +95,6 @@ def pair_scores(reading: WordReading, pairs: Pairs, norm: FloatArray, formula: B
 
 
 def _compared(terms: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
-    """Which pair stands where."""
     words, following = terms[:-1], terms[1:]
     matches = [places((words == first) & (following == second)) for first, second in pairs]
     return np.arange(len(matches)).repeat([len(at) for at in matches]), np.concatenate(matches)

@@ -107,7 +107,6 @@ def from_entries(first: int, nums: Sequence[int] | IntArray, entries: Sequence[L
 
 
 def merge(segments: Sequence[Segment]) -> Segment:
-    """Neighbouring segments as one."""
     if len(segments) == 1:
         return segments[0]
     sizes = np.cumsum([0, *(len(s.forward) for s in segments)])

@@ -36,11 +36,9 @@ class BoundView(Protocol):
 
     def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:
         """The k best rows, of those in the mask. `beside` are rows of others, of which it will be asked too."""
-        ...
 
     def score(self, rows: IntArray) -> FloatArray:
         """The raw score of each row, NaN where the view cannot say."""
-        ...
 
 
 # ── the best rows, with ties settled the same way everywhere: newer first, then by id ──

@@ -64,15 +64,12 @@ class Encoder(Protocol):
     @property
     def languages(self) -> tuple[str, ...]:
         """The languages that the model knows, as ISO 639-1 codes; empty for any, or not known."""
-        ...
 
     def encode_query(self, text: str) -> Vectors:
         """Of shape (dimension,)."""
-        ...
 
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Of shape (n, dimension), in the order of the texts."""
-        ...
 
 
 @runtime_checkable

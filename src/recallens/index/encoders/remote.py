@@ -274,11 +274,7 @@ def _embeddings(answer: Any, host: str) -> list[Any]:
 
 
 def _open(
-    protocol: str,
-    request: dict[str, Any],
-    url: str,
-    vectors: Callable[[Any, str], list[Any]],
-    options: ServerOptions,
+    protocol: str, request: dict[str, Any], url: str, vectors: Callable[[Any, str], list[Any]], options: ServerOptions
 ) -> RemoteEncoder:
     timeout, backoff = options.get("timeout", TIMEOUT_SECONDS), options.get("backoff", BACKOFF_SECONDS)
     server = EmbeddingServer(url, options.get("api_key"), timeout=timeout, backoff=backoff)

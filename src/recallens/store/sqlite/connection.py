@@ -191,8 +191,6 @@ def has_died(holder: str) -> bool:
     return False
 
 
-# ── standing in a namespace ──
-
 # No namespace has this key, so that one which does not exist reads as empty.
 _NOWHERE = -1
 _STATE = (
@@ -206,13 +204,12 @@ Row = tuple[Any, ...]
 class NamespaceConnection(Struct):
     """A connection in a transaction, bound to one namespace: each statement gets the namespace's key as ?1.
 
-    `numbers` is shared by everything that one write transaction changes, and holds its number in each namespace. A
-    reading transaction has none, and refuses to change anything.
+    `numbers` is shared by everything that one write transaction changes, and holds its number in each namespace.
     """
 
     db: apsw.Connection
     name: str
-    numbers: dict[int, int] | None
+    numbers: dict[int, int]
     state: NamespaceState | None = None
     key: int = _NOWHERE
 
@@ -256,29 +253,22 @@ class NamespaceConnection(Struct):
     def _written(self) -> int:
         if self.key == _NOWHERE:
             raise NotFound(f"no namespace {self.name!r}", hint="`recallens namespace list` shows those that exist.")
-        assert self.numbers is not None, "a reading transaction cannot write"
         return self.key
 
     def number(self) -> int:
         """This transaction's number in the namespace: taken once, shared by everything the transaction changes."""
         key = self._written()
-        assert self.numbers is not None
         if key not in self.numbers:
             ((number,),) = self.change("UPDATE namespaces SET number = number + 1 WHERE id = ?1 RETURNING number")
             self.numbers[key] = number
         return self.numbers[key]
 
 
+# A mapping as one JSON object, or a list as one JSON array.
+packed_record = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def packed(values: Sequence[Any]) -> str:
     """A list as one parameter, so that no query is made per row. It is all of one kind, most often numbers."""
     items = list(values)
-    return str(items) if items and type(items[0]) is int else _to_json(items)
-
-
-def packed_record(record: Any) -> str:
-    """A record's fields, or a mapping, as one JSON object."""
-    fields = record if isinstance(record, dict) else {name: getattr(record, name) for name in record.__struct_fields__}
-    return _to_json(fields)
-
-
-_to_json = json.JSONEncoder(ensure_ascii=False).encode
+    return str(items) if items and type(items[0]) is int else packed_record(items)

@@ -192,7 +192,6 @@ class SqliteMemories(Struct, frozen=True):
         )
 
     def scoped(self, scope: str) -> list[int]:
-        """Memories that carry a context scope."""
         return self._here.first(
             "SELECT num FROM memories WHERE ns = ?1 AND scopes <> '[]' AND EXISTS"
             " (SELECT 1 FROM json_each(scopes) WHERE value = ?2)",
@@ -235,35 +234,26 @@ class SqliteMemories(Struct, frozen=True):
             " AND m.status <> 'rejected' AND m.status <> 'quarantined' AND m.zone <> 'quarantine'"
         )
         key = "(SELECT created, id FROM memories WHERE num = ?2)"
-        earlier = self._here.first(
-            f"SELECT m.num FROM memories m WHERE {same} AND (m.created, m.id) < {key}"
-            " ORDER BY m.created DESC, m.id DESC LIMIT ?3",
-            num, before,
-        )  # fmt: skip
-        later = self._here.first(
-            f"SELECT m.num FROM memories m WHERE {same} AND (m.created, m.id) > {key} ORDER BY m.created, m.id"
-            " LIMIT ?3",
-            num, after,
-        )  # fmt: skip
-        return earlier[::-1], later
+        return self._nearest(same, "<", key, num, before)[::-1], self._nearest(same, ">", key, num, after)
 
     def window(self, num: int, span: int, limit: int, withheld: str) -> tuple[list[int], list[int]]:
         """The nearest neighbours of a memory in its project within `span` ms, each side in the order of time."""
         anchor = self._here.one("SELECT created, id, project FROM memories WHERE num = ?2 AND ns = ?1", num)
         assert anchor is not None
         created, id, project = anchor
-        same = f"m.ns = ?1 AND m.project IS ?2 AND {shown('?3')}"
-        earlier = self._here.first(
-            f"SELECT m.num FROM memories m WHERE {same} AND m.created >= ?4 AND (m.created, m.id) < (?5, ?6)"
-            " ORDER BY m.created DESC, m.id DESC LIMIT ?7",
-            project, withheld, created - span, created, id, limit,
-        )  # fmt: skip
-        later = self._here.first(
-            f"SELECT m.num FROM memories m WHERE {same} AND m.created <= ?4 AND (m.created, m.id) > (?5, ?6)"
-            " ORDER BY m.created, m.id LIMIT ?7",
-            project, withheld, created + span, created, id, limit,
-        )  # fmt: skip
-        return earlier[::-1], later
+        values, key = (created, id, project, withheld), "(?2, ?3)"
+        same = f"m.ns = ?1 AND m.project IS ?4 AND {shown('?5')}"
+        earlier = self._nearest(f"{same} AND m.created >= ?6", "<", key, *values, created - span, limit)
+        return earlier[::-1], self._nearest(f"{same} AND m.created <= ?6", ">", key, *values, created + span, limit)
+
+    def _nearest(self, where: str, side: str, key: str, *values: Any) -> list[int]:
+        """The memories nearest to a place in time, on the side `<` or `>` of it; the last value is how many."""
+        order = " DESC" if side == "<" else ""
+        return self._here.first(
+            f"SELECT m.num FROM memories m WHERE {where} AND (m.created, m.id) {side} {key}"
+            f" ORDER BY m.created{order}, m.id{order} LIMIT ?{len(values) + 1}",
+            *values,
+        )
 
     def insert(self, rows: Sequence[Prepared]) -> list[int]:
         seq = self._here.number()

@@ -114,7 +114,6 @@ class SqliteCitations(Struct, frozen=True):
         return cited
 
     def artifacts(self, ids: Sequence[str]) -> dict[str, str]:
-        """The kind of each artifact that there is."""
         return self._here.mapping(
             "SELECT a.id, a.kind FROM json_each(?2) j CROSS JOIN artifacts a ON a.id = j.value WHERE +a.ns = ?1",
             packed(ids),
@@ -133,7 +132,6 @@ class SqliteCitations(Struct, frozen=True):
         return checks
 
     def put(self, nums: Sequence[int], memories: Sequence[Memory]) -> None:
-        """The citations of new memories."""
         self._here.db.executemany(
             "INSERT INTO citations VALUES (?, ?, ?, ?)",
             [
@@ -168,7 +166,6 @@ class SqliteCitations(Struct, frozen=True):
 
 
 def citation_columns(record: Mapping[str, Any]) -> tuple[str, str]:
-    """The kind of a citation, and all else that it says."""
     return str(record["kind"]), packed_record({name: value for name, value in record.items() if name != "kind"})
 
 

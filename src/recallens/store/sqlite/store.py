@@ -76,11 +76,9 @@ class SqliteNamespace:
         return _statistics(self._here.db, self._here.key)
 
     def ensure(self, at: int) -> NamespaceState:
-        """Make the namespace, unless it is there."""
         return self._here.ensure(at)
 
     def remove(self) -> None:
-        """The namespace goes with everything in it."""
         for table in _TABLES:
             self._here.change(f"DELETE FROM {table} WHERE ns = ?1")
         self.trail.drop_ledgers()
@@ -90,13 +88,10 @@ class SqliteNamespace:
 
 
 class SqliteTransaction(Struct, frozen=True):
-    """What belongs to no single namespace, in one transaction, whose numbers and words all its namespaces share.
-
-    One that only reads has no numbers.
-    """
+    """What belongs to no single namespace, in one transaction, whose numbers and words all its namespaces share."""
 
     _db: apsw.Connection
-    _numbers: dict[int, int] | None
+    _numbers: dict[int, int]
     _cache: TermCache
 
     @property
@@ -180,7 +175,7 @@ class ReadTransaction(Struct, Generic[View], frozen=True):
         with InOurWords(self._path):
             self._connection.execute("BEGIN")
             try:
-                return self._view(SqliteTransaction(self._connection, None, {}))
+                return self._view(SqliteTransaction(self._connection, {}, {}))
             except BaseException:
                 self._connection.execute("ROLLBACK")
                 raise
@@ -190,9 +185,12 @@ class ReadTransaction(Struct, Generic[View], frozen=True):
     ) -> None:
         words = InOurWords(self._path)
         with words:
+            wrote = self._connection.txn_state() == apsw.SQLITE_TXN_WRITE
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
         words.__exit__(kind, error, trace)
+        if wrote:  # the types forbid it; what slips past them must not be lost without a word
+            raise RuntimeError("a transaction that reads cannot write")
 
 
 class SqliteStore:

@@ -60,7 +60,6 @@ class SqliteTerms(Struct, frozen=True):
         return numbers
 
     def held(self, nums: Sequence[int]) -> set[int]:
-        """The numbers of all words that these memories hold."""
         blobs = self._here.first(
             "SELECT l.terms FROM json_each(?2) j CROSS JOIN lexical l ON l.num = j.value"
             " JOIN memories m ON m.num = l.num AND m.ns = ?1",
@@ -90,7 +89,6 @@ class SqliteTerms(Struct, frozen=True):
         )  # fmt: skip
 
     def paths(self, nums: Sequence[int]) -> list[tuple[int, str]]:
-        """Every file that each of these memories names."""
         return self._here.all(
             "SELECT l.num, l.value FROM json_each(?2) j CROSS JOIN labels l ON l.num = j.value"
             " WHERE l.ns = ?1 AND l.kind = 'path' ORDER BY l.num, l.value",
@@ -98,7 +96,6 @@ class SqliteTerms(Struct, frozen=True):
         )
 
     def put(self, nums: Sequence[int], rows: Sequence[Prepared]) -> None:
-        """What is derived from the text: the lexical entry and the labels."""
         numbers = self._known_numbers(rows)
         entries = []
         for num, row in zip(nums, rows, strict=True):
@@ -162,6 +159,9 @@ class SqliteTerms(Struct, frozen=True):
         self._cache.pop(here.key, None)
 
 
+_ENQUEUE = "INSERT OR IGNORE INTO backlog (ns, encoder, num) SELECT ?1, ?2, value FROM json_each(?3)"
+
+
 class SqliteVectors(Struct, frozen=True):
     _here: NamespaceConnection
 
@@ -186,15 +186,9 @@ class SqliteVectors(Struct, frozen=True):
         )  # fmt: skip
 
     def enqueue(self, encoder: str, nums: Sequence[int]) -> None:
-        self._here.change(
-            "INSERT OR IGNORE INTO backlog (ns, encoder, num) SELECT ?1, ?2, value FROM json_each(?3)",
-            encoder, packed(nums),
-        )  # fmt: skip
+        self._here.change(_ENQUEUE, encoder, packed(nums))
 
     def enqueue_missing(self, encoder: str, nums: Sequence[int]) -> None:
         """One that was still waiting when its number changed waits under the new one."""
-        self._here.change(
-            "INSERT OR IGNORE INTO backlog (ns, encoder, num) SELECT ?1, ?2, value FROM json_each(?3)"
-            " WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = value)",
-            encoder, packed(nums),
-        )  # fmt: skip
+        missing = " WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = value)"
+        self._here.change(_ENQUEUE + missing, encoder, packed(nums))

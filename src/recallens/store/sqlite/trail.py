@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from recallens.model.audit import AuditEntry, KeptAnswer, Token
 from recallens.model.memory import Event
 from recallens.model.salience import DAY_MS
-from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
+from recallens.store.sqlite.connection import NamespaceConnection, packed
 
 
 class SqliteTrail(Struct, frozen=True):
@@ -54,17 +54,16 @@ class SqliteTrail(Struct, frozen=True):
         )  # fmt: skip
 
     def ledger(self, id: str) -> tuple[bytes, dict[str, str]] | None:
-        return _ledger(self._here.one("SELECT ledger, audit FROM snapshots WHERE ns = ?1 AND id = ?2", id))
+        return self._ledger("id = ?2", id)
 
     def last_ledger(self, session: str, owner: str | None = None) -> tuple[bytes, dict[str, str]] | None:
         """The latest of a session, or of those that an owner recorded in it."""
-        return _ledger(
-            self._here.one(
-                "SELECT ledger, audit FROM snapshots WHERE ns = ?1 AND session = ?2 AND (?3 IS NULL OR owner = ?3)"
-                " ORDER BY number DESC LIMIT 1",
-                session, owner,
-            )
-        )  # fmt: skip
+        of_session = "session = ?2 AND (?3 IS NULL OR owner = ?3) ORDER BY number DESC LIMIT 1"
+        return self._ledger(of_session, session, owner)
+
+    def _ledger(self, where: str, *values: str | None) -> tuple[bytes, dict[str, str]] | None:
+        row = self._here.one(f"SELECT ledger, audit FROM snapshots WHERE ns = ?1 AND {where}", *values)
+        return (row[0], json.loads(row[1])) if row else None
 
     def ledgers(self, limit: int, owner: str | None) -> list[tuple[str, int, str, bytes]]:
         """Id, time, session and ledger of the recalls that are still kept, the latest first.
@@ -127,10 +126,6 @@ class SqliteTrail(Struct, frozen=True):
         """What is deleted for good must not live on in stored ledgers, nor in answers that are kept."""
         self._here.change("DELETE FROM snapshots WHERE ns = ?1")
         self._here.change("DELETE FROM answers WHERE namespace = (SELECT name FROM namespaces WHERE id = ?1)")
-
-
-def _ledger(row: Row | None) -> tuple[bytes, dict[str, str]] | None:
-    return (row[0], json.loads(row[1])) if row else None
 
 
 _TOKEN = ", ".join(Token.__struct_fields__)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, convert
+from msgspec import Struct, convert, structs
 
 from recallens.model.memory import Document
 from recallens.store.sqlite.connection import NamespaceConnection, packed, packed_record
@@ -76,7 +76,6 @@ class SqliteVaults(Struct, frozen=True):
         ]
 
     def counts(self) -> dict[int, tuple[int, int]]:
-        """How many files and sections each vault has."""
         rows = self._here.all(
             "SELECT v.id, (SELECT count(*) FROM vault_files f WHERE f.vault = v.id AND f.error IS NULL),"
             " (SELECT count(*) FROM vault_sections s WHERE s.vault = v.id) FROM vaults v WHERE v.ns = ?1"
@@ -171,7 +170,7 @@ class SqliteVaults(Struct, frozen=True):
         self._here.change(
             "INSERT INTO vaults (ns, name, root, options, created) VALUES (?, ?, ?, ?, ?)"
             " ON CONFLICT (ns, name) DO UPDATE SET options = excluded.options",
-            name, root, packed_record(options), at,
+            name, root, packed_record(structs.asdict(options)), at,
         )  # fmt: skip
 
     def mark_synced(self, vault: int, at: int) -> None:
@@ -296,9 +295,6 @@ class SqliteVaults(Struct, frozen=True):
             " AND origin = 'rule'",
             pairs,
         )
-
-
-# ── rows as values, and back ──
 
 
 def _names_of(text: str) -> tuple[str, ...]:
