@@ -21,7 +21,7 @@ INNER = {
     "core.encoding", "core.given_encoder", "core.index_folder", "core.open_encoder", "core.refresh_encoding",
     "core.resident", "core.settle_encoding", "core.snapshot", "core.changing", "core.close", "core.ensure_session",
     "core.memory", "core.new_id", "core.num", "core.prepare", "core.reading", "core.state", "core.use_encoding",
-    "crafts.put",
+    "core.deleting", "core.making", "core.refuse_read_only", "crafts.put",
     "encoder.change", "encoder.drain_quietly",
 }  # fmt: skip
 

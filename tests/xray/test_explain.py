@@ -69,7 +69,8 @@ class Scribe:
         self.say("terms", Term(name, delta, computed))
 
     def pick(self, name: str, chosen: str, reason: str = "") -> None:
-        positions = self.pool.locate(np.array([c.encode() for c in chosen], dtype=ID_DTYPE))
+        ids = self.pool.ids.tolist()
+        positions = np.array([ids.index(c.encode()) for c in chosen], dtype=np.int64)
         self.say("select", Pick(name, positions, np.ones(len(positions)), reason))
 
     def note(self, name: str, **data: Any) -> None:
