@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from recallens.cli.clients import json_member, toml_table
 from recallens.cli.clients.places import CLIENTS, ClientScope
-from recallens.cli.commands.connect import CLIENT_NAMES
+from recallens.cli.commands.install import CLIENT_NAMES
 
 ENTRY = {"command": "/bin/recallens", "args": ["mcp", "--store", "/tmp/저장소.db"]}
 

@@ -8,8 +8,9 @@ import click
 import pytest
 from msgspec.structs import fields
 
-from recallens.cli.commands.explain import why_not, xray
+from recallens.cli.commands.explain import xray
 from recallens.cli.commands.search import search
+from recallens.cli.commands.why_not import why_not
 from recallens.cli.question import flags_of
 from recallens.config import Settings
 from recallens.engine import Engine
