@@ -37,7 +37,18 @@ FILTER_SETTINGS: Mapping[str, tuple[str, Any]] = {
 }
 
 
-class QueryChange(Struct, frozen=True):
+class Statement(Struct, frozen=True):
+    """A record that says itself in a sentence, which its JSON has beside the fields."""
+
+    @property
+    def sentence(self) -> str:
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        return {**as_json(self), "sentence": self.sentence}
+
+
+class QueryChange(Statement, frozen=True):
     """One setting of the query, and the rank that the memory took when the query was run again with it."""
 
     setting: str
@@ -48,27 +59,26 @@ class QueryChange(Struct, frozen=True):
     def applied(self, query: Query) -> Query:
         return changed(query, self.setting, self.after)
 
-    def to_json(self) -> dict[str, Any]:
-        return {**as_json(self), "sentence": str(self)}
+    @property
+    def sentence(self) -> str:
+        group, _, name = self.setting.partition(".")
+        before, after = self.before, self.after
+        if self.setting == "filters.include_superseded":
+            instruction = "include what has been superseded"
+        elif group == "filters":
+            value = ", ".join(before) if isinstance(before, tuple) else before
+            instruction = f"leave out the filter {name.replace('_', ' ')} ({value})"
+        elif group == "weights":
+            instruction = f"weigh {name} {after:g} times instead of {before:g}"
+        elif group == "as_of":
+            instruction = "ask about now" if after is None else f"ask as of {instant(after)}"
+        else:
+            unit = {"budget": " characters", "tokens": " tokens"}.get(group, "")
+            instruction = f"{group} {after}{unit} instead of {before}"
+        return f"{instruction}; it is {ordinal(self.rank)} then"
 
     def __str__(self) -> str:
-        return f"{_instruction(self)}; it is {ordinal(self.rank)} then"
-
-
-def _instruction(change: QueryChange) -> str:
-    group, _, name = change.setting.partition(".")
-    words = name.replace("_", " ")
-    if change.setting == "filters.include_superseded":
-        return "include what has been superseded"
-    if group == "filters":
-        given = ", ".join(change.before) if isinstance(change.before, tuple) else change.before
-        return f"leave out the filter {words} ({given})"
-    if group == "weights":
-        return f"weigh {name} {change.after:g} times instead of {change.before:g}"
-    if change.setting == "as_of":
-        return "ask about now" if change.after is None else f"ask as of {instant(change.after)}"
-    unit = {"budget": " characters", "tokens": " tokens"}.get(change.setting, "")
-    return f"{change.setting} {change.after}{unit} instead of {change.before}"
+        return self.sentence
 
 
 def changed(query: Query, setting: str, value: Any) -> Query:

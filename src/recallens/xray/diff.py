@@ -10,7 +10,7 @@ from recallens.model.ledger import Ledger
 from recallens.model.memory import Status, as_json, minted_at
 from recallens.model.query import WATCH, Query
 from recallens.model.terms import in_words, ordinal
-from recallens.xray.counterfactual import FILTER_SETTINGS
+from recallens.xray.counterfactual import FILTER_SETTINGS, Statement
 from recallens.xray.ladder import LIMIT_PICKS, NOT_PROPOSED, Fate, Rejection, Walk
 
 # Two sums of the same numbers may differ by this much and mean the same.
@@ -26,8 +26,12 @@ class TermChanged(Struct, frozen=True, tag_field="type", tag="term"):
     after: float | None
 
     def __str__(self) -> str:
-        digits = _telling(self.after, self.before)
-        return f"{in_words(self.term)} counts {_number(self.after, digits)} and not {_number(self.before, digits)}"
+        # Four decimals, or more where it takes more to tell the two apart.
+        for digits in range(FEWEST_DECIMALS, MOST_DECIMALS + 1):
+            after, before = ("nothing" if part is None else f"{part:.{digits}f}" for part in (self.after, self.before))
+            if after != before:
+                break
+        return f"{in_words(self.term)} counts {after} and not {before}"
 
 
 class Filtered(Struct, frozen=True, tag_field="type", tag="filter"):
@@ -41,8 +45,6 @@ class Filtered(Struct, frozen=True, tag_field="type", tag="filter"):
 
 
 class NewMemory(Struct, frozen=True, tag_field="type", tag="new-memory"):
-    """Stored after the earlier recall."""
-
     def __str__(self) -> str:
         return "it is new: it was stored after the earlier recall"
 
@@ -57,14 +59,13 @@ class GoneSince(Struct, frozen=True, tag_field="type", tag="gone"):
 
 
 class SettingChanged(Struct, frozen=True, tag_field="type", tag="setting"):
-    """A setting of the query that is not what it was."""
-
     setting: str
     before: Any
     after: Any
 
     def __str__(self) -> str:
-        return f"{self.setting} is {_value(self.after)} and was {_value(self.before)}"
+        after, before = ("unset" if value is None or value == () else value for value in (self.after, self.before))
+        return f"{self.setting} is {after} and was {before}"
 
 
 class NotProposed(Struct, frozen=True, tag_field="type", tag="not-proposed"):
@@ -98,37 +99,28 @@ class Neighbour(Struct, frozen=True, tag_field="type", tag="neighbour", rename="
 Cause = OwnCause | Neighbour
 
 
-class Entered(Struct, frozen=True, tag_field="type", tag="entered", rename="camel"):
+class _Crossing(Statement, frozen=True, rename="camel"):
+    """A result of one of the two alone, with the rank and score that it has there."""
+
     memory_id: str
     rank: int
     score: float
     cause: Cause
 
+
+class Entered(_Crossing, frozen=True, tag_field="type", tag="entered"):
     @property
     def sentence(self) -> str:
         return f"{self.memory_id} entered as {ordinal(self.rank)}: {self.cause}."
 
-    def to_json(self) -> dict[str, Any]:
-        return {**as_json(self), "sentence": self.sentence}
 
-
-class Left(Struct, frozen=True, tag_field="type", tag="left", rename="camel"):
-    """`rank` and `score` are those it had."""
-
-    memory_id: str
-    rank: int
-    score: float
-    cause: Cause
-
+class Left(_Crossing, frozen=True, tag_field="type", tag="left"):
     @property
     def sentence(self) -> str:
         return f"{self.memory_id} left from {ordinal(self.rank)} place: {self.cause}."
 
-    def to_json(self) -> dict[str, Any]:
-        return {**as_json(self), "sentence": self.sentence}
 
-
-class MovedResult(Struct, frozen=True, tag_field="type", tag="moved", rename="camel"):
+class MovedResult(Statement, frozen=True, tag_field="type", tag="moved", rename="camel"):
     """In both, at another rank; or at the same rank with another score."""
 
     memory_id: str
@@ -147,8 +139,7 @@ class MovedResult(Struct, frozen=True, tag_field="type", tag="moved", rename="ca
         return f"{self.memory_id} moved from {way} ({scores}): {self.cause}."
 
     def to_json(self) -> dict[str, Any]:
-        way = "moved" if self.rank_before != self.rank_after else "rescored"
-        return {**as_json(self), "type": way, "sentence": self.sentence}
+        return super().to_json() | {"type": "moved" if self.rank_before != self.rank_after else "rescored"}
 
 
 Difference = Entered | Left | MovedResult
@@ -172,13 +163,8 @@ class Diff(Struct, frozen=True):
         return not (self.changes or self.settings)
 
     def to_json(self) -> dict[str, Any]:
-        groups: dict[str, tuple[Difference, ...]] = {
-            "entered": self.entered,
-            "left": self.left,
-            "moved": self.moved,
-            "rescored": self.rescored,
-        }
-        changes = {name: [change.to_json() for change in group] for name, group in groups.items()}
+        groups = ("entered", "left", "moved", "rescored")
+        changes = {name: [change.to_json() for change in getattr(self, name)] for name in groups}
         return changes | {"settings": as_json(self.settings)}
 
 
@@ -190,14 +176,13 @@ class _Comparison:
     def __init__(self, before: Walk, after: Walk) -> None:
         self.before, self.after = before, after
         old, new = settings_of(before.query), settings_of(after.query)
-        names = [*old, *(name for name in new if name not in old)]
-        self.settings = {
-            name: SettingChanged(name, old.get(name, _unset(name)), new.get(name, _unset(name)))
-            for name in names
-            if old.get(name, _unset(name)) != new.get(name, _unset(name))
-        }
-        known = after.notes.get("watch", ())
-        self._deleted = {id for note in known for id in note.get("unknown", ())}
+        self.settings: dict[str, SettingChanged] = {}
+        for name in {**old, **new}:
+            unset = 1.0 if name.startswith("weights.") else None
+            change = SettingChanged(name, old.get(name, unset), new.get(name, unset))
+            if change.before != change.after:
+                self.settings[name] = change
+        self._deleted = {id for note in after.notes.get(WATCH, ()) for id in note.get("unknown", ())}
 
     def diff(self) -> Diff:
         before, after = self.before, self.after
@@ -215,13 +200,14 @@ class _Comparison:
                 for id in before.order
                 if id not in after.rank
             ),
-            moved=tuple(self._moved(id, self._why_moved(id)) for id in moved),
-            rescored=tuple(self._moved(id, self._settled(self._largest_term(id))) for id in rescored),
+            moved=tuple(self._moved(id, self._by_rank(id, worse=after.rank[id] > before.rank[id])) for id in moved),
+            rescored=tuple(self._moved(id) for id in rescored),
             settings=tuple(self.settings.values()),
         )
 
-    def _moved(self, id: str, cause: Cause) -> MovedResult:
+    def _moved(self, id: str, cause: Cause | None = None) -> MovedResult:
         before, after = self.before, self.after
+        cause = cause or self._settled(self._largest_term(id))
         return MovedResult(id, before.rank[id], after.rank[id], before.score(id), after.score(id), cause)
 
     # ── why it is missing from one of the two ──
@@ -244,9 +230,9 @@ class _Comparison:
             return NewMemory()
         if when == "after" and id in self._deleted:
             return GoneSince("deleted")
-        rejected = [one for one in fate.rejections if one.name != NOT_PROPOSED]
-        if rejected:
-            return self._rejected(rejected[0], when)
+        rejected = next((gate for gate in fate.rejections if gate.name != NOT_PROPOSED), None)
+        if rejected is not None:
+            return self._rejected(rejected, when)
         if fate.proposed and fate.cut is not None:
             return self._kept_out_by(fate.cut)
         setting = self._first("namespace", "text", "mode", "preset", "files", "limit", "as_of")
@@ -263,7 +249,9 @@ class _Comparison:
         if setting is not None:
             return setting
         if gate.name == "status-active" and when == "after":
-            return GoneSince(_statuses(gate.reason))
+            # The gate's reason names the statuses: more than one where it masked several rows.
+            statuses = gate.reason.removeprefix("rejected ").split(", ")
+            return GoneSince(" or ".join(status for status in Status if status in statuses) or "not active")
         return Filtered(gate.name, gate.reason)
 
     def _kept_out_by(self, cut: Rejection) -> OwnCause:
@@ -274,16 +262,10 @@ class _Comparison:
 
     # ── why it ranks elsewhere ──
 
-    def _why_moved(self, id: str) -> Cause:
-        worse = self.after.rank[id] > self.before.rank[id]
-        return self._by_rank(id, worse=worse) or self._settled(self._largest_term(id))
-
     def _by_rank(self, id: str, *, worse: bool) -> Cause | None:
         """The highest row that stands above it in the recall where it ranks worse and not in the other, and why."""
         low, high = (self.after, self.before) if worse else (self.before, self.after)
-        last = len(low.order) + 1
-        above = low.order[: low.rank.get(id, last) - 1]
-        still = set(high.order[: high.rank.get(id, len(high.order) + 1) - 1])
+        above, still = (walk.order[: walk.rank.get(id, len(walk.order) + 1) - 1] for walk in (low, high))
         rival = next((other for other in above if other not in still), None)
         if rival is None:
             return None
@@ -335,19 +317,8 @@ class _Comparison:
 
 def _changes(before: Walk, after: Walk, id: str) -> dict[str, float]:
     old, new = before.fate(id).parts, after.fate(id).parts
-    found = {name: new.get(name, 0.0) - old.get(name, 0.0) for name in {**old, **new}}
-    return {name: change for name, change in found.items() if abs(change) > _SAME}
-
-
-def _statuses(reason: str) -> str:
-    """The statuses that the gate's reason names; more than one where it masked several rows."""
-    words = reason.removeprefix("rejected ").split(", ")
-    named = [status.value for status in Status if status.value in words]
-    return " or ".join(named) if named else "not active"
-
-
-def _unset(setting: str) -> float | None:
-    return 1.0 if setting.startswith("weights.") else None
+    changes = {name: new.get(name, 0.0) - old.get(name, 0.0) for name in {**old, **new}}
+    return {name: change for name, change in changes.items() if abs(change) > _SAME}
 
 
 def settings_of(query: Query) -> dict[str, Any]:
@@ -356,22 +327,6 @@ def settings_of(query: Query) -> dict[str, Any]:
     for name, value in query.to_json().items():
         if name == "filters":
             flat |= {f"filters.{key}": each for key, each in value.items()}
-        elif name != WATCH:
+        elif name not in (WATCH, "weights"):
             flat[name] = value
-    weights = flat.pop("weights")
-    return flat | {f"weights.{term}": weight for term, weight in weights.items()}
-
-
-def _telling(one: float | None, other: float | None) -> int:
-    """Decimals enough to tell two numbers apart: four, or more where they are very near."""
-    if one is None or other is None:
-        return FEWEST_DECIMALS
-    return next((n for n in range(FEWEST_DECIMALS, MOST_DECIMALS) if f"{one:.{n}f}" != f"{other:.{n}f}"), MOST_DECIMALS)
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "nothing" if value is None else f"{value:.{digits}f}"
-
-
-def _value(value: Any) -> str:
-    return "unset" if value is None or value == () else str(value)
+    return flat | {f"weights.{term}": weight for term, weight in query.weights.items()}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct, structs
 
 from recallens.errors import InvalidInput
-from recallens.model.memory import Memory, Status, Zone, as_json
+from recallens.model.memory import Memory, Status, Zone
 from recallens.model.query import Documents, Query
 from recallens.model.salience import DAY_MS
 from recallens.model.terms import ordinal
@@ -18,6 +17,7 @@ from recallens.xray.counterfactual import (
     Rerun,
     Reruns,
     Shortage,
+    Statement,
     changes,
     shortages,
     standing_in_views,
@@ -55,7 +55,7 @@ class Missed(Struct, frozen=True, rename="camel", omit_defaults=True):
     depth: int | None = None
 
 
-class Returned(Struct, frozen=True, tag_field="outcome", tag="returned", rename="camel"):
+class Returned(Statement, frozen=True, tag_field="outcome", tag="returned", rename="camel"):
     """It is in the results already."""
 
     memory_id: str
@@ -65,11 +65,8 @@ class Returned(Struct, frozen=True, tag_field="outcome", tag="returned", rename=
     def sentence(self) -> str:
         return f"{self.memory_id} is in the results already: it is {ordinal(self.rank)}."
 
-    def to_json(self) -> dict[str, Any]:
-        return {**as_json(self), "sentence": self.sentence}
 
-
-class Unknown(Struct, frozen=True, tag_field="outcome", tag="unknown", rename="camel"):
+class Unknown(Statement, frozen=True, tag_field="outcome", tag="unknown", rename="camel"):
     """The namespace holds no such memory."""
 
     memory_id: str
@@ -79,11 +76,8 @@ class Unknown(Struct, frozen=True, tag_field="outcome", tag="unknown", rename="c
     def sentence(self) -> str:
         return f"There is no memory {self.memory_id} in namespace {self.namespace!r}."
 
-    def to_json(self) -> dict[str, Any]:
-        return {**as_json(self), "sentence": self.sentence}
 
-
-class KeptOut(Struct, frozen=True, tag_field="outcome", tag="kept-out", rename="camel"):
+class KeptOut(Statement, frozen=True, tag_field="outcome", tag="kept-out", rename="camel"):
     """`dropped_by` is the first of the blockers. `change` was confirmed by running again.
 
     `advice` is a command for where no change to the query helps. `reruns` counts the recalls that this answer took.
@@ -100,25 +94,18 @@ class KeptOut(Struct, frozen=True, tag_field="outcome", tag="kept-out", rename="
 
     @property
     def sentence(self) -> str:
-        return " ".join((f"{self.memory_id} is not in the results: {self.dropped_by.reason}.", *self._more()))
-
-    def _more(self) -> Iterator[str]:
-        others = [blocker.reason for blocker in self.blockers[1:]]
-        if others:
-            yield f"Also: {'; '.join(others)}."
+        sentence = f"{self.memory_id} is not in the results: {self.dropped_by.reason}."
+        if len(self.blockers) > 1:
+            sentence += f" Also: {'; '.join(blocker.reason for blocker in self.blockers[1:])}."
         if self.change is not None:
-            yield f"The smallest change that brings it in: {self.change}."
-        elif self.advice is not None:
-            yield f"No change to the query brings it in. {self.advice}"
-        else:
-            names = ", ".join(blocker.name for blocker in self.blockers)
-            yield f"No single change to the query brings it in; what keeps it out: {names}."
+            return f"{sentence} The smallest change that brings it in: {self.change}."
+        if self.advice is not None:
+            return f"{sentence} No change to the query brings it in. {self.advice}"
+        names = ", ".join(blocker.name for blocker in self.blockers)
+        return f"{sentence} No single change to the query brings it in; what keeps it out: {names}."
 
     def to_json(self) -> dict[str, Any]:
-        record = {**as_json(self), "sentence": self.sentence}
-        if self.change is not None:
-            record["change"] = self.change.to_json()
-        return record
+        return super().to_json() | ({} if self.change is None else {"change": self.change.to_json()})
 
 
 WhyNot = Returned | Unknown | KeptOut
