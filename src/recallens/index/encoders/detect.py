@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -62,33 +61,24 @@ def packaged() -> Looked:
 
 def ollama(url: str | None, api_key: str | None, *, timeout: float = TIMEOUT_SECONDS) -> Looked:
     base = (url or OLLAMA_URL).rstrip("/").removesuffix("/api/embed")
-    answer, problem = _ask(f"{base}/api/tags", api_key, timeout)
-    return Looked(base, tuple(_models("ollama", _names(answer, "models", ("model", "name")))), problem)
+    return _look("ollama", base, "api/tags", api_key, timeout, listed="models", keys=("model", "name"))
 
 
 def openai(url: str, api_key: str | None, *, timeout: float = TIMEOUT_SECONDS) -> Looked:
     base = url.rstrip("/").removesuffix("/embeddings")
-    answer, problem = _ask(f"{base}/models", api_key, timeout)
-    return Looked(base, tuple(_models("openai", _names(answer, "data", ("id",)))), problem)
+    return _look("openai", base, "models", api_key, timeout, listed="data", keys=("id",))
 
 
-def _models(origin: str, names: Iterable[str]) -> Iterable[Available]:
-    for name in names:
-        if is_embedding_model(name):
-            plain = name.removesuffix(":latest")
-            yield Available(f"{origin}:{plain}", origin, multilingual_rank(plain) is not None)
-
-
-def _names(answer: Any, listed: str, keys: tuple[str, ...]) -> list[str]:
+def _look(
+    origin: str, base: str, path: str, api_key: str | None, timeout: float, *, listed: str, keys: tuple[str, ...]
+) -> Looked:
+    """The embedding models that a server lists. It is asked once: looking around must not take long."""
+    try:
+        answer = EmbeddingServer(f"{base}/{path}", api_key, timeout=timeout).get()
+    except (EncoderError, InvalidInput) as error:
+        return Looked(base, problem=str(error))
     rows = answer.get(listed) if isinstance(answer, dict) else None
     named = [next((row[key] for key in keys if isinstance(row.get(key), str)), None)
              for row in rows or () if isinstance(row, dict)]  # fmt: skip
-    return list(dict.fromkeys(name for name in named if name))
-
-
-def _ask(url: str, api_key: str | None, timeout: float) -> tuple[Any, str | None]:
-    """The JSON at an address, or in words why there is none. Asked once: looking around must not take long."""
-    try:
-        return EmbeddingServer(url, api_key, timeout=timeout).get(), None
-    except (EncoderError, InvalidInput) as error:
-        return None, str(error)
+    models = [name.removesuffix(":latest") for name in dict.fromkeys(named) if name and is_embedding_model(name)]
+    return Looked(base, tuple(Available(f"{origin}:{m}", origin, multilingual_rank(m) is not None) for m in models))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from importlib.metadata import version
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -26,15 +27,18 @@ class FastembedEncoder:
         self._threads = threads
         self._prefix = prefix_for(model)
         self._lock = Lock()
-        self._key: EncoderKey | None = None
         self._model: Any = None
 
-    @property
+    @cached_property
     def key(self) -> EncoderKey:
-        with self._lock:
-            if self._key is None:
-                self._key = self._listed()
-            return self._key
+        from fastembed import TextEmbedding
+
+        dimensions = {model["model"]: int(model["dim"]) for model in TextEmbedding.list_supported_models()}
+        if self._name not in dimensions:
+            raise UnknownOption("fastembed model", self._name, sorted(dimensions))
+        # Its minor versions have changed how a model pools, and so its vectors.
+        minor = ".".join(version("fastembed").split(".")[:2])
+        return EncoderKey(self._name, f"fastembed-{minor}", dimensions[self._name], self._prefix.name)
 
     def encode_query(self, text: str) -> Vectors:
         return with_blanks_as_zeros([text], self.key.dimension, self._encode, self._prefix.query).reshape(-1)
@@ -44,16 +48,6 @@ class FastembedEncoder:
 
     def _encode(self, texts: list[str]) -> Vectors:
         return unit_rows(np.vstack(list(self._loaded().embed(texts))))
-
-    def _listed(self) -> EncoderKey:
-        from fastembed import TextEmbedding
-
-        dimensions = {model["model"]: int(model["dim"]) for model in TextEmbedding.list_supported_models()}
-        if self._name not in dimensions:
-            raise UnknownOption("fastembed model", self._name, sorted(dimensions))
-        # Its minor versions have changed how a model pools, and so its vectors.
-        minor = ".".join(version("fastembed").split(".")[:2])
-        return EncoderKey(self._name, f"fastembed-{minor}", dimensions[self._name], self._prefix.name)
 
     def _loaded(self) -> Any:
         with self._lock:
