@@ -32,8 +32,8 @@ SECTIONS: Mapping[str, Mapping[str, CommandEntry]] = {
         "init": CommandEntry("store", "init", "Make a store, or say what the one that is there uses."),
         "remember": CommandEntry("remember", "remember", "Keep a text, a file, or many memories from JSON lines."),
         "session": CommandEntry("sessions", "session", "Start, end and look into the sessions of an agent."),
-        "task": CommandEntry("sessions", "task", "Start, log, end and list tasks with their rewards."),
-        "used": CommandEntry("sessions", "used", "Say which memories were of use, and in which task."),
+        "task": CommandEntry("tasks", "task", "Start, log, end and list tasks with their rewards."),
+        "used": CommandEntry("tasks", "used", "Say which memories were of use, and in which task."),
         "vault": CommandEntry(
             "vaults", "vault", "Keep a folder of markdown as memory: add, sync, watch, list, remove."
         ),

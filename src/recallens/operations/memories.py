@@ -56,7 +56,7 @@ class Remember(Arguments):
     dedupe: bool = True
 
 
-class Memories(Arguments):
+class MemoryFilters(Arguments):
     project: Name | None = None
     sector: Sector | None = None
     kind: Kind | None = None
@@ -132,7 +132,7 @@ def remember(engine: Engine, call: Call, given: Remember) -> Answer:
     return Answer(engine.remember(draft, dedupe=dedupe, namespace=call.namespace).to_json())
 
 
-def list_memories(engine: Engine, call: Call, asked: Memories) -> Answer:
+def list_memories(engine: Engine, call: Call, asked: MemoryFilters) -> Answer:
     filters = asked.model_dump(include={"project", "sector", "kind", "tier"})
     filters["tag"] = None if asked.tag is None else normalize(asked.tag.lstrip("#"))
     shown = ["memories", call.namespace, *filters.values(), list(asked.status), asked.of_session]
@@ -247,7 +247,7 @@ def known_ids(engine: Engine, call: Call, *names: str) -> list[str]:
 
 MEMORIES = (
     Operation("remember", "Keep a memory; one that says the same is not kept twice.", Right.WRITE, Remember, remember),
-    Operation("list_memories", "Memories, newest first, a page at a time.", Right.READ, Memories, list_memories),
+    Operation("list_memories", "Memories, newest first, a page at a time.", Right.READ, MemoryFilters, list_memories),
     Operation("get_memory", "One memory in full: text, citations, relations, session.", Right.READ, OneMemory,
               get_memory),
     Operation("edit_memory", "Give a memory a new text; the old one stays as history.", Right.WRITE, Edit, edit_memory),

@@ -97,7 +97,7 @@ class EndTask(Arguments):
     summary: Annotated[str, StringConstraints(max_length=20_000)] | None = None
 
 
-class Tasks(Pages):
+class TaskFilters(Pages):
     running: Annotated[bool | None, Field(description="Only those that run, or that have ended.")] = None
     project: Name | None = None
     of_session: Annotated[Name | None, Field(description="Only of this session.")] = None
@@ -155,7 +155,7 @@ def end_task(engine: Engine, call: Call, asked: EndTask) -> Answer:
     return Answer(outcome_record(outcome), value=outcome)
 
 
-def list_tasks(engine: Engine, call: Call, asked: Tasks) -> Answer:
+def list_tasks(engine: Engine, call: Call, asked: TaskFilters) -> Answer:
     shown = ["tasks", call.namespace, asked.running, asked.project, asked.of_session]
     start = offset_of(asked.cursor, shown)
     found = engine.tasks.recent(
@@ -225,7 +225,7 @@ SESSIONS = (
     Operation("log_task", "Keep a full log with a running task, without secrets.", Right.WRITE, LogTask, log_task),
     Operation("end_task", "End a task with its reward: each memory in it is judged by that.", Right.WRITE, EndTask,
               end_task),
-    Operation("list_tasks", "Tasks, the latest first.", Right.READ, Tasks, list_tasks),
+    Operation("list_tasks", "Tasks, the latest first.", Right.READ, TaskFilters, list_tasks),
     Operation("get_task", "One task.", Right.READ, OneTask, get_task),
     Operation("begin_session", "Start a session, at a time of yours.", Right.OWNER, BeginSession, begin_session),
     Operation("finish_session", "End a session, at a time of yours.", Right.OWNER, FinishSession, finish_session),
