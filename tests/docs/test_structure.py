@@ -29,8 +29,7 @@ MOST_LINES_OF_A_FILE = 450
 MOST_NAMES_OF_THE_ENGINE = 30
 
 # Nouns of the field that end as a gerund does.
-NOUNS = {"encoding", "hashing", "heading", "listing", "ranking", "rating", "ratings", "setting", "settings", "string", "timing"}
-
+NOUNS = set("encoding hashing heading listing ranking rating ratings setting settings string timing".split())
 
 
 @cache
