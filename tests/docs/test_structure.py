@@ -29,7 +29,10 @@ MOST_LINES_OF_A_FILE = 450
 MOST_NAMES_OF_THE_ENGINE = 30
 
 # Nouns of the field that end as a gerund does.
-NOUNS = set("encoding hashing heading listing ranking rating ratings setting settings string timing".split())
+NOUNS = {
+    "encoding", "hashing", "heading", "listing", "ranking", "rating", "ratings", "setting", "settings", "string",
+    "timing",
+}  # fmt: skip
 
 
 @cache
@@ -161,6 +164,35 @@ def test_a_map_is_read_as_it_is_drawn() -> None:
         "": Counter(["config", "errors"]), "model": Counter(["memory", "query", "plan"]),
         "store/sqlite": Counter(["writer"]),
     }  # fmt: skip
+
+
+# ── what is added ──
+
+ADDED = re.compile(r"^\*\*(?P<what>[^*]+)\*\*: .*?^```diff\n(?P<diff>.*?)^```", re.MULTILINE | re.DOTALL)
+# The most files that one more of each may touch.
+MOST_TOUCHED = {
+    "A score term": 2, "A caller's filter": 3, "A memory's column": 5, "An option of a search": 2, "An intent": 2,
+    "An importer": 1, "A language": 2,
+}  # fmt: skip
+
+
+def additions() -> dict[str, str]:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    return {found["what"]: found["diff"] for found in ADDED.finditer(page)}
+
+
+def test_every_kind_of_addition_is_shown() -> None:
+    assert additions().keys() == MOST_TOUCHED.keys()
+
+
+@pytest.mark.parametrize("what", MOST_TOUCHED)
+def test_an_addition_touches_few_files_and_applies_to_the_tree(what: str) -> None:
+    diff = additions()[what]
+    assert len(re.findall(r"^diff --git ", diff, re.MULTILINE)) <= MOST_TOUCHED[what]
+    applied = subprocess.run(
+        ["git", "apply", "--check", "--unidiff-zero", "-"], cwd=ROOT, input=diff, capture_output=True, encoding="utf-8"
+    )
+    assert applied.returncode == 0, applied.stderr
 
 
 # ── what is offered ──
