@@ -45,12 +45,12 @@ class KeepVault(Arguments):
 
     folder: str
     name: str | None = None
-    scopes: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
+    project: str | None = None
     include_raw: bool = False
     include_operational: bool = False
-    project: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
     sync: bool = True
     embed: bool = True
 

@@ -86,10 +86,10 @@ def _section(section: Section, colours: Mapping[str, int]) -> Iterator[str]:
     if section.heading:
         yield f"<h2>{escape(section.heading.capitalize())}</h2>"
     match section:
-        case Facts():
-            yield from _facts(section.rows)
         case Table():
             yield from _table(section.rows)
+        case Facts():
+            yield from _facts(section.rows)
         case Cards():
             yield from _legend(colours)
             scale = max((_gain(row) for card in section.cards for row in card.rows if row.label == "score"), default=0)
