@@ -163,7 +163,7 @@ def brute_force(engine: Engine, asked: Sequence[str]) -> list[float]:
         state = reader.state
         assert state is not None
         assert engine.core.encoding.key is not None
-        blobs = [blob for _, blob in reader.vectors.changes(engine.core.encoding.key, 0)]
+        blobs = [blob for *_, blob in reader.vectors.changes(engine.core.encoding.key, 0)]
     matrix = np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(blobs), -1).astype(np.float32)
     encoder = engine.core.encoding.available()
     times = []

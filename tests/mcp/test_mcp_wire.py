@@ -120,7 +120,7 @@ def test_what_was_asked_before_stdin_ended_is_not_half_done(tmp_path: Path) -> N
     with Engine.open(tmp_path / "store.db", encoder="hashing:64") as engine:
         for id in told:
             assert "drawer" in engine.get(id).content
-        assert list(engine.doctor().problems) == []
+        assert list(engine.maintenance.doctor().problems) == []
 
 
 @pytest.mark.usefixtures("in_background")
