@@ -36,6 +36,11 @@ def test_the_engine_is_ready_without_what_only_some_of_it_needs() -> None:
     assert loaded.isdisjoint(NEVER_FOR_A_SEARCH + NOT_TO_BE_READY)
 
 
+def test_the_operations_are_ready_without_a_framework() -> None:
+    loaded = loaded_by("import recallens.operations")
+    assert loaded.isdisjoint({"asyncio", "click", "mcp", "pydantic", "rich", "starlette"})
+
+
 def test_a_search_by_words_loads_no_more_than_it_needs(tmp_path: Path) -> None:
     store = str(tmp_path / "cold.db")
     with Engine.open(store, encoder="none") as engine:

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 from mcp import MCPError
 from mcp_scene import Desk, in_this_process
+from msgspec.structs import fields
 
 from recallens import Engine
 from recallens.cli.commands.connect import COMPATS
@@ -71,10 +72,10 @@ def test_the_specified_names_are_there_to_the_letter(desk: Desk) -> None:
 
 def test_every_tool_takes_only_what_its_operation_takes() -> None:
     for tool in TOOLS:
-        arguments = OPERATIONS[tool.operation].arguments.model_fields
-        known = {field.alias or name for name, field in arguments.items()}
+        arguments = fields(OPERATIONS[tool.operation].arguments)
+        known = {field.encode_name for field in arguments}
         assert {tool.renamed.get(name, name) for name in tool.takes} <= known, tool.name
-        needed = {field.alias or name for name, field in arguments.items() if field.is_required()}
+        needed = {field.encode_name for field in arguments if field.required}
         assert needed <= {tool.renamed.get(name, name) for name in tool.required}, tool.name
 
 
@@ -203,17 +204,17 @@ def test_the_reads_of_the_full_list_write_down_only_what_they_say(filled: Path) 
     ("tool", "arguments", "said"),
     [
         ("recall_xray", {}, "query is missing. recall_xray takes: query (required), sessionKey, namespace, budget"),
-        ("recall_xray", {"query": " "}, "query: string should match pattern"),
-        ("recall_xray", {"query": "x", "budget": 0}, "budget: input should be greater than or equal to 1, not 0"),
-        ("recall_xray", {"query": "x", "budget": "ten"}, "budget: input should be a valid integer"),
-        ("recall_xray", {"query": "x", "sessionKey": 7}, "sessionKey: input should be a valid string, not 7"),
+        ("recall_xray", {"query": " "}, "query: expected `str` matching regex '\\\\S', not ' '"),
+        ("recall_xray", {"query": "x", "budget": 0}, "budget: expected `int` >= 1, not 0"),
+        ("recall_xray", {"query": "x", "budget": "ten"}, "budget: expected `int | null`, not 'ten'"),
+        ("recall_xray", {"query": "x", "sessionKey": 7}, "sessionKey: expected `str | null`, not 7"),
         ("recall_xray", {"query": "x", "session": "s"}, "unknown argument 'session'. recall_xray takes: query"),
         ("recall_xray", {"query": "x", "format": "pdf"}, "unknown format 'pdf'; use one of: json, text"),
         ("recall_xray", {"query": "x", "namespace": "a b/c"}, "namespace"),
         ("search_memory", {"query": "x", "intent": "guess"}, "use one of: how_to_do, what_happened"),
-        ("search_memory", {"query": "x", "limit": 100_000}, "limit: input should be less than or equal to"),
+        ("search_memory", {"query": "x", "limit": 100_000}, "limit: expected `int` <= 1000, not 100000"),
         ("get_timeline", {"observation_id": "NOPE00"}, "no memory 'NOPE00' in this namespace"),
-        ("get_details", {"task_id": 5}, "task_id: input should be a valid string, not 5"),
+        ("get_details", {"task_id": 5}, "task_id: expected `str`, not 5"),
         ("get_details", {"task_id": "nothing"}, "no task and no memory 'nothing'"),
         ("get_skill", {"topic": "basket weaving"}, "no skill about 'basket weaving'. Search memory"),
         ("remember", {"content": "x", "kind": "rumour"}, "unknown kind 'rumour'; use one of: fact, decision"),

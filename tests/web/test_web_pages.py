@@ -190,7 +190,7 @@ def test_no_payload_adds_a_tag_to_a_page(owner: TestClient, path: str) -> None:
 def test_what_is_wrong_is_told_with_what_would_be_right(owner: TestClient) -> None:
     for path, status, words in (
         ("/?q=x&kind=nonsense", 400, "use one of: fact, decision"),
-        ("/?q=x&limit=0", 400, "greater than or equal to 1"),
+        ("/?q=x&limit=0", 400, "limit: expected `int` &gt;= 1, not"),
         ("/sandbox?q=x&preset=none", 400, "use one of: default"),
         ("/memories/nowhere", 404, "no memory"),
         ("/snapshots/nowhere", 404, "no recorded recall"),

@@ -61,7 +61,7 @@ class Given:
         self, engine: Engine, name: str, arguments: Mapping[str, Any], *, no_record: bool = False,
         trace_id: str | None = None,
     ) -> Answer | Written:  # fmt: skip
-        """An operation as the owner of the machine. Operations are imported here: they load pydantic and numpy."""
+        """An operation as the owner of the machine. Operations are imported here: they load the engine and numpy."""
         from recallens.cli.screen import Bars
         from recallens.operations import OPERATIONS, owner, perform
 

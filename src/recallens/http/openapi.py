@@ -13,12 +13,11 @@ from recallens.http.problems import PROBLEM_JSON
 from recallens.http.requests import BRIEF, kinds_of
 from recallens.http.routes import ROUTES, Route
 from recallens.operations import Right
+from recallens.operations.arguments import Schema, schema_of
 from recallens.operations.search import Explain, OneSnapshot, Xray
 from recallens.render import FORMATS
 
-Schema = dict[str, Any]
-
-_REFERENCE = "#/components/schemas/{model}"
+_REFERENCE = "#/components/schemas/{name}"
 _OTHER_FORMATS = tuple(media.partition(";")[0] for name, (_, media) in FORMATS.items() if name != "json")
 _EXAMPLES = {"query": "how long are lookups cached", "topic": "database upgrade", "task": "Deploy the API to staging"}
 _TEXT: Schema = {"type": "string"}
@@ -69,7 +68,7 @@ def document() -> Schema:
             },
             "responses": {"Problem": {
                 "description": "What was wrong, what would be right, and the next step.",
-                "content": {PROBLEM_JSON: {"schema": {"$ref": _REFERENCE.format(model="Problem")}}},
+                "content": {PROBLEM_JSON: {"schema": {"$ref": _REFERENCE.format(name="Problem")}}},
             }},
         },
     }  # fmt: skip
@@ -87,7 +86,7 @@ def _operation(route: Route, schemas: dict[str, Schema]) -> Schema:
             "type": "object", "properties": properties, "additionalProperties": False,
             **({"required": wanted} if wanted else {}),
         }  # fmt: skip
-        content = {"application/json": {"schema": {"$ref": _REFERENCE.format(model=name)}}}
+        content = {"application/json": {"schema": {"$ref": _REFERENCE.format(name=name)}}}
         body = {"requestBody": {"required": bool(wanted), "content": content}}
     else:
         spelled, kinds = {called: name for name, called in route.renamed.items()}, kinds_of(operation.arguments)
@@ -109,8 +108,8 @@ def _operation(route: Route, schemas: dict[str, Schema]) -> Schema:
 
 def _arguments(route: Route, schemas: dict[str, Schema]) -> tuple[dict[str, Schema], list[str]]:
     """Each argument's schema without what says nothing, and those that must be given; what they share is put aside."""
-    schema = route.operation.arguments.model_json_schema(by_alias=True, ref_template=_REFERENCE)
-    schemas |= schema.pop("$defs", {})
+    schema, shared = schema_of(route.operation.arguments, _REFERENCE)
+    schemas |= shared
     properties = {
         name: {key: value for key, value in own.items() if key != "title" and (key, value) != ("default", None)}
         for name, own in schema["properties"].items()

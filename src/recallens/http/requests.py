@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeVar, cast
 
+import msgspec
 from starlette.requests import Request
 
 from recallens.engine import Engine
@@ -17,7 +18,7 @@ from recallens.http.limits import WorkQueue
 from recallens.http.problems import Refused
 from recallens.http.routes import Route
 from recallens.operations import Caller
-from recallens.operations.arguments import Arguments
+from recallens.operations.arguments import Arguments, schema_of
 
 T = TypeVar("T")
 
@@ -55,16 +56,16 @@ _WITHIN = re.compile(r"(\w+)\[(.{1,200})\]", re.DOTALL)
 @cache
 def kinds_of(model: type[Arguments]) -> Mapping[str, str]:
     """What each argument is written as in a query, by the name it has outside."""
-    schema = model.model_json_schema(by_alias=True)
-    return {name: _kind(own, schema.get("$defs", {})) for name, own in schema["properties"].items()}
+    schema, shared = schema_of(model)
+    return {name: _kind(own, shared) for name, own in schema["properties"].items()}
 
 
-def _kind(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+def _kind(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> str:
     if "$ref" in schema:
-        return _kind(defs[schema["$ref"].rpartition("/")[2]], defs)
+        return _kind(shared[schema["$ref"].rpartition("/")[2]], shared)
     for choice in schema.get("anyOf", ()):
         if choice.get("type") != "null":
-            return _kind(choice, defs)
+            return _kind(choice, shared)
     return str(schema.get("type", "string"))
 
 
@@ -90,7 +91,7 @@ def from_query(request: Request, route: Route, model: type[Arguments]) -> dict[s
         else:
             arguments[called] = _value(text, kind)
     for name, called in route.renamed.items():
-        if called not in arguments and model.model_fields[called].is_required():
+        if called not in arguments and called in schema_of(model)[0].get("required", ()):
             raise InvalidInput(f"{name} is missing: the question", hint=f"For example ?{name}=how+long+is+it+cached")
     return arguments
 
@@ -126,6 +127,7 @@ async def from_body(request: Request, route: Route) -> tuple[bytes, dict[str, An
         raise Refused(415, "UnsupportedMediaType", f"a body is {JSON}, not {kind[:100] or 'unnamed'}")
     try:
         arguments = json.loads(raw, parse_constant=_no_number, parse_float=_number)
+        msgspec.json.encode(arguments)  # refuses half of a surrogate pair, which is no text
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"the body is no JSON: {str(error)[:200]}") from error
     if not isinstance(arguments, dict):

@@ -134,24 +134,22 @@ class _Lines:
 def readable(line: str) -> str | dict[str, Any]:
     """The message, or the error to answer with: the transport drops what it cannot read, and its sender would wait."""
     from mcp_types import INVALID_REQUEST, PARSE_ERROR, jsonrpc_message_adapter
-    from pydantic import ValidationError
 
-    try:
+    with suppress(ValueError):
         jsonrpc_message_adapter.validate_json(line, by_name=False)
         return line
-    except ValidationError:
-        pass
+    id, code, about = None, INVALID_REQUEST, "this is no JSON-RPC message"
     try:
         message = json.loads(line)
+        id = message.get("id") if isinstance(message, dict) else None
         # Half of a surrogate pair, as a text cut in JavaScript ends in: no UTF-8 can hold it.
         mended = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace").decode()
-        jsonrpc_message_adapter.validate_json(mended, by_name=False)
-        return mended
-    except ValidationError:
-        id = message.get("id") if isinstance(message, dict) else None
-        code, about = INVALID_REQUEST, "this is no JSON-RPC message"
     except (ValueError, RecursionError) as error:
-        id, code, about = None, PARSE_ERROR, f"this line is no JSON: {error}"
+        code, about = PARSE_ERROR, f"this line is no JSON: {error}"
+    else:
+        with suppress(ValueError):
+            jsonrpc_message_adapter.validate_json(mended, by_name=False)
+            return mended
     known = id if isinstance(id, str | int) else None
     return {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": about}}
 

@@ -234,8 +234,10 @@ def full_tools() -> tuple[Tool, ...]:
 
 
 def _tool(operation: Operation) -> Tool:
-    name, schema = operation.name, operation.arguments.model_json_schema(by_alias=True)
-    shared, withheld = schema.get("$defs", {}), WITHHELD.get(name, frozenset())
+    from recallens.operations.arguments import schema_of
+
+    name, (schema, shared) = operation.name, schema_of(operation.arguments)
+    withheld = WITHHELD.get(name, frozenset())
     takes = {taken: _plain(own, shared) for taken, own in schema["properties"].items() if taken not in withheld}
     if operation.needs == "read":
         effect = SEARCHES if name in RECORDING else READS

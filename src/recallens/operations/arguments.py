@@ -6,11 +6,14 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from enum import EnumType
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, WithJsonSchema, create_model
-from pydantic.alias_generators import to_camel
+import msgspec
+from msgspec import Meta, Struct, ValidationError, convert, defstruct, structs
 
 from recallens.errors import InvalidInput
 from recallens.ingest.validate import parse_when
@@ -20,50 +23,44 @@ from recallens.render import FORMATS
 
 MOST_BUDGET = 1_000_000
 MOST_ITEMS = 200
+MOST_PROBLEMS = 5  # that one answer names
 
-Text = Annotated[str, StringConstraints(max_length=MAX_QUERY_CHARACTERS)]
-Words = Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUERY_CHARACTERS, pattern=r"\S")]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-Names = Annotated[tuple[Name, ...], Field(max_length=MOST_ITEMS)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
-Size = Annotated[int, Field(ge=1, le=MOST_BUDGET)]
-Count = Annotated[int, Field(ge=0, le=1_000)]
+Text = Annotated[str, Meta(max_length=MAX_QUERY_CHARACTERS)]
+Words = Annotated[str, Meta(min_length=1, max_length=MAX_QUERY_CHARACTERS, pattern=r"\S")]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Names = Annotated[tuple[Name, ...], Meta(max_length=MOST_ITEMS)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Limit = Annotated[int, Meta(ge=1, le=MAX_LIMIT)]
+Size = Annotated[int, Meta(ge=1, le=MOST_BUDGET)]
+Count = Annotated[int, Meta(ge=0, le=1_000)]
 # What a calendar has is decided when it is read: a schema knows only the forms.
 When = Annotated[
     str,
-    StringConstraints(min_length=1, max_length=64),
-    WithJsonSchema({
-        "description": "ISO 8601, or a time ago such as 3d, 12h, 30min.",
-        "anyOf": [
+    Meta(
+        min_length=1, max_length=64, description="ISO 8601, or a time ago such as 3d, 12h, 30min.",
+        extra_json_schema={"anyOf": [
             {"type": "string", "format": "date-time"},
             {"type": "string", "format": "date"},
             {"type": "string", "pattern": "^(now|[0-9]{1,3}(min|[smhdw])|[1-9][0-9]{9})$"},
-        ],
-    }),
+        ]},
+    ),
 ]  # fmt: skip
 CitationText = Annotated[
     Name,
-    Field(json_schema_extra={
+    Meta(extra_json_schema={
         "pattern": r"^(commit:[0-9a-f]{7,40}|file:[^\s:#]+|symbol:[^\s@]+@[^\s@:#]+|terminal_snapshot:\S+|log:\S+)"
     }),
 ]  # fmt: skip
 # A memory is a thought, not a file: the server's own bound on bodies is a little more.
 MOST_CONTENT = 1_000_000
-Content = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=MOST_CONTENT, pattern=r"\S"),
-    WithJsonSchema(
-        {"type": "string", "minLength": 1, "pattern": r"\S", "description": "At most 1,000,000 characters."}
-    ),
-]
+Content = Annotated[str, Meta(min_length=1, max_length=MOST_CONTENT, pattern=r"\S")]
 Citations = Annotated[
     tuple[CitationText, ...],
-    Field(max_length=MOST_ITEMS, description="What it rests on: commit:HASH, file:PATH:1-9, log:POINTER …"),
+    Meta(max_length=MOST_ITEMS, description="What it rests on: commit:HASH, file:PATH:1-9, log:POINTER …"),
 ]
 # Closed sets that are no enum: named in the schema, and judged by the engine, which lists them.
-IntentName = Annotated[Name, Field(json_schema_extra={"enum": [*Intent, *INTENT_ALIASES]})]
-PresetName = Annotated[Name, Field(json_schema_extra={"enum": [*Ranking]})]
+IntentName = Annotated[Name, Meta(extra_json_schema={"enum": [*Intent, *INTENT_ALIASES]})]
+PresetName = Annotated[Name, Meta(extra_json_schema={"enum": [*Ranking]})]
 # The formats of the X-ray, that of a program first: it is the default.
 if TYPE_CHECKING:
     XrayFormat = str
@@ -72,28 +69,24 @@ else:
 
 PAGE = 20
 Cursor = Annotated[
-    Annotated[str, StringConstraints(min_length=1, max_length=500)] | None,
-    Field(description="`next` of the page before."),
+    Annotated[str, Meta(min_length=1, max_length=500)] | None,
+    Meta(description="`next` of the page before."),
 ]
 
 
-class Arguments(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        populate_by_name=True,
-        extra="forbid",
-        frozen=True,
-        str_strip_whitespace=False,
-        defer_build=True,
-    )
+class Arguments(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    namespace: Annotated[Name | None, Meta(description="One of the namespaces that the caller holds.")] = None
 
-    namespace: Annotated[Name | None, Field(description="One of the namespaces that the caller holds.")] = None
+    def beside(self, *names: str) -> dict[str, Any]:
+        """What was given beside these and the namespace."""
+        others = (name for name in self.__struct_fields__ if name not in ("namespace", *names))
+        return {name: value for name in others if (value := getattr(self, name)) is not None}
 
 
-class QuestionArguments(Arguments):
+class QuestionArguments(Arguments, frozen=True, kw_only=True):
     """A question with everything that can be said beside it, as the command's options say it."""
 
-    query: Annotated[Words, Field(description="The question, in any language.")]
+    query: Annotated[Words, Meta(description="The question, in any language.")]
 
     def options(self, now: int) -> dict[str, Any]:
         """As the engine takes them; what was not given, it decides."""
@@ -106,19 +99,11 @@ class QuestionArguments(Arguments):
         return said
 
 
-def _field(name: str, option: Option) -> Any:
+def _field(name: str, option: Option) -> tuple[str, Any, Any]:
     """The type and the default of an option at the edge: nothing listed is an empty list, and no flag is false."""
     taken: Any = option.choices if option.check is Check.CHOICE else _TAKEN[option.check]
-    described = Field(description=about(name))
-    match option.check:
-        case Check.FLAG:
-            return Annotated[taken, described], False
-        case Check.TEXTS | Check.TAGS | Check.COMMANDS:
-            return Annotated[taken, described], ()
-        case Check.FACTORS:
-            return Annotated[taken, described], Field(default_factory=dict)
-        case _:
-            return Annotated[taken | None, described], None
+    default = _NOTHING.get(option.check)
+    return name, Annotated[taken if default is not None else taken | None, Meta(description=about(name))], default
 
 
 _TAKEN: Final[Mapping[Check, Any]] = {
@@ -134,50 +119,69 @@ _TAKEN: Final[Mapping[Check, Any]] = {
     Check.SHARE: Share,
     Check.FLAG: bool,
     Check.MOMENT: When,
-    Check.FACTORS: dict[Name, Annotated[float, Field(ge=0, le=1_000, allow_inf_nan=False)]],
+    Check.FACTORS: dict[Name, Annotated[float, Meta(ge=0, le=1_000)]],
 }
+
+_NOTHING: Final[Mapping[Check, Any]] = {
+    Check.FLAG: False, Check.TEXTS: (), Check.TAGS: (), Check.COMMANDS: (), Check.FACTORS: {},
+}  # fmt: skip
 
 if TYPE_CHECKING:
     Question = QuestionArguments
 else:
-    Question = create_model(
-        "Question", __base__=QuestionArguments, **{name: _field(name, option) for name, option in ASKED.items()}
+    Question = defstruct(
+        "Question", [_field(*item) for item in ASKED.items()], bases=(QuestionArguments,), kw_only=True, module=__name__
     )
 
 Given = TypeVar("Given", bound=Arguments)
+Schema = dict[str, Any]
+
+
+@cache
+def schema_of(model: type[Arguments], references: str = "#/$defs/{name}") -> tuple[Schema, dict[str, Schema]]:
+    """What is taken, as a JSON schema, and the schemas that it refers to."""
+    _, schemas = msgspec.json.schema_components([model], ref_template=references)
+    return schemas.pop(model.__name__), schemas
 
 
 def checked(model: type[Given], given: Mapping[str, Any], *, strict: bool = False) -> Given:
+    spelled = dict(zip(model.__struct_fields__, model.__struct_encode_fields__, strict=True))
+    named = {spelled.get(name, name): value for name, value in given.items()}
     try:
-        if strict:  # as JSON, where a list is the one way to write a tuple and a text the one to write a choice
-            return model.model_validate_json(json.dumps(given), strict=True)
-        return model.model_validate(given)
+        return convert(named, model, strict=strict)
     except ValidationError as error:
-        raise InvalidInput("; ".join(_told(model, one) for one in error.errors()[:5])) from error
+        raise InvalidInput("; ".join(islice(_problems(model, named, strict), MOST_PROBLEMS))) from error
 
 
-def taken(model: type[Given], given: Mapping[str, Any]) -> Given:
-    """The arguments as they are, unchecked, with the defaults of what is not given."""
-    unknown = given.keys() - model.model_fields.keys()
-    missing = [name for name, field in model.model_fields.items() if field.is_required() and name not in given]
-    if unknown or missing:
-        raise TypeError(f"{model.__name__} takes {', '.join(model.model_fields)}, not {sorted(given)}")
-    return model.model_construct(**given)
+def _problems(model: type[Arguments], given: Mapping[str, Any], strict: bool) -> Iterator[str]:
+    known = {field.encode_name: field for field in structs.fields(model)}
+    for name in given:
+        if name not in known:
+            yield f"unknown argument {name!r}; the arguments are: {', '.join(known)}"
+    for name, field in known.items():
+        if name in given:
+            try:
+                convert(given[name], field.type, strict=strict)
+            except ValidationError as error:
+                yield _problem(name, given[name], field.type, str(error))
+        elif field.required:
+            yield f"{name} is missing"
 
 
-def _told(model: type[Arguments], error: Any) -> str:
-    name = ".".join(str(part) for part in error["loc"]) or "the arguments"
-    match error["type"]:
-        case "missing":
-            return f"{name} is missing"
-        case "extra_forbidden":
-            known = ", ".join(field.alias or name for name, field in model.model_fields.items())
-            return f"unknown argument {name!r}; the arguments are: {known}"
-        case "enum" | "literal_error":
-            return f"unknown {name} {error['input']!r}; use one of: {error['ctx']['expected'].replace(chr(39), '')}"
-        case _:
-            shown = repr(error["input"])
-            return f"{name}: {error['msg'].lower()}, not {shown if len(shown) <= 80 else shown[:79] + '…'}"
+def _problem(name: str, value: Any, kind: Any, message: str) -> str:
+    """msgspec's message, such as "Expected `int`, got `str` - at `$[0]`", with the argument's name and its value."""
+    message, _, place = message.partition(" - at `")
+    name, expected = name + place.rpartition("$")[2].rstrip("`"), message.partition(", got ")[0]
+    shown = repr(value) if len(repr(value)) <= 80 else repr(value)[:79] + "…"
+    if (choices := [*_choices(kind)]) and "array" not in expected:
+        return f"unknown {name} {shown}; use one of: {', '.join(choices)}"
+    return f"{name}: {expected.replace('Expected', 'expected')}, not {shown}"
+
+
+def _choices(kind: Any) -> Iterator[str]:
+    """The members of the one closed set in a type."""
+    for part in kind if isinstance(kind, EnumType) else get_args(kind):
+        yield from (part,) if isinstance(part, str) else _choices(part)
 
 
 # ── pages: where one ended, as a text that fits only the same listing. It grants nothing ──

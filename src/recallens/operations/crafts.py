@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, StringConstraints
+from msgspec import Meta
 
 from recallens.errors import NotFound
 from recallens.ingest.citations import parse_citation
@@ -18,20 +18,19 @@ if TYPE_CHECKING:
 
 _NO_SKILL = "Search memory instead, or remember what you learn."
 
-Long = Annotated[str, StringConstraints(max_length=100_000)]
-Texts = Annotated[
-    tuple[Annotated[str, StringConstraints(min_length=1, max_length=2_000)], ...], Field(max_length=MOST_ITEMS)
-]
+Heading = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
+Long = Annotated[str, Meta(max_length=100_000)]
+Texts = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=2_000)], ...], Meta(max_length=MOST_ITEMS)]
 
 
-class Topic(Arguments):
+class Topic(Arguments, frozen=True, kw_only=True):
     topic: Words
     project: Name | None = None
     session: Name | None = None
     task: Name | None = None
 
 
-class Patterns(Arguments):
+class Patterns(Arguments, frozen=True, kw_only=True):
     query: Words
     limit: Limit = 10
     project: Name | None = None
@@ -39,16 +38,16 @@ class Patterns(Arguments):
     task: Name | None = None
 
 
-class Gotchas(Arguments):
+class Gotchas(Arguments, frozen=True):
     query: Text = ""
-    files: Annotated[Names, Field(description="Only those that affect one of these files.")] = ()
+    files: Annotated[Names, Meta(description="Only those that affect one of these files.")] = ()
     limit: Limit = 10
     project: Name | None = None
     session: Name | None = None
     task: Name | None = None
 
 
-class AddCraft(Arguments):
+class AddCraft(Arguments, frozen=True, rename="lower"):
     citations: Citations = ()
     project: Name | None = None
     session: Name | None = None
@@ -56,34 +55,33 @@ class AddCraft(Arguments):
     tags: Names = ()
 
 
-class AddSkill(AddCraft):
-    topic: Annotated[Words, Field(max_length=500)]
+class AddSkill(AddCraft, frozen=True, kw_only=True):
+    topic: Heading
     context: Long = ""
-    core_principles: Annotated[Texts, Field(alias="core_principles")] = ()
+    core_principles: Texts = ()
     pitfalls: Texts = ()
-    implementation_guide: Annotated[Long, Field(alias="implementation_guide")] = ""
+    implementation_guide: Long = ""
     confidence: Share = 0.8
 
 
-class AddPattern(AddCraft):
-    title: Annotated[Words, Field(max_length=500)]
+class AddPattern(AddCraft, frozen=True, kw_only=True):
+    title: Heading
     description: Long = ""
-    example_code: Annotated[Long | None, Field(alias="example_code")] = None
-    success_count: Annotated[int, Field(ge=1, le=1_000_000, alias="success_count")] = 1
+    example_code: Long | None = None
+    success_count: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
 
 
-class AddGotcha(AddCraft):
-    title: Annotated[Words, Field(max_length=500)]
+class AddGotcha(AddCraft, frozen=True, kw_only=True):
+    title: Heading
     description: Long = ""
     resolution: Long = ""
-    occurrence_count: Annotated[int, Field(ge=1, le=1_000_000, alias="occurrence_count")] = 1
-    trigger_conditions: Annotated[Texts, Field(alias="trigger_conditions")] = ()
+    occurrence_count: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
+    trigger_conditions: Texts = ()
     files: Names = ()
 
 
 def _asker(asked: Topic | Patterns | Gotchas, call: Call) -> dict[str, Any]:
-    who = asked.model_dump(include={"project", "session", "task"}, exclude_none=True)
-    return who | call.who()
+    return asked.beside("topic", "query", "files", "limit") | call.who()
 
 
 def get_skill(engine: Engine, call: Call, asked: Topic) -> Answer:
@@ -124,8 +122,7 @@ def _recorded(craft: Craft) -> Answer:
 
 
 def _kept(given: AddCraft, call: Call, name: str) -> dict[str, Any]:
-    fields = given.model_dump(exclude={"namespace", "citations", name}, exclude_none=True)
-    return fields | {
+    return given.beside("citations", name) | {
         "citations": tuple(parse_citation(text) for text in given.citations),
         "zone": call.caller.zone,
         "source": call.caller.source,

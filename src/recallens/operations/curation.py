@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recallens.engine import Engine
 
 
-class KeepMemory(Arguments):
+class KeepMemory(Arguments, frozen=True, kw_only=True):
     """`attributes` are those of a `Draft`; without `embed` its vector waits."""
 
     content: str
@@ -30,14 +30,14 @@ class KeepMemory(Arguments):
     embed: bool = True
 
 
-class KeepDocument(Arguments):
+class KeepDocument(Arguments, frozen=True, kw_only=True):
     text: str
     path: str
     title: str | None = None
     project: str | None = None
 
 
-class NumberedMemories(Arguments):
+class NumberedMemories(Arguments, frozen=True):
     """No status is any of them."""
 
     project: str | None = None
@@ -51,23 +51,23 @@ class NumberedMemories(Arguments):
     limit: int = PAGE
 
 
-class SeveralMemories(Arguments):
+class SeveralMemories(Arguments, frozen=True, kw_only=True):
     ids: tuple[str, ...]
 
 
-class ForgetSeveral(SeveralMemories):
+class ForgetSeveral(SeveralMemories, frozen=True, kw_only=True):
     hard: bool = False
 
 
-class ConfirmSeveral(SeveralMemories):
+class ConfirmSeveral(SeveralMemories, frozen=True, kw_only=True):
     session: str | None = None
 
 
-class ReviewSeveral(SeveralMemories):
+class ReviewSeveral(SeveralMemories, frozen=True, kw_only=True):
     approve: bool
 
 
-class CheckCitations(Arguments):
+class CheckCitations(Arguments, frozen=True):
     """No ids are every memory that cites anything."""
 
     ids: tuple[str, ...] = ()

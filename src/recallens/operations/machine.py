@@ -33,41 +33,41 @@ _CREDENTIALS: Final = re.compile(r"(?<=:/)(/?)[^/@\s]+@")
 _PARAMETERS: Final = re.compile(r"\?.*")
 
 
-class Backup(Arguments):
+class Backup(Arguments, frozen=True, kw_only=True):
     target: str
 
 
-class Reindex(Arguments):
+class Reindex(Arguments, frozen=True):
     encoder: str | None = None
     vectors: bool = False
 
 
-class Prune(Arguments):
+class Prune(Arguments, frozen=True, kw_only=True):
     older_than: int
     superseded: bool = False
     delete: bool = False
 
 
-class NamedNamespace(Arguments):
+class NamedNamespace(Arguments, frozen=True, kw_only=True):
     name: str
 
 
-class UseEncoder(Arguments):
+class UseEncoder(Arguments, frozen=True, kw_only=True):
     spec: str
 
 
-class CreateToken(Arguments):
+class CreateToken(Arguments, frozen=True, kw_only=True):
     namespaces: tuple[str, ...]
     right: str = "read"
     name: str | None = None
     expires: str | None = None
 
 
-class NamedToken(Arguments):
+class NamedToken(Arguments, frozen=True, kw_only=True):
     token: str
 
 
-class AuditPage(Arguments):
+class AuditPage(Arguments, frozen=True):
     page: int = 1
     limit: int = 20
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from msgspec import Meta
 
 from recallens.ingest.citations import parse_citation
 from recallens.ingest.draft import Draft
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from recallens.engine import Engine
 
 
-class Remember(Arguments):
+class Remember(Arguments, frozen=True, kw_only=True):
     content: Content
-    title: Annotated[str, StringConstraints(max_length=500)] | None = None
+    title: Annotated[str, Meta(max_length=500)] | None = None
     project: Name | None = None
     sector: Sector | None = None
     kind: Kind | None = None
@@ -52,77 +52,71 @@ class Remember(Arguments):
     created: When | None = None
     valid_from: When | None = None
     valid_until: When | None = None
-    supersedes: Annotated[Name | None, Field(description="The memory that it replaces.")] = None
+    supersedes: Annotated[Name | None, Meta(description="The memory that it replaces.")] = None
     dedupe: bool = True
 
 
-class MemoryFilters(Arguments):
+class MemoryFilters(Arguments, frozen=True):
     project: Name | None = None
     sector: Sector | None = None
     kind: Kind | None = None
     tier: Tier | None = None
-    status: Annotated[tuple[Status, ...], Field(max_length=len(Status), description="Any of these.")] = (Status.ACTIVE,)
+    status: Annotated[tuple[Status, ...], Meta(max_length=len(Status), description="Any of these.")] = (Status.ACTIVE,)
     tag: Name | None = None
-    of_session: Annotated[Name | None, Field(description="Only what this session touched.")] = None
+    of_session: Annotated[Name | None, Meta(description="Only what this session touched.")] = None
     limit: Limit = PAGE
     cursor: Cursor = None
 
 
-class OneMemory(Arguments):
-    id: Annotated[Name, Field(description="A memory's id, or six of its first characters or more.")]
+class OneMemory(Arguments, frozen=True, kw_only=True):
+    id: Annotated[Name, Meta(description="A memory's id, or six of its first characters or more.")]
 
 
-class Edit(OneMemory):
+class Edit(OneMemory, frozen=True, kw_only=True):
     content: Content
 
 
-class Supersede(Arguments):
+class Supersede(Arguments, frozen=True, kw_only=True):
     old: Name
     new: Name
 
 
-class Forget(OneMemory):
-    hard: Annotated[bool, Field(description="For good, leaving no byte behind; never by a token.")] = False
+class Forget(OneMemory, frozen=True, kw_only=True):
+    hard: Annotated[bool, Meta(description="For good, leaving no byte behind; never by a token.")] = False
 
 
-class Confirm(OneMemory):
+class Confirm(OneMemory, frozen=True, kw_only=True):
     session: Name | None = None
 
 
-class Review(OneMemory):
+class Review(OneMemory, frozen=True, kw_only=True):
     decision: Literal["approve", "reject"]
 
 
-class Relate(Arguments):
+class Relate(Arguments, frozen=True, kw_only=True):
     source: Name
     target: Name
     relation: RelationType = RelationType.RELATED_TO
-    confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 1.0
+    confidence: Share = 1.0
 
 
-class Feedback(Arguments):
-    memories: Annotated[Names, Field(min_length=1)]
+class Feedback(Arguments, frozen=True, kw_only=True):
+    memories: Annotated[Names, Meta(min_length=1)]
     verdict: Annotated[
         Literal["used", "confirmed", "unhelpful"],
-        Field(description="It was of use; it proved right; or it was of no use, and weighs half from now on."),
+        Meta(description="It was of use; it proved right; or it was of no use, and weighs half from now on."),
     ]
-    task: Annotated[Name | None, Field(description="The running task in which it was used.")] = None
+    task: Annotated[Name | None, Meta(description="The running task in which it was used.")] = None
     session: Name | None = None
 
 
 def remember(engine: Engine, call: Call, given: Remember) -> Answer:
     now = engine.core.clock()
-    said = given.model_dump(
-        exclude={"namespace", "citations", "dedupe", "created", "valid_from", "valid_until"}, exclude_none=True
-    )
-    times: dict[str, Any] = {
-        name: parse_when(value, now_ms=now)
-        for name in ("created", "valid_from", "valid_until")
-        if (value := getattr(given, name)) is not None
-    }
+    said = given.beside("citations", "dedupe")
+    for name in said.keys() & {"created", "valid_from", "valid_until"}:
+        said[name] = parse_when(said[name], now_ms=now)
     draft = Draft(
         **said,
-        **times,
         citations=tuple(parse_citation(text) for text in given.citations),
         zone=call.caller.zone,
         source=call.caller.source,
@@ -133,8 +127,10 @@ def remember(engine: Engine, call: Call, given: Remember) -> Answer:
 
 
 def list_memories(engine: Engine, call: Call, asked: MemoryFilters) -> Answer:
-    filters = asked.model_dump(include={"project", "sector", "kind", "tier"})
-    filters["tag"] = None if asked.tag is None else normalize(asked.tag.lstrip("#"))
+    filters: dict[str, Any] = {
+        "project": asked.project, "sector": asked.sector, "kind": asked.kind, "tier": asked.tier,
+        "tag": None if asked.tag is None else normalize(asked.tag.lstrip("#")),
+    }  # fmt: skip
     shown = ["memories", call.namespace, *filters.values(), list(asked.status), asked.of_session]
     place = place_of(asked.cursor, shown, (int, str))
     listing = Listing(

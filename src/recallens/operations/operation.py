@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from recallens.errors import InvalidInput, NotAllowed, NotFound, RecallensError
 from recallens.ingest.validate import namespace_name
 from recallens.model.memory import Zone
-from recallens.operations.arguments import Arguments, checked, taken
+from recallens.operations.arguments import Arguments, checked
 from recallens.render.records import Record, to_text
 
 if TYPE_CHECKING:
@@ -202,10 +202,8 @@ def perform(
     call = allowed(caller, operation.needs, namespace if isinstance(namespace, str) else None, trace_id=trace_id)
     if progress is not None:
         call = replace(call, progress=progress)
-    if caller.right is Right.OWNER:
-        asked = taken(operation.arguments, given)
-    else:
-        asked = checked(operation.arguments, given, strict=strict)
+    owned, arguments = caller.right is Right.OWNER, operation.arguments
+    asked = arguments(**given) if owned else checked(arguments, given, strict=strict)
     session = getattr(asked, "session", None)
     if session is not None and not owns(engine, call, session):
         if not operation.explains:

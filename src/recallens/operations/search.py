@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from msgspec import Meta, Struct, to_builtins
 
 from recallens.errors import NotAllowed, NotFound, RecallensError
-from recallens.model.query import DEFAULT_TOKENS
+from recallens.model.query import ASKED, DEFAULT_TOKENS
 from recallens.model.recall import build_context_string, build_lesson_string
 from recallens.operations.arguments import (
     Arguments,
@@ -40,57 +40,57 @@ if TYPE_CHECKING:
     from recallens.model.snapshot import Snapshot
 
 
-class SearchMemory(Question):
-    max_tokens: Annotated[Size | None, Field(description="At most this many tokens of results in all.")] = None
+class SearchMemory(Question, frozen=True, kw_only=True):
+    max_tokens: Annotated[Size | None, Meta(description="At most this many tokens of results in all.")] = None
 
 
-class Xray(Question):
+class Xray(Question, frozen=True, kw_only=True):
     format: XrayFormat = "json"
 
 
-class Explain(Arguments):
-    session: Annotated[Name | None, Field(description="The session that asked; else those without one.")] = None
+class Explain(Arguments, frozen=True):
+    session: Annotated[Name | None, Meta(description="The session that asked; else those without one.")] = None
     format: XrayFormat = "json"
 
 
-class OneSnapshot(Arguments):
+class OneSnapshot(Arguments, frozen=True, kw_only=True):
     id: Name
     format: XrayFormat = "json"
 
 
-class WhyNot(Question):
-    memory: Annotated[Name, Field(description="The id of the memory that did not come.")]
+class WhyNot(Question, frozen=True, kw_only=True):
+    memory: Annotated[Name, Meta(description="The id of the memory that did not come.")]
 
 
-class Recorded(Arguments):
-    id: Annotated[Name, Field(description="The id of a recorded recall's snapshot.")]
+class Recorded(Arguments, frozen=True, kw_only=True):
+    id: Annotated[Name, Meta(description="The id of a recorded recall's snapshot.")]
 
 
-class TwoSnapshots(Arguments):
+class TwoSnapshots(Arguments, frozen=True, kw_only=True):
     before: Name
     after: Name
 
 
-class TimelineAround(Arguments):
-    observation_id: Annotated[Name, Field(alias="observation_id", description="The memory in the middle.")]
-    window: Annotated[float, Field(ge=0, le=36_500, allow_inf_nan=False, description="Days to each side.")] = 7
-    limit: Annotated[Limit, Field(description="Entries to each side.")] = 10
+class TimelineAround(Arguments, frozen=True, kw_only=True, rename="lower"):
+    observation_id: Annotated[Name, Meta(description="The memory in the middle.")]
+    window: Annotated[float, Meta(ge=0, le=36_500, description="Days to each side.")] = 7
+    limit: Annotated[Limit, Meta(description="Entries to each side.")] = 10
 
 
-class TimelineOf(Arguments):
+class TimelineOf(Arguments, frozen=True, kw_only=True):
     id: Name
-    before: Annotated[int, Field(ge=0, le=1_000)] = 5
-    after: Annotated[int, Field(ge=0, le=1_000)] = 5
+    before: Annotated[int, Meta(ge=0, le=1_000)] = 5
+    after: Annotated[int, Meta(ge=0, le=1_000)] = 5
 
 
-class DetailsOf(Arguments):
-    id: Annotated[Name, Field(description="A memory's id, or a task's.")]
-    tokens: Annotated[Size | None, Field(description="Tokens of content an entry.")] = None
-    full: Annotated[bool, Field(description="Everything, however long.")] = False
+class DetailsOf(Arguments, frozen=True, kw_only=True):
+    id: Annotated[Name, Meta(description="A memory's id, or a task's.")]
+    tokens: Annotated[Size | None, Meta(description="Tokens of content an entry.")] = None
+    full: Annotated[bool, Meta(description="Everything, however long.")] = False
     limit: Limit = 20
 
 
-class ContextFor(Arguments):
+class ContextFor(Arguments, frozen=True, kw_only=True):
     task: Words
     tokens: Size = DEFAULT_TOKENS
     files: Names = ()
@@ -223,21 +223,20 @@ def get_details(engine: Engine, call: Call, asked: DetailsOf) -> Answer:
 
 
 def context(engine: Engine, call: Call, asked: ContextFor) -> Answer:
-    options = asked.model_dump(exclude={"namespace", "task", "tokens"}, exclude_none=True)
-    found = engine.context(asked.task, asked.tokens, **options, **call.who())
+    found = engine.context(asked.task, asked.tokens, **asked.beside("task", "tokens"), **call.who())
     return Answer(context_record(found))
 
 
-class NamedRecord(Arguments):
+class NamedRecord(Arguments, frozen=True, kw_only=True):
     name: str  # the id of a recorded recall, or a file that holds one
 
 
-class TwoRecords(Arguments):
+class TwoRecords(Arguments, frozen=True, kw_only=True):
     before: str
     after: str
 
 
-class ComposeContext(Arguments):
+class ComposeContext(Arguments, frozen=True, kw_only=True):
     task: str
     tokens: int = DEFAULT_TOKENS
     constitution: str | None = None
@@ -257,8 +256,7 @@ def diff_records(engine: Engine, call: Call, asked: TwoRecords) -> Answer:
 
 
 def compose_context(engine: Engine, call: Call, asked: ComposeContext) -> Answer:
-    options = asked.model_dump(exclude={"namespace", "task", "tokens"})
-    composed = engine.context(asked.task, asked.tokens, **options, **call.who())
+    composed = engine.context(asked.task, asked.tokens, **asked.beside("task", "tokens"), **call.who())
     return Answer(context_record(composed), value=composed)
 
 
@@ -298,49 +296,44 @@ SEARCH = (
 # ── every source at once, and documents ──
 
 
-class Retrieve(Question):
-    context_budget: Annotated[Size | None, Field(description="At most this many tokens in all (8000).")] = None
-    brain_file_limit: Annotated[Count | None, Field(description="Sections of files at most (8); 0 for none.")] = None
-    medium_term_limit: Annotated[Count | None, Field(description="Summaries of sessions at most (3).")] = None
-    include_raw: Annotated[bool, Field(description="Also raw conversations and transcripts.")] = False
+class Retrieve(Question, frozen=True, kw_only=True):
+    context_budget: Annotated[Size | None, Meta(description="At most this many tokens in all (8000).")] = None
+    brain_file_limit: Annotated[Count | None, Meta(description="Sections of files at most (8); 0 for none.")] = None
+    medium_term_limit: Annotated[Count | None, Meta(description="Summaries of sessions at most (3).")] = None
+    include_raw: Annotated[bool, Meta(description="Also raw conversations and transcripts.")] = False
 
 
-class AddDocument(Arguments):
+class AddDocument(Arguments, frozen=True, kw_only=True):
     path: Annotated[
         str,
-        StringConstraints(min_length=1, max_length=1_000, pattern=r"\S"),
-        Field(description="What it is called; no file is opened."),
+        Meta(min_length=1, max_length=1_000, pattern=r"\S", description="What it is called; no file is opened."),
     ]
     text: Content
-    title: Annotated[str, StringConstraints(max_length=500)] | None = None
+    title: Annotated[str, Meta(max_length=500)] | None = None
     project: Name | None = None
 
 
-class Evidence(BaseModel):
-    model_config = ConfigDict(extra="allow", frozen=True)
-
+class Evidence(Struct, frozen=True, rename="camel"):
     id: Name
-    content_hash: Annotated[Name, Field(alias="contentHash")]
+    content_hash: Name
 
 
-class Certified(BaseModel):
+class Certified(Struct, frozen=True):
     """As a search gave it; it says more, and rests on this."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
-
     query: Text
-    evidence: Annotated[tuple[Evidence, ...], Field(max_length=1_000)]
+    evidence: Annotated[tuple[Evidence, ...], Meta(max_length=1_000)]
     digest: Name
 
 
-class Certificate(Arguments):
+class Certificate(Arguments, frozen=True, kw_only=True):
     certificate: Certified
 
 
 def retrieve(engine: Engine, call: Call, asked: Retrieve) -> Answer:
     """As `recallens retrieve --json` prints it."""
     options = asked.options(engine.core.clock())
-    limits = asked.model_dump(include={"brain_file_limit", "medium_term_limit", "include_raw"}, exclude_none=True)
+    limits = asked.beside("query", "context_budget", *ASKED)
     budgets = [size for size in (asked.context_budget, options.pop("tokens", None)) if size is not None]
     if budgets:  # two names of one budget: the tighter holds
         limits["context_budget"] = min(budgets)
@@ -361,16 +354,13 @@ def add_document(engine: Engine, call: Call, given: AddDocument) -> Answer:
         raise NotAllowed(
             f"{given.path!r} is a file of a vault, which only its folder changes", hint="Use another path."
         )
-    said = given.model_dump(include={"title", "project"})
-    zone = call.caller.zone
-    added = engine.memories.add_document(given.text, path=given.path, **said, zone=zone, namespace=call.namespace)
+    said = given.beside("text") | {"zone": call.caller.zone, "namespace": call.namespace}
+    added = engine.memories.add_document(given.text, **said)
     return Answer({"document": added.document.id, "path": given.path, "memories": list(added.memories)})
 
 
 def verify_certificate(engine: Engine, call: Call, given: Certificate) -> Answer:
-    certificate: Any = given.certificate  # as the owner read it, or as it was checked
-    if isinstance(certificate, Certified):
-        certificate = certificate.model_dump(by_alias=True)
+    certificate = to_builtins(given.certificate)  # as it was checked, or as the owner read it
     verdict = engine.recalls.verify_certificate(certificate, namespace=call.namespace)
     return Answer(verdict.to_json(), value=verdict)
 

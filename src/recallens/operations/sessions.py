@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from msgspec import Meta
 
 from recallens.errors import NotFound
 from recallens.operations.arguments import (
@@ -25,85 +25,85 @@ from recallens.render.records import Record, artifact_record, memory_record, out
 if TYPE_CHECKING:
     from recallens.engine import Engine
 
-Title = Annotated[str, StringConstraints(max_length=500)]
+Title = Annotated[str, Meta(max_length=500)]
 
 
-class StartSession(Arguments):
-    id: Annotated[Name | None, Field(description="An id of yours; else it gets one.")] = None
+class StartSession(Arguments, frozen=True):
+    id: Annotated[Name | None, Meta(description="An id of yours; else it gets one.")] = None
     project: Name | None = None
     title: Title | None = None
 
 
-class OneSession(Arguments):
+class OneSession(Arguments, frozen=True, kw_only=True):
     id: Name
 
 
-class EndSession(OneSession):
-    summary: Annotated[str, StringConstraints(max_length=20_000)] | None = None
+class EndSession(OneSession, frozen=True, kw_only=True):
+    summary: Annotated[str, Meta(max_length=20_000)] | None = None
 
 
-class Pages(Arguments):
+class Pages(Arguments, frozen=True):
     limit: Limit = PAGE
     cursor: Cursor = None
 
 
-class NumberedPage(Arguments):
+class NumberedPage(Arguments, frozen=True):
     page: int = 1
     limit: int = PAGE
 
 
-class BeginSession(Arguments):
+class BeginSession(Arguments, frozen=True):
     id: str | None = None
     project: str | None = None
     title: str | None = None
     started: int | None = None
 
 
-class FinishSession(Arguments):
+class FinishSession(Arguments, frozen=True, kw_only=True):
     id: str
     summary: str | None = None
     ended: int | None = None
 
 
-class NumberedTasks(NumberedPage):
+class NumberedTasks(NumberedPage, frozen=True):
     running: bool | None = None
     project: str | None = None
     of_session: str | None = None
 
 
-class UseMemories(Arguments):
+class UseMemories(Arguments, frozen=True, kw_only=True):
     ids: tuple[str, ...]
     task: str | None = None
     session: str | None = None
 
 
-class StartTask(Arguments):
-    task: Annotated[Words, Field(description="What is to be done.")]
-    id: Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^\S+$")] | None = None
+class StartTask(Arguments, frozen=True, kw_only=True):
+    task: Annotated[Words, Meta(description="What is to be done.")]
+    id: Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^\S+$")] | None = None
     session: Name | None = None
     project: Name | None = None
     worktree: Name | None = None
 
 
-class LogTask(Arguments):
+class LogTask(Arguments, frozen=True, kw_only=True):
     id: Name
     content: Content
     kind: Literal["log", "terminal_snapshot"] = "log"
 
 
-class EndTask(Arguments):
+class EndTask(Arguments, frozen=True, kw_only=True):
     id: Name
-    reward: Annotated[Share, Field(description="How well it went: 0 failed, 1 perfect.")]
-    summary: Annotated[str, StringConstraints(max_length=20_000)] | None = None
+    reward: Annotated[Share, Meta(description="How well it went: 0 failed, 1 perfect.")]
+    summary: Annotated[str, Meta(max_length=20_000)] | None = None
 
 
-class TaskFilters(Pages):
-    running: Annotated[bool | None, Field(description="Only those that run, or that have ended.")] = None
+class TaskFilters(Pages, frozen=True):
+    running: Annotated[bool | None, Meta(description="Only those that run, or that have ended.")] = None
     project: Name | None = None
-    of_session: Annotated[Name | None, Field(description="Only of this session.")] = None
+    of_session: Annotated[Name | None, Meta(description="Only of this session.")] = None
 
 
-class OneTask(Arguments):
+class OneTask(Arguments, frozen=True, kw_only=True):
     id: Name
 
 
@@ -139,8 +139,7 @@ def get_session(engine: Engine, call: Call, asked: OneSession) -> Answer:
 
 
 def start_task(engine: Engine, call: Call, asked: StartTask) -> Answer:
-    said = asked.model_dump(include={"id", "session", "project", "worktree"})
-    begun = engine.tasks.start(asked.task, **said, namespace=call.namespace)
+    begun = engine.tasks.start(asked.task, **asked.beside("task"), namespace=call.namespace)
     return Answer(task_record(begun), value=begun)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, StringConstraints
+from msgspec import Meta
 
 from recallens.errors import EncoderError, InvalidInput
 from recallens.operations.arguments import PAGE, Arguments, Cursor, Limit, Name, Names, PresetName, cursor_of, offset_of
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 # Where the store lies is no business of a caller from elsewhere.
 _OF_THE_MACHINE = ("root", "store", "storeId")
 
-SetName = Annotated[str, StringConstraints(pattern=r"^[\w][\w.-]{0,99}$")]
+SetName = Annotated[str, Meta(pattern=r"^[\w][\w.-]{0,99}$")]
 
 
-class OneVault(Arguments):
+class OneVault(Arguments, frozen=True, kw_only=True):
     name: Name
 
 
-class Sections(OneVault):
+class Sections(OneVault, frozen=True, kw_only=True):
     limit: Limit = PAGE
     cursor: Cursor = None
 
 
-class AddVault(Arguments):
-    path: Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
+class AddVault(Arguments, frozen=True, kw_only=True):
+    path: Annotated[str, Meta(min_length=1, max_length=4_096)]
     name: Name | None = None
     scopes: Names = ()
     include: Names = ()
@@ -40,7 +40,7 @@ class AddVault(Arguments):
     project: Name | None = None
 
 
-class KeepVault(Arguments):
+class KeepVault(Arguments, frozen=True, kw_only=True):
     """`sync` reads the folder at once, `embed` encodes what it holds."""
 
     folder: str
@@ -55,18 +55,18 @@ class KeepVault(Arguments):
     embed: bool = True
 
 
-class SyncVaults(Arguments):
+class SyncVaults(Arguments, frozen=True):
     name: str | None = None
     paths: tuple[str, ...] = ()
     embed: bool = True
 
 
-class OneRun(Arguments):
+class OneRun(Arguments, frozen=True, kw_only=True):
     id: SetName
 
 
-class RunSet(Arguments):
-    set: Annotated[SetName, Field(description="A golden set that lies with the store.")]
+class RunSet(Arguments, frozen=True, kw_only=True):
+    set: Annotated[SetName, Meta(description="A golden set that lies with the store.")]
     preset: PresetName | None = None
 
 
@@ -112,13 +112,12 @@ def sync_vault(engine: Engine, call: Call, asked: OneVault) -> Answer:
 
 
 def add_vault(engine: Engine, call: Call, asked: AddVault) -> Answer:
-    options = asked.model_dump(exclude={"namespace", "path", "name"})
-    made = engine.vaults.add(asked.path, asked.name, **options, namespace=call.namespace)
+    made = engine.vaults.add(asked.path, asked.name, **asked.beside("path", "name"), namespace=call.namespace)
     return Answer(vault_record(made, engine.vaults.counts(namespace=call.namespace)[made.name]))
 
 
 def keep_vault(engine: Engine, call: Call, asked: KeepVault) -> Answer:
-    options = asked.model_dump(exclude={"namespace", "folder", "name", "sync", "embed"})
+    options = asked.beside("folder", "name", "sync", "embed")
     made = engine.vaults.add(asked.folder, asked.name, **options, namespace=call.namespace)
     if asked.sync:
         return sync_vaults(engine, call, SyncVaults(name=made.name, embed=asked.embed))

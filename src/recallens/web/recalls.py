@@ -15,7 +15,6 @@ from recallens.model.snapshot import Snapshot, XrayResult
 from recallens.model.terms import WEIGHABLE
 from recallens.model.times import instant
 from recallens.operations import OPERATIONS, perform
-from recallens.operations.arguments import Question
 from recallens.recall.presets import PRESETS
 from recallens.render import FORMATS
 from recallens.store.records import Listing
@@ -68,8 +67,7 @@ def _xray(visit: Visit, ledger: Ledger, snapshot: Snapshot, *, recorded: bool) -
 
 
 def download_fresh(visit: Visit) -> Response:
-    arguments = visit.question().model_dump(mode="json", by_alias=True, exclude_unset=True)
-    return _download(visit, "recall_xray", arguments)
+    return _download(visit, "recall_xray", visit.arguments())
 
 
 def download_recorded(visit: Visit) -> Response:
@@ -234,11 +232,9 @@ def ranking(visit: Visit) -> ShownPage:
 def tried(visit: Visit) -> Trial:
     """Both are asked at the same moment, so that nothing but the settings differs."""
     engine, question, now = visit.engine, visit.question(), visit.engine.core.clock()
-    alone = Question.model_validate(question.model_dump(include={"query", "now", "as_of"}, exclude_none=True))
-    shared = {"now": now, "namespace": visit.namespace}
-    plain, query = (
-        engine.recalls.question(question.query, **{**shared, **asked.options(now)}) for asked in (alone, question)
-    )
+    options, shared = question.options(now), {"now": now, "namespace": visit.namespace}
+    moments = {name: options[name] for name in ("now", "as_of") if name in options}
+    plain, query = (engine.recalls.question(question.query, **(shared | asked)) for asked in (moments, options))
     before, after = engine.recalls.ledger(plain), engine.recalls.ledger(query)
     old, new = explain(before), explain(after)
     ranks = {row.memoryId: row.rank for row in old.results}

@@ -81,12 +81,13 @@ class Visit(Struct, frozen=True):
         weights = {WEIGHT + name: f"{weight:g}" for name, weight in self._weights()}
         return ({"q": self.query} if self.query else {}) | options | weights
 
+    def arguments(self) -> dict[str, object]:
+        options = {name: value for name, value in self.params().items() if name in SAID}
+        return {"query": self.query, **options, "weights": dict(self._weights()), "namespace": self.namespace}
+
     def question(self) -> Question:
         """Checked as on every surface; a wrong value is an error that lists the right ones."""
-        options: dict[str, object] = {name: value for name, value in self.params().items() if name in SAID}
-        weights = dict(self._weights())
-        arguments = {"query": self.query, **options, "namespace": self.namespace}
-        return checked(Question, arguments | ({"weights": weights} if weights else {}))
+        return checked(Question, self.arguments())
 
     def _weights(self) -> Iterator[tuple[str, float]]:
         for name, value in self.given.items():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recallens.mcp.tools import Tool
 
 
-SERVED_BY = ("starlette", "uvicorn", "pydantic", "jinja2")
+SERVED_BY = ("starlette", "uvicorn", "jinja2")
 TOOLSETS = ("default", "full")
 COMPATS = ("remnic",)
 PORT = 8766
