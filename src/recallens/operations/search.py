@@ -343,9 +343,8 @@ def retrieve(engine: Engine, call: Call, asked: Retrieve) -> Answer:
 
 
 def search_documents(engine: Engine, call: Call, asked: Question) -> Answer:
-    options = asked.options(engine.core.clock()) | {"documents": "only"}
-    options.setdefault("limit", 10)
-    recall = engine.search(asked.query, **options, certify=True, **call.who())
+    options = asked.options(engine.core.clock())
+    recall = engine.recalls.search_documents(asked.query, **options, certify=True, **call.who())
     return counted(recall, recall_record(recall), recall)
 
 

@@ -83,17 +83,10 @@ def documents(
     given: Given, /, query: tuple[str, ...], limit: int, project: str | None, no_record: bool, why: bool
 ) -> None:
     """Find passages of the documents that were added with `remember --document`."""
-    asked = given.asker({"project": project})
-    with given.engine() as engine:  # the operation of this name certifies its answer, and this command does not
-        recall = engine.recalls.search_documents(
-            " ".join(query), limit=limit, **asked, record=False if no_record else None
-        )
-    if given.json:
-        from recallens.render.records import recall_record
-
-        given.emit(recall_record(recall))
-    else:
-        _print_recall(given, recall, why=why)
+    given.perform(
+        "search_documents", {"query": " ".join(query), "limit": limit, **given.asker({"project": project})},
+        lambda answer: _print_recall(given, answer.value, why=why), no_record=no_record,
+    )  # fmt: skip
 
 
 def _print_recall(given: Given, recall: Recall, *, why: bool) -> None:
