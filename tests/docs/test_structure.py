@@ -23,7 +23,7 @@ PACKAGE = ROOT / "src" / "recallens"
 
 # The most that the tree may have of each; to be tightened whenever it has become smaller.
 MOST_FILES = 250
-MOST_LINES = 36_800
+MOST_LINES = 36_750
 MOST_LINES_OF_THE_MEDIAN = 150
 MOST_LINES_OF_A_FILE = 450
 MOST_NAMES_OF_THE_ENGINE = 30

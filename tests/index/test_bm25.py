@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recallens.engine import Engine
-from recallens.index.bm25 import Bm25, fts5_idf, length_norm, lucene_idf, saturation, weighted_frequency
+from recallens.index.bm25 import Bm25, fts5_idf, length_norm, lucene_idf, saturation
 from recallens.index.lexical import bind_lexical
 from recallens.text.stopwords import query_weights
 from recallens.text.tokenizer import tokenize
@@ -36,12 +36,6 @@ def test_fts5_counts_a_common_term_as_next_to_nothing() -> None:
     assert lucene_idf(10, 10) > 0.04
 
 
-def test_an_occurrence_in_the_head_can_weigh_more() -> None:
-    counts, heads = np.array([3, 1]), np.array([1, 0])
-    assert weighted_frequency(Bm25(), counts, heads).tolist() == [3.0, 1.0]
-    assert weighted_frequency(Bm25(head=2.5), counts, heads).tolist() == [4.5, 1.0]
-
-
 def scores(engine: Engine, text: str, formula: Bm25, namespace: str = "default") -> dict[str, float]:
     with engine.core.snapshot(namespace) as snapshot:
         assert snapshot is not None
@@ -54,7 +48,7 @@ def scores(engine: Engine, text: str, formula: Bm25, namespace: str = "default")
 @given(
     st.lists(drafts(), min_size=1, max_size=25).map(lambda found: World(tuple(found), (), (), (), ())),
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join),
-    st.sampled_from((Bm25(), Bm25(k1=1.2, b=0.5, head=2.0), Bm25(k1=1.2, idf="fts5"))),
+    st.sampled_from((Bm25(), Bm25(k1=1.2, b=0.5), Bm25(k1=1.2, idf="fts5"))),
 )
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_equals_a_naive_implementation(world: World, text: str, formula: Bm25) -> None:
@@ -63,12 +57,14 @@ def test_equals_a_naive_implementation(world: World, text: str, formula: Bm25) -
         ids = populate(engine, world)
         found = scores(engine, text, formula)
         memories = {id: engine.get(id) for id in ids}
-    head = {id: tokenize(" \n".join([*filter(None, (m.title, m.summary)), *m.tags])) for id, m in memories.items()}
-    body = {id: tokenize(m.content) for id, m in memories.items()}
+    held = {
+        id: tokenize(" \n".join([*filter(None, (m.title, m.summary)), *m.tags])) + tokenize(m.content)
+        for id, m in memories.items()
+    }
     active = [id for id, m in memories.items() if m.status == "active"]
-    mean = sum(len(head[id]) + len(body[id]) for id in active) / len(active) if active else 0.0
+    mean = sum(len(held[id]) for id in active) / len(active) if active else 0.0
     weights = {word: weight for word, weight in query_weights(tokenize(text)).items() if weight > 0}
-    vocabulary = {token for id in ids for token in (*head[id], *body[id])}
+    vocabulary = {token for id in ids for token in held[id]}
     terms: list[tuple[set[str], float]] = [({word}, weight) for word, weight in weights.items() if word in vocabulary]
     for word, weight in weights.items():
         opens = len(word) >= 3 or (len(word) == 1 and not word.isascii())
@@ -80,13 +76,11 @@ def test_equals_a_naive_implementation(world: World, text: str, formula: Bm25) -
         expected = 0.0
         for tokens, weight in terms:
 
-            def frequency(of: str, tokens: set[str] = tokens) -> float:
-                in_head = sum(count for token, count in Counter(head[of]).items() if token in tokens)
-                return formula.head * in_head + sum(c for token, c in Counter(body[of]).items() if token in tokens)
+            def frequency(of: str, tokens: set[str] = tokens) -> int:
+                return sum(count for token, count in Counter(held[of]).items() if token in tokens)
 
             tf = frequency(id)
-            length = len(head[id]) + len(body[id])
-            norm = formula.k1 * (1 - formula.b + formula.b * length / max(mean, 1.0))
+            norm = formula.k1 * (1 - formula.b + formula.b * len(held[id]) / max(mean, 1.0))
             holding = sum(frequency(other) > 0 for other in active)
             expected += weight * idf(len(active), holding) * tf * (formula.k1 + 1) / (tf + norm)
         assert found[id] == pytest.approx(expected, abs=1e-9)

@@ -57,7 +57,7 @@ def reading(*rows: np.ndarray) -> WordReading:
 
 def segment(first: int, rows: Sequence[np.ndarray]) -> Segment:
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    return build(first, offsets, np.zeros(len(rows), dtype=np.int32), np.concatenate([terms(), *rows]))
+    return build(first, offsets, np.concatenate([terms(), *rows]))
 
 
 def test_a_long_row_is_read_by_its_beginning() -> None:

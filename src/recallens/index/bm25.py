@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
@@ -19,11 +18,8 @@ FTS5_IDF_FLOOR = 1e-6
 
 
 class Bm25(Struct, frozen=True):
-    """`head` is the weight of an occurrence in title or tags, against 1 in the text."""
-
     k1: float = 1.5
     b: float = 0.75
-    head: float = 1.0
     idf: Literal["lucene", "fts5"] = "lucene"
 
 
@@ -49,8 +45,3 @@ def length_norm(formula: Bm25, lengths: NDArray[Any], mean: float) -> FloatArray
 
 def saturation(formula: Bm25, frequencies: FloatArray, norm: FloatArray) -> FloatArray:
     return frequencies * (formula.k1 + 1.0) / (frequencies + norm)
-
-
-def weighted_frequency(formula: Bm25, counts: NDArray[Any], head_counts: NDArray[Any]) -> FloatArray:
-    frequencies = counts.astype(np.float64)
-    return frequencies if formula.head == 1.0 else frequencies + (formula.head - 1.0) * head_counts

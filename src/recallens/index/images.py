@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-FORMAT = 2
+FORMAT = 3
 _ALIGNMENT = 64
 _HEADER_ROOM = 16  # the header's length and its checksum, as eight hexadecimal digits each
 

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from recallens.index.bm25 import Bm25, idf, length_norm, saturation, weighted_frequency
+from recallens.index.bm25 import Bm25, idf, length_norm, saturation
 from recallens.index.columns import Columns
 from recallens.index.pairs import CODE_WORDS, code_rows, code_share, pair_scores, read
 from recallens.index.segments import Postings, Segment
@@ -250,11 +250,11 @@ class BoundLexical(Struct, eq=False):
         """Rows and frequencies of a term; several numbers of a prefix are one term, so their counts add up."""
         lists = [postings for number in term.numbers for postings in self._index.postings(number)]
         if len(lists) == 1:
-            return lists[0].rows, weighted_frequency(self._formula, lists[0].counts, lists[0].head_counts)
+            return lists[0].rows, lists[0].counts.astype(np.float64)
         if not lists:
             return np.empty(0, dtype=np.int32), np.empty(0)
         rows = np.concatenate([postings.rows for postings in lists])
-        frequencies = np.concatenate([weighted_frequency(self._formula, p.counts, p.head_counts) for p in lists])
+        frequencies = np.concatenate([postings.counts for postings in lists]).astype(np.float64)
         if len(term.numbers) > 1:
             rows, (frequencies,) = added_up(self._index.columns.size, rows, frequencies)
         return rows, frequencies

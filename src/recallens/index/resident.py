@@ -28,7 +28,7 @@ SMALLEST_IMAGE = 2_000
 LONGEST_TAIL = 4_096
 TAIL_SHARE = 0.25
 
-_SEGMENT_ARRAYS = ("offsets", "heads", "forward", "terms", "starts", "rows", "counts", "head_counts")
+_SEGMENT_ARRAYS = ("offsets", "forward", "terms", "starts", "rows", "counts")
 
 
 class Version(Struct, frozen=True, eq=False):

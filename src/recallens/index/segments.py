@@ -21,11 +21,10 @@ _MOST = np.iinfo(np.uint16).max
 
 
 class Postings(Struct, frozen=True, eq=False):
-    """The rows that hold one term, how often, and how often in title and tags."""
+    """The rows that hold one term, and how often."""
 
     rows: Places
     counts: Counts
-    head_counts: Counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,17 +36,15 @@ class Segment:
 
     first: int
     offsets: IntArray
-    heads: Places
     forward: Terms
     terms: Terms
     starts: IntArray
     rows: Places
     counts: Counts
-    head_counts: Counts
     memo: dict[str, BoolArray] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
-        return len(self.heads)
+        return len(self.offsets) - 1
 
     def postings(self, term: int) -> Postings | None:
         # As one of their own kind: for any other number all the terms would be converted first. None is below 0.
@@ -55,39 +52,31 @@ class Segment:
         if at == len(self.terms) or self.terms[at] != term:
             return None
         span = slice(int(self.starts[at]), int(self.starts[at + 1]))
-        return Postings(self.rows[span], self.counts[span], self.head_counts[span])
+        return Postings(self.rows[span], self.counts[span])
 
     def sequence(self, row: int) -> Terms:
         at = row - self.first
         return self.forward[int(self.offsets[at]) : int(self.offsets[at + 1])]
 
 
-def build(first: int, offsets: IntArray, heads: Places, forward: Terms) -> Segment:
+def build(first: int, offsets: IntArray, forward: Terms) -> Segment:
     """Turn sequences around: sort (term, row) pairs once, and count the runs."""
     lengths = np.diff(offsets)
     owner = np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths)
-    within = np.arange(len(forward), dtype=np.int64) - np.repeat(offsets[:-1], lengths)
-    in_head = within < np.repeat(heads, lengths)
-    # The lowest bit says "not in the head", so that the head's share of a run is found by one more search.
-    keys = (forward.astype(np.uint64) << np.uint64(32)) | (owner << np.uint64(1)) | (~in_head).astype(np.uint64)
-    keys.sort()
-    pairs = keys >> np.uint64(1)
+    pairs = (forward.astype(np.uint64) << np.uint64(32)) | owner
+    pairs.sort()
     starts_of_pairs = _starts_of_runs(pairs)
-    ends = np.r_[starts_of_pairs[1:], len(pairs)] if len(pairs) else starts_of_pairs
-    body = np.concatenate([[0], np.cumsum(keys & np.uint64(1), dtype=np.int64)])
-    counts = ends - starts_of_pairs
-    head_counts = counts - (body[ends] - body[starts_of_pairs])
+    counts = np.diff(starts_of_pairs, append=len(pairs))
     unique = pairs[starts_of_pairs]
-    term_of_pair = (unique >> np.uint64(31)).astype(np.uint32)
-    row_of_pair = (unique & np.uint64(0x7FFFFFFF)).astype(np.int32) + np.int32(first)
+    term_of_pair = (unique >> np.uint64(32)).astype(np.uint32)
+    row_of_pair = (unique & np.uint64(0xFFFFFFFF)).astype(np.int32) + np.int32(first)
     firsts = _starts_of_runs(term_of_pair)
     return Segment(
-        first, offsets, heads, forward,
+        first, offsets, forward,
         terms=term_of_pair[firsts],
         starts=np.r_[firsts, len(unique)].astype(np.int64),
         rows=row_of_pair,
         counts=np.minimum(counts, _MOST).astype(np.uint16),
-        head_counts=np.minimum(head_counts, _MOST).astype(np.uint16),
     )  # fmt: skip
 
 
@@ -99,11 +88,10 @@ def from_entries(first: int, nums: Sequence[int] | IntArray, entries: Sequence[L
     """A segment for these memories, in this order; one without an entry is an empty row."""
     known = {entry.num: entry for entry in entries}
     ordered = [known.get(int(num)) for num in nums]
-    heads = np.array([entry.head if entry else 0 for entry in ordered], dtype=np.int32)
     lengths = [len(entry.terms) // 4 if entry else 0 for entry in ordered]
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
     forward = np.frombuffer(b"".join(entry.terms for entry in ordered if entry), dtype=np.uint32)
-    return build(first, offsets, heads, forward)
+    return build(first, offsets, forward)
 
 
 def merge(segments: Sequence[Segment]) -> Segment:
@@ -111,12 +99,7 @@ def merge(segments: Sequence[Segment]) -> Segment:
         return segments[0]
     sizes = np.cumsum([0, *(len(s.forward) for s in segments)])
     offsets = np.concatenate([[0], *(s.offsets[1:] + base for s, base in zip(segments, sizes, strict=False))])
-    return build(
-        segments[0].first,
-        offsets.astype(np.int64),
-        np.concatenate([s.heads for s in segments]),
-        np.concatenate([s.forward for s in segments]),
-    )
+    return build(segments[0].first, offsets.astype(np.int64), np.concatenate([s.forward for s in segments]))
 
 
 def with_segment(segments: tuple[Segment, ...], new: Segment) -> tuple[Segment, ...]:

@@ -75,10 +75,9 @@ class ColumnChanges(Struct, frozen=True):
 
 
 class LexicalEntry(NamedTuple):
-    """The words of one memory: its term numbers in text order, the first `head` of them from title and tags."""
+    """The words of one memory: its term numbers in text order, those of title and tags first."""
 
     num: int
-    head: int
     terms: bytes
 
 

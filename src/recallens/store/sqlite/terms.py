@@ -34,7 +34,7 @@ class SqliteTerms(Struct, frozen=True):
 
     def entries(self, since: int, after: int) -> Iterator[LexicalEntry]:
         rows = self._here.db.execute(
-            "SELECT l.num, l.head, l.terms FROM memories m JOIN lexical l ON l.num = m.num"
+            "SELECT l.num, l.terms FROM memories m JOIN lexical l ON l.num = m.num"
             " WHERE m.ns = ? AND m.seq > ? AND m.num > ? ORDER BY l.num",
             (self._here.key, since, after),
         )
