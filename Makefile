@@ -44,7 +44,7 @@ browser:  ## Debian's Chromium for the tests of the page; does nothing where one
 screenshots: $(DEV_READY) browser  ## docs/images anew, from the sample
 	$(BIN)/python examples/screenshots.py
 
-laws: $(DEV_READY)  ## the property tests with 20 times as many examples as `make test` takes, `make fast` a fifth
+laws: $(DEV_READY)  ## the property tests with twenty times the examples of `make test`
 	RECALLENS_EXAMPLES=1000 $(LONG) -n 2 $$(grep -rl "^from hypothesis import" tests --include "test_*.py")
 
 fuzz: $(DEV_READY)  ## 100,000 arbitrary queries; `make test` runs a short version
