@@ -22,7 +22,7 @@ test: check tests  ## everything that must hold
 check: lint types layers  ## style, types, layers: seconds, once mypy has its cache
 
 fast: $(DEV_READY)  ## the tests that matter while editing: none that is slow, in a browser or over the evaluation data
-	$(PYTEST) -n 2 --dist worksteal -m "not slow and not browser and not data" --ignore tests/browser --ignore tests/http/test_http_fuzz.py
+	RECALLENS_EXAMPLES=10 $(PYTEST) -n 2 --dist worksteal -m "not slow and not browser and not data" --ignore tests/browser --ignore tests/http/test_http_fuzz.py
 
 lint: $(DEV_READY)
 	$(BIN)/ruff check src tests bench examples
@@ -44,7 +44,7 @@ browser:  ## Debian's Chromium for the tests of the page; does nothing where one
 screenshots: $(DEV_READY) browser  ## docs/images anew, from the sample
 	$(BIN)/python examples/screenshots.py
 
-laws: $(DEV_READY)  ## the property tests with 1,000 examples each; `make test` takes 50
+laws: $(DEV_READY)  ## the property tests with twenty times the examples of `make test`
 	RECALLENS_EXAMPLES=1000 $(LONG) -n 2 $$(grep -rl "^from hypothesis import" tests --include "test_*.py")
 
 fuzz: $(DEV_READY)  ## 100,000 arbitrary queries; `make test` runs a short version
@@ -56,7 +56,7 @@ fuzz-http: $(DEV_READY)  ## Schemathesis with all its phases and 100 examples a 
 vault-edits: $(DEV_READY)  ## 500 random edits of a vault, then compared with a fresh index; `make test` runs 60
 	RECALLENS_VAULT_EDITS=500 $(LONG) tests/engine/test_vault_equal.py
 
-soak: $(DEV_READY)  ## eight MCP servers, a command and a watcher on one store for 60 s; `make test` runs 2
+soak: $(DEV_READY)  ## eight MCP servers, a command and a watcher on one store for 60 s; `make test` runs 1
 	RECALLENS_SOAK=60 $(LONG) tests/faults/test_mcp_soak.py tests/faults/test_processes.py
 
 bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run

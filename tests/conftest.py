@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,14 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from laws import EXAMPLES
 from recallens.config import ABOUT
 from recallens.engine import Engine
 from recallens.index.encoders.minilm import MiniLMEncoder
 from recallens.model.memory import IdSource
 from standing import FixedClock, Open
 
-# The same examples on every run, and no clock: a busy machine is not a counterexample. `make laws` takes more of them.
-EXAMPLES = int(os.environ.get("RECALLENS_EXAMPLES", "50"))
+# The same examples on every run, and no clock: a busy machine is not a counterexample.
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=EXAMPLES)
 settings.load_profile("fixed")
 

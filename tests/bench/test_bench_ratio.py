@@ -19,12 +19,12 @@ def _run(script: str, *words: str) -> str:
 
 
 def test_searching_costs_a_small_multiple_of_brute_force() -> None:
-    (row,) = json.loads(_run("search.py", "--sizes", "12000", "--encoder", "hashing:384", "--queries", "100", "--json"))
-    assert row["memories"] == 12_000
-    # Brute force over 12,000 vectors takes well under a millisecond and the other core is busy with other tests, so the
-    # bounds are wide: a query per row or a Python loop over rows would still be far beyond them.
-    assert row["searchRatio"] < 12
-    assert row["pipelineRatio"] < 45
+    (row,) = json.loads(_run("search.py", "--sizes", "8400", "--encoder", "hashing:384", "--queries", "100", "--json"))
+    assert row["memories"] == 8_400
+    # A little more than are simply scanned. Brute force takes well under a millisecond and the other core is busy with
+    # other tests, so the bounds are wide: a query per row or a Python loop over rows would still be far beyond them.
+    assert row["searchRatio"] < 16
+    assert row["pipelineRatio"] < 60
 
 
 def test_an_xray_costs_a_part_of_its_recall() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, ViewportSize, expect, sync_playwright
 
 from recallens.engine import Engine
 from recallens.server import running
@@ -23,6 +24,7 @@ QUIET = (
     # turn the browser's cache off, and every page would load its styles anew.)
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )  # fmt: skip
+DESKTOP: ViewportSize = {"width": 1280, "height": 900}
 REQUIRED = "RECALLENS_REQUIRE_BROWSER"
 # A busy machine is slow and not wrong.
 PATIENCE_MS = 30_000
@@ -86,29 +88,63 @@ def watched() -> Watched:
     return Watched()
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Page:
+    """For one test after the other: a process of its own for each would cost more than its pages."""
+    page = browser.new_context(viewport=DESKTOP).new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    return page
+
+
+@contextmanager
+def cleared(tab: Page, origins: set[str]) -> Iterator[Page]:
+    """Afterwards nothing is left of what the sites kept in it, nor of what the test set."""
+    yield tab
+    tab.goto("about:blank")
+    session = tab.context.new_cdp_session(tab)
+    for origin in origins:
+        session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+    session.detach()
+    tab.set_viewport_size(DESKTOP)
+    tab.emulate_media(color_scheme="null")
+
+
 @pytest.fixture
-def opens(browser: Browser, watched: Watched) -> Iterator[Opens]:
-    """Opens a tab; every request off its first site fails the test."""
+def opens(browser: Browser, tab: Page, watched: Watched) -> Iterator[Opens]:
+    """Opens a page in the tab, or with options in one of its own; every request off its site fails the test."""
     contexts: list[BrowserContext] = []
+    origins: set[str] = set()
+    listeners: list[tuple[BrowserContext | Page, str, Callable[..., object]]] = []
 
     def opening(address: str, path: str = "/", **options: object) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-        contexts.append(context)
+        page = tab
+        if options:
+            contexts.append(browser.new_context(**{"viewport": DESKTOP, **options}))
+            page = contexts[-1].new_page()
+            page.set_default_timeout(PATIENCE_MS)
+        assert options or not origins, "the tab shows a page of this test already"
+        origins.add(address)
 
         def look(request: Request) -> None:
             if not request.url.startswith((address + "/", "data:")):
                 watched.outbound.append(request.url)
 
-        context.on("request", look)
-        page = context.new_page()
-        page.on("dialog", lambda dialog: (watched.dialogs.append(dialog.message), dialog.dismiss()))
-        page.on("pageerror", lambda error: watched.errors.append(str(error)))
-        page.on("console", lambda said: watched.errors.append(said.text) if said.type == "error" else None)
-        page.set_default_timeout(PATIENCE_MS)
+        added = [
+            (page.context, "request", look),
+            (page, "dialog", lambda dialog: (watched.dialogs.append(dialog.message), dialog.dismiss())),
+            (page, "pageerror", lambda error: watched.errors.append(str(error))),
+            (page, "console", lambda said: watched.errors.append(said.text) if said.type == "error" else None),
+        ]
+        listeners.extend(added)
+        for place, event, listener in added:
+            place.on(event, listener)
         page.goto(address + path)
         return page
 
-    yield opening
+    with cleared(tab, origins):
+        yield opening
+    for place, event, listener in listeners:
+        place.remove_listener(event, listener)
     for context in contexts:
         context.close()
     watched.nothing()

@@ -54,7 +54,7 @@ def paths(harbor: Engine) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_no_violation_light_or_dark(opens, address: str, paths: dict[str, str], name: str) -> None:
-    page = opens(address, paths[name], color_scheme="light")
+    page = opens(address, paths[name])
     for scheme, options in (("light", EVERYTHING), ("dark", COLOURS)):
         page.emulate_media(color_scheme=scheme)
         found = Axe().run(page, options=options)

@@ -92,6 +92,7 @@ def test_a_file_that_is_no_text(run: Run, home: Path) -> None:
     assert "photo.png is not UTF-8 text (byte 0 is 0x89)" in run("remember", "--file", "photo.png", code=2).stderr
 
 
+@pytest.mark.slow
 def test_text_that_is_not_utf8_on_the_command_line() -> None:
     kept = spawn("remember", os.fsdecode(b"broken \xff byte"), "--project", os.fsdecode(b"p\xff"))
     assert kept.returncode == 0

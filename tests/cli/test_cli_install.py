@@ -208,6 +208,7 @@ def test_the_folders_that_users_move(at_home: Path, run: Run, monkeypatch: pytes
     assert entry_in(at_home / "claude" / ".claude.json") is not None
 
 
+@pytest.mark.slow
 def test_the_entry_starts_a_server_that_answers(at_home: Path, run: Run) -> None:
     run("install", "--client", "claude-code", "--store", "s.db")
     entry = entry_in(at_home / ".mcp.json")

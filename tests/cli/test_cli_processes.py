@@ -12,7 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_scene import EXAMPLES, RECALLENS, Ask, spawn, write_lines
+from cli_scene import RECALLENS, Ask, spawn, write_lines
+
+from sample import newcomer
 
 pytestmark = pytest.mark.slow
 
@@ -22,12 +24,14 @@ def bulk(path: Path, count: int, word: str = "parcel") -> Path:
     return write_lines(path, [{"content": text, "key": f"{word}-{n}"} for n, text in enumerate(texts)])
 
 
-def test_a_new_user_with_the_real_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_user_with_the_real_encoder(
+    home: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("RECALLENS_ENCODER")
-    assert "encoder    minilm" in spawn("init").stdout
-    loaded = spawn("remember", "--jsonl", EXAMPLES)
-    assert loaded.returncode == 0, loaded.stderr
-    assert loaded.stdout.startswith("remembered 130 memories")
+    data = shutil.copytree(newcomer(tmp_path_factory), home / "newcomer")
+    monkeypatch.setenv("XDG_DATA_HOME", str(data))
+    assert "encoder    minilm" in (data / "init").read_text(encoding="utf-8")
+    assert (data / "remember").read_text(encoding="utf-8").startswith("remembered 130 memories")
     found = json.loads(spawn("search", "--json", "Why do handsets exhibit outdated assignments at dawn?").stdout)
     assert found["results"][0]["memory"]["sourceId"] == "mobile-stale-after-sleep"
     assert "나루물류 요청 한도 초당 50건" in spawn("search", "나루물류요청한도", "-k", "1").stdout

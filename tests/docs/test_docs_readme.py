@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+
+from sample import newcomer
 
 pytestmark = pytest.mark.slow
 
@@ -29,9 +32,8 @@ MEASURED = (
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("readme") / "harbor.db"
-    _run(path, "remember", "--jsonl", str(ROOT / "examples" / "memories.jsonl"))
-    return path
+    data = shutil.copytree(newcomer(tmp_path_factory), tmp_path_factory.mktemp("readme") / "data")
+    return Path(data) / "recallens" / "store.db"
 
 
 def _run(store: Path, *words: str) -> str:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from laws import taking
 from recallens.cli import jsonl
 from recallens.cli.given import Given
 from recallens.engine import Engine
@@ -70,14 +71,14 @@ def lawful(context: Context) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@taking(30)
 @given(st.sampled_from(TASKS), st.integers(1, 12_000))
 def test_used_is_the_blocks_cost_and_never_over_the_total(sample: Engine, task: str, tokens: int) -> None:
     lawful(sample.context(task, tokens))
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@taking(20)
 @given(st.sampled_from(TASKS), st.integers(1, 9_000))
 def test_what_the_next_tokens_buy_is_what_they_bring(sample: Engine, task: str, tokens: int) -> None:
     now, later = sample.context(task, tokens), sample.context(task, tokens + 500)
@@ -86,7 +87,7 @@ def test_what_the_next_tokens_buy_is_what_they_bring(sample: Engine, task: str, 
     assert set(ids(now)) - set(ids(later)) == {item.name for item in now.next.leaves}
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@taking(30)
 @given(st.lists(st.text(min_size=1, max_size=120).filter(str.strip), min_size=1, max_size=6), st.integers(1, 700))
 def test_no_text_breaks_the_budget_or_the_frame(texts: list[str], tokens: int) -> None:
     with a_folder() as folder, open_world(folder / "s.db") as engine:

@@ -15,6 +15,8 @@ from notes import Notes, sections, synced
 from recallens.engine import Engine
 from standing import Open
 
+pytestmark = pytest.mark.slow
+
 EDITS = int(os.environ.get("RECALLENS_VAULT_EDITS", "60"))
 QUERIES = max(40, min(200, EDITS))
 VOCABULARY = """

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from made import made_once
 from recallens import Engine
 from recallens.index.encoders.minilm import MiniLMEncoder
 from recallens.model.citation import FileCitation
@@ -31,20 +33,26 @@ ENGLISH_ONLY = {
 }
 
 
+def fill(folder: Path, encoder: MiniLMEncoder) -> None:
+    pages = folder / "pages"
+    for name in ("react-en", "react-ko"):
+        with tarfile.open(Path(str(DATA)) / "vaults" / f"{name}.tar.gz") as archive:
+            archive.extractall(pages, filter="data")
+    for page in ENGLISH_ONLY.values():
+        (pages / "react-ko" / "src" / "content" / page).unlink()
+    with Engine.open(folder / "store.db", encoder=encoder) as engine:
+        engine.vaults.add(pages, name="react")
+        engine.vaults.sync("react")
+        engine.maintenance.publish()
+
+
 @pytest.fixture(scope="module")
-def react(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+def react(tmp_path_factory: pytest.TempPathFactory, minilm: MiniLMEncoder) -> Iterator[Engine]:
     if DATA is None:
         pytest.skip("RECALLENS_EVAL_DATA is not set: the vaults of React's pages are not here")
-    folder = tmp_path_factory.mktemp("react")
-    for name in ("react-en", "react-ko"):
-        with tarfile.open(Path(DATA) / "vaults" / f"{name}.tar.gz") as archive:
-            archive.extractall(folder, filter="data")
-    for page in ENGLISH_ONLY.values():
-        (folder / "react-ko" / "src" / "content" / page).unlink()
-    engine = Engine.open(tmp_path_factory.mktemp("store") / "store.db", encoder=MiniLMEncoder())
-    engine.vaults.add(folder, name="react")
-    engine.vaults.sync("react")
-    return engine
+    folder = made_once(tmp_path_factory, "react", lambda folder: fill(folder, minilm))
+    with Engine.open(folder / "store.db", encoder=minilm) as engine:
+        yield engine
 
 
 def pages(engine: Engine, question: str) -> list[str]:

@@ -27,7 +27,7 @@ from recallens.engine import Engine
 
 pytestmark = pytest.mark.slow
 
-SECONDS = float(os.environ.get("RECALLENS_SOAK", "2"))
+SECONDS = float(os.environ.get("RECALLENS_SOAK", "1"))
 # The encoder of the test knows no meaning, and among thousands of crates what it takes for meaning outranks a word.
 WIDE = 50
 SERVERS = 8

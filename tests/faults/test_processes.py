@@ -18,12 +18,13 @@ from recallens.errors import EncoderMismatch
 from recallens.index import resident
 from recallens.ingest.draft import Draft
 
+pytestmark = pytest.mark.slow
+
 COLLEAGUE = Path(__file__).with_name("colleague.py")
 # `make soak` lets them work for longer.
 SECONDS = float(os.environ.get("RECALLENS_SOAK", "2"))
 
 
-@pytest.mark.slow
 def test_three_writers_and_two_readers_on_one_new_store(tmp_path: Path) -> None:
     """They even create it together. Nobody sees an error, nothing is lost, what is acknowledged is found at once."""
     notes, store = tmp_path / "notes", tmp_path / "store.db"

@@ -157,6 +157,7 @@ def test_metrics_count_and_tell_nothing(scene: Scene) -> None:
         assert word not in text
 
 
+@pytest.mark.slow
 def test_threads_find_what_one_finds(scene: Scene) -> None:
     """The same questions at once, in two languages, while memories come in beside them."""
     engine = scene.engine

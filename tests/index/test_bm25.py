@@ -7,9 +7,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from laws import taking
 from recallens.engine import Engine
 from recallens.index.bm25 import Bm25, fts5_idf, length_norm, lucene_idf, saturation
 from recallens.index.lexical import bind_lexical
@@ -50,7 +51,7 @@ def scores(engine: Engine, text: str, formula: Bm25, namespace: str = "default")
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join),
     st.sampled_from((Bm25(), Bm25(k1=1.2, b=0.5), Bm25(k1=1.2, idf="fts5"))),
 )
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@taking(40)
 def test_equals_a_naive_implementation(world: World, text: str, formula: Bm25) -> None:
     """Over random stores with rows of every status: only the active ones are counted, all of them are scored."""
     with a_folder() as folder, open_world(folder / "store.db") as engine:

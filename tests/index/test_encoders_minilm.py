@@ -82,6 +82,7 @@ def test_a_vector_is_the_same_bytes_in_any_company(encoder: MiniLMEncoder, texts
     np.testing.assert_array_equal(MiniLMEncoder(threads=2).encode_documents(texts), alone)
 
 
+@pytest.mark.slow
 def test_threads_share_one_encoder(texts: list[str]) -> None:
     encoder = MiniLMEncoder()
     with ThreadPoolExecutor(8) as pool:

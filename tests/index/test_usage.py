@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from laws import taking
 from recallens.engine import Engine
 from recallens.model.memory import Sector
 from recallens.model.salience import DAY_MS, DECAY_PER_DAY
@@ -19,7 +20,7 @@ ACTS = st.lists(st.tuples(st.sampled_from(("confirm", "search", "repeat", "wait"
 
 
 @given(ACTS)
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@taking(30)
 def test_usage_at_any_time_is_what_the_columns_held_then(acts: list[tuple[str, int]]) -> None:
     with a_folder() as folder, open_world(folder / "store.db") as engine:
         texts = ["alpha is the first", "beta is the second", "gamma is the third"]

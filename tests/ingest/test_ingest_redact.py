@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from laws import taking
 from recallens.ingest.redact import redact
 
 MIXED = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0z"
@@ -139,7 +140,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=400)
+@taking(400)
 @given(st.lists(PIECES | st.text(alphabet=st.characters(), max_size=5), max_size=14).map("".join))
 def test_redacting_twice_changes_nothing(text: str) -> None:
     once, _ = redact(text)

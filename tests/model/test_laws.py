@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from laws import taking
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.pool import Pool
 from recallens.model.verdict import ID_DTYPE, Found, Gate, Note, Pick, Round, Term, Verdict
@@ -168,7 +169,7 @@ def test_a_row_once_found_never_leaves_the_pool(ledger: Ledger) -> None:
 
 
 @given(recalls())
-@settings(max_examples=50)
+@taking(50)
 def test_a_verdict_does_not_change_the_pool_it_is_applied_to(ledger: Ledger) -> None:
     pool = Pool()
     for entry in ledger.entries:

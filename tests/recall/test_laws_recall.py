@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from laws import taking
 from recallens.engine import Engine
 from recallens.index import resident
 from recallens.model.ledger import Ledger
@@ -23,8 +24,8 @@ from recallens.recall import gates, pipeline
 from recallens.recall.gates import FilterRule
 from worlds import World, a_folder, open_world, populate, populated, questions, worlds
 
-few = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-fewer = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+few = taking(25)
+fewer = taking(15)
 Question = dict[str, Any]
 asked = st.lists(questions, min_size=1, max_size=4)
 
@@ -61,7 +62,7 @@ def test_replay_gives_the_same_ids_order_and_scores(world: World, asked: list[Qu
             pool = Ledger.from_json(stored).replay()
             order = pool.ranked()
             replayed = [(pool.ids[at].decode(), float(pool.score[at])) for at in order]
-            assert replayed == answer(recall)
+            assert replayed == [(result.memory.id, result.score) for result in recall.returned]
 
 
 @given(worlds(), asked, st.randoms(use_true_random=False))

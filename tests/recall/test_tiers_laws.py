@@ -6,9 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from laws import taking
 from recallens.engine import Engine
 from recallens.model.memory import IdSource
 from recallens.model.query import GRAPH_FLOOR
@@ -16,7 +17,7 @@ from recallens.model.snapshot import Snapshot
 from standing import FixedClock
 from worlds import WORDS, World, a_folder, populate, questions, worlds
 
-few = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+few = taking(30)
 ties = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.sampled_from((0.1, 0.2, 0.5, 1.0))), max_size=12)
 asked = st.lists(
     st.builds(

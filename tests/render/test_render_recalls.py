@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from xray_schema import problems
 
+from laws import taking
 from recallens import Draft, Engine
 from recallens.model.ledger import Ledger
 from recallens.render import render, writers
@@ -16,7 +17,7 @@ from recallens.render.records import recall_record
 from recallens.xray.explain import explain
 from worlds import World, populated, questions, worlds
 
-few = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+few = taking(15)
 asked = st.lists(questions, min_size=1, max_size=3)
 
 

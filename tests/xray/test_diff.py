@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from msgspec.structs import replace
 
+from laws import taking
 from recallens.engine import Engine
 from recallens.model.ledger import Ledger
 from recallens.model.memory import as_json, minted_at
@@ -25,7 +26,7 @@ from recallens.xray.replay import replay
 from standing import FixedClock
 from worlds import World, populated, questions, worlds
 
-few = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+few = taking(25)
 Question = dict[str, Any]
 
 

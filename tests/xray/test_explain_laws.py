@@ -6,14 +6,15 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from laws import taking
 from recallens.xray.explain import explain
 from worlds import World, populated, questions, worlds
 
-few = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+few = taking(25)
 asked = st.lists(questions, min_size=1, max_size=3)
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 from msgspec.structs import replace
 
+from laws import taking
 from recallens import Draft
 from recallens.engine import Engine
 from recallens.model.ledger import Entry, Ledger
@@ -24,7 +25,7 @@ from recallens.xray.replay import compare_live, replay
 from standing import FixedClock
 from worlds import World, populated, questions, worlds
 
-few = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+few = taking(30)
 TEXTS = (
     "we cache tracking lookups for a minute",
     "the cache is cleared on every deploy",
@@ -66,8 +67,8 @@ def test_a_stored_ledger_gives_the_same_ids_order_and_scores(world: World, asked
         for question in asked:
             recall = engine.recall(engine.recalls.query(**question))
             again = replay(stored(recall.ledger), digest=recall.ledger.digest())
-            assert again.ids == tuple(result.memory.id for result in recall.results)
-            assert again.scores == tuple(result.score for result in recall.results)
+            assert again.ids == tuple(result.memory.id for result in recall.returned)
+            assert again.scores == tuple(result.score for result in recall.returned)
             assert again.considered == len(recall.ledger.replay())
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
+from laws import taking
 from recallens.engine import Engine
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.pool import Pool
@@ -16,7 +17,7 @@ from recallens.model.verdict import ID_DTYPE, Found, Pick, Term, Verdict
 from recallens.xray.sensitivity import sensitivity
 from worlds import World, populated, questions, worlds
 
-few = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+few = taking(30)
 NAMES = tuple(f"{letter * 26}" for letter in "ABCDE")
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
+from laws import taking
 from recallens.engine import Engine
 from recallens.errors import InvalidInput
 from recallens.model.ledger import Ledger
@@ -20,7 +21,7 @@ from recallens.xray.why_not import KeptOut, Returned, Unknown, WhyNot, why_not
 from standing import START_MS, FixedClock
 from worlds import World, populate, populated, questions, worlds
 
-few = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+few = taking(25)
 NOBODY = "0" * 26
 
 
