@@ -134,10 +134,10 @@ def measure(engine: Engine, asked: Sequence[str]) -> list[dict[str, float]]:
         spent["pace"] = max(before, pace())
         started = time.perf_counter_ns()
         told = [dict(entry.verdict.data) for entry in recall.ledger.entries if isinstance(entry.verdict, Note)]
-        told += [dict(recall.ledger.query), *(dict(result.parts) for result in recall.returned)]
+        told += [dict(recall.ledger.query), *(dict(result.parts) for result in recall.results)]
         spent["told"] = time.perf_counter_ns() - started
         started = time.perf_counter_ns()
-        for result in recall.returned:
+        for result in recall.results:
             _ = result.highlights
         spent["highlights"] = time.perf_counter_ns() - started
         rows.append({stage: nanos / 1e6 for stage, nanos in spent.items()})

@@ -45,8 +45,12 @@ STEPS: tuple[Step, ...] = (
         ("search", "E-AUTH-4012", "-k", "2"),
     ),
     (
-        "No content word in common: only the meaning matches.",
-        ("search", "Why do handsets exhibit outdated assignments at dawn?", "-k", "1"),
+        "In other words: the memory speaks of vans at the gate of a depot.",
+        ("search", "When do trucks wait longest to enter the warehouse?", "-k", "1"),
+    ),
+    (
+        "Nothing is better than something that merely resembles it.",
+        ("search", "Who waters the plants in the office?"),
     ),
     (
         "As an agent asks: a line a result, and a certificate that names the half of the question nothing answers.",
@@ -67,7 +71,7 @@ STEPS: tuple[Step, ...] = (
         ("install", "--client", "claude-code", "--dry-run"),
     ),
     (
-        "The X-ray of a recall: who served each result, how its score adds up, each filter's verdict, the near misses.",
+        "The X-ray of a recall: why each result came, what the filters took away, the near misses.",
         ("xray", "How long do we cache tracking lookups now?", "-k", "2"),
     ),
 )

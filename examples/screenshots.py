@@ -111,7 +111,7 @@ def lived_in(engine: Engine) -> None:
         for question in questions[: 1 + (back * 7) % 5]:
             engine.search(question, now=engine.core.clock() - back * 86_400_000 + len(question) * 1_000)
     for question in questions[:4]:
-        best = [one.memory.id for one in engine.recall(engine.recalls.query(question, limit=10)).results]
+        best = [one.memory.id for one in engine.recall(engine.recalls.query(question, limit=10, cut=False)).results]
         rate(engine, "rated", question, {best[0]: 3, best[1]: 1, best[3]: 2}, namespace="default")
 
 

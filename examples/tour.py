@@ -52,7 +52,7 @@ for entry in brief.entries:
 certificate = brief.certificate
 assert certificate is not None
 print("missing:", certificate["missing"])
-for moment in memory.layers.around(brief.entries[0].id, window=400):
+for moment in memory.layers.around(brief.entries[0].handle, window=400).entries:
     print(moment.text.splitlines()[0])
 
 # %% Why is the old decision not there? The answer was checked by asking again.

@@ -1,4 +1,4 @@
-"""A client waits for the list of tools about as long as for the SDK alone."""
+"""A client has the answer of its first search within two seconds of the server's start."""
 
 import json
 import subprocess
@@ -12,11 +12,11 @@ pytestmark = pytest.mark.slow
 BENCH = Path(__file__).parents[2] / "bench" / "mcp_start.py"
 
 
-def test_a_client_waits_little_longer_than_for_the_sdk_alone() -> None:
+def test_the_first_search_is_answered_within_two_seconds_of_the_start() -> None:
     told = subprocess.run(
-        [sys.executable, str(BENCH), "--runs", "2"], check=True, capture_output=True, text=True
+        [sys.executable, str(BENCH), "--runs", "3"], check=True, capture_output=True, text=True
     ).stdout
     found = json.loads(told)
-    # On a busy machine the SDK takes longer, and so does all the rest.
-    assert found["overSeconds"] < found["aimSeconds"] or found["ratio"] < 1.8, found
-    assert found["toolsTokens"] < 2_000
+    # On a busy machine everything takes longer, but not more of a processor.
+    assert found["leastFirstSearchSeconds"] < found["aimSeconds"] or found["cpuSeconds"] < found["aimSeconds"], found
+    assert found["toolsTokens"] <= 2_000

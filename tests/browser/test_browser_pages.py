@@ -28,21 +28,68 @@ def titles(page: Page) -> list[str]:
     return page.locator("[data-result] a.name").all_inner_texts()
 
 
-def test_a_search_shows_why_each_result_is_there(opens, address: str) -> None:
-    page = opens(address)
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_search_begins_with_the_answer(opens, address: str, width: int) -> None:
+    page = opens(address, viewport={"width": width, "height": 844})
     page.get_by_label("Your question").fill(CACHE)
     page.keyboard.press("Enter")
+    verdict = page.locator(".verdict.answered")
+    expect(verdict.locator(".sentence")).to_contain_text("cached until an event makes them wrong")
+    expect(verdict.locator(".sentence mark").first).to_be_visible()
+    expect(verdict.locator(".source")).to_contain_text("Tracking cache is invalidated by events")
+    box, first = verdict.bounding_box(), page.locator("[data-result]").first.bounding_box()
+    assert box is not None
+    assert first is not None
+    assert box["y"] + box["height"] <= 844  # on the first screen, whole
+    assert box["y"] < first["y"]
+    tallest = page.evaluate("Math.max(...[...document.querySelectorAll('[data-result]')].map(e => e.offsetHeight))")
+    assert tallest <= 300
+    assert page.locator("details.aside[open]").count() == 0
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("question", ["who waters the office plants", "사무실 화분에 물은 누가 주나"])
+def test_where_nothing_answers_the_page_begins_with_that(opens, address: str, width: int, question: str) -> None:
+    page = opens(address, at("/", q=question), viewport={"width": width, "height": 844})
+    verdict = page.locator(".verdict.silent")
+    expect(verdict.locator(".sentence")).to_have_text("Nothing here answers this.")
+    box = verdict.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 844
+    assert page.locator(".badge.good:visible").count() == 0
+
+
+def test_a_search_shows_why_each_result_is_there(opens, address: str) -> None:
+    page = opens(address, at("/", q=CACHE))
     first = page.locator("[data-result]").first
     expect(first.locator("a.name")).to_have_text("Tracking cache is invalidated by events")
+    expect(first.locator(".cites")).to_contain_text("src/harbor/cache.py:40-97")
+    expect(first.locator(".badge:visible")).to_have_count(0)
+    first.get_by_text("Why it came").click()
     expect(first.locator(".why")).to_contain_text(re.compile(r"1st"))
-    expect(first.locator("mark").first).to_be_visible()
-    pieces = first.locator("svg.bar rect")
-    assert pieces.count() >= 3
+    assert first.locator("svg.bar rect").count() >= 3
     assert "Score" in (first.locator("svg.bar").get_attribute("aria-label") or "")
     expect(first.locator(".badge.good")).to_have_text("✓ safe")
-    expect(first.locator(".cites")).to_contain_text("src/harbor/cache.py:40-97")
-    expect(page.locator(".certificate")).to_contain_text("100%")
+    page.get_by_text("What was kept out").click()
     expect(page.get_by_role("heading", name="Just missed")).to_be_visible()
+    page.get_by_text("What is covered").first.click()
+    expect(page.locator(".certificate")).to_contain_text("100%")
+
+
+def test_markdown_is_rendered_and_no_text_stands_twice(opens, fresh: tuple[Engine, str]) -> None:
+    engine, address = fresh
+    note = "# Cache\n\n> Replaced by [[adr-3]].\n\n**Decision.** Lookups are kept for `300` seconds.\n\n- one\n- two\n"
+    titled = engine.remember(note, title="Cache")
+    engine.remember("The broker's disk filled up on 17 June.")
+    page = opens(address, at("/", q="how long are lookups kept", limit="2"))
+    text = page.locator("main").inner_text()
+    assert not re.search(r"\*\*|\[\[|^#|`|^>", text, re.MULTILINE)
+    assert text.count("The broker's disk filled up") <= 1
+    page.goto(f"{address}/memories/{titled.id}")
+    content = page.locator(".content")
+    assert content.locator("blockquote, strong, code, li").count() == 5
+    expect(content.locator("h3")).to_have_count(0)
 
 
 def test_the_same_part_has_the_same_colour_in_bar_and_legend(opens, address: str) -> None:
@@ -63,6 +110,8 @@ def test_the_same_part_has_the_same_colour_in_bar_and_legend(opens, address: str
 
 def test_a_question_about_both_halves_names_what_is_missing(opens, address: str) -> None:
     page = opens(address, at("/", q="flush the tracking cache and xylophones"))
+    expect(page.locator(".verdict .missing")).to_contain_text("xylophones")
+    page.get_by_text("What is covered").first.click()
     expect(page.locator(".certificate .lacks")).to_contain_text("xylophones")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from cli_scene import EXAMPLES, Ask, Remember, Run
@@ -11,11 +12,15 @@ from recallens.text.token_count import count_tokens
 
 def test_the_block_goes_to_stdout_and_the_figures_to_stderr(run: Run, ask: Ask) -> None:
     run("remember", "--jsonl", EXAMPLES)
-    done = run("context", "인증 토큰 갱신", "--tokens", "2000")
-    record = ask("context", "인증 토큰 갱신", "--tokens", "2000", "--no-record")
-    assert done.stdout == record["block"]
-    assert record["budget"]["used"] == count_tokens(done.stdout) <= 2000
-    assert f"used: {record['budget']['used']:,} of 2,000 tokens" in done.stderr
+    task = "how do we deploy, and what goes wrong with the tracking cache"
+    done = run("context", task, "--tokens", "800")
+    told = run("--json", "context", task, "--tokens", "800", "--no-record").stdout
+    record = json.loads(told)
+    # Each form holds to the budget as it is printed, so that the text has room for more than the record.
+    assert record["budget"]["used"] == count_tokens(told) <= 800
+    assert len(record["block"]) <= len(done.stdout)
+    assert f"used: {count_tokens(done.stdout):,} of 800 tokens" in done.stderr
+    assert count_tokens(done.stdout) <= 800
     assert "left out: " in done.stderr
     assert "next 500: " in done.stderr
     assert record["recorded"] is False
@@ -29,7 +34,8 @@ def test_formats_and_options(home: Path, run: Run, ask: Ask, remember: Remember)
     record = ask("context", "call", "warm_up", "--constitution", "C.md", "--project", "api", "--session", "s9")
     assert [section["items"][0]["id"] for section in record["sections"] if section["items"]] == ["C.md", id]
     assert record["task"] == "call warm_up"
-    assert list(record["auditEntryIds"]) == [id]
+    assert record["recorded"] is True
+    assert set(record["snapshots"]) >= {"general"}
     assert run("context", "warm_up", "--format", "markdown").stdout.startswith("# Context\n")
     assert run("context", "warm_up", "--format", "json").stdout.startswith("{")
     assert ask("session", "show", "s9")["memories"][0]["usageType"] == "recalled"

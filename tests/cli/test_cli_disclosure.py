@@ -7,17 +7,32 @@ from pathlib import Path
 
 from cli_scene import Ask, Remember, Run
 
+from recallens.text.token_count import count_tokens
+
 
 def test_brief_is_layer_one_with_its_certificate(run: Run, ask: Ask, remember: Remember) -> None:
     remember("The billing service uses PostgreSQL as its database")
-    question = ("search", "which database does the billing service use and who approves hotfixes", "--brief")
+    question = ("search", "which database does the billing service use and who approves hotfixes", "--brief", "--all")
     answer = ask(*question)
     assert {"id", "summary", "utilityScore", "type", "citations"} <= answer["results"][0].keys()
     assert answer["certificate"]["missing"] == ["who approves hotfixes"]
     assert answer["metadata"]["strategy"] == "standard"
     shown = run(*question).stdout
-    assert "[HYPOTHESIS] The billing service uses PostgreSQL" in " ".join(shown.split())
-    assert "missing: “who approves hotfixes”" in " ".join(shown.split())
+    assert shown.startswith("m1 ")
+    assert "(hypothesis): The billing service uses PostgreSQL as its database\n" in shown
+    assert "missing: who approves hotfixes" in shown
+
+
+def test_the_callers_limits_hold_as_sent(run: Run, remember: Remember) -> None:
+    for at in range(12):
+        remember(
+            f"Lookup {at} is cached for {at} minutes, as the team has decided after a long discussion of the matter"
+        )
+    for flags in ((), ("--json",)):
+        for limit in (40, 100, 300):
+            sent = run("search", "how long are lookups cached", "--brief", "--max-tokens", str(limit), *flags).stdout
+            assert count_tokens(sent) <= limit
+        assert run("search", "how long are lookups cached", "--brief", "-k", "1", *flags).stdout.count("Lookup ") == 1
 
 
 def test_intent_alpha_beta_and_scope_are_part_of_the_question(run: Run, ask: Ask, remember: Remember) -> None:

@@ -29,7 +29,17 @@ def test_json_is_one_object_a_set_and_preset(run: Run, talks: Path, home: Path) 
         ("talks", "default"), ("talks", "bm25"), ("pages", "default"), ("pages", "bm25"),
     ]  # fmt: skip
     for row in told:
-        assert set(row) == {"dataset", "preset", "encoder", "metrics", "byType", "queries", "seconds"}
+        assert set(row) == {
+            "dataset",
+            "preset",
+            "encoder",
+            "metrics",
+            "byType",
+            "queries",
+            "seconds",
+            "delivered",
+            "calibration",
+        }
     assert told[1]["metrics"]["recall_all@5"] == 1.0
     assert set(told[2]["metrics"]) == {"ndcg@10", "recall@10", "recall_all@5", "mrr@10"}
     assert not (home / "data").exists()  # the user's own store is not touched

@@ -45,7 +45,7 @@ def lines(text: str) -> list[dict[str, Any]]:
 def test_json_has_metrics_tags_and_the_misses_with_their_why_not(run: Run, golden: Path) -> None:
     (told,) = lines(run("eval", golden, "--misses", "--json").stdout)
     assert list(told) == [
-        "golden", "preset", "options", "encoder", "metrics", "byTag", "queries", "seconds", "misses",
+        "golden", "preset", "options", "encoder", "metrics", "byTag", "queries", "seconds", "delivered", "misses",
     ]  # fmt: skip
     assert (told["golden"], told["preset"], told["queries"]) == ("golden", "default", 3)
     assert told["metrics"]["recall@5"] == pytest.approx(2.5 / 3, abs=1e-6)
@@ -114,7 +114,17 @@ def test_datasets_are_gated_and_compared_the_same_way(run: Run, home: Path, monk
     run("eval", "--dataset", pages, "--preset", "bm25", "--out", "bm25.json")
     shown = run("eval", "--dataset", pages, "--compare", "bm25.json", "--min", "mrr@10=0.5", "--json")
     row, compared, gates = lines(shown.stdout)
-    assert set(row) == {"dataset", "preset", "encoder", "metrics", "byType", "queries", "seconds"}
+    assert set(row) == {
+        "dataset",
+        "preset",
+        "encoder",
+        "metrics",
+        "byType",
+        "queries",
+        "seconds",
+        "delivered",
+        "calibration",
+    }
     assert compared["runs"][0]["against"] == "bm25"
     assert {one["expected"] for one in compared["runs"][0]["moved"]} <= {"d1", "d2", "d3"}
     assert gates["passed"] is True

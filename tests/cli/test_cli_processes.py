@@ -32,8 +32,8 @@ def test_a_new_user_with_the_real_encoder(
     monkeypatch.setenv("XDG_DATA_HOME", str(data))
     assert "encoder    minilm" in (data / "init").read_text(encoding="utf-8")
     assert (data / "remember").read_text(encoding="utf-8").startswith("remembered 130 memories")
-    found = json.loads(spawn("search", "--json", "Why do handsets exhibit outdated assignments at dawn?").stdout)
-    assert found["results"][0]["memory"]["sourceId"] == "mobile-stale-after-sleep"
+    found = json.loads(spawn("search", "--json", "When do trucks wait longest to enter the warehouse?").stdout)
+    assert found["results"][0]["memory"]["sourceId"] == "depot-queue-vans"
     assert "나루물류 요청 한도 초당 50건" in spawn("search", "나루물류요청한도", "-k", "1").stdout
     assert spawn("doctor").stdout.endswith("no problems\n")
 

@@ -29,15 +29,15 @@ def test_retrieve_prints_one_context_and_the_lessons_apart(run: Run, notes: None
 def test_retrieve_in_json_has_the_specified_fields_and_the_context(ask: Ask, notes: None) -> None:
     record = ask("retrieve", "cache lookups", "--context-budget", "500", "--open-file", "src/cache.py")
     assert record["contextBudget"] == 500
-    assert record["context"].startswith("<memories>")
-    assert record["lessons"].startswith("Verify before finalizing:")
+    assert [chunk["content"] for chunk in record["selectedChunks"]] == ["We cache lookups for 60 seconds"]
+    assert [chunk["content"] for chunk in record["lessonChunks"]] == ["Always warm the cache before lookups"]
     assert record["totalChunks"] == 2
     assert any(line.startswith("Actionability re-rank") for line in record["fusionLog"])
 
 
 def test_retrieve_that_finds_nothing_says_so(run: Run, notes: None) -> None:
     done = run("retrieve", "zebra", "--blend", "0")
-    assert (done.exit_code, done.stdout) == (0, "no memory matches\n")
+    assert (done.exit_code, done.stdout) == (0, "Nothing that is remembered is likely to answer this.\n")
 
 
 def test_search_takes_the_situation_and_shows_lessons_apart(run: Run, ask: Ask, notes: None) -> None:

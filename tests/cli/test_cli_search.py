@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,20 +13,26 @@ from rich.cells import cell_len
 
 from recallens.cli.printers import shares
 from recallens.model.terms import shown_parts
+from recallens.text.token_count import count_tokens
 
 
 def test_a_result_says_what_it_is_where_it_is_from_and_why(run: Run, remember: Any) -> None:
     id = remember("We cache tracking lookups for 60 seconds", "--project", "api", "--kind", "decision", "--cite",
                   "commit:4be19d0", "--session", "s-1")  # fmt: skip
-    shown = run("search", "how", "long", "are", "lookups", "cached").stdout
+    plainly = run("search", "how", "long", "are", "lookups", "cached").stdout
+    assert plainly.splitlines()[0] == "We cache tracking lookups for 60 seconds"
+    assert re.fullmatch(r"m1 \w+, relevance 0\.\d+", plainly.splitlines()[1])
+    shown = run("search", "how", "long", "are", "lookups", "cached", "--verbose").stdout
     assert id in shown
+    assert id not in plainly
     assert "api · semantic · decision" in shown
     assert "just now" in shown
     assert "session s-1" in shown
     assert "cites commit 4be19d0" in shown
     score, parts = re.search(r"why: (\d\.\d\d) = (.*?)  █", shown.replace("\n   ", " "), re.DOTALL).groups()  # type: ignore[union-attr]
     assert sum(float(number) for number in re.findall(r"\d\.\d\d", parts)) == pytest.approx(float(score))
-    assert "why:" not in run("search", "lookups", "--no-why").stdout
+    assert "why:" not in run("search", "lookups", "--verbose", "--no-why").stdout + plainly
+    assert "why:" in run("search", "lookups", "--why").stdout
 
 
 def test_output_fits_eighty_columns_with_korean(run: Run) -> None:
@@ -36,14 +43,15 @@ def test_output_fits_eighty_columns_with_korean(run: Run) -> None:
         assert all(line == line.rstrip() for line in lines), command
 
 
-def test_filters_are_shown_as_a_ladder(run: Run, remember: Any) -> None:
+def test_filters_and_near_misses_are_for_whoever_asks(run: Run, remember: Any) -> None:
     old = remember("The TTL is 300 seconds")
     remember("The TTL is 60 seconds", "--supersedes", old)
-    shown = run("search", "ttl").stdout
-    assert "filters: status-active 1/2 (rejected superseded)" in shown
-    assert old not in shown
-    both = run("search", "ttl", "--include-superseded").stdout
-    assert f"{old}" in both
+    shown = run("search", "ttl", "--verbose").stdout
+    assert "status-active kept out 1 of 2: rejected superseded" in shown
+    assert re.search(r"near miss: m1 The TTL is 300 seconds: superseded \d+ \w+ by m2", shown)
+    assert "300 seconds" not in run("search", "ttl").stdout
+    both = run("search", "ttl", "--include-superseded", "--verbose").stdout
+    assert old in both
     assert "superseded by" in both
     assert "The TTL is 60 seconds" in both
 
@@ -86,7 +94,7 @@ def test_nothing_to_find_is_no_failure(run: Run) -> None:
     assert run("search").stdout == "the query is empty: nothing was searched\n"
     assert run("search", "  ").stdout == "the query is empty: nothing was searched\n"
     assert run("search", "x", "--namespace", "other").stdout == "namespace 'other' holds nothing yet\n"
-    assert run("search", "x").stdout == "no memory matches\n"
+    assert run("search", "x").stdout == "Nothing here answers this.\n"
 
 
 def test_a_missing_encoder_degrades_the_search_and_says_so(run: Run, ask: Ask, remember: Any, monkeypatch: Any) -> None:
@@ -131,3 +139,18 @@ def test_shown_parts_add_up_to_the_shown_score() -> None:
 def test_the_bar_shares_its_cells_among_what_added() -> None:
     assert shares([("keyword", 50), ("semantic", 25), ("lost", -30), ("salience", 25)]) == "████████▓▓▓▓▒▒▒▒"
     assert shares([]) == ""
+
+
+@pytest.mark.parametrize(
+    "options", [["--budget", "800"], ["--budget", "1700"], ["--tokens", "300"], ["--budget", "60"]]
+)
+def test_a_budget_holds_for_what_is_printed_and_the_xray_says_how_much_it_was(run: Run, options: list[str]) -> None:
+    run("remember", "--jsonl", EXAMPLES)
+    for question in ("how long do we cache tracking lookups", "나루물류 요청 한도"):
+        printed = run("search", question, "--session", "s-1", *options).stdout
+        assert len(printed) <= int(options[1]) if options[0] == "--budget" else count_tokens(printed) <= int(options[1])
+        if printed.startswith("nothing that was found fits"):
+            continue
+        told = run("explain", "--session", "s-1", "--json").stdout
+        budget = json.loads(told)["snapshot"]["budget"]
+        assert (budget["used"], budget["usedTokens"]) == (len(printed), count_tokens(printed))

@@ -27,8 +27,12 @@ def test_the_life_of_a_task(ask: Ask, run: Run, remember: Remember) -> None:
     assert "uplift" not in ask("show", ended["episode"])
     details = ask("details", "d-1")
     assert details["entries"][0]["full_content"] == "line one\nline two"
-    assert details["entries"][0]["relatedEntries"] == [ended["episode"], id]
-    assert run("details", ended["episode"]).stdout.startswith("── log ")
+    handles = [ask("show", name)["memory"]["handle"] for name in (ended["episode"], id)]
+    assert details["entries"][0]["relatedEntries"] == handles
+    shown = run("details", handles[0]).stdout
+    assert shown.startswith("task d-1 (reward 0.9): ")
+    assert f"\n{handles[0]} " in shown
+    assert "\n line one\n line two\n" in shown
     assert "reward 0.9" in run("task", "list", "--ended").stdout
 
 

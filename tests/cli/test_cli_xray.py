@@ -47,7 +47,7 @@ def sample(loaded: Path, store: Path) -> Path:
 
 
 def test_the_formats_are_the_renderers() -> None:
-    assert tuple(writers()) == tuple(FORMATS)
+    assert ("brief", *writers()) == tuple(FORMATS)
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -71,8 +71,13 @@ def test_explain_gives_the_recorded_recall_byte_for_byte(run: Run, sample: Path,
         assert render(engine.recalls.last("s-1"), format) + "\n" == first
 
 
-def test_text_is_the_default_and_json_is_a_format(run: Run, ask: Ask, sample: Path) -> None:
-    assert run("xray", "cache", "--now", NOW).stdout.startswith("=== Recall X-ray ===\nquery: cache\n")
+def test_the_short_form_is_the_default_and_json_is_a_format(run: Run, ask: Ask, sample: Path) -> None:
+    shown = run("xray", "cache", "--now", NOW).stdout
+    assert shown.startswith("X-ray: cache\n")
+    assert shown == run("xray", "cache", "--now", NOW, "--format", "brief").stdout
+    assert len(shown.splitlines()) <= 40
+    text = run("xray", "cache", "--now", NOW, "--format", "text").stdout
+    assert text.startswith("=== Recall X-ray ===\nquery: cache\n")
     assert ask("xray", "cache")["snapshotFound"] is True
     assert json.loads(run("xray", "cache", "--format", "json").stdout)["snapshot"]["schemaVersion"] == "1"
     assert "give one of the two" in run("xray", "cache", "--json", "--format", "html", code=2).stderr
@@ -80,17 +85,17 @@ def test_text_is_the_default_and_json_is_a_format(run: Run, ask: Ask, sample: Pa
 
 def test_long_lines_are_not_wrapped(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    assert max(map(len, run("xray", "cache").stdout.splitlines())) > 200
+    assert max(map(len, run("xray", "cache", "--format", "text").stdout.splitlines())) > 200
 
 
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        ([], "--format text|markdown|json|html"),
+        ([], "--format brief|text|markdown|json|html"),
         ([""], "--budget CHARS"),
         (["  \t "], "the query is empty"),
-        (["x", "--format", "yaml"], "unknown format 'yaml'; use one of: text, markdown, json, html"),
-        (["x", "--format", ""], "use one of: text, markdown, json, html"),
+        (["x", "--format", "yaml"], "unknown format 'yaml'; use one of: brief, text, markdown, json, html"),
+        (["x", "--format", ""], "use one of: brief, text, markdown, json, html"),
         (["x", "--budget", "0"], "budget must be a positive whole number of characters, not '0'"),
         (["x", "--budget", "-5"], "not '-5'; for example --budget 8192"),
         (["x", "--budget", "many"], "not 'many'"),
@@ -133,10 +138,11 @@ def test_wrong_input_is_told_before_a_missing_store(run: Run) -> None:
 def test_an_empty_store(run: Run, ask: Ask) -> None:
     run("init")
     for args in ([], ["--namespace", "other"]):
-        shown = run("xray", "anything", *args).stdout
+        assert "Nothing here answers this." in run("xray", "anything", *args).stdout
+        shown = run("xray", "anything", *args, "--format", "text").stdout
         assert "--- results ---\n(none)" in shown
         assert ask("xray", "anything", "--sensitivity", *args)["sensitivity"] == []
-    assert "--- sensitivity ---\n(none)" in run("xray", "x", "--sensitivity").stdout
+    assert "--- sensitivity ---\n(none)" in run("xray", "x", "--sensitivity", "--format", "text").stdout
 
 
 # ── files ──
@@ -166,7 +172,7 @@ def test_out_expands_the_home_folder_and_replaces_whole(
 def test_out_to_a_device_is_written_to_and_not_replaced(remember: Remember) -> None:
     remember("The broker is RabbitMQ")
     shown = spawn("xray", "broker", "--out", "/dev/stdout")
-    assert shown.stdout.startswith("=== Recall X-ray ===")
+    assert shown.stdout.startswith("X-ray: broker\n")
 
 
 def test_a_folder_or_a_missing_one_is_refused_and_nothing_is_made(run: Run, remember: Remember, home: Path) -> None:
@@ -184,7 +190,7 @@ def test_the_ledger_holds_the_decisions(run: Run, remember: Remember, home: Path
     record = json.loads((home / "l.json").read_text(encoding="utf-8"))
     assert record["query"]["text"] == "broker"
     assert id in json.dumps(record["entries"])
-    assert record["digest"] in run("xray", "broker", "--now", NOW).stdout
+    assert record["digest"] in run("xray", "broker", "--now", NOW, "--format", "text").stdout
 
 
 # ── what is asked ──
@@ -233,15 +239,16 @@ def test_search_takes_the_same_and_shows_the_x_ray_of_that_very_recall(run: Run,
     found = ask("search", "broker", "--budget", "200", "--weight", "bm25=2", "--scope", "work", "--files", "a.py")
     assert [result["memory"]["id"] for result in found["results"]] == [short]
     shown = run("search", "broker", "--budget", "200", "--xray").stdout
-    assert shown.startswith("=== Recall X-ray ===")
+    assert shown.startswith("X-ray: broker\n")
+    shown = run("search", "broker", "--budget", "200", "--xray", "text").stdout
     assert "audit-entry: audit-" in shown
-    assert shown == run("explain").stdout
+    assert shown == run("explain", "--format", "text").stdout
     assert ask("search", "broker", "--tokens", "60", "--xray")["snapshotFound"] is True
     assert "audit-entry" not in run("search", "broker", "--xray", "markdown", "--no-record").stdout
     assert "# Recall X-ray" in run("search", "broker", "--xray=markdown").stdout
     wrong = run("search", "--xray", "broker", code=2)
-    assert "unknown format 'broker'; use one of: text" in wrong.stderr
-    assert "--xray=text" in wrong.stderr
+    assert "unknown format 'broker'; use one of: brief, text" in wrong.stderr
+    assert "--xray=brief" in wrong.stderr
 
 
 def test_explain_without_a_recorded_search(run: Run, ask: Ask, remember: Remember) -> None:
@@ -252,7 +259,7 @@ def test_explain_without_a_recorded_search(run: Run, ask: Ask, remember: Remembe
     assert 'recallens search "…" --session s-7' in missing.stderr
     assert ask("explain", "--session", "s-7") == {"snapshotFound": False}
     assert json.loads(run("explain", "--session", "s-7", "--format", "json").stdout) == {"snapshotFound": False}
-    assert "query: broker" in run("explain").stdout
+    assert "X-ray: broker" in run("explain").stdout
     run("search", "broker", "--session", "s-7")
     assert ask("explain", "--session", "s-7")["snapshot"]["sessionKey"] == "s-7"
 
@@ -261,12 +268,12 @@ def test_explain_takes_the_session_that_is_set(run: Run, remember: Remember, mon
     remember("The broker is RabbitMQ")
     monkeypatch.setenv("RECALLENS_SESSION", "s-env")
     run("search", "broker")
-    assert "session: s-env" in run("explain").stdout
+    assert "session: s-env" in run("explain", "--format", "text").stdout
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_sensitivity_is_one_sentence_a_result(run: Run, sample: Path, still: None, format: str) -> None:
-    asked = ["xray", "E-AUTH-4012", "-k", "2", "--now", NOW, "--format", format]
+    asked = ["xray", "E-AUTH-4012", "-k", "2", "--all", "--now", NOW, "--format", format]
     without, shown = run(*asked).stdout, run(*asked, "--sensitivity").stdout
     assert len(re.findall(r"1st because of|1st: no single", shown)) == 1
     assert "1st" not in without
@@ -319,7 +326,7 @@ def test_the_files_of_a_diff(home: Path) -> None:
 def test_a_change_brings_what_is_known_of_its_files(run: Run, ask: Ask, remember: Remember) -> None:
     about = remember("Never widen the key in src/harbor/cache.py", "--cite", "file:src/harbor/cache.py:1-9")
     for options, stdin in ((["--files", "src/harbor/cache.py"], None), (["--diff", "-"], DIFF)):
-        shown = run("xray", "what to mind", *options, input=stdin).stdout
+        shown = run("xray", "what to mind", *options, "--format", "text", input=stdin).stdout
         assert f"{about} — served-by=review-context" in shown
         found = json.loads(run("search", "what to mind", *options, "--json", input=stdin).stdout)
         assert "review-context" in found["results"][0]["views"]
@@ -339,7 +346,7 @@ def test_every_part_of_a_score_has_a_plain_word(ask: Ask, sample: Path) -> None:
 
 
 def test_the_why_line_is_in_words(run: Run, sample: Path) -> None:
-    shown = run("search", "How long do we cache tracking lookups now?", "--now", NOW).stdout
+    shown = run("search", "How long do we cache tracking lookups now?", "--now", NOW, "--why").stdout
     assert "meaning" in shown
     assert "words" in shown
     assert "− repetition" in shown
@@ -355,7 +362,7 @@ def confirmed(run: Run, id: str, record: dict[str, Any]) -> list[str]:
     """Run the command that was suggested; gives its words."""
     words = shlex.split(record["command"])
     assert words[0] == "recallens"
-    shown = json.loads(run(*words[1:], "--json").stdout)["snapshot"]["results"]
+    shown = json.loads(run("--json", *words[1:]).stdout)["snapshot"]["results"]
     assert shown[record["change"]["rank"] - 1]["memoryId"] == id
     return words
 
@@ -380,7 +387,7 @@ def test_why_not_gives_the_command_that_brings_it_in(
     remember("브로커 포트는 5672", "--project", "web", "--kind", "skill", "--tag", "red", "--tag", "green")
     text = "The broker, 브로커, is RabbitMQ, and it stands in the cellar of the depot"
     id = remember(text, "--project", "api", "--kind", "fact")
-    asked = ["why-not", id[:20], "브로커 포트", "5672", *options]
+    asked = ["why-not", id[:20], "브로커 포트", "5672", "--all", *options]
     record = ask(*asked)
     assert record["outcome"] == "kept-out"
     assert blocker in [one["name"] for one in record["blockers"]]
@@ -401,7 +408,7 @@ def test_why_not_leaves_out_what_a_setting_named(
     record = json.loads(run(*asked).stdout)
     assert "--project ''" in record["command"]
     assert record["command"].endswith("-- '-broker'\"'\"'s'")
-    words = confirmed(run, id, record | {"command": record["command"].replace(" -- ", " --json -- ")})
+    words = confirmed(run, id, record)
     assert {"--namespace", "--now"} <= set(words)
 
 
@@ -423,9 +430,9 @@ def test_why_not_of_what_is_there_unknown_or_beyond_a_query(run: Run, ask: Ask, 
 
 
 def test_why_not_says_by_how_much(run: Run, sample: Path, ask: Ask) -> None:
-    found = ask("search", "배포 절차", "-k", "2", "--no-record", "--now", NOW)["results"]
-    other = ask("xray", "배포 절차", "-k", "1", "--now", NOW)["snapshot"]["nearMisses"][0]["memoryId"]
-    shown = run("why-not", other, "배포 절차", "-k", "1", "--now", NOW).stdout
+    found = ask("search", "배포 절차", "--all", "-k", "2", "--no-record", "--now", NOW)["results"]
+    other = ask("xray", "배포 절차", "--all", "-k", "1", "--now", NOW)["snapshot"]["nearMisses"][0]["memoryId"]
+    shown = run("why-not", other, "배포 절차", "--all", "-k", "1", "--now", NOW).stdout
     assert len(found) == 2
     assert "missed by:\n- rank: by its score it would be" in shown
 

@@ -120,8 +120,8 @@ def test_records_that_are_not_there(run: Run, two: tuple[str, str], home: Path) 
 
 
 def test_diff_names_the_cause_of_each_change(run: Run, ask: Ask, two: tuple[str, str], remember: Remember) -> None:
-    before = snapshot(ask, "broker port", "-k", "1")
-    after = snapshot(ask, "broker port", "-k", "2")
+    before = snapshot(ask, "broker port", "-k", "1", "--all")
+    after = snapshot(ask, "broker port", "-k", "2", "--all")
     record = ask("diff", before, after)
     assert (record["before"], record["after"]) == (before, after)
     assert [one["memoryId"] for one in record["entered"]] == [two[0]]
@@ -129,7 +129,10 @@ def test_diff_names_the_cause_of_each_change(run: Run, ask: Ask, two: tuple[str,
     shown = run("diff", before, after).stdout
     assert f"entered:\n- {two[0]} entered as 2nd: limit is 2 and was 1.\n" in shown
     assert "other scores:\n- 1 score moved by less than 0.0001\n" in shown
-    assert re.search(r"settings:\n- now is \d{4}-\d\d-\d\dT.*Z and was .*Z\n- limit is 2 and was 1\n", shown)
+    assert re.search(
+        r"settings:\n- now is \d{4}-\d\d-\d\dT.*Z and was .*Z\n- limit is 2 and was 1\n- max_results is 2 and was 1\n",
+        shown,
+    )
     assert run("diff", after, after).stdout == "nothing differs\n"
 
 
@@ -151,7 +154,7 @@ def sample_words(remember: Remember) -> None:
 
 def three_injected(run: Run) -> None:
     for query in ("broker", "port 5672"):
-        run("search", query, "--session", "s-1", "--now", NOW)
+        run("search", query, "--session", "s-1", "--now", NOW, "--all")
 
 
 def test_audit_of_a_sound_store(run: Run, ask: Ask, two: tuple[str, str]) -> None:

@@ -21,6 +21,7 @@ from click.testing import CliRunner
 
 from recallens import errors
 from recallens.cli.main import main
+from recallens.mcp.tools import TOOLS as DEFAULT_TOOLS
 
 ROOT = Path(__file__).parents[2]
 LISTED = Path(__file__).with_name("surfaces.json")
@@ -125,7 +126,11 @@ def _tools(environment: Mapping[str, str], options: tuple[str, ...]) -> dict[str
         answers = [json.loads(server.stdout.readline()) for _ in range(2)]
         server.stdin.close()
     tools = next(answer["result"]["tools"] for answer in answers if answer["id"] == 2)
-    return {tool["name"]: sorted(tool["inputSchema"].get("properties", ())) for tool in tools}
+    unlisted = {tool.name: tool.unlisted for tool in DEFAULT_TOOLS}  # what a tool takes and does not show
+    return {
+        tool["name"]: sorted({*tool["inputSchema"].get("properties", ()), *unlisted.get(tool["name"], ())})
+        for tool in tools
+    }
 
 
 def _properties(schema: Any) -> set[str]:

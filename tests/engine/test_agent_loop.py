@@ -52,11 +52,11 @@ def test_the_loop_teaches_the_next_search(filled: Engine) -> None:
     assert "suggestion" in wider.certificate
 
     helpful = next(entry for entry in found.entries if HELPFUL[:20] in entry.summary and "green" in entry.text)
-    around = filled.layers.around(helpful.next.timeline, window=7)
+    around = filled.layers.around(helpful.handle, window=7)
     # its own task's other memory, the Korean note a day later, and the episode of the task that went badly
-    assert [entry.relation for entry in around] == ["same_task", "after", "after"]
+    assert [entry.relation for entry in around.entries] == ["same_task", "after", "after"]
 
-    details = filled.layers.details(helpful.next.details)
+    details = filled.layers.details(helpful.handle)
     assert any("last green tag" in entry.full_content for entry in details.entries)
 
     filled.tasks.log(task.id, "$ rollback --tag v1.9.2\nrolled back in 41 s", kind="terminal_snapshot")
@@ -83,7 +83,7 @@ def test_what_happened_is_listed_in_the_order_of_time(filled: Engine) -> None:
 
 
 def test_the_budget_is_kept_by_whole_entries(filled: Engine) -> None:
-    found = filled.layers.search(QUESTION, max_tokens=130, record=False)
+    found = filled.layers.search(QUESTION, max_tokens=130, cut=False, record=False)
     assert 1 <= len(found.entries) <= 2
     assert found.tokens <= 130
     assert len(filled.layers.search(QUESTION, max_results=1, record=False).entries) == 1

@@ -31,7 +31,8 @@ def ids(real: Engine) -> dict[str, str]:
 
 
 def by_id(engine: Engine, text: str, **options: object) -> dict[str, SearchResult]:
-    options = {"project": "proj1", "record": False, **options}
+    """What the search finds and how it ranks; what of it is likely to help is not specified there."""
+    options = {"project": "proj1", "record": False, "cut": False, **options}
     return {result.memory.id: result for result in engine.search(text, **options).results}
 
 

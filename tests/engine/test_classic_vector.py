@@ -35,7 +35,7 @@ def test_finds_semantically_similar_memories(real: Engine, stored: dict[str, str
 
 
 def test_shares_no_word_with_the_query(real: Engine, stored: dict[str, str]) -> None:
-    recall = real.search("login system security", mode="semantic", record=False)
+    recall = real.search("login system security", mode="semantic", record=False, cut=False)
     assert recall.results[0].memory.id == stored[JWT]
     assert {str(result.match_type) for result in recall.results} == {"semantic"}
     assert all(result.highlights == () for result in recall.results)

@@ -23,7 +23,8 @@ from recallens.model.memory import IdSource
 from recallens.model.salience import DAY_MS
 from recallens.recall.gates import ONLY_HERE
 from recallens.render.context import context_markdown, context_record, format_for_context, mark_for
-from recallens.text.token_count import count_tokens
+from recallens.render.records import to_text
+from recallens.text.token_count import budget_tokens, count_tokens
 from sample import EXAMPLES
 from standing import START_MS, FixedClock, Open
 from worlds import a_folder, open_world
@@ -47,6 +48,10 @@ def sample() -> Iterator[Engine]:
             jsonl.load(engine, found, jsonl.LineNames(engine, found), given=Given(json=True), dedupe=None)
             engine.encoder.drain()
             yield engine
+
+
+def as_json(context: Context) -> str:
+    return f"{to_text(context_record(context))}\n"
 
 
 def ids(context: Context) -> list[str]:
@@ -79,6 +84,24 @@ def test_used_is_the_blocks_cost_and_never_over_the_total(sample: Engine, task: 
 
 @pytest.mark.slow
 @taking(20)
+@given(st.sampled_from(TASKS), st.integers(300, 9_000))
+def test_json_costs_what_it_says_and_never_more_than_was_asked_for(sample: Engine, task: str, tokens: int) -> None:
+    context = sample.context(task, tokens, sent=as_json)
+    text, record = as_json(context), context_record(context)
+    assert budget_tokens(text) <= tokens
+    assert record["budget"]["used"] == count_tokens(text) == tokens - record["budget"]["remaining"]
+    assert record["block"] == context.block
+
+
+def test_a_budget_that_holds_no_answer_at_all_is_refused_with_the_least_that_does(sample: Engine) -> None:
+    with pytest.raises(InvalidInput, match="tokens are too few") as refused:
+        sample.context(TASKS[0], 50, sent=as_json)
+    least = int(re.search(r"at least ([\d,]+) tokens", refused.value.hint or "")[1].replace(",", ""))  # type: ignore[index]
+    assert budget_tokens(as_json(sample.context(TASKS[0], least, sent=as_json))) <= least
+
+
+@pytest.mark.slow
+@taking(20)
 @given(st.sampled_from(TASKS), st.integers(1, 9_000))
 def test_what_the_next_tokens_buy_is_what_they_bring(sample: Engine, task: str, tokens: int) -> None:
     now, later = sample.context(task, tokens), sample.context(task, tokens + 500)
@@ -102,7 +125,7 @@ def test_no_text_breaks_the_budget_or_the_frame(texts: list[str], tokens: int) -
 
 
 def test_the_record_has_the_specified_names(sample: Engine) -> None:
-    record = context_record(sample.context(TASKS[0]))
+    record = context_record(sample.context(TASKS[0], sent=as_json))
     assert set(record["budget"]) == {"total", "used", "remaining", "allocation"}
     assert record["budget"]["allocation"] == {
         "constitution": 1_000, "skills": 2_000, "context": 4_000, "codeSymbols": 1_000,
@@ -112,7 +135,7 @@ def test_the_record_has_the_specified_names(sample: Engine) -> None:
     ]  # fmt: skip
     first = record["sections"][0]["items"][0]
     assert set(first) >= {"id", "tokens", "kind", "citations", "isCited", "truncated"}
-    left = record["leftOut"][0]
+    left = context_record(sample.context(TASKS[0], 1_000, sent=as_json))["leftOut"][0]
     assert set(left) == {"id", "section", "tokens", "reason"}
 
 
@@ -214,6 +237,16 @@ def test_nothing_comes_in_that_a_recall_would_not_give(engine: Engine, clock: Fi
     assert not set(hidden) & set(ids(engine.context("cache rule", project="api")))
 
 
+OFF_TOPIC = ("how to bake bread", "plan a wedding in Busan", "who won the match", "빵을 굽는 방법", "고양이 사료 추천")
+
+
+@pytest.mark.parametrize("task", OFF_TOPIC)
+def test_nothing_unrelated_to_the_task_is_delivered_but_the_constitution(sample: Engine, task: str) -> None:
+    context = sample.context(task, 4_000)
+    assert [section.name for section in context.sections if section.items] == ["constitution"]
+    assert context.left_out == ()
+
+
 # ── the constitution ──
 
 
@@ -296,7 +329,7 @@ def test_what_was_injected_is_recorded_once_and_only_that(engine: Engine) -> Non
     engine.sessions.start("s1")
     principle = engine.remember("Never flush the cache by day", kind="principle").id
     skill = engine.remember("To warm the cache run warm.py", kind="skill").id
-    fact = engine.remember(Draft("The cache is in Redis", citations=(CommitCitation("abc1234"),))).id
+    fact = engine.remember(Draft("They warm the cache in Redis", citations=(CommitCitation("abc1234"),))).id
     long = engine.remember("cache " * 5_000).id
     context = engine.context("warm the cache", 2_000, session="s1")
     assert context.recorded

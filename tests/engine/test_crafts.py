@@ -26,7 +26,7 @@ def test_a_skill_comes_back_with_the_specified_fields(engine: Engine) -> None:
     skill = engine.crafts.skill("인증")
     assert skill is not None
     record = craft_record(skill)
-    assert {name: value for name, value in record.items() if name != "id"} == {
+    assert {name: value for name, value in record.items() if name not in ("id", "handle")} == {
         "topic": "JWT 인증", "context": "외부 API를 열 때", "core_principles": ["짧게 살린다", "서명을 확인한다"],
         "pitfalls": ["alg none"], "implementation_guide": "1. 키를 만든다\n2. 검증한다", "confidence": 0.9,
         "citations": [{"kind": "file", "path": "src/auth/jwt.py", "startLine": 3}],
@@ -59,7 +59,7 @@ def test_patterns_come_back_with_the_specified_fields_and_keep_to_the_limit(engi
     found = engine.crafts.patterns("outbox table", limit=1)
     assert [craft_record(one) for one in found] == [
         {"id": first.id, "title": "Outbox table", "description": "Write the event with the row.",
-         "example_code": "INSERT …", "success_count": 1, "citations": []}
+         "example_code": "INSERT …", "success_count": 1, "citations": [], "handle": first.handle}
     ]  # fmt: skip
     again = engine.crafts.record_pattern("outbox  table", description="Write the event with the row.", success_count=2)
     assert (again.id, again.success_count) != (first.id, 1)
@@ -164,3 +164,21 @@ def test_a_craft_is_kept_without_blanks_and_repetitions() -> None:
     craft = kept(Gotcha(" T ", " d ", trigger_conditions=("a", " a ", "", "b"), files=("x.py", "x.py")))
     assert (craft.title, craft.description, craft.trigger_conditions, craft.files) == ("T", "d", ("a", "b"), ("x.py",))
     assert kept(Pattern("T")).example_code is None
+
+
+# ── nothing where nothing fits ──
+
+
+@pytest.mark.parametrize("question", ["how to bake bread", "빵을 굽는 방법", "best hotel in Lisbon"])
+def test_a_question_about_something_else_finds_no_craft(engine: Engine, question: str) -> None:
+    for n, name in enumerate(("gateway", "cache", "queue", "배포", "인증")):
+        engine.crafts.record_pattern(f"{name} pattern", description=f"How we keep the {name} fast in cluster {n}.")
+        engine.crafts.record_gotcha(
+            f"{name} gotcha", description=f"The {name} hangs.", resolution=f"Restart the {name}."
+        )
+        engine.crafts.record_skill(f"{name} skill", core_principles=[f"Drain the {name} first"])
+    assert engine.crafts.patterns(question) == []
+    assert engine.crafts.gotchas(question) == []
+    assert engine.crafts.skill(question) is None
+    assert [found.title for found in engine.crafts.patterns("gateway pattern")][:1] == ["gateway pattern"]
+    assert [found.title for found in engine.crafts.gotchas("cache gotcha")][:1] == ["cache gotcha"]

@@ -7,11 +7,15 @@ from typing import Any
 import pytest
 
 from recallens.engine import Engine
+from recallens.engine.retrieval import BRAIN_FILE_LIMIT
 from recallens.errors import InvalidInput
-from recallens.model.recall import build_context_string, build_lesson_string
+from recallens.model.recall import Retrieval, build_context_string, build_lesson_string, build_strings
 from recallens.recall.results import LESSON_CHARACTERS, SECTION_CHARACTERS
+from recallens.recall.views.graph import HOP_DECAY, HUB_TIES, GraphEdge, spread
+from recallens.render.context import retrieval_record, retrieval_text
+from recallens.render.records import to_text
 from recallens.store.records import Listing
-from recallens.text.token_count import count_tokens
+from recallens.text.token_count import budget_tokens, count_tokens
 from recallens.xray.why_not import KeptOut
 
 SEED_FIELDS = {
@@ -86,7 +90,7 @@ def test_the_budget_holds_and_what_is_left_out_is_told(full: Engine, budget: int
     assert sum(chunk.tokenEstimate for chunk in kept) <= result.totalTokensUsed
     assert result.totalChunks == len(kept) + len(result.droppedChunks) == free.totalChunks
     assert {c.id for c in (*kept, *result.droppedChunks)} == {c.id for c in (*free.selectedChunks, *free.lessonChunks)}
-    assert count_tokens(build_context_string(result)) <= budget or not result.selectedChunks
+    assert count_tokens(build_strings(result)) == result.totalTokensUsed
     assert full.retrieve("cache lookups", context_budget={"totalBudget": budget}).contextBudget == budget
 
 
@@ -137,7 +141,7 @@ def test_raw_conversations_stay_out_unless_asked_for(full: Engine) -> None:
 
 
 def test_long_texts_are_shortened_to_the_specified_lengths(engine: Engine) -> None:
-    engine.remember("cache " * 1_000, kind="lesson")
+    engine.remember("cache lookups " * 1_000, kind="lesson")
     engine.remember("lookups of the cache " * 300, kind="fact")
     result = engine.retrieve("cache lookups")
     assert len(result.lessonChunks[0].content) <= LESSON_CHARACTERS
@@ -157,9 +161,7 @@ def test_the_log_has_a_line_a_stage_in_the_specified_words(full: Engine) -> None
     ):  # fmt: skip
         assert line in log
     kept, lessons, dropped = len(result.selectedChunks), len(result.lessonChunks), len(result.droppedChunks)
-    assert result.fusionLog[-1] == (
-        f"Selected: {kept} (+{lessons} lesson), Dropped: {dropped}, Tokens: {result.totalTokensUsed}"
-    )
+    assert result.fusionLog[-1].startswith(f"Selected: {kept} (+{lessons} lesson), Dropped: {dropped}, Tokens: ")
 
 
 def test_korean_is_retrieved_alike(engine: Engine) -> None:
@@ -195,3 +197,85 @@ def test_why_not_names_a_limit_on_files_and_lifting_it_brings_the_section_in(eng
     assert found.dropped_by.name == "brain-file-limit"
     assert found.change is not None
     assert (found.change.setting, found.change.after) == ("filters.brain_file_limit", None)
+
+
+# ── what is shown of a long text, and how much of each source ──
+
+FILLER = "The harbour was quiet that morning and nobody wrote anything down about it. "
+ANSWER = "Tracking lookups are cached for 45 seconds."
+KOREAN_FILLER = "그날 아침 항구는 조용했고 아무도 기록을 남기지 않았다. "
+KOREAN_ANSWER = "배송 조회 결과는 45초 동안 캐시한다."
+
+
+@pytest.mark.parametrize(
+    ("question", "filler", "answer"),
+    [("how long are tracking lookups cached", FILLER, ANSWER), ("배송 조회 캐시 시간", KOREAN_FILLER, KOREAN_ANSWER)],
+)
+@pytest.mark.parametrize("place", ["memory", "lesson", "file"])
+def test_the_sentence_that_answers_is_shown_wherever_it_stands(
+    engine: Engine, question: str, filler: str, answer: str, place: str
+) -> None:
+    text = filler * 15 + answer + " " + filler * 15
+    if place == "file":
+        engine.memories.add_document(f"# Notes\n\n{text}", path="wiki/notes.md")
+    else:
+        engine.remember(text, kind="lesson" if place == "lesson" else "fact")
+    result = engine.retrieve(question)
+    first = (*result.selectedChunks, *result.lessonChunks)[0]
+    assert answer in first.content
+    assert len(first.content) <= (LESSON_CHARACTERS if place == "lesson" else SECTION_CHARACTERS)
+    assert answer in build_strings(result)
+
+
+def test_at_most_eight_files_and_three_lessons(engine: Engine) -> None:
+    for n in range(14):
+        engine.memories.add_document(f"# Cache {n}\n\nThe cache {n} keeps lookups in room {n}.", path=f"wiki/c{n}.md")
+        engine.remember(f"Lesson {n}: warm the cache of room {n} before lookups", kind="lesson", dedupe=False)
+    result = engine.retrieve("cache lookups", limit=40)
+    assert sum("filePath" in chunk.metadata for chunk in result.selectedChunks) == BRAIN_FILE_LIMIT == 8
+    assert len(result.lessonChunks) == 3
+    assert any("lesson-limit: " in line for line in result.fusionLog)
+
+
+@pytest.mark.parametrize("budget", [150, 250, 600, 1_500, 4_000])
+@pytest.mark.parametrize("question", ["cache lookups", "warm the cache", "캐시", "zebra"])
+def test_the_budget_holds_as_sent_in_words_and_in_json(full: Engine, question: str, budget: int) -> None:
+    text = retrieval_text(full.retrieve(question, context_budget=budget, sent=retrieval_text))
+    assert budget_tokens(text) <= budget
+    found = full.retrieve(question, context_budget=budget, sent=as_json)
+    record = retrieval_record(found)
+    assert budget_tokens(as_json(found)) <= budget
+    assert record["totalTokensUsed"] == count_tokens(as_json(found))
+    assert set(record) == SEED_FIELDS
+
+
+def test_a_budget_that_holds_no_record_is_refused_with_the_least_that_does(full: Engine) -> None:
+    with pytest.raises(InvalidInput, match="20 tokens are too few") as refused:
+        full.retrieve("cache lookups", context_budget=20, sent=as_json)
+    assert "Give at least" in (refused.value.hint or "")
+
+
+def as_json(found: Retrieval) -> str:
+    return f"{to_text(retrieval_record(found))}\n"
+
+
+def test_what_a_hub_links_to_is_hardly_about_the_question() -> None:
+    """A note with two links passes on more to each than an index page with forty."""
+
+    def strength(ties: int) -> float:
+        edges = [GraphEdge(0, other, "RELATED_TO", 1.0) for other in range(1, ties + 1)]
+        return spread([0], lambda front: [edge for edge in edges if 0 in front], 0.2)[0][1].activation
+
+    assert strength(1) == strength(HUB_TIES) == HOP_DECAY
+    assert strength(40) == pytest.approx(HOP_DECAY * HUB_TIES / 40)
+
+
+def test_what_is_not_about_the_question_comes_neither_as_a_file_nor_as_a_lesson(full: Engine) -> None:
+    for n in range(6):
+        full.remember(f"Lesson {n}: count the vans at gate {n} twice", kind="lesson", dedupe=False)
+        full.memories.add_document(f"# Gate {n}\n\nVans wait at gate {n} until seven.", path=f"wiki/gate{n}.md")
+    result = full.retrieve("how do we warm the cache before lookups")
+    shown = build_strings(result)
+    assert "warm the cache" in shown
+    assert "van" not in shown.lower()
+    assert retrieval_text(full.retrieve("how to bake bread", sent=retrieval_text)).startswith("Nothing that is")

@@ -58,19 +58,25 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 }
 
 
+# Which they are, their texts with citations, and where only the relation knows of them, that relation.
+FOR_SUCCESSORS = (3, 4)
+
+
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_recall_makes_a_constant_number_of_statements(full: Engine, name: str) -> None:
     full.recall(full.recalls.query("warm"))  # the derived state is current: what is counted is the recall itself
     counts, returned = [], []
     for limit in (1, 10, 100):
         with counted(full) as statements:
-            recall = full.recall(full.recalls.query("cache warmed by service", limit=limit, **QUESTIONS[name]))
+            asked = {"limit": limit, "cut": False, **QUESTIONS[name]}
+            recall = full.recall(full.recalls.query("cache warmed by service", **asked))
         counts.append(len(statements))
         returned.append(len(recall.results))
     assert returned[0] == 1
     assert returned[2] > returned[1] or name == "filtered"
-    assert counts[0] == counts[1] == counts[2]
-    assert counts[0] <= 24
+    # Successors are looked up only where a result has one.
+    assert {count - min(counts) for count in counts} <= {0, *FOR_SUCCESSORS}
+    assert max(counts) <= 26
 
 
 def test_fusion_reads_texts_in_a_few_goes_however_many_they_are(full: Engine) -> None:

@@ -8,9 +8,18 @@ import pytest
 from recallens.evaluate.comparison import compare_runs, paired_bootstrap
 from recallens.evaluate.dataset import read_dataset
 from recallens.evaluate.harness import asked, run_judged
-from recallens.evaluate.metrics import CERTIFICATE, COVERAGES, best_possible, confidences, risk_curve
+from recallens.evaluate.metrics import (
+    CERTIFICATE,
+    COVERAGES,
+    best_possible,
+    calibration_error,
+    confidences,
+    delivery,
+    reliability,
+    risk_curve,
+)
 from recallens.evaluate.report import abstention_summary, judged_summary
-from recallens.evaluate.runs import write_lists
+from recallens.evaluate.runs import Delivered, write_lists
 from recallens.index.encoders.hashing import HashingEncoder
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.query import Query
@@ -57,16 +66,38 @@ def test_the_certificate_speaks_where_there_is_one() -> None:
     assert "certificate" not in confidences(Recall(query, (), Ledger({}, ()), None))
 
 
+def test_what_is_delivered_by_hand() -> None:
+    silent, right_one, both = Delivered(0, 0, 1), Delivered(4, 1, 2), Delivered(2, 2, 2)
+    found = delivery([silent, right_one, both])
+    assert found == pytest.approx({"precision": 3 / 6, "recall": (0 + 1 / 2 + 1) / 3, "size": 2.0, "silent": 1 / 3})
+    unanswerable = Delivered(3, 0, 0)
+    assert delivery([both, unanswerable])["recall"] == 1.0
+    assert delivery([both, unanswerable])["precision"] == pytest.approx(2 / 5)
+    assert set(delivery([]).values()) == {0.0}
+
+
+def test_calibration_by_hand() -> None:
+    """Ten bins of ten: said 0.2 and right once in ten, said 0.8 and right nine times in ten."""
+    judged = [(0.2, at % 10 == 0) for at in range(50)] + [(0.8, at % 10 != 0) for at in range(50)]
+    assert sum(count for _, _, count in reliability(judged)) == 100
+    assert calibration_error(judged) == pytest.approx(0.1)
+    assert calibration_error([(1.0, True)] * 30 + [(0.0, False)] * 30) == 0.0
+    assert calibration_error([]) == 0.0
+
+
 def test_a_run_told_in_full(talks: Path, tmp_path: Path) -> None:
     dataset = read_dataset(talks)
     questions = asked(dataset, unanswerable=True, most=None)
     bm25, dense = run_judged(dataset, questions, ("bm25", "dense"), encoder=HashingEncoder())
     told = judged_summary(bm25)
-    assert list(told) == ["dataset", "preset", "encoder", "metrics", "byType", "queries", "seconds"]
+    assert list(told) == [
+        "dataset", "preset", "encoder", "metrics", "byType", "queries", "seconds", "delivered", "calibration",
+    ]  # fmt: skip
     assert told["dataset"] == "talks"
     assert told["queries"] == 3
     assert told["metrics"]["recall_all@5"] == 1.0
     assert list(told["byType"]) == ["korean", "single"]
+    assert told["calibration"] is None  # a baseline judges nothing
 
     abstention = abstention_summary(bm25)
     assert abstention["unanswerable"] == 1
@@ -76,6 +107,13 @@ def test_a_run_told_in_full(talks: Path, tmp_path: Path) -> None:
     assert abstention["aurc"]["top BM25"] == abstention["aurc"]["best possible"]
     assert "top cosine" not in abstention["aurc"]
     assert "top cosine" in abstention_summary(dense)["aurc"]
+
+    (default,) = run_judged(dataset, questions, ("default",), encoder=HashingEncoder())
+    summary = judged_summary(default)
+    assert 0 < summary["delivered"]["precision"] <= 1
+    # Literal lists hold whatever there is; what is delivered is what is likely to help.
+    assert summary["delivered"]["size"] < len(default.questions[0].places)
+    assert sum(row["count"] for row in summary["calibration"]["bins"]) > 0
 
     assert compare_runs(bm25, bm25).metrics["ndcg@10"].difference == 0
     (path,) = write_lists(tmp_path / "out", [bm25])

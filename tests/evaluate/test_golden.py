@@ -162,7 +162,9 @@ def test_a_set_about_another_store_is_an_error(filled: Engine) -> None:
 def test_a_file_ranks_by_its_best_section_through_the_search_path(filled: Engine) -> None:
     expected = expectations(filled, golden(("cached lookups", ("ops/cache.md",))))["cached lookups"]
     files = ranked(filled, "cached lookups", key_of=expected.key_of, now=filled.core.clock())
-    results = filled.recall(filled.recalls.query("cached lookups", limit=60, now=filled.core.clock())).results
+    results = filled.recall(
+        filled.recalls.query("cached lookups", limit=60, now=filled.core.clock(), cut=False)
+    ).results
     of_cache = [one for one in results if one.memory.document == expected.targets[0].key]
     assert len(of_cache) == 2
     assert len({one.key for one in files}) == len(files)

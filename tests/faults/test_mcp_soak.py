@@ -134,7 +134,7 @@ async def look(client: Client, course: Course, chance: random.Random) -> None:
 
 
 async def asked(client: Client, course: Course, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
+    result = await client.call_tool(tool, {**arguments, "format": "json"})
     assert not result.is_error, (tool, arguments, result.content[0].text)
     course.calls += 1
     return result.structured_content

@@ -65,14 +65,14 @@ def test_eight_threads_search_and_write(engine: Engine) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert sorted(pool.map(work, range(8))) == list(range(8))
     assert list(engine.maintenance.doctor().problems) == []
-    assert len(engine.search("shelf", limit=300, record=False).results) == 200
+    assert len(engine.search("shelf", limit=300, record=False, cut=False).results) == 200
 
 
 def test_a_thread_that_has_ended_leaves_no_open_file(engine: Engine) -> None:
     engine.remember("Threads come and go")
 
     def ask() -> None:
-        assert engine.search("threads", record=False).results
+        assert engine.search("threads", record=False, cut=False).results
 
     def open_files() -> int:
         return len(os.listdir("/proc/self/fd"))
@@ -149,16 +149,16 @@ def test_a_namespace_made_anew_holds_nothing_of_the_old_one(engine: Engine, open
     other = opened()
     for number in range(6):
         engine.remember(f"old secret number {number}", namespace="team", dedupe=False)
-    assert len(other.search("secret", namespace="team", record=False).results) == 6
+    assert len(other.search("secret", namespace="team", record=False, cut=False).results) == 6
     engine.maintenance.remove_namespace("team")
-    assert other.search("secret", namespace="team", record=False).results == ()
+    assert other.search("secret", namespace="team", record=False, cut=False).results == ()
     engine.remember("a new beginning", namespace="team")
-    assert [r.memory.content for r in other.search("secret new", namespace="team", record=False).results] == [
-        "a new beginning"
-    ]
+    assert [
+        r.memory.content for r in other.search("secret new", namespace="team", record=False, cut=False).results
+    ] == ["a new beginning"]
     other.remember("old words again: secret number", namespace="team")
     for each in (engine, other):
-        found = each.search("secret", namespace="team", mode="keyword", record=False)
+        found = each.search("secret", namespace="team", mode="keyword", record=False, cut=False)
         assert [r.memory.content for r in found.results] == ["old words again: secret number"]
     assert list(engine.maintenance.doctor().problems) == []
 
@@ -167,15 +167,15 @@ def test_a_hard_forget_is_seen_by_the_other_engine_at_once(engine: Engine, opene
     other = opened()
     gone = engine.remember("the zeppelin lands at noon").id
     kept = engine.remember("the balloon lands at noon").id
-    assert len(other.search("lands", mode="keyword", record=False).results) == 2
+    assert len(other.search("lands", mode="keyword", record=False, cut=False).results) == 2
     engine.forget(gone, hard=True)
-    found = other.search("zeppelin lands", record=False)
+    found = other.search("zeppelin lands", record=False, cut=False)
     assert [result.memory.id for result in found.results] == [kept]
     # Both give out term numbers anew: neither may use one that it remembers from before.
     first = other.remember("the airship lands at dusk").id
     second = engine.remember("the zeppelin returns").id
-    assert [r.memory.id for r in other.search("zeppelin", mode="keyword", record=False).results] == [second]
-    assert [r.memory.id for r in engine.search("airship", mode="keyword", record=False).results] == [first]
+    assert [r.memory.id for r in other.search("zeppelin", mode="keyword", record=False, cut=False).results] == [second]
+    assert [r.memory.id for r in engine.search("airship", mode="keyword", record=False, cut=False).results] == [first]
 
 
 def test_a_recorded_search_does_not_undo_what_happened_meanwhile(engine: Engine, opened) -> None:
@@ -198,13 +198,13 @@ def test_another_process_changes_the_encoder(tmp_path: Path, opened, clock, monk
     first = opened()
     first.remember("The lamp is in the hall")
     running = Engine.open(tmp_path / "store.db", clock=clock)
-    assert running.search("lamp", record=False).encoder == "hashing-test@1/64/none"
+    assert running.search("lamp", record=False, cut=False).encoder == "hashing-test@1/64/none"
     first.maintenance.reindex(encoder="hashing:32")
     first.encoder.drain()
-    assert running.search("lamp", record=False).encoder == "hashing-test@1/32/none"
+    assert running.search("lamp", record=False, cut=False).encoder == "hashing-test@1/32/none"
     running.remember("The rug is in the hall")
     assert list(running.maintenance.doctor().problems) == []
-    assert len(running.search("hall", mode="semantic", record=False).results) == 2
+    assert len(running.search("hall", mode="semantic", record=False, cut=False).results) == 2
     running.close()
     with pytest.raises(EncoderMismatch, match="this store was encoded with hashing:32, but hashing is set"):
         opened().search("lamp")
@@ -221,7 +221,7 @@ def published(opened, monkeypatch: pytest.MonkeyPatch) -> Engine:
     drafts = [Draft(f"The fact number {n} concerns the {'pump' if n % 3 else 'valve'}") for n in range(60)]
     list(engine.memories.remember_many(drafts, dedupe=False))
     engine.encoder.drain()
-    engine.search("pump", record=False)
+    engine.search("pump", record=False, cut=False)
     assert engine.maintenance.publish() is True
     return engine
 
@@ -242,7 +242,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "one byte short": lambda data: data[:-1],
     "empty": lambda data: b"",
     "no header": lambda data: b"\xff" * len(data),
-    "another format": lambda data: data.replace(b'"format": 2', b'"format": 9', 1),
+    "another format": lambda data: data.replace(b'"format": 3', b'"format": 9', 1),
     "another store": lambda data: data.replace(b'"store": "', b'"store": "x', 1)[: len(data)],
     "a header that lies": lambda data: data.replace(b'"dtype": "<i8"', b'"dtype": "<i4"', 1),
 }
@@ -260,7 +260,10 @@ def test_a_damaged_image_is_ignored_and_made_anew(published: Engine, opened, how
 
 
 def test_doctor_finds_a_flipped_byte_and_reindex_mends_it(published: Engine, opened) -> None:
-    expected, image = [r.memory.id for r in published.search("valve", record=False).results], image_of(published)
+    expected, image = (
+        [r.memory.id for r in published.search("valve", record=False, cut=False).results],
+        image_of(published),
+    )
     data = bytearray(image.read_bytes())
     data[-5] ^= 0xFF
     image.write_bytes(data)
@@ -269,7 +272,7 @@ def test_doctor_finds_a_flipped_byte_and_reindex_mends_it(published: Engine, ope
     assert problem == f"index file {image.name} of 1 is damaged; `recallens reindex` makes it anew"
     engine.maintenance.reindex()
     assert engine.maintenance.doctor().problems == []
-    assert [r.memory.id for r in engine.search("valve", record=False).results] == expected
+    assert [r.memory.id for r in engine.search("valve", record=False, cut=False).results] == expected
 
 
 def test_what_a_dead_process_left_half_written_is_cleared_away(published: Engine) -> None:
@@ -279,7 +282,7 @@ def test_what_a_dead_process_left_half_written_is_cleared_away(published: Engine
         published.remember(f"another fact {number} about the hose", dedupe=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(resident, "LONGEST_TAIL", 10)
-        published.search("hose", record=False)
+        published.search("hose", record=False, cut=False)
         assert published.maintenance.publish() is True
     assert not left.exists()
 
@@ -306,7 +309,7 @@ def test_an_image_replaced_while_it_is_mapped_stays_readable(published: Engine, 
         patch.setattr(resident, "LONGEST_TAIL", 1)
         for number in range(30):
             published.remember(f"The hose number {number} is new", dedupe=False)
-        published.search("hose", record=False)
+        published.search("hose", record=False, cut=False)
         assert published.maintenance.publish() is True
     assert answers(reader) == answers(published) == answers(opened())
     assert answers(reader) != expected
@@ -321,7 +324,7 @@ def test_a_scan_file_that_is_missing_or_damaged_is_made_anew(opened, monkeypatch
     engine: Engine = opened()
     list(engine.memories.remember_many([Draft(f"fact {n} of the {n % 5} pumps") for n in range(80)], dedupe=False))
     engine.encoder.drain()
-    engine.search("pump", record=False)
+    engine.search("pump", record=False, cut=False)
     assert engine.maintenance.publish() is True
     folder = engine.core.index_folder()
     assert folder is not None

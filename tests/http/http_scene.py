@@ -144,6 +144,8 @@ def examples(scene: Scene) -> dict[tuple[str, str], tuple[str, dict[str, Any]]]:
         ("GET", "/v1/tasks/{id}"): (f"/v1/tasks/{scene.task}", {}),
         ("POST", "/v1/tasks/{id}/logs"): (f"/v1/tasks/{scene.task}/logs", {"content": "make deploy: ok"}),
         ("POST", "/v1/tasks/{id}/end"): (f"/v1/tasks/{scene.task}/end", {"reward": 0.9}),
+        ("POST", "/v1/work"): ("/v1/work", {"task": "Roll the API back again"}),
+        ("POST", "/v1/work/{task}/finish"): (f"/v1/work/{scene.task}/finish", {"outcome": "partial"}),
         ("GET", "/v1/vaults"): ("/v1/vaults", {}),
         ("POST", "/v1/vaults"): ("/v1/vaults", {"path": str(scene.vault), "name": "notes"}),
         ("GET", "/v1/vaults/{name}/sections"): ("/v1/vaults/notes/sections", {}),

@@ -13,8 +13,9 @@ from starlette.testclient import TestClient
 from recallens.engine.maintenance import Maintenance
 from recallens.engine.search import Search
 from recallens.errors import EncoderFailed, StoreBusy, StoreDamaged, StoreReadOnly
-from recallens.operations import OPERATIONS, Caller, perform
+from recallens.operations import OPERATIONS, Caller, owner, perform
 from recallens.render import render
+from recallens.text.token_count import count_tokens
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
@@ -37,6 +38,18 @@ def test_a_recorded_recall_is_the_same_bytes_in_every_format(scene: Scene, forma
     assert answer.content == (render(snapshot, format) + "\n").encode()
     assert answer.headers["content-type"].partition(";")[0] == kind
     assert ("content-security-policy" in answer.headers) == (format == "html")
+
+
+@pytest.mark.parametrize("limit", [None, 60, 400])
+def test_layer_one_is_the_record_of_the_command_byte_for_byte(scene: Scene, limit: int | None) -> None:
+    asked = {"query": QUESTION, "cut": False, "max_tokens": limit}
+    command = perform(OPERATIONS["search_memory"], scene.engine, owner("default", record=False), asked).text
+    with scene.client() as client:
+        answer = client.post("/v1/search", json={**asked, "brief": True})
+    assert answer.content == command.encode()
+    assert limit is None or count_tokens(answer.text) <= limit
+    structured = json.dumps(answer.json(), ensure_ascii=False, separators=(",", ":"))
+    assert structured + "\n" == answer.text  # as MCP sends it where JSON is asked for
 
 
 def test_the_specified_path_is_an_alias(scene: Scene) -> None:
@@ -285,13 +298,29 @@ def test_a_recall_is_one_string_within_a_budget_whose_parts_say_where_they_are_f
     with scene.client() as client:
         said = {"content": "Lookups are cached per region", "citations": ["commit:4f2a9c1"]}
         cited = client.post("/v1/memories", json=said).json()["id"]
-        found = client.get("/v1/recall", params={"q": QUESTION, "contextBudget": 300}).json()
-        tight = client.get("/v1/recall", params={"q": QUESTION, "contextBudget": 300, "tokens": 1}).json()
+        said = client.get("/v1/recall", params={"q": QUESTION, "contextBudget": 1_000})
+        words = client.get("/v1/recall", params={"q": QUESTION, "contextBudget": 300, "format": "text"})
+        tight = client.get("/v1/recall", params={"q": QUESTION, "contextBudget": 1_000, "tokens": 1})
+    found = said.json()
     chunks = {one["id"]: one for one in found["selectedChunks"]}
     assert chunks[cited]["metadata"]["citations"] == [{"kind": "commit", "hash": "4f2a9c1"}]
-    assert found["totalTokensUsed"] <= found["contextBudget"] == 300
-    assert all(one["content"] in found["context"] for one in chunks.values())
-    assert (tight["contextBudget"], tight["context"]) == (1, "")
+    # Each form holds to its budget as it is sent, and a budget that holds no record is refused.
+    assert found["totalTokensUsed"] == count_tokens(said.text) <= found["contextBudget"] == 1_000
+    assert count_tokens(words.text) <= 300
+    assert chunks[cited]["content"] in words.text
+    assert (tight.status_code, "too few" in tight.text) == (400, True)
+
+
+def test_work_begins_with_what_is_known_and_ends_with_what_was_learned(scene: Scene) -> None:
+    with scene.client() as client:
+        begun = client.post("/v1/work", json={"task": QUESTION, "tokens": 1_500})
+        used = begun.json()["sections"][2]["items"][0]["id"]
+        learned = {"outcome": "success", "used": [used], "learned": ["The cache is per region now"]}
+        ended = client.post(f"/v1/work/{begun.json()['taskId']}/finish", json=learned).json()
+    assert begun.status_code == 201
+    assert begun.json()["budget"]["used"] == count_tokens(begun.text) <= 1_500
+    assert (ended["reward"], ended["used"]) == (1.0, [used])
+    assert [kept["outcome"] for kept in ended["learned"]] == ["created"]
 
 
 # ── what agents write ──

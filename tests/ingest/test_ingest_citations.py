@@ -49,6 +49,13 @@ def test_each_kind_round_trips(citation: Citation, data: dict[str, Any], typed: 
     assert parse_citation(typed) == citation
 
 
+@pytest.mark.parametrize(
+    "typed", ["file:src/a.py#L1-L9", "file:src/a.py#L1-9", "file:src/a.py:1-9", "src/a.py:1-9", "src/a.py#L1-L9"]
+)
+def test_lines_are_spelled_as_the_tools_say_and_as_a_compiler_does(typed: str) -> None:
+    assert parse_citation(typed) == FileCitation("src/a.py", 1, 9)
+
+
 def test_citations_are_read_from_text_in_order() -> None:
     text = (
         "See src/a.py:10-20, src/b.py:10 and src/c.py#L3-L9, commit ABC1234, [symbol: Name@src/d.py], "

@@ -21,8 +21,10 @@ from recallens.cli.commands.connect import chosen, offered
 from recallens.config import load
 from recallens.mcp.server import build
 from recallens.mcp.stdio import LazyEngine
+from recallens.mcp.tools import full_tools
 
 RECALLENS = [sys.executable, "-m", "recallens"]
+WORDED = {tool.name for tool in full_tools() if "format" in tool.defaults}
 HANDSHAKE = (
     {"jsonrpc": "2.0", "id": 0, "method": "initialize",
      "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}},
@@ -42,11 +44,23 @@ class Desk:
         return self.do("call_tool", tool, arguments)
 
     def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The record of a call that must succeed; its text copy says the same."""
-        result = self.call(tool, **arguments)
+        """The record of a call that must succeed: structured where a tool can also tell it in words, else as text."""
+        worded = tool.rpartition(".")[2] in WORDED
+        result = self.call(tool, **({"format": "json"} if worded else {}), **arguments)
         assert not result.is_error, result.content[0].text
-        assert json.loads(result.content[0].text) == result.structured_content
-        return result.structured_content
+        if worded:
+            assert not result.content
+            return result.structured_content
+        assert result.structured_content is None
+        return json.loads(result.content[0].text)
+
+    def told(self, tool: str, **arguments: Any) -> str:
+        """The words of a call that must succeed, and nothing beside them."""
+        result = self.call(tool, **arguments)
+        (content,) = result.content
+        assert not result.is_error, content.text
+        assert result.structured_content is None
+        return content.text
 
     def refused(self, tool: str, **arguments: Any) -> str:
         result = self.call(tool, **arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -107,7 +108,8 @@ def call(url: str, token: str | None, method: str, **params: Any) -> httpx.Respo
 
 def tool(url: str, token: str, name: str, **arguments: Any) -> tuple[bool, str]:
     result = call(url, token, "tools/call", name=name, arguments=arguments).json()["result"]
-    return result.get("isError", False), result["content"][0]["text"]
+    text = result["content"][0]["text"] if result["content"] else json.dumps(result["structuredContent"])
+    return result.get("isError", False), text
 
 
 def check_the_grants(url: str, team: Team) -> None:
@@ -127,7 +129,7 @@ def check_the_grants(url: str, team: Team) -> None:
         failed, said = tool(url, team.reader, "get_timeline", observation_id=id)
         assert (failed, said.replace(id, "ID")) == (
             True,
-            "no memory 'ID' in this namespace. `recallens list` shows ids.",
+            "no memory 'ID' in this namespace. `recallens list` shows handles.",
         )
         gone = call(url, team.reader, "resources/read", uri=f"recallens://memories/{id}").json()
         assert "no memory" in gone["error"]["message"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import pytest
 from mcp_scene import Desk, over_http, over_stdio
 
 from recallens import Draft, Engine
+from recallens.text.token_count import budget_tokens
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +93,7 @@ def test_the_whole_loop(scene: str, store: Path) -> None:
         assert found["certificate"]["completenessScore"] is not None
         assert found["metadata"]["resultCount"] == len(found["results"])
 
-        around = desk.ask("get_timeline", observation_id=helpful["next"]["timeline"], window=7)
+        around = desk.ask("get_timeline", observation_id=helpful["handle"], window=7)
         assert [entry["relation"] for entry in around["entries"]][:2] == ["after", "same_task"]
 
         # The details of a memory of a task are that task's logs.
@@ -117,6 +119,47 @@ def test_the_whole_loop(scene: str, store: Path) -> None:
         learned = engine.get(kept["id"])
         assert (learned.zone, learned.source.split(":")[0]) == ("working", "mcp")
         assert list(engine.maintenance.doctor().problems) == []
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_a_task_from_its_beginning_to_what_was_learned_from_it(scene: str, store: Path) -> None:
+    transport, said = SCENES[scene]
+    known = fill(store, said)
+    with transport(store) as desk:
+        begun = desk.told("begin_work", task=said.question, tokens=800)
+        assert budget_tokens(begun) <= 800
+        assert said.helpful in begun
+        task = re.match(r"Task (\S+) has begun", begun)[1]  # type: ignore[index]
+        (helpful,) = {line.split()[2] for line in begun.splitlines() if line.startswith("[") and " m" in line} & {
+            handle_of(store, known)
+        }
+        kept = desk.told("remember", content=said.learned, task=task)
+        ended = desk.told(
+            "finish_work", task=task, outcome="success", used=[helpful], summary=said.pattern,
+            learned=[said.asked_again, said.learned],
+        )  # fmt: skip
+        first, *lines = ended.splitlines()
+        assert first == f"Task {task} has ended with reward 1."
+        assert lines[0] == f"Used: {helpful}."
+        assert lines[1].startswith("Learned, kept as m")
+        assert lines[2] == kept.strip().replace("Kept", "Known already")
+        again = desk.refused("finish_work", task=task, outcome="failure")
+        assert f"the task '{task}' has ended with reward 1" in again
+        assert "Nothing was changed." in again
+        assert said.learned in desk.told("begin_work", task=said.learned)
+        forgotten = desk.told("forget", id=kept.split()[-1].rstrip("."))
+        assert said.learned[:20] in forgotten
+        assert said.learned not in desk.told("begin_work", task=said.learned).partition("\n\n")[2]
+    with Engine.open(store, encoder="hashing:64") as engine:
+        learned = engine.get(lines[1].split()[-1].rstrip("."))
+        assert (learned.content, learned.task, learned.zone) == (said.asked_again, task, "working")
+        assert learned.source.split(":")[0] == "mcp"
+        assert engine.tasks.uplift_of([known])[known].tasks == 1
+
+
+def handle_of(store: Path, id: str) -> str:
+    with Engine.open(store, encoder="hashing:64") as engine:
+        return engine.get(id).handle
 
 
 def test_what_a_client_calls_itself_is_kept_as_the_source(store: Path) -> None:

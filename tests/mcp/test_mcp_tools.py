@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from recallens import Engine
 from recallens.cli.commands.connect import COMPATS
 from recallens.cli.main import main
 from recallens.config import load
+from recallens.errors import InvalidInput
 from recallens.mcp.calls import CallContext, Offer, called, local_caller
 from recallens.mcp.tools import ADDING, COMPATIBLE, DESTROYS, LEFT_OUT, RECORDING, TOOLS, WITHHELD, aliased, full_tools
 from recallens.model.memory import Kind
@@ -26,10 +28,11 @@ from recallens.text.token_count import count_tokens
 
 pytestmark = pytest.mark.slow
 
-NAMES = [
+SPECIFIED = [
     "search_memory", "get_timeline", "get_details", "get_skill", "search_patterns", "search_gotchas", "recall_xray",
-    "remember",
 ]  # fmt: skip
+NAMES = ["begin_work", *SPECIFIED, "remember", "forget", "finish_work"]
+MOST_TOOLS = 11
 MOST_TOKENS = 2_000
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 
@@ -45,6 +48,7 @@ def listing(desk: Desk) -> list[dict[str, object]]:
 def test_the_list_is_short_complete_and_always_the_same(desk: Desk) -> None:
     tools = listing(desk)
     assert [tool["name"] for tool in tools] == NAMES
+    assert len(NAMES) <= MOST_TOOLS
     assert listing(desk) == tools
     # Counted as the client receives it, and once more with the blanks that some clients put in.
     for separators in ((",", ":"), (", ", ": ")):
@@ -52,13 +56,21 @@ def test_the_list_is_short_complete_and_always_the_same(desk: Desk) -> None:
     for tool in tools:
         assert tool["annotations"].keys() == HINTS
         assert all(isinstance(value, bool) for value in tool["annotations"].values())
-        for schema in (tool["inputSchema"], tool["outputSchema"]):
-            Draft202012Validator.check_schema(schema)
-            assert schema["type"] == "object"
+        assert "outputSchema" not in tool  # what it answers is text
+        assert tool["title"]
+        assert not tool["description"].endswith(tool["title"])
+        Draft202012Validator.check_schema(tool["inputSchema"])
+        assert tool["inputSchema"]["type"] == "object"
 
 
 def test_the_specified_names_are_there_to_the_letter(desk: Desk) -> None:
-    takes = {tool["name"]: tool["inputSchema"]["properties"].keys() for tool in listing(desk)}
+    takes = {tool.name: {*tool.takes, *tool.unlisted} for tool in TOOLS}
+    listed = {tool["name"]: tool["inputSchema"]["properties"].keys() for tool in listing(desk)}
+    for name in ("alpha", "beta"):  # for who knows them: taken everywhere, listed in the full set
+        assert name not in listed["search_memory"]
+        assert desk.ask("search_memory", query="gateway", **{name: 0.5})["results"]
+    (whole,) = (tool for tool in full_tools() if tool.name == "search_memory")
+    assert {"alpha", "beta"} <= whole.listed()["inputSchema"]["properties"].keys()
     required = {tool["name"]: tool["inputSchema"].get("required") for tool in listing(desk)}
     assert takes["search_memory"] >= {"query", "intent", "alpha", "beta", "limit"}
     assert takes["get_timeline"] >= {"observation_id", "window"}
@@ -94,11 +106,13 @@ def test_the_full_list_holds_every_operation_that_an_agent_can_use() -> None:
     assert not {"review", "add_vault", "run_set"} & names  # for the person at the machine
     assert RECORDING | ADDING | LEFT_OUT | WITHHELD.keys() <= OPERATIONS.keys()
     (forget,) = (tool for tool in tools if tool.name == "forget")
-    assert (set(forget.takes), forget.effect) == ({"id", "namespace"}, DESTROYS)
+    assert (set(forget.takes), forget.effect) == ({"id", "namespace", "format"}, DESTROYS)
+    with pytest.raises(InvalidInput, match="unknown argument 'hard'"):
+        forget.given({"id": "m1", "hard": True})
     for tool in tools:
         assert OPERATIONS[tool.operation].needs in (Right.READ, Right.WRITE)
-        Draft202012Validator.check_schema(tool.listed(recorded=True)["inputSchema"])
-        assert "$ref" not in json.dumps(tool.listed(recorded=True))
+        Draft202012Validator.check_schema(tool.listed()["inputSchema"])
+        assert "$ref" not in json.dumps(tool.listed())
 
 
 def test_full_tools_and_aliases_answer(filled: Path) -> None:
@@ -122,7 +136,7 @@ def test_full_tools_and_aliases_answer(filled: Path) -> None:
 
 def test_aliases_are_there_only_when_asked_for() -> None:
     assert aliased(TOOLS, None) == TOOLS
-    assert [tool.name for tool in aliased(TOOLS, "remnic")][8:10] == ["engram.search_memory", "engram.get_timeline"]
+    assert [tool.name for tool in aliased(TOOLS, "remnic")][11:13] == ["engram.begin_work", "engram.search_memory"]
 
 
 # ── the hints are true ──
@@ -151,19 +165,24 @@ CALLS: dict[str, dict[str, object]] = {
     "recall_xray": {"query": "gateway"},
     "get_details": {"task_id": "earlier"},
     "remember": {"content": "The rollback drill is on Thursdays."},
+    "begin_work": {"task": "Roll back the gateway"},
 }
+# That a search is recorded is bookkeeping: nothing changes that the user sees.
+RECORDED = {"search_memory", "get_skill", "search_patterns", "search_gotchas"}
 
 
 @pytest.mark.parametrize("recorded", ["true", "false"])
 def test_what_is_read_only_writes_nothing_and_the_rest_does(filled: Path, recorded: str) -> None:
     with in_this_process(filled, record=recorded == "true") as desk:
         hints = {tool["name"]: tool["annotations"] for tool in listing(desk)}
-        assert hints["search_memory"]["readOnlyHint"] is (recorded == "false")
+        searching = {name for name, hint in hints.items() if hint["readOnlyHint"]}
+        assert searching == {*SPECIFIED}
         first = desk.ask("search_memory", query="gateway")["results"][0]["id"]
         watch = Watch(filled)
         for name, arguments in {**CALLS, "get_timeline": {"observation_id": first}}.items():
             desk.ask(name, **arguments)
-            assert watch.changed() is not hints[name]["readOnlyHint"], name
+            writes = not hints[name]["readOnlyHint"] or (name in RECORDED and recorded == "true")
+            assert watch.changed() is writes, name
         assert hints["remember"] == {
             "readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": False,
         }  # fmt: skip
@@ -197,6 +216,15 @@ def test_the_reads_of_the_full_list_write_down_only_what_they_say(filled: Path) 
         watch.connection.close()
 
 
+def test_where_nothing_fits_a_tool_says_so_in_a_line(desk: Desk) -> None:
+    asked = {"search_patterns": "query", "search_gotchas": "query", "get_skill": "topic", "begin_work": "task"}
+    for tool, name in asked.items():
+        told = desk.told(tool, **{name: "how to bake bread"})
+        assert re.search("No pattern|No known issue|No skill|Nothing that is remembered", told), tool
+        assert "gateway" not in told.lower()
+        assert count_tokens(told) <= 60
+
+
 # ── errors ──
 
 
@@ -209,14 +237,20 @@ def test_the_reads_of_the_full_list_write_down_only_what_they_say(filled: Path) 
         ("recall_xray", {"query": "x", "budget": "ten"}, "budget: expected `int | null`, not 'ten'"),
         ("recall_xray", {"query": "x", "sessionKey": 7}, "sessionKey: expected `str | null`, not 7"),
         ("recall_xray", {"query": "x", "session": "s"}, "unknown argument 'session'. recall_xray takes: query"),
-        ("recall_xray", {"query": "x", "format": "pdf"}, "unknown format 'pdf'; use one of: json, text"),
+        ("recall_xray", {"query": "x", "format": "pdf"}, "unknown format 'pdf'; use one of: json, brief, text"),
         ("recall_xray", {"query": "x", "namespace": "a b/c"}, "namespace"),
         ("search_memory", {"query": "x", "intent": "guess"}, "use one of: how_to_do, what_happened"),
         ("search_memory", {"query": "x", "limit": 100_000}, "limit: expected `int` <= 1000, not 100000"),
         ("get_timeline", {"observation_id": "NOPE00"}, "no memory 'NOPE00' in this namespace"),
         ("get_details", {"task_id": 5}, "task_id: expected `str`, not 5"),
         ("get_details", {"task_id": "nothing"}, "no task and no memory 'nothing'"),
-        ("get_skill", {"topic": "basket weaving"}, "no skill about 'basket weaving'. Search memory"),
+        ("get_skill", {"topic": "basket weaving", "format": "json"}, "no skill about 'basket weaving'. Search memory"),
+        ("begin_work", {"task": "x", "tokens": 10}, "tokens"),
+        ("finish_work", {"task": "t-none", "outcome": "success"}, "no task 't-none' in this namespace."),
+        ("finish_work", {"task": "earlier"}, "outcome is missing. finish_work takes: task (required), outcome"),
+        ("finish_work", {"task": "earlier", "outcome": "fine"}, "success, partial, failure"),
+        ("finish_work", {"task": "earlier", "outcome": "success", "used": ["m999"]}, "no memory 'm999'"),
+        ("forget", {"id": "m999"}, "no memory 'm999' in this namespace"),
         ("remember", {"content": "x", "kind": "rumour"}, "unknown kind 'rumour'; use one of: fact, decision"),
         ("remember", {"content": "x", "citations": ["nonsense"]}, "citation"),
     ],
@@ -228,7 +262,7 @@ def test_a_wrong_call_says_what_was_wrong_and_what_would_be_right(
 
 
 def test_an_unknown_tool_is_answered_with_the_list(desk: Desk) -> None:
-    with pytest.raises(MCPError, match=r"unknown tool 'serch'; the tools are: search_memory, get_timeline"):
+    with pytest.raises(MCPError, match=r"unknown tool 'serch'; the tools are: begin_work, search_memory"):
         desk.call("serch")
 
 
@@ -246,10 +280,10 @@ def test_the_unexpected_has_a_trace_id_that_is_in_the_log(caplog: pytest.LogCapt
         raise ZeroDivisionError("a secret path")
 
     offer = Offer(engine=broken, caller=lambda engine, request: None, tools=TOOLS)  # type: ignore[arg-type]
-    result = called(offer, TOOLS[0], {"query": "x"}, CallContext())
-    assert result.is_error
-    said = result.content[0].text
-    assert "unexpected ZeroDivisionError in search_memory" in said
+    result = called(offer, TOOLS[0], {"task": "x"}, CallContext())
+    assert result["isError"]
+    said = result["content"][0]["text"]
+    assert "unexpected ZeroDivisionError in begin_work" in said
     assert "secret" not in said
     trace = said.rpartition("trace ")[2].rstrip(".")
     assert trace in caplog.text

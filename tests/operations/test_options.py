@@ -27,8 +27,8 @@ SAMPLE = {
     Check.SHARE: 0.9, Check.FLAG: True, Check.MOMENT: 1, Check.FACTORS: {"bm25": 2.0},
 }  # fmt: skip
 # Of a command, what is no option of its question.
-BESIDE = {"query", "memory", "diff", "no_record", "why", "brief", "max_tokens", "xray", "format", "out", "sensitivity",
-          "ledger", "trace_id", "namespace", "store", "json", "no_color", "help"}  # fmt: skip
+BESIDE = {"query", "memory", "diff", "no_record", "verbose", "why", "brief", "max_tokens", "xray", "format", "out",
+          "sensitivity", "ledger", "trace_id", "namespace", "store", "json", "no_color", "help"}  # fmt: skip
 # Of a tool, what is no option of its question.
 OF_A_TOOL = {"query", "namespace", "maxTokens", "memory", "format", "contextBudget", "brainFileLimit",
              "mediumTermLimit", "includeRaw"}  # fmt: skip
@@ -60,7 +60,13 @@ def test_an_option_that_is_given_stands_in_the_query(name: str) -> None:
             given = False
         asked = question("words", {name: given} | ({"project": "p"} if name == "scope" else {}), Settings(), lambda: 5)
         changed = {one for one in OPTIONS if place_of(one) and _at(asked, one) != _at(neutral, one)}
-        follows = {"widen": {"certify"}, "max_results": {"limit"}, "scope": {"project"}, "preset": {"limit"}}
+        follows = {
+            "widen": {"certify"},
+            "limit": {"max_results"},
+            "max_results": {"limit"},
+            "scope": {"project"},
+            "preset": {"limit"},
+        }
         assert name in changed
         assert changed - {name} <= follows.get(name, set())
     assert Query.from_json(neutral.to_json()) == neutral

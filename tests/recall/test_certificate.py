@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from recallens import Draft, Engine
+from recallens.model.query import WIDE_LIMIT
 from recallens.model.recall import Recall, verified
 from recallens.model.verdict import Round
+from recallens.recall.certificate import WIDEN_BELOW
 from recallens.xray.replay import replay
 
 TEXTS = (
@@ -49,7 +51,7 @@ def test_it_names_the_missing_half_of_a_two_part_question(filled: Engine) -> Non
 
 
 def test_it_names_the_missing_half_in_korean(filled: Engine) -> None:
-    recall = filled.search("인증 방식과 장애 담당자를 알려줘", certify=True)
+    recall = filled.search("인증 방식과 장애 담당자를 알려줘", certify=True, cut=False)
     assert certificate(recall)["missing"] == ["장애 담당자를 알려줘"]
     assert covered(recall)["인증 방식과"]
     assert {one["text"] for one in certificate(recall)["requirements"] if one["kind"] == "term"} == {
@@ -110,10 +112,10 @@ def test_the_minimal_set_covers_all_that_is_covered(filled: Engine) -> None:
 
 def test_an_incomplete_answer_widens_once_and_says_so(filled: Engine) -> None:
     question = "who approves production hotfixes after the security audit of the billing database?"
-    narrow = filled.search(question, limit=1, certify=True, record=False)
-    wide = filled.search(question, limit=1, widen=True, record=False)
-    assert len(narrow.results) == 1
-    assert len(wide.results) > 1  # the second round looks for twenty
+    narrow = filled.search(question, certify=True, record=False, cut=False)
+    wide = filled.search(question, widen=True, record=False, cut=False)
+    assert [note["limit"] for note in wide.ledger.notes("plan")] == [narrow.query.limit, WIDE_LIMIT]
+    assert len(wide.ledger.replay()) >= len(narrow.ledger.replay())
     rounds = [entry.verdict for entry in wide.ledger.entries if isinstance(entry.verdict, Round)]
     assert [one.number for one in rounds] == [2]
     assert "below 0.6" in rounds[0].reason
@@ -137,9 +139,25 @@ def test_a_complete_answer_does_not_widen(filled: Engine) -> None:
     assert len(recall.ledger.notes("certificate")) == 1
 
 
-def test_max_results_holds_in_both_rounds(filled: Engine) -> None:
-    question = "who approves production hotfixes of the billing database?"
-    assert len(filled.search(question, max_results=2, widen=True, record=False).results) == 2
+def test_it_does_not_look_again_for_what_no_row_holds(filled: Engine) -> None:
+    """Widening finds rows that hold a missing word; where none does there is nothing to find."""
+    held = filled.search("the billing database, the release branch and zebras", limit=1, widen=True, record=False)
+    assert certificate(held)["round"] == 2
+    nowhere = filled.search("zebras grazing in the savanna", widen=True, record=False, cut=False)
+    assert nowhere.results
+    assert certificate(nowhere)["completenessScore"] < WIDEN_BELOW
+    assert certificate(nowhere)["round"] == 1
+    assert "suggestion" in certificate(nowhere)
+
+
+@pytest.mark.parametrize("most", ["max_results", "limit"])
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_callers_limit_holds_in_both_rounds(filled: Engine, most: str, cut: bool) -> None:
+    question = "who approves production hotfixes of the billing database on the release branch, and in which cache?"
+    for count in (1, 2):
+        recall = filled.search(question, widen=True, record=False, cut=cut, **{most: count})
+        assert certificate(recall)["round"] == 2
+        assert len(recall.results) == count
 
 
 # ── verifying ──

@@ -37,7 +37,7 @@ class Compass:
 
 def shares(engine: Engine, text: str = QUESTION) -> tuple[dict[str, float], dict[str, float]]:
     """Each memory's BM25 score and cosine, from the views themselves."""
-    ledger = engine.recall(engine.recalls.query(text, preset="fusion", limit=50)).ledger
+    ledger = engine.recall(engine.recalls.query(text, preset="fusion", limit=50, cut=False)).ledger
     found: dict[str, dict[str, float]] = {"lexical": {}, "semantic": {}}
     for entry in ledger.entries:
         if isinstance(entry.verdict, Found) and entry.verdict.view in found:
@@ -68,7 +68,8 @@ def fill(engine: Engine, texts: Mapping[str, str] = TEXTS) -> dict[str, str]:
 
 
 def order(engine: Engine, **options: Any) -> list[str]:
-    return [result.memory.id for result in engine.search(QUESTION, preset="fusion", limit=10, **options).results]
+    results = engine.search(QUESTION, preset="fusion", limit=10, cut=False, **options).results
+    return [result.memory.id for result in results]
 
 
 @pytest.mark.parametrize("blend", [0.0, 0.3, 0.5, 1.0])
@@ -76,7 +77,7 @@ def test_the_blend_is_the_specified_formula_to_the_letter(compass: Engine, blend
     ids = fill(compass)
     words, cosines = shares(compass)
     top, low, high = max(words.values()), min(cosines.values()), max(cosines.values())
-    recall = compass.recall(compass.recalls.query(QUESTION, preset="fusion", blend=blend, limit=10))
+    recall = compass.recall(compass.recalls.query(QUESTION, preset="fusion", blend=blend, limit=10, cut=False))
     found = {result.memory.id: relevance(dict(result.parts)) for result in recall.results}
     for id in ids.values():
         if id in found:

@@ -271,6 +271,7 @@ def test_a_contradiction_that_is_still_to_come_does_not_count(engine: Engine) ->
 def test_query_coverage_is_the_share_of_the_questions_words(engine: Engine) -> None:
     all_of_it = engine.remember("cache lookups").id
     half = engine.remember("cache of invoices").id
-    coverage = {one.memoryId: one.queryCoverage for one in engine.xray("cache lookups", preset="fusion").results}
+    snapshot = engine.xray("cache lookups", preset="fusion", cut=False)
+    coverage = {one.memoryId: one.queryCoverage for one in snapshot.results}
     assert coverage[all_of_it] == pytest.approx(1.0)
     assert coverage[half] == pytest.approx(0.5)

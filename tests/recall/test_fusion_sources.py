@@ -8,7 +8,7 @@ import pytest
 
 from recallens.engine import Engine
 from recallens.model.ledger import Ledger
-from recallens.model.recall import SearchResult
+from recallens.model.recall import Recall, SearchResult
 from recallens.model.salience import DAY_MS
 from recallens.model.snapshot import Snapshot
 from recallens.recall.sources import LESSON_BOOST, SOURCE_FLOOR, SOURCE_PRIOR, is_manifest, prior_of
@@ -28,7 +28,9 @@ SPECIFIED_PRIORS = {
 
 
 def fused(engine: Engine, text: str, **options: Any) -> Snapshot:
-    return engine.xray(text, preset="fusion", budget=100_000, tokens=100_000, **{"limit": 20, **options})
+    """Every row of every source, whether or not it is likely to help."""
+    options = {"limit": 20, "budget": 100_000, "tokens": 100_000, "cut": False, **options}
+    return engine.xray(text, preset="fusion", **options)
 
 
 def layer_of(snapshot: Snapshot, id: str) -> str | None:
@@ -88,11 +90,12 @@ def test_a_file_that_is_only_recent_is_recent_knowledge_and_stays_out(opened: Op
     old = engine.memories.add_document("Invoices are due on friday.", path="wiki/invoices.md").memories[0]
     clock.advance(days=30)
     new = engine.memories.add_document("Printers jam.", path="wiki/printers.md").memories[0]
-    recall = engine.recall(engine.recalls.query("zebra", preset="fusion"))
+    recall = engine.recall(engine.recalls.query("zebra", preset="fusion", cut=False))
     assert recall.results == ()
     assert recall.ledger.notes("sources")[-1]["candidates"] == {"brain-memory": 1, "recent-knowledge": 1}
     assert {miss.keptOutBy for miss in fused(engine, "zebra").nearMisses} == {"relevance"}
-    assert {result.memory.id for result in engine.search("zebra").results} == {old, new}  # the default preset's scan
+    scanned = engine.search("zebra", cut=False).results  # the default preset's scan
+    assert {result.memory.id for result in scanned} == {old, new}
 
 
 def test_the_prior_is_a_multiplier_written_as_what_it_adds(engine: Engine) -> None:
@@ -161,45 +164,64 @@ def test_what_two_sources_say_alike_comes_once_the_better_scored(engine: Engine)
 # ── lessons ──
 
 
-def lessons_of(engine: Engine, **options: Any) -> tuple[tuple[SearchResult, ...], tuple[SearchResult, ...]]:
-    recall = engine.search("cache lookups", **options)
-    return recall.results, recall.lessons
-
-
 @pytest.fixture
 def taught(engine: Engine) -> Engine:
-    for at in range(6):
+    for at in range(16):
         engine.remember(f"cache lookups cache lookups, part {at}", kind="fact", dedupe=False)
     for at in range(5):
         engine.remember(f"the cache of lookups failed us, lesson {at}", kind="lesson", importance=0.1, dedupe=False)
     return engine
 
 
-@pytest.mark.parametrize("preset", ["default", "fusion"])
-def test_up_to_three_lessons_come_beside_the_k_results(taught: Engine, preset: str) -> None:
-    results, lessons = lessons_of(taught, preset=preset, limit=4, weights={"lessonBoost": 0})
-    assert len(results) == 4
-    assert 1 <= len(lessons) <= 3
-    assert {result.memory.kind for result in lessons} == {"lesson"}
-    assert [result.rank for result in (*results, *lessons)] == list(range(1, 5 + len(lessons)))
-    scores = [result.score for result in (*results, *lessons)]
+# Facts that repeat the question stand before the lessons, which get no boost here.
+BARE: dict[str, Any] = {"preset": "fusion", "weights": {"lessonBoost": 0}}
+
+
+def split(recall: Recall) -> tuple[list[SearchResult], list[SearchResult]]:
+    """What the question called for, and what came after that many."""
+    return list(recall.results[: recall.query.limit]), list(recall.results[recall.query.limit :])
+
+
+def test_up_to_three_lessons_come_beside_the_k_results(taught: Engine) -> None:
+    recall = taught.search("cache lookups", **BARE)
+    results, lessons = split(recall)
+    assert {result.memory.kind for result in results} == {"fact"}
+    assert [result.memory.kind for result in lessons] == ["lesson"] * 3
+    assert [result.rank for result in recall.results] == list(range(1, recall.query.limit + 4))
+    scores = [result.score for result in recall.results]
     assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.parametrize("preset", ["default", "fusion"])
+@pytest.mark.parametrize("limit", [1, 4])
+def test_nothing_comes_beside_a_callers_limit(taught: Engine, preset: str, limit: int) -> None:
+    recall = taught.search("cache lookups", **BARE | {"preset": preset, "limit": limit})
+    assert len(recall.results) == limit
+    assert len(recall.audit) == limit
+
+
+def test_outside_fusion_lessons_take_their_place_by_score(taught: Engine) -> None:
+    recall = taught.search("cache lookups", **BARE | {"preset": "default"})
+    assert len(recall.results) == recall.query.limit
+
+
 def test_a_lesson_about_something_else_takes_no_slot(engine: Engine) -> None:
-    for at in range(6):
+    for at in range(16):
         engine.remember(f"cache lookups cache lookups, part {at}", kind="fact", dedupe=False)
-    engine.remember("invoices must be sent on friday", kind="lesson", importance=0.0)
-    _, lessons = lessons_of(engine, limit=3)
-    assert lessons == ()
+    other = engine.remember("invoices must be sent on friday", kind="lesson", importance=0.0).id
+    recall = engine.search("cache lookups", preset="fusion")
+    results, lessons = split(recall)
+    assert len(results) == recall.query.limit
+    assert lessons == []
+    assert other not in recall.audit
 
 
 def test_lessons_beside_the_results_are_recorded_and_replay(taught: Engine) -> None:
-    recall = taught.search("cache lookups", limit=2, weights={"lessonBoost": 0})
-    assert recall.lessons
-    assert set(recall.audit) == {result.memory.id for result in recall.returned}
+    recall = taught.search("cache lookups", **BARE)
+    assert split(recall)[1]
+    assert set(recall.audit) == {result.memory.id for result in recall.results}
     again = Ledger.unpacked(recall.ledger.packed()).replay()
-    assert [again.ids[at].decode() for at in again.ranked().tolist()] == [r.memory.id for r in recall.returned]
+    assert [again.ids[at].decode() for at in again.ranked().tolist()] == [r.memory.id for r in recall.results]
 
 
 # ── medium-term: sessions ──

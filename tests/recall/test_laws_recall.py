@@ -62,7 +62,7 @@ def test_replay_gives_the_same_ids_order_and_scores(world: World, asked: list[Qu
             pool = Ledger.from_json(stored).replay()
             order = pool.ranked()
             replayed = [(pool.ids[at].decode(), float(pool.score[at])) for at in order]
-            assert replayed == [(result.memory.id, result.score) for result in recall.returned]
+            assert replayed == [(result.memory.id, result.score) for result in recall.results]
 
 
 @given(worlds(), asked, st.randoms(use_true_random=False))

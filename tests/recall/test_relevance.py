@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -36,6 +37,11 @@ def keep(engine: Engine, *drafts: Draft) -> None:
     for _ in engine.memories.remember_many(drafts, dedupe=False):
         pass
     engine.encoder.drain()
+
+
+def ask(engine: Engine, text: str, **options: Any) -> Recall:
+    """Every candidate in its order: what is likely to help is another matter."""
+    return engine.recall(engine.recalls.query(text, cut=False, **options))
 
 
 def parts(recall: Recall, name: str) -> dict[str, float]:
@@ -77,7 +83,7 @@ def test_a_pair_counts_side_by_side_and_in_order_only() -> None:
 def test_words_side_by_side_are_worth_more_than_words_apart(engine: Engine) -> None:
     together, apart = "the rate limit of the gateway is low", "the limit of the gateway has a low rate"
     keep(engine, Draft(apart), Draft(together), Draft("nothing of the kind"))
-    recall = engine.recall(engine.recalls.query("rate limit"))
+    recall = ask(engine, "rate limit")
     assert recall.results[0].memory.content == together
     assert set(parts(recall, "pairs")) == {together}
 
@@ -85,7 +91,7 @@ def test_words_side_by_side_are_worth_more_than_words_apart(engine: Engine) -> N
 def test_korean_words_side_by_side(engine: Engine) -> None:
     together, apart = "사용자 인증 서버를 옮겼다", "인증 방식과 무관한 사용 제한, 용자 설정"
     keep(engine, Draft(apart), Draft(together))
-    assert set(parts(engine.recall(engine.recalls.query("사용자 인증")), "pairs")) == {together}
+    assert set(parts(ask(engine, "사용자 인증"), "pairs")) == {together}
 
 
 CODE = (
@@ -131,7 +137,7 @@ def test_a_list_that_is_mostly_code_is_all_code() -> None:
 def test_meaning_weighs_more_among_code(engine: Engine) -> None:
     others = [Draft(f"def f{n}(self):\n    return None if self.x{n} else str(self.y)") for n in range(5)]
     keep(engine, Draft(CODE), *others)
-    recall = engine.recall(engine.recalls.query("total of items"))
+    recall = ask(engine, "total of items")
     told = next(term for term in recall.ledger.terms() if term.name == "code")
     assert told.stats["share"] == 1.0
     vector, words = (next(t for t in recall.ledger.terms() if t.name == name) for name in ("vector", "bm25"))
@@ -141,13 +147,13 @@ def test_meaning_weighs_more_among_code(engine: Engine) -> None:
 
 def test_prose_alone_has_no_code_term(engine: Engine) -> None:
     keep(engine, *(Draft(f"Plain prose number {n} about the weather") for n in range(3)))
-    assert parts(engine.recall(engine.recalls.query("weather prose")), "code") == {}
+    assert parts(ask(engine, "weather prose"), "code") == {}
 
 
 def test_the_users_own_words_come_first_where_an_assistant_spoke_too(engine: Engine) -> None:
     text = "the bicycle is green"
     keep(engine, Draft(text, author="assistant"), Draft(text, author="user"))
-    recall = engine.recall(engine.recalls.query("what colour is the bicycle"))
+    recall = ask(engine, "what colour is the bicycle")
     assert [result.memory.author for result in recall.results] == ["user", "assistant"]
     assert recall.results[0].parts["userTurn"] == pytest.approx(1.4 * ALPHA)
     assert "userTurn" not in recall.results[1].parts
@@ -155,18 +161,16 @@ def test_the_users_own_words_come_first_where_an_assistant_spoke_too(engine: Eng
 
 def test_without_an_assistant_a_role_says_nothing(engine: Engine) -> None:
     keep(engine, Draft("my bicycle is green", author="user"), Draft("the bicycle shop", author="Mina"))
-    assert parts(engine.recall(engine.recalls.query("bicycle")), "userTurn") == {}
+    assert parts(ask(engine, "bicycle"), "userTurn") == {}
 
 
 def test_who_is_named_is_known_by_who_spoke(engine: Engine) -> None:
     keep(engine, Draft("I sold the piano", author="Mina"), Draft("I sold the piano last", author="Jon"),
          Draft("피아노를 팔았어", author="민아"))  # fmt: skip
-    recall = engine.recall(engine.recalls.query("when did Mina's piano go"))
+    recall = ask(engine, "when did Mina's piano go")
     assert parts(recall, "namedSpeaker") == pytest.approx({"I sold the piano": 0.7 * ALPHA})
     assert recall.results[0].memory.author == "Mina"
-    assert parts(engine.recall(engine.recalls.query("민아가 판 피아노")), "namedSpeaker") == pytest.approx(
-        {"피아노를 팔았어": 0.7 * ALPHA}
-    )
+    assert parts(ask(engine, "민아가 판 피아노"), "namedSpeaker") == pytest.approx({"피아노를 팔았어": 0.7 * ALPHA})
 
 
 @pytest.mark.parametrize(
@@ -191,20 +195,18 @@ def test_names_in_a_text(text: str, codes: list[int], left: str) -> None:
 
 def test_a_role_is_no_name(engine: Engine) -> None:
     keep(engine, Draft("the user asked for dark mode", author="user"), Draft("done", author="assistant"))
-    assert parts(engine.recall(engine.recalls.query("what did the user ask")), "namedSpeaker") == {}
+    assert parts(ask(engine, "what did the user ask"), "namedSpeaker") == {}
 
 
 def test_only_the_encoder_is_spared_the_name(engine: Engine) -> None:
     """The words still look for it, and a preset that is a baseline asks as it was asked."""
     keep(engine, Draft("the piano is sold", author="Mina"), Draft("the drum is sold", author="Jon"))
-    named, plain = (engine.recall(engine.recalls.query(text, limit=2)) for text in ("Mina piano", "piano"))
+    named, plain = (ask(engine, text, limit=2) for text in ("Mina piano", "piano"))
     raw = [{result.memory.content: result.parts["vector"] for result in recall.results} for recall in (named, plain)]
     assert raw[0] == pytest.approx(raw[1])
     words = [np.nanmax(recall.ledger.replay().raw("lexical")) for recall in (named, plain)]
     assert words[0] > words[1]
-    scores = [
-        engine.recall(engine.recalls.query(text, preset="dense")).results[0].score for text in ("Mina piano", "piano")
-    ]
+    scores = [ask(engine, text, preset="dense").results[0].score for text in ("Mina piano", "piano")]
     assert scores[0] != scores[1]
 
 
@@ -212,7 +214,7 @@ def test_a_session_speaks_for_its_rows_by_the_mean_of_its_best_three(engine: Eng
     texts = ["rust on the boat", "the boat again", "boat and harbour", "boat boat boat", "an anchor"]
     keep(engine, *(Draft(text, session="trip") for text in texts), Draft("a boat in a song", session="songs"),
          Draft("a boat of no session"))  # fmt: skip
-    recall = engine.recall(engine.recalls.query("boat"))
+    recall = ask(engine, "boat")
     before: dict[str, float] = {}
     pool = recall.ledger.replay()
     names = {result.memory.id: result.memory.content for result in recall.results}
@@ -231,7 +233,7 @@ def test_a_session_speaks_for_its_rows_by_the_mean_of_its_best_three(engine: Eng
 def test_scores_are_still_the_sum_of_their_parts(engine: Engine) -> None:
     keep(engine, *(Draft(f"turn {n} about the boat trip", author=author, session=f"s{n % 3}")
                    for n, author in enumerate(["user", "assistant", "Mina"] * 6)))  # fmt: skip
-    recall = engine.recall(engine.recalls.query("Mina boat trip"))
+    recall = ask(engine, "Mina boat trip")
     assert recall.results
     for result in recall.results:
         assert result.score == pytest.approx(sum(result.parts.values()), abs=1e-9)
@@ -279,7 +281,7 @@ def test_rows_that_are_not_read_hold_no_pair(engine: Engine, asked: str) -> None
         "인증",
     )
     keep(engine, *map(Draft, texts))
-    recall = engine.recall(engine.recalls.query(asked, now=1))
+    recall = ask(engine, asked, now=1)
     with patch("recallens.index.lexical.EPSILON", 2.0):  # now every row is read
-        thorough = engine.recall(engine.recalls.query(asked, now=1))
+        thorough = ask(engine, asked, now=1)
     assert recall.ledger.digest() == thorough.ledger.digest()

@@ -60,7 +60,7 @@ def test_each_gate_has_its_word_and_keeps_the_row_as_a_hybrid_result(
     engine: Engine, attributes: dict[str, Any], query: str, options: dict[str, Any], word: str
 ) -> None:
     id = engine.remember(TEXT, **DECIDED | attributes).id
-    snapshot = engine.xray(query, **options)
+    snapshot = engine.xray(query, cut=False, **options)
     explained = told(snapshot)
     assert explained.tier == "hybrid"
     assert explained.reason == "no trusted decision answers this directly"
@@ -109,12 +109,12 @@ def test_it_adds_its_prior_and_never_stops_the_others(engine: Engine) -> None:
     answer = engine.remember(TEXT, **DECIDED).id
     for at in range(6):
         engine.remember(f"other fact number {at} about the gateway")
-    snapshot = engine.xray(QUERY)
+    snapshot = engine.xray(QUERY, cut=False)
     parts = result(snapshot, answer).scoreDecomposition
     assert len(snapshot.results) == 7
     assert {result.servedBy for result in snapshot.results} == {"direct-answer", "hybrid"}
     assert parts["final"] == pytest.approx(sum(part for name, part in parts.items() if name != "final"))
-    without = engine.xray(QUERY, weights={"tierPrior": 0.0})
+    without = engine.xray(QUERY, weights={"tierPrior": 0.0}, cut=False)
     assert [r.memoryId for r in without.results if r.memoryId != answer] == [
         r.memoryId for r in snapshot.results if r.memoryId != answer
     ]
@@ -123,6 +123,6 @@ def test_it_adds_its_prior_and_never_stops_the_others(engine: Engine) -> None:
 @pytest.mark.parametrize("options", [{"mode": "keyword"}, {"mode": "semantic"}, {"preset": "classic"}])
 def test_one_view_alone_is_asked_without_tiers(engine: Engine, options: dict[str, Any]) -> None:
     engine.remember(TEXT, **DECIDED)
-    snapshot = engine.xray(QUERY, **options)
+    snapshot = engine.xray(QUERY, cut=False, **options)
     assert snapshot.tierExplain is None
     assert {result.servedBy for result in snapshot.results} == {"hybrid"}

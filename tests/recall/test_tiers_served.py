@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from recallens.engine import Engine
+from recallens.ingest.draft import Draft
 from recallens.model.citation import FileCitation
 from recallens.model.ledger import Ledger
+from recallens.model.salience import DAY_MS
 from recallens.model.snapshot import Snapshot, XrayResult
 from recallens.recall.gates import ONLY_HERE
 from recallens.recall.views.graph import HOP_DECAY, SHARED_ENTITY_CONFIDENCE, GraphEdge, pagerank, path_to, spread
@@ -140,20 +142,56 @@ def test_no_path_leads_through_what_may_not_be_used(words: Engine, attributes: d
 # ── recent-scan, procedural, review-context ──
 
 
-def test_recent_scan_comes_only_where_nothing_else_found_anything(words: Engine, clock: FixedClock) -> None:
+def test_recent_scan_comes_where_nothing_was_found_and_results_are_wanted_all_the_same(
+    words: Engine, clock: FixedClock
+) -> None:
     old = words.remember("the gateway is small").id
     clock.advance(days=1)
     new = words.remember("the cache is large").id
     clock.advance(days=1)
     words.remember("from the web", zone="quarantine")
-    snapshot = words.xray("zebra")
+    assert words.xray("zebra").results == ()
+    snapshot = words.xray("zebra", cut=False)
     assert [(result.memoryId, result.servedBy) for result in snapshot.results] == [
         (new, "recent-scan"), (old, "recent-scan"),
     ]  # fmt: skip
     assert all("tierPrior" not in result.scoreDecomposition for result in snapshot.results)
-    assert [result.servedBy for result in words.xray("cache").results] == ["hybrid"]
-    assert ids(words.xray("zebra", limit=1)) == [new]
-    assert ids(words.xray("zebra", as_of=clock.now - 2 * 86_400_000)) == [old]
+    assert [result.servedBy for result in words.xray("cache", cut=False).results] == ["hybrid"]
+    assert ids(words.xray("zebra", limit=1, cut=False)) == [new]
+    assert ids(words.xray("zebra", as_of=clock.now - 2 * DAY_MS, cut=False)) == [old]
+
+
+@pytest.mark.parametrize("encoder", ["none", "hashing"])
+@pytest.mark.parametrize(
+    ("question", "days"),
+    [
+        ("what happened last week", {1, 3, 6}),
+        ("what happened yesterday", {1}),
+        ("지난주에 뭐 했지", {1, 3, 6}),
+        ("어제 뭐 했지", {1}),
+    ],
+)
+def test_a_question_that_is_only_a_time_is_answered_from_its_window(
+    opened: Open, clock: FixedClock, encoder: str, question: str, days: set[int]
+) -> None:
+    """It is Monday; last week is the seven days before."""
+    engine = opened(encoder=encoder)
+    for ago in (0, 1, 3, 6, 8, 30):
+        engine.remember(Draft(f"{ago}: the gateway hums", created=clock() - ago * DAY_MS), dedupe=False)
+    recall = engine.search(question, certify=True)
+    assert {int(result.memory.content.split(":")[0]) for result in recall.results} == days
+    assert all("recent-scan" in result.views for result in recall.results)
+    if encoder == "none":  # else the view of meaning found them as well
+        assert {each.servedBy for each in engine.recalls.snapshot_of(recall).results} == {"recent-scan"}
+    certificate = recall.ledger.notes("certificate")[-1]
+    assert recall.silence is None
+    assert certificate["abstention"]["abstain"] is False
+    assert certificate["completenessScore"] == 1.0
+
+
+def test_a_question_about_more_than_a_time_is_not_answered_by_the_newest(words: Engine, clock: FixedClock) -> None:
+    words.remember(Draft("the gateway hums", created=clock() - DAY_MS))
+    assert words.search("which airline did we book yesterday").results == ()
 
 
 @pytest.mark.parametrize(

@@ -23,14 +23,14 @@ from xray_schema import problems
 
 from recallens.errors import UnknownOption
 from recallens.model.snapshot import NearMiss, Snapshot
-from recallens.render import render, writers
+from recallens.render import FORMATS, render, writers
 
 GOLDEN = Path(__file__).parent / "golden"
-ENDINGS = {"text": "txt", "markdown": "md", "json": "json", "html": "html"}
+ENDINGS = {"brief": "brief.txt", "text": "txt", "markdown": "md", "json": "json", "html": "html"}
 READ = ("text", "markdown", "html")
 
 
-@pytest.mark.parametrize("format", writers())
+@pytest.mark.parametrize("format", FORMATS)
 def test_the_golden_files_are_what_is_written(format: str) -> None:
     """`UPDATE_GOLDEN=1` writes them anew; the difference is then for the reviewer to read."""
     path, written = GOLDEN / f"specified-sample.{ENDINGS[format]}", render(specified_sample(), format) + "\n"
@@ -258,7 +258,7 @@ def test_no_snapshot_is_said_in_every_format() -> None:
 
 
 def test_an_unknown_format_is_refused_with_the_formats() -> None:
-    with pytest.raises(UnknownOption, match="unknown format 'pdf'; use one of: text, markdown, json, html"):
+    with pytest.raises(UnknownOption, match="unknown format 'pdf'; use one of: brief, text, markdown, json, html"):
         render(specified_sample(), "pdf")
 
 

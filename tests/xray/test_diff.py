@@ -98,7 +98,8 @@ def five(engine: Engine) -> list[str]:
 def test_a_higher_limit_is_the_cause_of_what_it_lets_in(engine: Engine, five: list[str]) -> None:
     found = diff(ask(engine, "cache", limit=1), ask(engine, "cache", limit=2))
     assert [change.cause for change in found.entered] == [SettingChanged("limit", 1, 2)]
-    assert found.settings == (SettingChanged("limit", 1, 2),)
+    # The caller's limit holds in a wider look too.
+    assert found.settings == (SettingChanged("limit", 1, 2), SettingChanged("max_results", 1, 2))
     assert found.entered[0].sentence.endswith("entered as 2nd: limit is 2 and was 1.")
 
 

@@ -12,8 +12,10 @@ import pytest
 
 from recallens.errors import InvalidInput
 from recallens.model.ledger import Entry, Ledger
+from recallens.model.memory import Kind
 from recallens.model.pool import Pool
-from recallens.model.query import Query
+from recallens.model.query import Filters, Query
+from recallens.model.salience import DAY_MS
 from recallens.model.snapshot import Budget, FilterTrace, NearMiss, Snapshot, StageTime, ViewTrace
 from recallens.model.verdict import ID_DTYPE, Found, Gate, Note, Pick, Term, Verdict
 from recallens.xray.explain import explain
@@ -157,9 +159,64 @@ def test_near_misses_are_the_best_that_were_kept_out_and_why() -> None:
     scribe = scene()
     scribe.note("identity", rows={"d": {"title": "Old TTL", "path": "ttl.md"}})
     assert scribe.explain().nearMisses == (
-        NearMiss("d", "ttl.md", "Old TTL", "status-active", 0.9, "rejected superseded", pytest.approx(-0.5)),
-        NearMiss("e", "e", "e", "mmr-diversify", 0.2, "too like a better result", pytest.approx(0.2)),
+        NearMiss("d", "ttl.md", "Old TTL", "status-active", 0.9, "rejected superseded"),
+        NearMiss("e", "e", "e", "mmr-diversify", 0.2, "repeats what stands above it; 4th by score"),
     )
+
+
+@pytest.mark.parametrize(
+    ("filter", "facts", "reason", "margin", "unit"),
+    [
+        ("status-active", {"status": "superseded", "valid_until": START_MS - 38 * DAY_MS},
+         "superseded 24 April", None, None),
+        ("status-active", {"status": "superseded", "valid_until": START_MS - 400 * DAY_MS, "successor": "a"},
+         "superseded 27 April 2025 by m7", None, None),
+        ("status-active", {"status": "pending_review"}, "waits for review", None, None),
+        ("validity", {"created": 0, "valid_until": START_MS - 12.5 * DAY_MS}, "12 days too old", 12.5, "days"),
+        ("validity", {"created": 0, "valid_from": START_MS + DAY_MS}, "1 day too early", 1.0, "days"),
+        ("validity", {"created": START_MS + 3 * DAY_MS}, "3 days too new for the time asked about", 3.0, "days"),
+        ("trust-zone", {"status": "active"}, "in quarantine until it is reviewed", None, None),
+        ("context-scope", {"status": "active"}, "meant for another context only", None, None),
+        ("kind", {"status": "active", "kind": "note"}, "kind is note, not decision", None, None),
+    ],
+)  # fmt: skip
+def test_a_near_miss_has_its_own_reason_in_its_own_unit(
+    filter: str, facts: dict[str, Any], reason: str, margin: float | None, unit: str | None
+) -> None:
+    scribe = Scribe(filters=Filters(kind=Kind.DECISION))
+    scribe.found("lexical", "ad")
+    scribe.gate(filter, "d", reason="what the filter says of all that it rejected")
+    scribe.note("identity", rows={"a": {"handle": "m7"}, "d": {"handle": "m9", "facts": facts}})
+    (miss,) = scribe.explain().nearMisses
+    assert (miss.handle, miss.title, miss.reason, miss.margin, miss.unit) == ("m9", "d", reason, margin, unit)
+
+
+def test_a_near_miss_by_rank_says_its_rank_and_what_was_asked() -> None:
+    scribe = Scribe(limit=1)
+    scribe.found("lexical", "abc")
+    scribe.term("bm25", a=0.9, b=0.5, c=0.1)
+    scribe.pick("limit", "a", "first 1 by score")
+    misses = [(miss.reason, miss.margin, miss.unit) for miss in scribe.explain().nearMisses]
+    assert misses == [("rank 2 of 1 asked", 1.0, "ranks"), ("rank 3 of 1 asked", 2.0, "ranks")]
+
+
+def test_a_near_miss_by_length_says_how_much_it_is_too_long() -> None:
+    scribe = Scribe(budget=500)
+    scribe.found("lexical", "ab")
+    scribe.pick("limit", "ab")
+    scribe.pick("budget-fit", "a", "does not fit the budget")
+    items = {"a": {"chars": 400, "tokens": 100}, "b": {"chars": 418, "tokens": 110}}
+    scribe.note("budget", chars=500, used=400, tokens=None, usedTokens=100, items=items)
+    (miss,) = scribe.explain().nearMisses
+    assert (miss.reason, miss.margin, miss.unit) == ("318 characters too long", 318.0, "characters")
+
+
+def test_raw_scores_are_those_of_the_views_that_proposed_the_row() -> None:
+    scribe = Scribe()
+    scribe.found("lexical", "ab")
+    scribe.found("semantic", "a")
+    a, b = scribe.explain().results
+    assert (set(a.rawScores or ()), set(b.rawScores or ())) == ({"cosine", "bm25"}, {"bm25"})
 
 
 def test_at_most_five_near_misses_and_no_margin_without_results() -> None:
@@ -309,7 +366,7 @@ def test_notes_fill_what_the_verdicts_do_not_say() -> None:
     assert a.provenance is not None
     assert (a.provenance.retrievalReason, a.provenance.userContextScopes) == ("served-by=graph", ("work",))
     assert b.provenance is None
-    assert snapshot.budget == Budget(900, 321, 200, 80)
+    assert snapshot.budget == Budget(900, 321, None, 80, unlimited=True)
     assert (a.chars, a.tokens, b.chars) == (300, 70, None)
 
 

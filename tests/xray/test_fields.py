@@ -141,11 +141,13 @@ def _asked_for_meaning(engine: Engine) -> Iterator[Snapshot]:
     engine.memories.add_document("the cache of the gateway is small", path="docs/cache.md")
     engine.supersede(old, decided)
     yield engine.xray("how long do we cache tracking lookups")
-    yield engine.xray("how long do we cache tracking lookups", include_superseded=True, trace_id="trace-7c1f")
-    yield engine.xray("when do deploys go out", budget=400, files=["src/app.py"])
-    yield engine.xray("how do I restart the gateway")
+    yield engine.xray(
+        "how long do we cache tracking lookups", include_superseded=True, trace_id="trace-7c1f", cut=False
+    )
+    yield engine.xray("when do deploys go out", budget=400, files=["src/app.py"], cut=False)
+    yield engine.xray("how do I restart the gateway", tier="project", cut=False)
     for mode in ("keyword", "semantic"):
-        yield engine.xray("cache", mode=mode)
+        yield engine.xray("cache", mode=mode, cut=False)
     engine.confirm(decided)
     clock.advance(days=1)
     recorded = engine.search("how long do we cache tracking lookups", session="agent-42", budget=8192)
@@ -162,7 +164,7 @@ def _asked_for_words(engine: Engine) -> Iterator[Snapshot]:
     engine.relate(ttl, slow, confidence=0.8)
     engine.relate(slow, wave, "CAUSED", confidence=0.6)
     yield engine.xray("cache entries")
-    yield engine.xray("zebra")
+    yield engine.xray("zebra", cut=False)
 
 
 def _told(value: Any) -> Any:
@@ -216,12 +218,15 @@ def test_what_is_blocked_says_why_and_is_never_a_result(
 @pytest.mark.parametrize("preset", ["default", "classic"])
 def test_a_budget_is_stated_kept_and_valid_whether_or_not_one_was_asked(engine: Engine, preset: str) -> None:
     empty = engine.xray("cache", preset=preset).budget
-    assert (empty.chars, empty.used, empty.tokens, empty.usedTokens) == (8192, 0, 8000, 0)
+    assert (empty.chars, empty.used, empty.tokens, empty.usedTokens, empty.unlimited) == (0, 0, None, 0, True)
     for at in range(6):
         engine.remember(f"cache {'lookups ' * 20} number {at}", dedupe=False)
     tight = engine.xray("cache", preset=preset, budget=600)
     assert 0 < len(tight.results) < 6
     assert (tight.budget.chars, tight.filters[-1].name) == (600, "budget-fit")
+    assert tight.budget.unlimited is None
     free = engine.recalls.snapshot_of(engine.search("cache", preset=preset))
+    assert "chars, no limit\n" in render(free, "text")
+    assert "; no limit." in render(free, "brief")
     assert len(free.results) == 6
     assert free.budget.chars == free.budget.used == 24 - 1 + sum(result.chars or 0 for result in free.results)

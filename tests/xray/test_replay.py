@@ -67,8 +67,8 @@ def test_a_stored_ledger_gives_the_same_ids_order_and_scores(world: World, asked
         for question in asked:
             recall = engine.recall(engine.recalls.query(**question))
             again = replay(stored(recall.ledger), digest=recall.ledger.digest())
-            assert again.ids == tuple(result.memory.id for result in recall.returned)
-            assert again.scores == tuple(result.score for result in recall.returned)
+            assert again.ids == tuple(result.memory.id for result in recall.results)
+            assert again.scores == tuple(result.score for result in recall.results)
             assert again.considered == len(recall.ledger.replay())
 
 

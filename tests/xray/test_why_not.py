@@ -16,6 +16,7 @@ from recallens.errors import InvalidInput
 from recallens.model.ledger import Ledger
 from recallens.model.query import MAX_LIMIT, Filters, Mode, Query
 from recallens.model.salience import DAY_MS
+from recallens.recall.select import LEAST_BESIDE
 from recallens.xray.counterfactual import MAX_RERUNS, QueryChange
 from recallens.xray.why_not import KeptOut, Returned, Unknown, WhyNot, why_not
 from standing import START_MS, FixedClock
@@ -30,8 +31,9 @@ def rerun(engine: Engine) -> Callable[[Query], Ledger]:
 
 
 def ask(engine: Engine, id: str, text: str, /, **options: Any) -> WhyNot:
+    """Without the cut, unless a scene is about it: each of these is about another blocker."""
     more = {name: options.pop(name) for name in ("budget", "tokens", "weights", "scopes") if name in options}
-    query = replace(engine.recalls.query(text, **options), **more)
+    query = replace(engine.recalls.query(text, **{"cut": False, **options}), **more)
     return why_not(id, query, rerun(engine), memory=engine.get(id))
 
 
@@ -270,7 +272,7 @@ def test_never_proposed_says_the_best_place_and_the_depth(engine: Engine) -> Non
 def test_another_mode_where_no_words_match(engine: Engine) -> None:
     id = engine.remember("entirely other words").id
     engine.remember("cache lookups")
-    found = kept_out(engine, id, "cache", mode="keyword")
+    found = kept_out(engine, id, "cache", mode="keyword", cut=False)
     assert names(found)[0] == "not-proposed"
     assert found.change == QueryChange("mode", "keyword", "hybrid", 2)
 
@@ -278,7 +280,7 @@ def test_another_mode_where_no_words_match(engine: Engine) -> None:
 def test_the_budget_that_it_needs_is_the_smallest(engine: Engine) -> None:
     long = engine.remember(f"cache {'lookups and more of them ' * 30}").id
     engine.remember("cache")
-    query = engine.recalls.query("cache")
+    query = engine.recalls.query("cache", cut=False)
     assert len(engine.recall(query).results) == 2
     found = kept_out(engine, long, "cache", budget=600)
     assert names(found) == ["budget-fit"]
@@ -323,16 +325,33 @@ def test_a_fourth_section_of_one_document(engine: Engine) -> None:
     assert found.change is None or found.change.setting.split(".")[0] in ("weights", "mode")
 
 
+def test_one_that_is_not_likely_to_help(engine: Engine) -> None:
+    engine.remember("we cache tracking lookups for a minute")
+    id = engine.remember("the cache was painted green").id
+    found = kept_out(engine, id, "how long do we cache tracking lookups", cut=True)
+    assert names(found) == ["relevance-cut"]
+    assert found.dropped_by.reason == f"relevance-cut cut it: its relevance is below {LEAST_BESIDE:g}"
+    assert found.change == QueryChange("cut", True, False, 2)
+    assert "take as many as are asked for, however unlikely to help; it is 2nd then" in found.sentence
+
+
+def test_one_that_came_nearest_where_nothing_is_likely_to_help(engine: Engine) -> None:
+    id = engine.remember("the cache was painted green").id
+    found = kept_out(engine, id, "which airline did we book for the conference cache", cut=True)
+    assert names(found) == ["relevance-cut"]
+    assert found.change == QueryChange("cut", True, False, 1)
+
+
 def test_one_that_repeats_another_gives_way_to_something_else(engine: Engine) -> None:
     first, second = (engine.remember("cache lookups minute", dedupe=False).id for _ in range(2))
     other = engine.remember("cache lookups gateway", importance=0.4).id
     for at in range(5):
         engine.remember(f"cache number {at} and so on and on", importance=0.0)
-    query = engine.recalls.query("cache lookups", limit=2, mode="keyword")
+    query = engine.recalls.query("cache lookups", limit=2, mode="keyword", cut=False)
     shown = {result.memory.id for result in engine.recall(query).results}
     assert other in shown
     (hidden,) = {first, second} - shown
-    found = kept_out(engine, hidden, "cache lookups", limit=2, mode="keyword")
+    found = kept_out(engine, hidden, "cache lookups", limit=2, mode="keyword", cut=False)
     assert names(found) == ["mmr-diversify"]
     assert found.missed.rank == 2
     assert found.dropped_by.reason == "it repeats what stands above it: 2nd by score alone, it gave way to another"
@@ -368,7 +387,7 @@ def test_the_real_encoder_answers_too(real: Engine) -> None:
         "the on-call rota changes on monday",
     )
     ids = [real.remember(text).id for text in texts]
-    query = real.recalls.query("when do we ship a release", limit=1)
+    query = real.recalls.query("when do we ship a release", limit=1, cut=False)
     found = [why_not(id, query, rerun(real), memory=real.get(id)) for id in ids]
     assert found[1] == Returned(ids[1], 1)
     for id, one in zip(ids, found, strict=True):
@@ -389,7 +408,7 @@ def test_every_change_suggested_works_and_where_none_is_a_blocker_is_named(
     with populated(World((), (), (), (), ())) as engine:
         ids = populate(engine, world)
         query = replace(engine.recalls.query(**question), budget=budget)
-        plain = [result.memory.id for result in engine.recall(query).returned]
+        plain = [result.memory.id for result in engine.recall(query).results]
         others: set[str] | None = None
         for id in ids:
             found = why_not(id, query, rerun(engine), memory=engine.get(id) if told else None)
@@ -403,15 +422,15 @@ def test_every_change_suggested_works_and_where_none_is_a_blocker_is_named(
             assert found.reruns <= MAX_RERUNS
             assert found.to_json()["sentence"].startswith(id)
             if found.change is not None:
-                results = engine.recall(found.change.applied(query)).returned
+                results = engine.recall(found.change.applied(query)).results
                 assert results[found.change.rank - 1].memory.id == id
                 if found.change.setting == "limit" and found.reruns < MAX_RERUNS:
                     one_less = engine.recall(replace(query, limit=found.change.after - 1))
-                    assert id not in [result.memory.id for result in one_less.returned]
+                    assert id not in [result.memory.id for result in one_less.results]
             else:
                 if others is None:
                     others = {
-                        result.memory.id for other in _other_changes(query) for result in engine.recall(other).returned
+                        result.memory.id for other in _other_changes(query) for result in engine.recall(other).results
                     }
                 assert id not in others
 
@@ -426,4 +445,5 @@ def _other_changes(query: Query) -> list[Query]:
         *(replace(query, limit=limit) for limit in (query.limit + 1, 2 * query.limit, MAX_LIMIT)),
         *(replace(query, mode=mode) for mode in Mode),
         replace(query, budget=100_000),
+        replace(query, cut=False),
     ]

@@ -16,6 +16,7 @@ from recallens.errors import InvalidInput
 if TYPE_CHECKING:
     from recallens.config import Settings
     from recallens.engine import Engine
+    from recallens.model.recall import Recall
     from recallens.operations import Answer, Written
 
 Printer = Callable[["Answer"], object]
@@ -59,32 +60,43 @@ class Given:
 
     def run(
         self, engine: Engine, name: str, arguments: Mapping[str, Any], *, no_record: bool = False,
-        trace_id: str | None = None,
+        trace_id: str | None = None, deliver: Callable[[Recall], str] | None = None,
     ) -> Answer | Written:  # fmt: skip
         """An operation as the owner of the machine. Operations are imported here: they load the engine and numpy."""
         from recallens.cli.screen import Bars
         from recallens.operations import OPERATIONS, owner, perform
 
-        caller = owner(engine.core.settings.namespace, record=False if no_record else None)
+        shown = None if self.json else deliver
+        caller = owner(engine.core.settings.namespace, record=False if no_record else None, deliver=shown)
         return perform(OPERATIONS[name], engine, caller, arguments, trace_id=trace_id, progress=Bars(self))
 
-    def answer(self, engine: Engine, name: str, arguments: Mapping[str, Any], *, no_record: bool = False) -> Answer:
+    def answer(
+        self, engine: Engine, name: str, arguments: Mapping[str, Any], *, no_record: bool = False,
+        deliver: Callable[[Recall], str] | None = None,
+    ) -> Answer:  # fmt: skip
         """The same, for an operation that has a record."""
         from recallens.operations import Answer
 
-        answer = self.run(engine, name, arguments, no_record=no_record)
+        answer = self.run(engine, name, arguments, no_record=no_record, deliver=deliver)
         assert isinstance(answer, Answer)
         return answer
 
     def perform(
         self, name: str, arguments: Mapping[str, Any], printer: Printer, *, create: bool = False,
-        no_record: bool = False, **flags: object,
+        no_record: bool = False, deliver: Callable[[Recall], str] | None = None, **flags: object,
     ) -> Answer:  # fmt: skip
         """A command: an operation on a store that is opened for it, and its printer."""
         with self.engine(create=create, **flags) as engine:
-            answer = self.answer(engine, name, arguments, no_record=no_record)
+            answer = self.answer(engine, name, arguments, no_record=no_record, deliver=deliver)
         self.tell(answer, printer)
         return answer
+
+    def print_layer(self, name: str, arguments: Mapping[str, Any], *, no_record: bool = False) -> None:
+        """One of the three layers, byte for byte as an agent gets it: lines of text, or the record with --json."""
+        with self.engine() as engine:
+            asked = {**arguments, "format": "json" if self.json else "text"}
+            answer = self.run(engine, name, asked, no_record=no_record)
+        click.echo(answer.text, nl=False)
 
     def tell(self, answer: Answer, printer: Printer) -> None:
         """The record with --json, else what the printer makes of it; a failure that came after it is raised last."""

@@ -17,16 +17,22 @@ from recallens.cli.files import write
 from recallens.cli.given import Given
 from recallens.cli.screen import age, counted, day, first_line, moment, visible
 from recallens.model.memory import Memory
+from recallens.model.query import Query
 from recallens.model.recall import Recall, SearchResult
 from recallens.model.snapshot import Snapshot
 from recallens.model.terms import plain, shown_parts
 from recallens.render import DEFAULT_FORMAT, json, render, tree, writers
+from recallens.render.brief import NOTHING
 from recallens.render.document import document
-from recallens.render.formats import MATCHED, cited, headline, kinship, remarks
-from recallens.render.records import certificate_of, filters_record, marked, to_text
+from recallens.render.formats import MATCHED, cites, headline, kinship, remarks
+from recallens.render.records import filters_record, marked, to_text
+from recallens.render.verdict import Verdict, how_sure, marked_excerpt, verdict_of
+from recallens.xray.ladder import Walk
+from recallens.xray.near_misses import near_misses
 from recallens.xray.sensitivity import Sensitivity
 
-EXCERPT = 240
+# Citations that a result shows.
+CITED = 2
 BAR_CELLS = 16
 # In the order of the parts, the largest first: told apart without colour too.
 _SHADES = "█▓▒░·"
@@ -89,26 +95,37 @@ def attributes(memory: Memory, salience: float) -> list[tuple[str, str | None]]:
     ]
 
 
-# ── a recall: a block a result, and what the filters let through ──
+# ── a recall: the answer first, then a few lines a result; what filters did is for whoever asks ──
 
 
-def print_recall(console: Console, recall: Recall, *, why: bool) -> None:
-    for result in recall.results:
-        _print_result(console, result, recall.query.now, why=why)
-        console.print()
-    if recall.lessons:
-        console.print(Text("lessons to verify before finalizing", style="bold"))
-        console.print()
-    for result in recall.lessons:
-        _print_result(console, result, recall.query.now, why=why)
-        console.print()
+def print_recall(console: Console, recall: Recall, *, why: bool, verbose: bool) -> None:
+    verdict = verdict_of(recall)
     if recall.notice:
         console.print(Text(visible(recall.notice)))
-    elif not recall.results:
-        console.print(Text("no memory matches"))
-    print_certificate(console, certificate_of(recall.ledger))
-    if rungs := ladder(recall):
-        console.print(Text(visible(rungs), style="dim"))
+    else:
+        _print_verdict(console, verdict)
+    for result in recall.results:
+        answers = verdict.answered and result.memory is verdict.source
+        console.print()
+        _print_result(console, result, recall.query, excerpted=not answers, why=why, verbose=verbose)
+    if verbose:
+        _print_filters(console, recall)
+
+
+def _print_verdict(console: Console, verdict: Verdict) -> None:
+    source = verdict.source
+    if source is None or not verdict.answered:
+        console.print(Text(NOTHING, style="bold yellow"))
+    else:
+        console.print(Text(visible(verdict.sentence), style="bold"))
+    if source is not None:
+        sure = how_sure(verdict.relevance, verdict.answered)
+        name = " · ".join(filter(None, (visible(source.title or ""), sure)))
+        label = "" if verdict.answered else "nearest: "
+        console.print(Text.assemble((f"{label}{source.handle}", "cyan"), f" {name}"))
+    if verdict.missing:
+        missing = ", ".join(f"“{visible(name)}”" for name in verdict.missing)
+        console.print(Text(f"nothing here speaks of {missing}", style="yellow"))
 
 
 def print_certificate(console: Console, certificate: Mapping[str, Any] | None) -> None:
@@ -116,8 +133,7 @@ def print_certificate(console: Console, certificate: Mapping[str, Any] | None) -
     if certificate is None or certificate["completenessScore"] is None:
         return
     if certificate["abstention"]["abstain"]:
-        doubt = certificate["abstention"]["score"]
-        console.print(Text(f"Nothing here seems to answer this ({doubt:.0%} sure of that).", style="yellow"))
+        console.print(Text(NOTHING, style="yellow"))
     if certificate["missing"]:
         missing = ", ".join(f"“{visible(name)}”" for name in certificate["missing"])
         console.print(Text(f"covers {certificate['completenessScore']:.0%} of the question; missing: {missing}"))
@@ -125,41 +141,39 @@ def print_certificate(console: Console, certificate: Mapping[str, Any] | None) -
         console.print(Text(f"suggestion: {certificate['suggestion']}", style="dim"))
 
 
-def _print_result(console: Console, result: SearchResult, now: int, *, why: bool) -> None:
-    memory = result.memory
+def _print_result(
+    console: Console, result: SearchResult, query: Query, *, excerpted: bool, why: bool, verbose: bool
+) -> None:
+    memory, relevance = result.memory, result.relevance
     top = Table.grid(expand=True, padding=(0, 1, 0, 0))
     top.add_column(width=_INDENT - 1, no_wrap=True)
+    top.add_column(no_wrap=True)
     top.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     top.add_column(no_wrap=True, justify="right")
     top.add_row(
         Text(str(result.rank), style="bold"),
-        Text(headline(memory), style="bold"),
-        Text(f"{result.score:.2f}", style="bold green"),
+        Text(memory.handle, style="cyan"),
+        Text(first_line(memory.title), style="bold") if memory.title else Text(kinship(memory), style="dim"),
+        Text("" if relevance is None else f"{relevance:.2f}", style="bold green"),
     )
     console.print(top)
-    _indented(console, Text(memory.id, style="cyan"))
-    _indented(console, Text(f"{kinship(memory)} · {day(memory.created)}, {age(memory.created, now)}", style="dim"))
-    if body := _body(result):
-        _indented(console, body)
+    if excerpted:
+        _indented(console, highlighted(marked_excerpt(memory, query.text)))
+    facts = [kinship(memory)] if memory.title else []
+    facts += [f"{day(memory.created)}, {age(memory.created, query.now)}"]
+    facts += [cites(memory.citations, CITED)] if memory.citations else ["cites nothing"]
+    _indented(console, Text(" · ".join(facts), style="dim"))
     if result.superseded_by is not None:
         after = result.superseded_by
         _indented(console, Text(f"superseded by {after.id}: {first_line(after.content, 120)}", style="yellow"))
-    _indented(console, Text(" · ".join(_provenance(result)), style="dim"))
+    if verbose:
+        _indented(console, Text(" · ".join((memory.id, *_origin(result))), style="dim"))
     if why:
         _indented(console, Text.assemble(("why: ", "dim"), reason(result)))
 
 
 def _indented(console: Console, text: Text) -> None:
     console.print(Padding(text, (0, 0, 0, _INDENT)))
-
-
-def _body(result: SearchResult) -> Text | None:
-    """Where the words stand; else how the memory begins, unless the headline has said it."""
-    if result.highlights:
-        return Text("\n").join(highlighted(excerpt) for excerpt in result.highlights)
-    content = " ".join(result.memory.content[: 2 * EXCERPT].split())
-    excerpt = content if len(content) <= EXCERPT else content[: EXCERPT - 1] + "…"
-    return None if visible(excerpt) == headline(result.memory) else Text(visible(excerpt))
 
 
 def highlighted(excerpt: str) -> Text:
@@ -170,16 +184,28 @@ def highlighted(excerpt: str) -> Text:
     return text
 
 
-def _provenance(result: SearchResult) -> list[str]:
+def _origin(result: SearchResult) -> list[str]:
     views = [plain(view) for view in result.views if ":" not in view]  # what a tier looked through found nothing itself
     parts = [MATCHED[result.match_type] if result.match_type else f"found by {', '.join(views)}"]
     if result.source_session is not None:
         parts.append(visible(f"session {result.source_session.id}"))
     if result.related_count:
         parts.append(counted(result.related_count, "relation"))
-    citations = [cited(citation) for citation in result.memory.citations]
-    parts.append(f"cites {', '.join(citations)}" if citations else "[HYPOTHESIS] cites nothing")
     return parts
+
+
+def _print_filters(console: Console, recall: Recall) -> None:
+    """What took something away, and what was nearest to coming."""
+    console.print()
+    for row in filters_record(recall.ledger):
+        if row["admitted"] < row["considered"]:
+            why = f": {row['reason']}" if row.get("reason") else ""
+            took = f"{row['name']} kept out {row['considered'] - row['admitted']} of {row['considered']}"
+            console.print(Text(visible(f"{took}{why}"), style="dim"))
+    for miss in near_misses(Walk(recall.ledger)):
+        title = "" if miss.title == miss.memoryId else f" {first_line(miss.title, 80)}"
+        missed = f"near miss: {miss.handle or miss.memoryId}{title}: {miss.reason or miss.keptOutBy}"
+        console.print(Text(visible(missed), style="dim"))
 
 
 def reason(result: SearchResult) -> Text:
@@ -200,16 +226,6 @@ def shares(parts: list[tuple[str, int]]) -> str:
         used += value
         cells += _SHADES[min(place, len(_SHADES) - 1)] * (round(BAR_CELLS * used / total) - len(cells))
     return cells
-
-
-def ladder(recall: Recall) -> str:
-    """Each filter that took something away, as admitted/considered."""
-    rungs = [row for row in filters_record(recall.ledger) if row["admitted"] < row["considered"]]
-    shown = [
-        f"{row['name']} {row['admitted']}/{row['considered']}" + (f" ({row['reason']})" if row.get("reason") else "")
-        for row in rungs
-    ]
-    return f"filters: {' · '.join(shown)}" if shown else ""
 
 
 # ── the X-ray: to the screen or to a file, byte for byte as rendered ──
@@ -234,6 +250,10 @@ def written(snapshot: Snapshot, format: str, sensitivity: Sequence[Sensitivity] 
     if sensitivity is None:
         return render(snapshot, format)
     page = document(snapshot)
+    if format == "brief":
+        handles = {result.memoryId: result.handle for result in snapshot.results}
+        said = (f"{handles[one.memory_id] or one.memory_id}: {one.sentence}" for one in sensitivity)
+        return "\n".join([render(snapshot, format), *said])
     if format == "json":
         return to_text({**json.record(page), "sensitivity": [one.to_json() for one in sensitivity]})
     return writers()[format](replace(page, sections=(*page.sections, _section(sensitivity))))

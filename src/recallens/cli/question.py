@@ -15,7 +15,7 @@ from recallens.cli.options import TEXT, Decorated, OneOf, Size, Weight, listed, 
 from recallens.errors import InvalidInput
 from recallens.ingest.validate import parse_when
 from recallens.model.plan import Scope
-from recallens.model.query import ASKED, NEUTRAL, OPTIONS, USUAL, Check, Option, Query, about, value_of
+from recallens.model.query import ASKED, NEUTRAL, OPTIONS, Check, Option, Query, about, value_of
 from recallens.model.times import instant
 
 if TYPE_CHECKING:
@@ -44,8 +44,10 @@ def flag_help(name: str) -> str:
 def flag(name: str) -> Callable[[Decorated], Decorated]:
     """An option of a question as an option of a command."""
     option = OPTIONS[name]
-    if option.check is Check.FLAG:
-        return click.option(*flags_of(name), name, is_flag=True, help=flag_help(name))
+    if option.check is Check.FLAG:  # one that is on unless the flag is given says nothing without it
+        off = NEUTRAL[name] is True
+        value: Any = {"flag_value": False, "default": None} if off else {}
+        return click.option(*flags_of(name), name, is_flag=True, help=flag_help(name), **value)
     metavar = "0..1" if option.check is Check.SHARE else option.metavar
     return click.option(
         *flags_of(name), name, type=_type(name, option), metavar=metavar, multiple=option.check in _SEVERAL,
@@ -140,7 +142,7 @@ def _shared(given: Given) -> Iterator[str]:
 def _options(query: Query, settings: Settings) -> Iterator[str]:
     """The flags of what is asked, where it is not what would be asked without them."""
     for name, option in ASKED.items():
-        value, without = value_of(query, name), USUAL.get(name, NEUTRAL[name])
+        value, without = value_of(query, name), NEUTRAL[name]
         if option.setting:  # an empty name overrides a setting
             value, without = value or "", getattr(settings, name) or ""
         if value == without or name == "now":

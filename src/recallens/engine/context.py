@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,12 @@ from recallens.engine.question import positive
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput
 from recallens.model.context import MORE_TOKENS, Context, Item, Purchase, SectionName, TokenBudget, allocation
-from recallens.model.memory import Kind, Memory, Sector, Status, Zone
+from recallens.model.memory import Kind, Memory, Sector, Status
 from recallens.model.query import DEFAULT_TOKENS, Query
 from recallens.model.recall import Recall
 from recallens.model.snapshot import snapshot_id
+from recallens.model.state import withheld
 from recallens.recall.context import Selection, code_names, merged, named_by, select
-from recallens.recall.gates import ONLY_HERE
-from recallens.recall.views import REVIEW
 from recallens.render.context import (
     block,
     closing,
@@ -34,16 +34,18 @@ from recallens.render.context import (
 )
 from recallens.store.records import Listing
 from recallens.text.annotation import annotate
-from recallens.text.token_count import count_tokens
+from recallens.text.token_count import budget_tokens, count_tokens
 
 # Candidates of the general part and of each special one: more than any usual budget has room for.
 GENERAL, SPECIAL = 50, 20
 SKILLS: Sequence[Mapping[str, Any]] = ({"kind": Kind.SKILL}, {"kind": Kind.PATTERN}, {"sector": Sector.PROCEDURAL})
 GOTCHAS: Sequence[Mapping[str, Any]] = ({"kind": Kind.GOTCHA},)
-# Views that propose what shares something with the task, and not merely what is nearest to it.
-BY_NAME = frozenset(("lexical", "symbolic", REVIEW))
 MOST_PRINCIPLES = 100
 MOST_CONSTITUTION_BYTES = 1024 * 1024
+
+
+# What a surface sends of a context.
+Sent = Callable[[Context], str]
 
 
 class Candidates(Struct, frozen=True):
@@ -54,16 +56,10 @@ class Candidates(Struct, frozen=True):
     recalls: Sequence[Recall]
 
     def choose(self, total: int) -> Selection:
-        """Within the total, as delivered. A cost is the sum of its parts, and where it should not be, less is taken."""
+        """Within the total, by the cost of each part."""
         frame = count_tokens(opening(self.mark)) + count_tokens(closing(self.mark))
         headings = {name: count_tokens(heading(self.mark, name)) for name in SectionName}
-        allowed = total
-        while True:
-            selection = select(self.candidates, total=allowed, frame=frame, headings=headings, shorten=shortened)
-            over = count_tokens(block(self.mark, selection.sections)) - total
-            if over <= 0:
-                return selection
-            allowed -= over
+        return select(self.candidates, total=total, frame=frame, headings=headings, shorten=shortened)
 
 
 class ContextBuilder:
@@ -75,17 +71,19 @@ class ContextBuilder:
 
     def build(
         self,
-        task: str,
+        work: str,
         tokens: int = DEFAULT_TOKENS,
         *,
         constitution: str | Path | None = None,
         record: bool | None = None,
         owner: str | None = None,
+        sent: Sent = attrgetter("block"),
         **options: Any,
     ) -> Context:
-        """What an agent should know for a task, within so many tokens, delimited as data, and what was left out.
+        """What an agent should know for a piece of work, delimited as data, and what was left out.
 
-        The options are those of a search that say who asks and where: namespace, project, session, files, scopes …
+        `sent` gives the text that the caller will send of it: that is what holds to the tokens. The options are those
+        of a search that say who asks and where: namespace, project, session, task, files, scopes …
         """
         tokens = positive("tokens", tokens)
         wrong = sorted(options.keys() - _OPTIONS)
@@ -93,22 +91,30 @@ class ContextBuilder:
             raise InvalidInput(
                 f"unknown option {wrong[0]!r} of a context; the options are: {', '.join(sorted(_OPTIONS))}"
             )
-        query = self._search.query(task, **options, limit=GENERAL)
+        query = self._search.query(work, **options, limit=GENERAL)
         gathered = self._gather(query, constitution if constitution is not None else self._core.settings.constitution)
-        chosen, more = gathered.choose(tokens), gathered.choose(tokens + MORE_TOKENS)
-        text = block(gathered.mark, chosen.sections)
-        context = Context(
-            task=query.text,
-            block=text,
-            budget=TokenBudget(tokens, count_tokens(text), allocation(tokens)),
-            sections=chosen.sections,
-            left_out=chosen.left_out,
-            next=_difference(chosen, more),
-            degraded={view: error for recall in gathered.recalls for view, error in recall.degraded.items()},
-            notice=gathered.recalls[0].notice,
-        )
-        recorded = self._search.records(record) and context.items
-        return self._recorded(context, gathered.recalls, owner) if recorded else context
+        records = self._search.records(record)
+
+        def fitted(total: int) -> Context:
+            """The largest selection that does not exceed the total as sent; each attempt has room for less."""
+            room = total
+            while True:
+                context = _composed(gathered, gathered.choose(room), total, query.text, records=records)
+                text = sent(context)
+                used = budget_tokens(text)
+                if used <= total:
+                    budget = structs.replace(context.budget, used=count_tokens(text))
+                    return structs.replace(context, budget=budget)
+                if not context.items:
+                    raise InvalidInput(
+                        f"{total:,} tokens are too few for an answer, which takes {used:,} without any memory",
+                        hint=f"Give at least {used:,} tokens.",
+                    )
+                room = min(room, count_tokens(context.block)) - (used - total)
+
+        context = fitted(tokens)
+        context = structs.replace(context, next=_difference(context, fitted(tokens + MORE_TOKENS)))
+        return self._recorded(context, gathered.recalls, owner) if context.recorded else context
 
     def _gather(self, query: Query, constitution: str | Path | None) -> Candidates:
         general = self._search.recall(query)
@@ -123,24 +129,21 @@ class ContextBuilder:
         heads = {id: header(memory, review.get(id, ())) for id, memory in known.items()}
         texts = {id: quoted(format_for_context(memory)) for id, memory in known.items()}
         mark = mark_for([*heads.values(), *texts.values(), *(written or ())])
-        central = {result.memory.id for result in general.results}
 
         def item(memory: Memory, score: float | None) -> Item:
             return item_of(mark, memory.id, heads[memory.id], texts[memory.id], memory=memory, score=score)
 
-        def related(recall: Recall) -> list[Item]:
-            """A special section reaches further down than the general part only by words and names; it may be empty."""
-            kept = (r for r in recall.results if r.memory.id in central or BY_NAME & set(r.views))
-            return [item(result.memory, result.score) for result in kept]
+        def items(recall: Recall) -> list[Item]:
+            return [item(result.memory, result.score) for result in recall.results]
 
-        whole = [item(result.memory, result.score) for result in general.results]
+        whole = items(general)
         fixed = [] if written is None else [item_of(mark, written[0], f"constitution {written[0]}", written[1])]
         candidates = {
             SectionName.CONSTITUTION: fixed or [item(memory, None) for memory in principles],
-            SectionName.SKILLS: merged(map(related, skills)),
+            SectionName.SKILLS: merged(map(items, skills)),
             SectionName.CONTEXT: whole,
             SectionName.CODE_SYMBOLS: _about_code(whole, query),
-            SectionName.GOTCHAS: merged(map(related, gotchas)),
+            SectionName.GOTCHAS: merged(map(items, gotchas)),
         }
         return Candidates(mark, candidates, recalls)
 
@@ -154,35 +157,64 @@ class ContextBuilder:
         return sorted(held, key=lambda memory: (-memory.importance, memory.created, memory.id))
 
     def _recorded(self, context: Context, recalls: Sequence[Recall], owner: str | None) -> Context:
-        """In one write: each memory under the first recall that found it; the general one last, to be explained."""
-        injected = [item.memory.id for item in context.items if item.memory is not None]
+        """In one write: each memory under the first recall that found it, what none has found under the general one."""
         audit: dict[str, str] = {}
-        snapshots: dict[str, str] = {}
-        general, *special = recalls
-        with self._core.store.write(general.query.namespace) as tx:
-            for recall in (*special, general):
-                returned = {result.memory.id for result in recall.results}
-                due = [id for id in injected if id in returned and id not in audit]
-                if due or (recall is general and returned):
-                    audit |= self._search.write_down(tx, recall.query, due, recall.ledger, owner=owner)
-                    narrowed = recall.query.filters
-                    snapshots[str(narrowed.kind or narrowed.sector or "general")] = snapshot_id(recall.ledger)
-            fixed = [id for id in injected if id not in audit]
+        general = recalls[0].query
+        with self._core.store.write(general.namespace) as tx:
+            for recall, ids in _shares(context.items, recalls):
+                audit |= self._search.write_down(tx, recall.query, ids, recall.ledger, owner=owner)
+            fixed = [item.memory.id for item in context.items if item.memory and item.memory.id not in audit]
             if fixed:
-                audit |= self._search.write_down(tx, general.query, fixed)
-        return structs.replace(context, recorded=True, audit=audit, snapshots=snapshots)
+                audit |= self._search.write_down(tx, general, fixed)
+        return structs.replace(context, audit=audit)
 
 
-_OPTIONS = frozenset(("namespace", "project", "session", "files", "scopes", "now", "preset"))
+_OPTIONS = frozenset(("namespace", "project", "session", "task", "files", "scopes", "now", "preset"))
+
+
+def _composed(gathered: Candidates, chosen: Selection, total: int, work: str, *, records: bool) -> Context:
+    items = [item for section in chosen.sections for item in section.items]
+    recorded = records and bool(items)
+    shares = _shares(items, gathered.recalls) if recorded else []
+    return Context(
+        task=work,
+        block=block(gathered.mark, chosen.sections),
+        budget=TokenBudget(total, 0, allocation(total)),
+        sections=chosen.sections,
+        left_out=chosen.left_out,
+        next=Purchase(MORE_TOKENS, (), ()),
+        recorded=recorded,
+        snapshots={_name_of(recall): snapshot_id(recall.ledger) for recall, _ in shares},
+        degraded={view: error for recall in gathered.recalls for view, error in recall.degraded.items()},
+        notice=gathered.recalls[0].notice,
+    )
+
+
+def _shares(items: Sequence[Item], recalls: Sequence[Recall]) -> list[tuple[Recall, list[str]]]:
+    """Which recall each memory is recorded with: the first that found it; the general one is last, to be explained."""
+    left = [item.memory.id for item in items if item.memory is not None]
+    shares = []
+    general, *special = recalls
+    for recall in (*special, general):
+        returned = {result.memory.id for result in recall.results}
+        due = [id for id in left if id in returned]
+        left = [id for id in left if id not in returned]
+        if due or (recall is general and returned):
+            shares.append((recall, due))
+    return shares
+
+
+def _name_of(recall: Recall) -> str:
+    return str(recall.query.filters.kind or recall.query.filters.sector or "general")
 
 
 def _narrowed(query: Query, filters: Mapping[str, Any]) -> Query:
     return structs.replace(query, limit=SPECIAL, filters=structs.replace(query.filters, **filters))
 
 
-def _difference(chosen: Selection, more: Selection) -> Purchase:
-    before = {item.name: item for section in chosen.sections for item in section.items}
-    after = {item.name: item for section in more.sections for item in section.items}
+def _difference(context: Context, larger: Context) -> Purchase:
+    before = {item.name: item for item in context.items}
+    after = {item.name: item for item in larger.items}
     gained = tuple(item for name, item in after.items() if name not in before)
     return Purchase(MORE_TOKENS, gained, tuple(item for name, item in before.items() if name not in after))
 
@@ -199,8 +231,7 @@ def _holds(memory: Memory, query: Query) -> bool:
     """What the gates of a recall would let through."""
     begun = memory.created <= query.at and (memory.valid_from is None or memory.valid_from <= query.at)
     ended = memory.valid_until is not None and memory.valid_until <= query.at
-    withheld = ONLY_HERE in memory.scopes and ONLY_HERE not in query.scopes
-    return begun and not ended and not withheld and memory.zone is not Zone.QUARANTINE
+    return begun and not ended and withheld(memory, query.scopes) is None
 
 
 def _reviews(recalls: Iterable[Recall]) -> dict[str, Sequence[str]]:

@@ -20,7 +20,7 @@ from recallens.index.encoding import Encoding
 from recallens.index.resident import Resident, Version
 from recallens.ingest.prepare import Prepare, prepare
 from recallens.ingest.validate import namespace_name
-from recallens.model.memory import Clock, IdSource, Memory, Session
+from recallens.model.memory import Clock, IdSource, Memory, Session, number_of
 from recallens.store.protocols import Reader, Store, Writer
 from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, NamespaceState
 from recallens.store.sqlite.store import SqliteStore
@@ -226,17 +226,20 @@ class Core:
             tx.sessions.put(Session(id, tx.name, self.clock() if at is None else at, project=project))
 
     def num(self, reader: Reader, id: str) -> int:
-        """A memory's number by its id, or by a beginning of it that fits only one."""
+        """A memory's number by its handle, its id, or a beginning of the id that fits only one."""
         wanted = clean(id).strip().upper()
         numbers = reader.memories.find([wanted])
         if wanted in numbers:
             return numbers[wanted]
+        number = number_of(wanted)
+        if number is not None and reader.memories.ids([number]):
+            return number
         like = reader.memories.find_prefix(wanted) if len(wanted) >= MIN_ID_PREFIX else []
         if len(like) == 1:
             return like[0]
         if like:
             raise InvalidInput(f"{id!r} begins several memory ids", hint="Give more of it.")
-        raise NotFound(f"no memory {id!r} in this namespace", hint="`recallens list` shows ids.")
+        raise NotFound(f"no memory {id!r} in this namespace", hint="`recallens list` shows handles.")
 
     def memory(self, reader: Reader, id: str) -> tuple[int, Memory]:
         num = self.num(reader, id)

@@ -135,9 +135,9 @@ class Crafts:
         """Known issues; with `files`, only those that affect one of them. Files alone are a question too."""
         wanted = _items("files", options.pop("files", None) or ())
         text = query if query.strip() else " ".join(wanted)
-        asked = _only(Kind.GOTCHA, options) | {"affected": wanted}
-        recall = self._search.search(text, owner=owner, **asked)
         # Where the files are the question, every gotcha about them answers it, whatever its words.
+        asked = _only(Kind.GOTCHA, options) | {"affected": wanted, "cut": not wanted}
+        recall = self._search.search(text, owner=owner, **asked)
         memories = [result.memory for result in recall.results] if wanted else _answers(recall)
         return [craft for craft in map(craft_of, memories) if isinstance(craft, Gotcha)]
 

@@ -48,6 +48,8 @@ def question(text: str, options: Mapping[str, Any], settings: Settings, clock: C
     if "now" not in values:
         values["now"] = clock()
     preset = preset_named(values.get("preset") or settings.preset)
+    if "limit" in values:  # a caller's limit holds after a wider look too
+        values["max_results"] = min(values["limit"], values.get("max_results", MAX_LIMIT))
     at, most = values.get("as_of", values["now"]), values.get("max_results", MAX_LIMIT)
     values["preset"] = preset.name
     values["limit"] = min(_limit(text, values.get("limit"), preset, settings, at), most)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -15,11 +15,12 @@ from recallens.model.citation import citation_to_json
 from recallens.model.ledger import Ledger
 from recallens.model.memory import Kind, Memory
 from recallens.model.query import SearchOptions
-from recallens.model.recall import Recall, Retrieval, RetrievalChunk, SearchResult
+from recallens.model.recall import Recall, Retrieval, RetrievalChunk, SearchResult, build_strings
 from recallens.model.verdict import Pick
 from recallens.recall.results import excerpt
 from recallens.recall.sources import fusion_log
 from recallens.render.records import present
+from recallens.text.token_count import budget_tokens, count_tokens
 
 CONTEXT_BUDGET = 8_000
 BRAIN_FILE_LIMIT = 8
@@ -47,20 +48,39 @@ class Retriever:
         *,
         context_budget: int | Mapping[str, int] = CONTEXT_BUDGET,
         owner: str | None = None,
+        sent: Callable[[Retrieval], str] = build_strings,
         **options: Unpack[SearchOptions],
     ) -> Retrieval:
         """The best of every source within the budget, lessons apart. Takes every option of `search` beside its own.
 
-        `brain_file_limit=0` means nothing from files at all, `medium_term_limit=0` no sessions.
+        `brain_file_limit=0` means nothing from files at all, `medium_term_limit=0` no sessions. `sent` gives the text
+        that the caller will send: that is what holds to the budget.
         """
         budget = _budget(context_budget)
         wanted = {name: value for name, value in options.items() if value is not None}
         if "tokens" in wanted:
             raise InvalidInput("give context_budget or tokens, not both: they are the same budget")
         asked: dict[str, Any] = {**_USUAL, **wanted, "tokens": budget, "excerpts": True}
-        recall = self._search.search(text, owner=owner, **asked)
+        query = self._search.query(text, **asked)
+        while True:  # each attempt has room for less, until what is sent fits
+            recall = self._search.recall(query)
+            found = self._assembled(recall, budget)
+            text_sent = sent(found)
+            used = budget_tokens(text_sent)
+            if used <= budget:
+                break
+            if not found.selectedChunks and not found.lessonChunks:
+                raise InvalidInput(
+                    f"{budget:,} tokens are too few for an answer, which takes {used:,} without any memory",
+                    hint=f"Give at least {used:,} tokens.",
+                )
+            query = replace(query, tokens=max(1, found.totalTokensUsed - (used - budget)))
+        self._search.recorded(recall, record=options.get("record"), owner=owner)
+        return replace(found, totalTokensUsed=count_tokens(text_sent))
+
+    def _assembled(self, recall: Recall, budget: int) -> Retrieval:
         notes = _Notes(recall.ledger)
-        chunks = [_scored(result, notes) for result in recall.returned]
+        chunks = [_scored(result, notes) for result in recall.results]
         dropped = self._dropped(recall, notes)
         lessons = tuple(chunk for chunk in chunks if chunk.metadata.get("isLesson"))
         selected = tuple(chunk for chunk in chunks if not chunk.metadata.get("isLesson"))
@@ -125,7 +145,7 @@ def _chunk(memory: Memory, score: float, notes: _Notes) -> RetrievalChunk:
     origin = notes.sources.get(memory.id, {})
     source = item.get("source") or origin.get("layer") or ""
     path = notes.identity.get(memory.id, {}).get("path") or notes.paths.get(memory.document or "", "")
-    shown = excerpt(memory, source=source, path=path)
+    shown = excerpt(memory, question=str(notes.ledger.query["text"]), source=source, path=path)
     conflict = notes.conflicts.get(memory.id, {})
     metadata: dict[str, Any] = {
         "filePath": path if memory.document is not None else None,

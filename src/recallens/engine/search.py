@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
+import numpy as np
 from msgspec.structs import replace
 
 from recallens import __version__
@@ -14,26 +15,31 @@ from recallens.errors import InvalidInput
 from recallens.model.audit import chained, query_digest
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.memory import Event, EventKind, Memory, Usage
-from recallens.model.query import DEFAULT_LIMIT, USUAL, Documents, Mode, Query, SearchOptions
+from recallens.model.query import DEFAULT_LIMIT, Documents, Mode, Query, SearchOptions
 from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recallens.model.snapshot import SCHEMA_VERSION, snapshot_id
-from recallens.model.verdict import Found, Note
+from recallens.model.verdict import Found, Note, Pick
 from recallens.recall.pipeline import pipeline
-from recallens.recall.plan import widened_query
 from recallens.recall.presets import Preset, preset_named
-from recallens.recall.results import results
+from recallens.recall.results import results, silence_of
 from recallens.recall.runner import run
 from recallens.recall.scene import open_scene
 from recallens.recall.select import spending
 from recallens.store.protocols import Writer
+from recallens.text.token_count import count_tokens
 from recallens.text.tokenizer import TOKENIZER_VERSION
 
 # Ledgers of recorded recalls that a session keeps, to be explained and replayed.
 LEDGERS_KEPT = 20
+NOTHING_FITS = "nothing that was found fits the budget"
 EMPTY_QUERY = (
     'the query is empty; give the question in words, for example: recallens xray "how long are lookups cached"'
 )
+
+
+# Writes a recall as the surface sends it.
+Deliver = Callable[[Recall], str]
 
 
 class Search:
@@ -47,19 +53,30 @@ class Search:
         return question(text, options, self._core.settings, self._core.clock)
 
     def question(self, text: str, **options: Unpack[SearchOptions]) -> Query:
-        """A query for explaining: never empty, and within a budget as an agent would ask it."""
+        """A query for explaining: never empty, and else what a search would ask, so that both list the same rows."""
         if not isinstance(text, str) or not text.strip():
             raise InvalidInput(EMPTY_QUERY)
-        wanted = {name: value for name, value in options.items() if value is not None or name not in USUAL}
-        return question(text, {"certify": True, **USUAL, **wanted}, self._core.settings, self._core.clock)
+        return question(text, {"certify": True, **options}, self._core.settings, self._core.clock)
 
-    def search(self, text: str, *, owner: str | None = None, **options: Unpack[SearchOptions]) -> Recall:
-        """Recall, then record what was returned (unless `record=False`, or the store cannot be written to)."""
+    def search(
+        self, text: str, *, owner: str | None = None, deliver: Deliver | None = None, **options: Unpack[SearchOptions]
+    ) -> Recall:
+        """Recall, then record what was returned (unless `record=False`, or the store cannot be written to).
+
+        `deliver` writes the answer as it is sent: within a budget, that text is what must fit it.
+        """
         query = self.query(text, **options)
         recall = self.recall(query)
-        if not self.records(options.get("record")) or not recall.results or query.as_of is not None:
+        if deliver is not None and recall.results and (query.budget is not None or query.tokens is not None):
+            recall = _delivered(recall, deliver)
+        return self.recorded(recall, record=options.get("record"), owner=owner)
+
+    def recorded(self, recall: Recall, *, record: bool | None, owner: str | None) -> Recall:
+        """The recall, after what it returned was written down."""
+        query = recall.query
+        if not self.records(record) or query.as_of is not None or not (recall.results or recall.silence):
             return recall
-        injected = [result.memory.id for result in recall.returned]
+        injected = [result.memory.id for result in recall.results]  # of silence none: nothing is learned from it
         with self._core.store.write(query.namespace) as tx:
             audit = self.write_down(tx, query, injected, recall.ledger, owner=owner)
         return replace(recall, audit=audit, recorded=True)
@@ -89,10 +106,11 @@ class Search:
             scene = open_scene(*snapshot, encoding=encoding, preset=preset, query=query, versions=versions)
             ledger, pool = run(pipeline(scene, preset, query), query)
             returned = results(snapshot[0], scene, ledger, pool, query)
-        limit = query.limit if pool.round == 1 else widened_query(query).limit
+            silence = None if returned else silence_of(scene, ledger)
         views = [entry.verdict for entry in ledger.entries if isinstance(entry.verdict, Found)]
         failed = {view.view: view.error for view in views if view.error is not None}
-        return Recall(query, returned[:limit], ledger, encoding.key, degraded=failed, lessons=returned[limit:])
+        notice = NOTHING_FITS if not returned and _too_long(ledger) else None
+        return Recall(query, returned, ledger, encoding.key, degraded=failed, notice=notice, silence=silence)
 
     def ledger(self, query: Query) -> Ledger:
         return self.recall(query).ledger
@@ -149,6 +167,38 @@ class Search:
                 keep=LEDGERS_KEPT, owner=owner,
             )  # fmt: skip
         return audit
+
+
+def _too_long(ledger: Ledger) -> bool:
+    """Whether something was found, and all of it was left out for its length."""
+    return any(
+        isinstance(entry.verdict, Pick)
+        and entry.verdict.name == "budget-fit"
+        and entry.considered > entry.admitted == 0
+        for entry in ledger.last_round()
+    )
+
+
+def _delivered(recall: Recall, deliver: Deliver) -> Recall:
+    """As many of the results, best first, as fit the budget in the very text that is sent; the ledger says how much."""
+    query, ledger, order = recall.query, recall.ledger, recall.ledger.replay().ranked()
+    for kept in range(len(recall.results), -1, -1):
+        sent = recall
+        if kept < len(recall.results):
+            pick = Pick("delivery", order[:kept], np.zeros(kept), "does not fit the budget as it is sent")
+            entry = Entry(stage="deliver", verdict=pick, considered=len(recall.results), admitted=kept)
+            notice = None if kept else NOTHING_FITS
+            sent = replace(
+                recall, results=recall.results[:kept], notice=notice,
+                ledger=replace(ledger, entries=(*ledger.entries, entry)),
+            )  # fmt: skip
+        text = deliver(sent)
+        tokens = count_tokens(text)
+        if len(text) <= (query.budget or len(text)) and tokens <= (query.tokens or tokens):
+            break
+    spent = Note("budget", {**ledger.notes("budget")[-1], "used": len(text), "usedTokens": tokens})
+    told = Entry(stage="deliver", verdict=spent, considered=0, admitted=0)
+    return replace(sent, ledger=replace(ledger, entries=(*sent.ledger.entries, told)))
 
 
 def _nothing(query: Query, plan: Mapping[str, Any], notice: str) -> Recall:

@@ -42,6 +42,10 @@ from recallens.text.sentences import first_sentence
 ARTIFACT_KINDS = ("log", "terminal_snapshot")
 MAX_ARTIFACT_BYTES = MAX_CONTENT_BYTES
 MAX_TASK_ID = 128
+# Forty bits of chance: short enough to be read and typed.
+TASK_ID_LENGTH = 8
+# Running tasks that are named to who asks for one that is not there.
+SHOWN_RUNNING = 3
 # Wordings that a new task is compared with: the latest ones, of which a project has seldom as many.
 WORDINGS_COMPARED = 1_000
 # How much of a log is read for steps, errors and files: what it is about stands near its beginning.
@@ -68,7 +72,7 @@ class Tasks:
         words = kept_text(text_content(text)) or ""
         name, at = self._core.namespace(namespace), self._at("started", started)
         task = Task(
-            _task_id(id) if id is not None else f"t-{self._core.new_id().lower()}",
+            _task_id(id) if id is not None else self._short_id(),
             name,
             words,
             at,
@@ -78,6 +82,8 @@ class Tasks:
             worktree=label("worktree", worktree),
         )
         with self._core.making(name) as tx:
+            while id is None and tx.tasks.get(task.id) is not None:
+                task = structs.replace(task, id=self._short_id())
             if tx.tasks.get(task.id) is not None:
                 raise InvalidInput(
                     f"there is a task {task.id!r} already", hint="Leave the id out to get one, or give another."
@@ -88,6 +94,9 @@ class Tasks:
             task = structs.replace(task, wording=alike)
             tx.tasks.put(task)
         return task
+
+    def _short_id(self) -> str:
+        return f"t-{self._core.new_id()[-TASK_ID_LENGTH:].lower()}"
 
     def log(
         self, task: str, content: str, *, kind: str = "log", created: int | None = None, namespace: str | None = None
@@ -143,6 +152,10 @@ class Tasks:
     def get(self, task: str, *, namespace: str | None = None) -> Task:
         with self._core.reading(namespace) as reader:
             return _task(reader, task)
+
+    def running(self, task: str, purpose: str, *, namespace: str | None = None) -> Task:
+        with self._core.reading(namespace) as reader:
+            return _running(reader, task, purpose)
 
     # ── what was used, and what it was worth ──
 
@@ -211,7 +224,12 @@ class Tasks:
 def _task(reader: Reader, id: str) -> Task:
     task = reader.tasks.get(clean(id).strip())
     if task is None:
-        raise NotFound(f"no task {id!r} in this namespace", hint="`recallens task list` shows those that exist.")
+        latest = reader.tasks.latest(running=True, project=None, session=None, limit=SHOWN_RUNNING, offset=0)
+        at_work = ", ".join(each.id for each in latest)
+        raise NotFound(
+            f"no task {id!r} in this namespace",
+            hint=f"Running, the latest first: {at_work}." if at_work else "No task is running: start one first.",
+        )
     return task
 
 

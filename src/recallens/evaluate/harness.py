@@ -19,17 +19,18 @@ from msgspec import Struct, structs
 
 from recallens.config import Settings
 from recallens.engine import Engine
-from recallens.evaluate.dataset import Dataset, Haystack, JudgedQuestion, Scoring, Unit
+from recallens.evaluate.dataset import Dataset, Gold, Haystack, JudgedQuestion, Scoring, Unit
 from recallens.evaluate.expectations import Expected, Target
 from recallens.evaluate.golden import GoldenQuestion, GoldenSet
 from recallens.evaluate.metrics import GOLDEN, confidences, measured, score
-from recallens.evaluate.runs import Place, QuestionScore, Run
+from recallens.evaluate.runs import Delivered, Place, QuestionScore, Run
 from recallens.index.encoders.protocol import Encoder
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import prepare
 from recallens.model.citation import FileCitation
 from recallens.model.memory import IdSource, Memory
 from recallens.model.query import MAX_LIMIT, Query
+from recallens.model.recall import Recall, SearchResult
 from recallens.store.records import Prepared
 from recallens.xray.ladder import Fate, Walk
 from recallens.xray.why_not import KeptOut, WhyNot
@@ -99,7 +100,7 @@ def run_judged(
         own = [question for question in dataset.questions_of(haystack) if question.id in wanted]
         if not own:
             continue
-        with _filled(dataset, haystack, prepared, encoder, advance) as (engine, latest):
+        with filled(dataset, haystack, prepared, encoder, advance) as (engine, latest):
             for preset in presets:
                 ask = partial(_judged_score, engine, dataset, preset, latest)
                 more, took = _timed((partial(ask, question) for question in own), advance)
@@ -109,7 +110,7 @@ def run_judged(
 
 
 @contextmanager
-def _filled(
+def filled(
     dataset: Dataset, haystack: Haystack, prepared: PreparedUnits, encoder: Encoder | None, advance: Advance
 ) -> Iterator[tuple[Engine, int]]:
     """A store that holds one haystack, each unit as a memory of its own, and the time of the latest."""
@@ -154,7 +155,8 @@ def _judged_score(
     engine: Engine, dataset: Dataset, preset: str, latest: int, question: JudgedQuestion
 ) -> QuestionScore:
     now, limit = latest if question.at is None else question.at, ROWS[dataset.scoring]
-    recall = engine.recall(engine.recalls.query(question.text, preset=preset, limit=limit, now=now, certify=True))
+    asked = partial(engine.recalls.query, question.text, preset=preset, now=now)
+    recall = engine.recall(asked(limit=limit, certify=True, cut=False))
     places = tuple(
         Place(result.memory.source_id or "", session.id if (session := result.source_session) else None, result.score)
         for result in recall.results
@@ -174,7 +176,28 @@ def _judged_score(
     return QuestionScore(
         question.id, question.text, ranks, metrics, tags,
         answerable=question.answerable, hit=hit, places=places, confidences=confidences(recall),
+        delivered=_delivered(engine.recall(asked()), dataset.gold.get(question.id)),
+        judged=_judged(recall, dataset.gold.get(question.id)),
     )  # fmt: skip
+
+
+def _is_right(gold: Gold | None, result: SearchResult) -> bool:
+    """By turn or document; by session where only sessions are judged."""
+    if gold is None:
+        return False
+    session = result.source_session.id if result.source_session else ""
+    return (gold.units.get(result.memory.source_id or "", 0) if gold.units else gold.groups.get(session, 0)) > 0
+
+
+def _delivered(recall: Recall, gold: Gold | None) -> Delivered:
+    right = sum(_is_right(gold, result) for result in recall.results)
+    grades = {} if gold is None else gold.units or gold.groups
+    return Delivered(len(recall.results), right, sum(grade > 0 for grade in grades.values()))
+
+
+def _judged(recall: Recall, gold: Gold | None) -> tuple[tuple[float, bool], ...]:
+    first = recall.results[:HIT_WITHIN]
+    return tuple((each.relevance, _is_right(gold, each)) for each in first if each.relevance is not None)
 
 
 # ── golden sets ──
@@ -201,7 +224,7 @@ def ranked(
     """The first `limit` files or memories for a question, before any budget, by the scores that a search gives."""
     rows = min(limit * ROWS_PER_FILE, MAX_LIMIT)
     best: dict[str, RankedMemory] = {}
-    for result in engine.recall(engine.recalls.query(text, limit=rows, **options)).results:
+    for result in engine.recall(engine.recalls.query(text, limit=rows, cut=False, **options)).results:
         key = key_of(result.memory)
         best.setdefault(key, RankedMemory(key, result.memory, result.score))
     return list(best.values())[:limit]
@@ -234,7 +257,13 @@ def _golden_score(
     names = {target.key: target.name for target in own.targets} | {name: name for name in own.unknown}
     gold = {key: float(question.grades.get(name, 1)) for key, name in names.items()}
     ranks = _ranks(keys, {target.name: target.key for target in own.targets}) | dict.fromkeys(own.unknown)
-    return QuestionScore(question.id, question.query, ranks, measured(GOLDEN, keys, gold), question.tags)
+    recall = engine.recall(engine.recalls.query(question.query, **asking(engine, question, variant, now)))
+    delivered = dict.fromkeys(own.key_of(result.memory) for result in recall.results)
+    right = sum(gold.get(key, 0.0) > 0 for key in delivered)
+    return QuestionScore(
+        question.id, question.query, ranks, measured(GOLDEN, keys, gold), question.tags,
+        delivered=Delivered(len(delivered), right, sum(grade > 0 for grade in gold.values())),
+    )  # fmt: skip
 
 
 # ── what a golden set expects and its first ten lack ──
@@ -274,7 +303,7 @@ def misses(
     missed: list[Miss] = []
     for question, scored in zip(golden.questions, run.questions, strict=True):
         options = asking(engine, question, variant, now)
-        options |= {"limit": READ, "budget": UNBOUNDED, "tokens": UNBOUNDED}
+        options |= {"limit": READ, "budget": UNBOUNDED, "tokens": UNBOUNDED, "cut": False}
         for target in expected[question.id].targets:
             rank = scored.ranks[target.name]
             if rank is None or rank > READ:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 from msgspec import Struct
 
 from recallens.evaluate.dataset import Gold, Scoring
+from recallens.evaluate.runs import Delivered
 from recallens.model.recall import Recall
 from recallens.model.verdict import FloatArray, Found
 from recallens.text.stopwords import query_weights
@@ -134,6 +136,37 @@ CONFIDENCES: Mapping[str, Confidence] = {
 def confidences(recall: Recall) -> dict[str, float]:
     values = {name: confidence(recall) for name, confidence in CONFIDENCES.items()}
     return {name: value for name, value in values.items() if value is not None}
+
+
+# ── what is delivered, and whether a relevance of 0.3 is right in three of ten ──
+
+
+def delivery(delivered: Sequence[Delivered]) -> dict[str, float]:
+    """Precision over all that is delivered; recall, size and silence are means over the questions."""
+    size = sum(each.size for each in delivered)
+    asked = [each for each in delivered if each.gold]
+    return {
+        "precision": sum(each.right for each in delivered) / size if size else 0.0,
+        "recall": sum(each.right / each.gold for each in asked) / len(asked) if asked else 0.0,
+        "size": size / len(delivered) if delivered else 0.0,
+        "silent": sum(not each.size for each in delivered) / len(delivered) if delivered else 0.0,
+    }
+
+
+BINS = 10
+
+
+def reliability(judged: Sequence[tuple[float, bool]]) -> list[tuple[float, float, int]]:
+    """In bins of equal mass: the mean relevance, the share that is right, and how many there are."""
+    ordered = sorted(judged, key=lambda each: each[0])  # by relevance alone: equals are not told apart by being right
+    edges = [round(at * len(ordered) / BINS) for at in range(BINS + 1)]
+    bins = [ordered[start:end] for start, end in pairwise(edges) if end > start]
+    return [(sum(p for p, _ in own) / len(own), sum(right for _, right in own) / len(own), len(own)) for own in bins]
+
+
+def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
+    """Naeini, Cooper and Hauskrecht, "Obtaining Well Calibrated Probabilities Using Bayesian Binning", AAAI 2015."""
+    return sum(count * abs(mean - share) for mean, share, count in reliability(judged)) / max(len(judged), 1)
 
 
 # ── abstention: risk against coverage, by confidence ──

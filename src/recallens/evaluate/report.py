@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recallens.evaluate import comparison
 from recallens.evaluate.harness import READ, Miss
-from recallens.evaluate.metrics import COVERAGES, RiskCurve, best_possible, risk_curve
-from recallens.evaluate.runs import DECIMALS, Run
+from recallens.evaluate.metrics import (
+    COVERAGES,
+    RiskCurve,
+    best_possible,
+    calibration_error,
+    delivery,
+    reliability,
+    risk_curve,
+)
+from recallens.evaluate.runs import DECIMALS, Delivered, Run
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -31,7 +39,23 @@ def judged_summary(run: Run) -> dict[str, Any]:
     return {
         "dataset": run.set, "preset": run.preset, "encoder": run.encoder, "metrics": run.metrics,
         "byType": run.metrics_by_tag, "queries": len(run.scored), "seconds": round(run.seconds, 3),
+        "delivered": rounded(delivery(delivered_in(run))), "calibration": calibration(run),
     }  # fmt: skip
+
+
+def delivered_in(run: Run) -> list[Delivered]:
+    return [question.delivered for question in run.scored if question.delivered is not None]
+
+
+def rounded(figures: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, DECIMALS) for name, value in figures.items()}
+
+
+def calibration(run: Run) -> dict[str, Any] | None:
+    """Of the first results of every question: how far relevance is from the share that is right, and each bin."""
+    judged = [each for question in run.scored for each in question.judged]
+    bins = [dict(zip(("relevance", "right", "count"), row, strict=True)) for row in reliability(judged)]
+    return {"error": round(calibration_error(judged), DECIMALS), "bins": bins} if judged else None
 
 
 def abstention_summary(run: Run) -> dict[str, Any]:
@@ -51,7 +75,7 @@ def golden_records(runs: Sequence[Run], misses: Sequence[Sequence[Miss]]) -> lis
         {
             "golden": run.set, "preset": run.preset, "options": dict(run.options), "encoder": run.encoder,
             "metrics": run.metrics, "byTag": run.metrics_by_tag, "queries": len(run.questions),
-            "seconds": round(run.seconds, 3),
+            "seconds": round(run.seconds, 3), "delivered": rounded(delivery(delivered_in(run))),
         }
         for run in runs
     ]  # fmt: skip
@@ -75,6 +99,8 @@ def risk_curves(run: Run) -> dict[str, RiskCurve]:
 def judged_tables(runs: Sequence[Run], *, abstention: bool) -> list[Table | None]:
     return [
         *_figures(runs),
+        _delivery_table(runs),
+        *(_reliability_table(run) for run in runs),
         *(_tag_table(f"{run.set}, {run.preset}", run, list(run.metrics), wrap=True) for run in runs),
         _preset_table(runs),
         *(_abstention_table(run) for run in runs if abstention),
@@ -95,6 +121,31 @@ def _figures(runs: Sequence[Run]) -> list[Table]:
         columns = ("set", "questions", "preset", *names, "seconds")
         tables.append(_table(columns, rows, numbers=("questions", *names, "seconds"), wrap=True))
     return tables
+
+
+def _delivery_table(runs: Sequence[Run]) -> Table | None:
+    """What a caller gets who names no number."""
+    rows = []
+    for run in runs:
+        figures, calibrated = delivery(delivered_in(run)), calibration(run)
+        error = "" if calibrated is None else f"{calibrated['error']:.3f}"
+        rows.append((run.set, run.preset, *_percent((figures["precision"], figures["recall"], figures["silent"])),
+                     f"{figures['size']:.1f}", error))  # fmt: skip
+    numbers = ("precision", "recall", "silent", "results", "calibration error")
+    return _table(("delivered", "preset", *numbers), rows, numbers=numbers, wrap=True) if rows else None
+
+
+def _reliability_table(run: Run) -> Table | None:
+    """The reliability diagram: a bar as long as the share that is right, beside what was foretold."""
+    calibrated = calibration(run)
+    if calibrated is None:
+        return None
+    rows = [
+        (f"{own['relevance']:.3f}", f"{own['right']:.3f}", f"{own['count']:,}", "█" * round(40 * own["right"]))
+        for own in calibrated["bins"]
+    ]
+    title = f"{run.set}, {run.preset}: relevance of the first results, and the share that is right"
+    return _table(("relevance", "right", "results", ""), rows, numbers=("relevance", "right", "results"), title=title)
 
 
 def _preset_table(runs: Sequence[Run]) -> Table | None:
@@ -120,6 +171,7 @@ def golden_tables(runs: Sequence[Run], misses: Sequence[Sequence[Miss]]) -> list
         sets[run.set].append(run)
     return [
         *(_ranking_table(own) for own in sets.values()),
+        _delivery_table(runs),
         *(
             _tag_table("tag", run, [_folded(name) for name in run.metrics], title=f"{run.set}, {run.label}, by tag")
             for run in runs

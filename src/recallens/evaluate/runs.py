@@ -27,6 +27,14 @@ class Place(Struct, frozen=True):
     score: float
 
 
+class Delivered(Struct, frozen=True):
+    """What a caller gets who names no number: how much, how much of it is right, and how much there was to be got."""
+
+    size: int
+    right: int
+    gold: int
+
+
 class QuestionScore(Struct, frozen=True):
     """`metrics` is empty for a question without an answer."""
 
@@ -40,6 +48,8 @@ class QuestionScore(Struct, frozen=True):
     hit: bool = False  # something right is among the results that are read
     places: tuple[Place, ...] = ()
     confidences: Mapping[str, float] = {}
+    delivered: Delivered | None = None
+    judged: tuple[tuple[float, bool], ...] = ()  # the relevance of each of the first results, and whether it is right
 
     def to_json(self) -> dict[str, Any]:
         metrics = {name: round(value, DECIMALS) for name, value in self.metrics.items()}

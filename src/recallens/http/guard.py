@@ -104,7 +104,7 @@ class Guard:
         self.shut = self.shut or self.engine.tokens.guarded()
         if self.shut or (shown is not None and not by_cookie):
             raise TokenRefused("this token is not known" if shown is not None else "a token is needed", hint=_HINT)
-        return Caller(home=self.engine.core.settings.namespace, zone=Zone.WORKING)
+        return Caller(home=self.engine.core.settings.namespace, zone=Zone.WORKING, sees_withheld=True)
 
 
 def caller_with(token: Token) -> Caller:

@@ -176,7 +176,7 @@ ANSWERS: Final[Mapping[str, dict[str, Any]]] = {
     "search": _FOUND,
     "search_documents": _FOUND,
     "search_memory": _object({"results": _OBJECTS, "metadata": _OBJECT}),
-    "retrieve": _object({"query": _TEXT, "context": _TEXT, "lessons": _TEXT, "totalTokensUsed": _WHOLE}),
+    "retrieve": _object({"query": _TEXT, "totalTokensUsed": _WHOLE, "contextBudget": _WHOLE}),
     "recall_xray": _XRAY,
     "recall_explain": _XRAY,
     "get_snapshot": _XRAY,

@@ -97,6 +97,8 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route("GET", "/v1/tasks/{id}", "get_task"),
     Route("POST", "/v1/tasks/{id}/logs", "log_task", 201),
     Route("POST", "/v1/tasks/{id}/end", "end_task"),
+    Route("POST", "/v1/work", "begin_work", 201),
+    Route("POST", "/v1/work/{task}/finish", "finish_work"),
     # the store
     Route("GET", "/v1/vaults", "list_vaults"),
     Route("POST", "/v1/vaults", "add_vault", 201),

@@ -27,6 +27,10 @@ PREFIX_WEIGHT = 0.5
 PREFIX_CAP = 64
 EVERY_PREFIX_CAP = 1024
 
+# So many rows more, which hold none of the words, when words are told apart by how rare they are: in a store of five
+# memories nothing is known of that.
+BACKGROUND = 50
+
 # Shares of weights are added up in another order here than there.
 EPSILON = 1e-9
 
@@ -111,6 +115,7 @@ class BoundLexical(Struct, eq=False):
     _words: Sequence[str]
     _terms: Sequence[QueryTerm] = ()
     _worth: Mapping[str, tuple[int, float, float]] = {}  # of a word: its number, its factor, its weight
+    _frequency: Mapping[str, int] = {}  # in how many rows each word of the query stands
     _code: Sequence[int] = ()
     _scored: ScoredRows | None = None
     _share: tuple[IntArray, BoolArray, float] | None = None
@@ -151,6 +156,25 @@ class BoundLexical(Struct, eq=False):
         """The share of the query's words, by weight, that each row holds."""
         return self._matches.coverage_of(rows)
 
+    def rarity(self, words: Sequence[str]) -> list[float]:
+        """The idf of each word of the query, among some more rows that hold none of them."""
+        _ = self._matches
+        documents = self._index.documents + BACKGROUND
+        return [idf(self._formula, documents, self._frequency.get(word, 0)) for word in words]
+
+    def is_held(self, word: str) -> bool:
+        """Whether any row holds this word of the query."""
+        _ = self._matches
+        return word in self._frequency
+
+    @property
+    def ceiling(self) -> float:
+        """The score of a row that held every word of the query as often as could count."""
+        words = list(self._weights)
+        return (self._formula.k1 + 1.0) * sum(
+            self._weights[word] * rarity for word, rarity in zip(words, self.rarity(words), strict=True)
+        )
+
     def occurrences(self) -> FloatArray:
         """How often each row of the namespace holds words of the query, or other words for them."""
         _ = self._matches
@@ -163,21 +187,20 @@ class BoundLexical(Struct, eq=False):
     def presence(self, words: Sequence[str], rows: IntArray) -> BoolArray:
         """Which of the rows (across) hold which of the query's words (down): as asked, or by another word for it."""
         _ = self._matches
-        sequences = [self._index.sequence(row) for row in rows.tolist()]
-        owner = np.repeat(np.arange(len(rows)), [len(sequence) for sequence in sequences])
-        flat = np.concatenate(sequences) if sequences else np.empty(0, dtype=np.uint32)
         held = np.zeros((len(words), len(rows)), dtype=np.bool_)
-        for at, word in enumerate(words):
-            own = [number for term in self._terms if term.of == word and not term.expands for number in term.numbers]
-            held[at, owner[_any_of(flat, own)]] = True
-            others: dict[str, BoolArray] = {}
-            for term in self._terms:
-                if term.of == word and term.expands:
-                    with_it = np.zeros(len(rows), dtype=np.bool_)
-                    with_it[owner[_any_of(flat, term.numbers)]] = True
-                    others[term.word] = with_it & others.get(term.word, with_it)
-            for with_it in others.values():
+        place = {word: at for at, word in enumerate(words)}
+        others: dict[tuple[int, str], BoolArray] = {}  # a row holds another word if it holds all that it is made of
+        for term in self._terms:
+            at = place.get(term.of)
+            if at is None:
+                continue
+            with_it = np.logical_or.reduce([self.holds([number], rows) for number in term.numbers])
+            if term.expands:
+                others[at, term.word] = with_it & others.get((at, term.word), with_it)
+            else:
                 held[at] |= with_it
+        for (at, _), with_it in others.items():
+            held[at] |= with_it
         return held
 
     def pairs(self, rows: IntArray) -> FloatArray:
@@ -207,7 +230,7 @@ class BoundLexical(Struct, eq=False):
         _ = self._matches
         if not self._code:
             return 0.0
-        if self._share is None or self._share[0] is not rows or self._share[1] is not live:
+        if self._share is None or self._share[0] is not rows or not np.array_equal(self._share[1], live):
             self._share = rows, live, code_share(self._index.code_rows(self._code, rows), live)
         return self._share[2]
 
@@ -231,9 +254,12 @@ class BoundLexical(Struct, eq=False):
         rows = np.concatenate([rows for _, rows, _ in occurring])
         counts = np.concatenate([counts for _, _, counts in occurring])
         sizes = [len(rows) for _, rows, _ in occurring]
+        frequencies = index.frequencies(rows, sizes)
+        own = [(term.of, count) for (term, _, _), count in zip(occurring, frequencies, strict=True) if not term.expands]
+        self._frequency = dict(reversed(own))  # the word itself stands before what it is a prefix of
         factors = [
             term.weight * idf(formula, index.documents, frequency)
-            for (term, _, _), frequency in zip(occurring, index.frequencies(rows, sizes), strict=True)
+            for (term, _, _), frequency in zip(occurring, frequencies, strict=True)
         ]
         self._worth = {
             term.word: (term.numbers[0], factor, term.weight)
@@ -258,12 +284,6 @@ class BoundLexical(Struct, eq=False):
         if len(term.numbers) > 1:
             rows, (frequencies,) = added_up(self._index.columns.size, rows, frequencies)
         return rows, frequencies
-
-
-def _any_of(flat: NDArray[np.uint32], numbers: Sequence[int]) -> BoolArray:
-    """Where one of the numbers stands; most words have one, and comparing with it is ten times as fast."""
-    stands: BoolArray = flat == numbers[0] if len(numbers) == 1 else np.isin(flat, numbers)
-    return stands
 
 
 def bind_lexical(

@@ -132,9 +132,12 @@ class BoundSymbolic:
         self._columns = columns
         # A query that names nothing exactly is the usual one: it costs no array over the namespace.
         self._scores: FloatArray | None = None
+        self._carriers: dict[str, set[int]] = {}
         if hits:
             rows = columns.locate([num for _, _, num in hits]).tolist()
             carried = {(row, value) for row, (value, _, _) in zip(rows, hits, strict=True) if row >= 0}
+            for row, value in carried:
+                self._carriers.setdefault(value, set()).add(row)
             self._scores = np.zeros(columns.size)
             share = 1.0 / len({value for value, _ in labels})
             np.add.at(self._scores, np.array([row for row, _ in carried], dtype=np.int64), share)
@@ -151,6 +154,11 @@ class BoundSymbolic:
 
     def score(self, rows: IntArray) -> FloatArray:
         return np.zeros(len(rows)) if self._scores is None else self._scores[rows]
+
+    def carries(self, value: str, rows: IntArray) -> BoolArray | None:
+        """Which rows carry this label, in their text or in what they cite; None where none of the namespace does."""
+        carriers = self._carriers.get(value)
+        return None if carriers is None else np.array([row in carriers for row in rows.tolist()], dtype=np.bool_)
 
 
 def bind_symbolic(reader: Reader, columns: Columns, labels: Sequence[tuple[str, str]]) -> BoundSymbolic:

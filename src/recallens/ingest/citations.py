@@ -10,7 +10,9 @@ from recallens.model import citation as model
 from recallens.model.citation import CITATION_FIELDS, Citation, FileCitation, citation_from_json
 from recallens.text.annotation import PATH_CHARACTER, is_file
 
-CITATION_FORMS: Final = "commit:HASH, file:PATH[:START[-END]], symbol:NAME@FILE, terminal_snapshot:ID or log:POINTER"
+CITATION_FORMS: Final = (
+    "commit:HASH, file:PATH[:START[-END]] or file:PATH#L1-L9, symbol:NAME@FILE, terminal_snapshot:ID or log:POINTER"
+)
 
 _LOCATED: Final = re.compile(
     rf"(?<!{PATH_CHARACTER})(?P<path>(?:[A-Za-z]:(?=\\))?{PATH_CHARACTER}++)"
@@ -21,7 +23,7 @@ _BRACKETED: Final = re.compile(
     r"\[(?P<kind>symbol|log|terminal(?:_snapshot)?):[ \t]*(?P<value>[^\[\]\n]{1,512})\]", re.IGNORECASE
 )
 _URL: Final = re.compile(r"(?<!\w)[A-Za-z][A-Za-z0-9+.-]{1,15}://\S+")
-_LINES: Final = re.compile(r"(?P<path>.+?)(?::(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?)?", re.DOTALL)
+_LINES: Final = re.compile(r"(?P<path>.+?)(?:(?::|#L)(?P<start>\d{1,9})(?:-L?(?P<end>\d{1,9}))?)?", re.DOTALL)
 
 
 def parse_citations(text: str) -> tuple[Citation, ...]:
@@ -38,6 +40,8 @@ def parse_citation(text: str) -> Citation:
     """One citation as typed on the command line."""
     kind, colon, value = text.strip().partition(":")
     kind, value = kind.strip().lower(), value.strip()
+    if kind not in CITATION_FIELDS and (bare := _LOCATED.fullmatch(text.strip())) and (cited := _located(bare)):
+        return cited  # a path says by itself that it is a file
     if kind not in CITATION_FIELDS:
         raise UnknownOption("citation kind", kind if colon else text, CITATION_FIELDS)
     if not value:

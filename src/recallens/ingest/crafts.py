@@ -75,7 +75,7 @@ def craft_of(memory: Memory, *, whole: bool = False) -> Craft:
     rest = (body[len(title) :].lstrip(" \n.:") if body.startswith(title) else "") or memory.content
     described = rest.strip() if whole else first_sentence(rest, LONGEST_DESCRIPTION)
     description = _text(held, "description") or memory.summary or described
-    common: dict[str, Any] = {"citations": memory.citations, "id": memory.id}
+    common: dict[str, Any] = {"citations": memory.citations, "id": memory.id, "handle": memory.handle}
     match memory.kind:
         case Kind.SKILL:
             return Skill(

@@ -5,7 +5,6 @@ It runs in a thread of its own, and loads the operations and the engine behind t
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import uuid
@@ -13,11 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mcp_types import CallToolResult, TextContent
 from msgspec import Struct
 
 from recallens.errors import InvalidInput, RecallensError, TokenRefused
-from recallens.mcp.tools import Tool
+from recallens.mcp.tools import Tool, sentences
 from recallens.text.normalize import clean
 
 if TYPE_CHECKING:
@@ -34,7 +32,6 @@ class Offer(Struct, frozen=True):
     engine: Callable[[], Engine]
     caller: Callable[[Engine, Any], Caller]  # who asks, by the HTTP request, which is None over stdio
     tools: tuple[Tool, ...]
-    records: bool = True  # whether searches are written down, which the hints of the tools say too
 
 
 class CallContext(Struct, frozen=True):
@@ -53,8 +50,11 @@ def trace_of(meta: Mapping[str, Any] | None, request: Any) -> str | None:
     return getattr(request.state, "given_trace_id", None) if request is not None else None
 
 
-def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: CallContext) -> CallToolResult:
-    """What goes wrong is told to the agent, which can mend it: no call ends in a protocol error."""
+def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: CallContext) -> dict[str, Any]:
+    """Words, or where the tool was asked for JSON structured content, never both: an agent pays for each.
+
+    What goes wrong is told to the agent, which can mend it: no call ends in a protocol error.
+    """
     try:
         answer = performed(offer, tool.operation, tool.given(arguments), asked)
     except InvalidInput as error:
@@ -70,27 +70,21 @@ def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: CallCo
         return failed(f"unexpected {type(error).__name__} in {tool.name}; the server's log has it as trace {trace}.")
     from recallens.operations import Answer
 
-    # The record as its text says it; of what a renderer wrote, the words.
-    rendered = None if isinstance(answer, Answer) else {"snapshotFound": True, "rendered": answer.body}
-    structured = rendered or json.loads(answer.text)
-    return CallToolResult(content=[TextContent(type="text", text=answer.text)], structured_content=structured)
+    if isinstance(answer, Answer) and "format" in tool.defaults:
+        return {"content": [], "structuredContent": answer.record}
+    return {"content": [{"type": "text", "text": answer.text}]}
 
 
 def performed(offer: Offer, operation: str, arguments: Mapping[str, Any], asked: CallContext) -> Answer | Written:
     from recallens.operations import OPERATIONS, perform
 
     engine = offer.engine()
-    caller = replace(offer.caller(engine, asked.request), source=source_of(asked.client))
+    caller = replace(offer.caller(engine, asked.request), source=source_of(asked.client), sees_withheld=False)
     return perform(OPERATIONS[operation], engine, caller, arguments, trace_id=asked.trace_id)
 
 
-def failed(message: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
-
-
-def sentences(message: str, hint: str | None) -> str:
-    """What was wrong, and the next step."""
-    return f"{message.rstrip('.')}. {hint}" if hint else message
+def failed(message: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": message}], "isError": True}
 
 
 SOURCE = "mcp"

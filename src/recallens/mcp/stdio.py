@@ -1,34 +1,52 @@
-"""Over stdin and stdout. stdout is the wire and nothing else: whatever is printed by anyone goes to stderr.
+"""Over stdin and stdout, a line a message. stdout is the wire and nothing else: whatever is printed goes to stderr.
 
 The process ends with its client: at the end of stdin, when the parent is gone, on SIGTERM and Ctrl-C. What has begun to
-be written is finished first. The engine opens when it is first needed: a client waits for the list of tools, not for an
-encoder.
+be written is finished first. The handshake is answered before the engine is loaded, which loads from then on: the first
+search finds it ready, or waits for less. The SDK is not needed here: loading it takes as long as the engine.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
+import logging
 import os
+import queue
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-import anyio
-import anyio.to_thread
-
-from recallens.errors import InvalidInput
+from recallens.errors import InvalidInput, RecallensError
+from recallens.mcp.protocol import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ProtocolError,
+    initialized,
+    result_of,
+)
 
 if TYPE_CHECKING:
     from recallens.config import Settings
     from recallens.engine import Engine
+    from recallens.mcp.calls import Offer
+
+log = logging.getLogger("recallens.mcp")
 
 PARENT_CHECK_SECONDS: Final = 1.0
 # A call that does not come back must not keep a process alive whose client is gone.
 LAST_SECONDS: Final = 20.0
+# A client that is gone, or does not read, is not waited for.
+LAST_WRITE_SECONDS: Final = 2.0
+# Calls that work at once; more wait. The core is synchronous, and two cores gain nothing from more.
+MOST_CALLS: Final = 8
 _CHUNK: Final = 1 << 16
+# Answered at once, however many calls are at work.
+_AT_ONCE: Final = ("initialize", "ping", "tools/list", "prompts/list", "resources/templates/list")
 
 
 def claim_wire() -> tuple[int, int]:
@@ -47,130 +65,148 @@ def claim_wire() -> tuple[int, int]:
     return wire_in, wire_out
 
 
-def serve(make: Callable[[], Any], wire: tuple[int, int], *, close: Callable[[], None]) -> None:
-    """Answer until the client is gone. `make` gives the server; it is called when the wire is already ours."""
+def serve(offer: Offer, wire: tuple[int, int], *, warm: Callable[[], None], close: Callable[[], None]) -> None:
+    """Answer until the client is gone. `warm` is called once the handshake is answered."""
     parent = os.getppid()
-    try:
-        asyncio.run(_serve(make, wire, parent))
-    finally:
-        _end_at_last()
-        close()
+    ended = threading.Event()
+    told = False  # whether a signal or the parent's end, and not the end of stdin, is why it ends
 
+    def stopped(*_: object) -> None:
+        nonlocal told
+        told = True
+        ended.set()
 
-async def _serve(make: Callable[[], Any], wire: tuple[int, int], parent: int) -> None:
-    from mcp.server.stdio import stdio_server
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stopped)
+    connection = Connection(offer, wire[1], warm)
 
-    server = make()
-    async with anyio.create_task_group() as ending:
-        stop = ending.cancel_scope.cancel
-        loop = asyncio.get_running_loop()
+    def read() -> None:
+        try:
+            for line in filter(bytes.strip, _lines(wire[0])):
+                connection.take(line.decode("utf-8", "replace"))
+        finally:
+            ended.set()
 
-        def stopped() -> None:
-            _end_at_last()
-            stop()
-
-        async def watch_parent() -> None:
-            """A client that is killed may leave stdin open in another of its children."""
-            while os.getppid() == parent:
-                await anyio.sleep(PARENT_CHECK_SECONDS)
+    threading.Thread(target=read, name="stdin", daemon=True).start()  # nobody waits for it when the client is dead
+    while not ended.wait(PARENT_CHECK_SECONDS):
+        if os.getppid() != parent:  # a client that is killed may leave stdin open in another of its children
             stopped()
-
-        for number in (signal.SIGTERM, signal.SIGINT):
-            with suppress(NotImplementedError):  # Windows ends a process without asking
-                loop.add_signal_handler(number, stopped)
-        ending.start_soon(watch_parent)
-        # The transport only iterates over lines and awaits write and flush, which ours do without its worker threads:
-        # one of those would wait for a line that never comes.
-        out = _Written(wire[1])
-        async with stdio_server(cast("Any", _Lines(wire[0], out)), cast("Any", out)) as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
-        stop()
-
-
-def _end_at_last() -> None:
     watchdog = threading.Timer(LAST_SECONDS, os._exit, args=(1,))
     watchdog.daemon = True
     watchdog.start()
+    connection.end(finish=not told)
+    close()
 
 
-class _Lines:
-    """Lines of stdin. The thread that waits for them is a daemon: nobody waits for it when the client is dead."""
-
-    def __init__(self, descriptor: int, out: _Written) -> None:
-        self._descriptor, self._out = descriptor, out
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        loop = asyncio.get_running_loop()
-        sender, lines = anyio.create_memory_object_stream[str](16)
-
-        def read() -> None:
-            try:
-                for line in filter(bytes.strip, self._split()):
-                    text = line.decode("utf-8", "replace")
-                    asyncio.run_coroutine_threadsafe(sender.send(text), loop).result()
-                loop.call_soon_threadsafe(sender.close)
-            except (RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                return  # nobody listens any more
-
-        threading.Thread(target=read, name="stdin", daemon=True).start()
-        async with lines:
-            async for line in lines:
-                message = readable(line)
-                if isinstance(message, str):
-                    yield message
-                else:
-                    await self._out.write(json.dumps(message) + "\n")
-        _end_at_last()
-
-    def _split(self) -> Iterator[bytes]:
-        rest = b""
-        with suppress(OSError):
-            while chunk := os.read(self._descriptor, _CHUNK):
-                *whole, rest = (rest + chunk).split(b"\n")
-                yield from whole
-        yield rest
+def _lines(descriptor: int) -> Iterator[bytes]:
+    rest = b""
+    with suppress(OSError):
+        while chunk := os.read(descriptor, _CHUNK):
+            *whole, rest = (rest + chunk).split(b"\n")
+            yield from whole
+    yield rest
 
 
-def readable(line: str) -> str | dict[str, Any]:
-    """The message, or the error to answer with: the transport drops what it cannot read, and its sender would wait."""
-    from mcp_types import INVALID_REQUEST, PARSE_ERROR, jsonrpc_message_adapter
+class Connection:
+    """What one client asks: calls in threads, so that pings are answered meanwhile, and answers in a thread of theirs,
+    so that a client that does not read holds up its answers and not the server.
+    """
 
-    with suppress(ValueError):
-        jsonrpc_message_adapter.validate_json(line, by_name=False)
-        return line
-    id, code, about = None, INVALID_REQUEST, "this is no JSON-RPC message"
+    def __init__(self, offer: Offer, out: int, warm: Callable[[], None]) -> None:
+        self._offer, self._out, self._warm = offer, out, warm
+        self._client: str | None = None
+        self._calls = ThreadPoolExecutor(MOST_CALLS, thread_name_prefix="call")
+        self._answers: queue.SimpleQueue[Mapping[str, Any] | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write, name="stdout", daemon=True)
+        self._writer.start()
+
+    def take(self, line: str) -> None:
+        """One message. A notification is answered by nobody, and an answer was asked for by nobody."""
+        try:
+            message = readable(line)
+        except ProtocolError as error:
+            self._refuse(_id_of(line), error)
+            return
+        id, method = message.get("id"), message.get("method")
+        if id is None or method is None:
+            return
+        params = message.get("params") or {}
+        if not isinstance(params, Mapping):
+            self._refuse(id, ProtocolError(INVALID_PARAMS, "params must be an object"))
+        elif method in _AT_ONCE:
+            self._answer(id, method, params)
+        else:
+            self._calls.submit(self._answer, id, method, params)
+
+    def _answer(self, id: str | int, method: str, params: Mapping[str, Any]) -> None:
+        try:
+            result = self._result(method, params)
+        except ProtocolError as error:
+            self._refuse(id, error)
+        except Exception as error:
+            log.exception("%s failed", method)
+            self._refuse(id, ProtocolError(INTERNAL_ERROR, f"unexpected {type(error).__name__} in {method}"))
+        else:
+            self._answers.put({"jsonrpc": "2.0", "id": id, "result": result})
+            if method == "initialize":
+                threading.Thread(target=self._warm, name="warm", daemon=True).start()
+
+    def _result(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        match method:
+            case "ping":
+                return {}
+            case "initialize":
+                info = params.get("clientInfo")
+                name = info.get("name") if isinstance(info, Mapping) else None
+                self._client = name if isinstance(name, str) else None
+                return initialized(params)
+            case _:
+                from recallens.mcp.calls import CallContext, trace_of
+
+                meta = params.get("_meta")
+                trace = trace_of(meta if isinstance(meta, Mapping) else None, None)
+                return result_of(self._offer, method, params, CallContext(None, self._client, trace))
+
+    def _refuse(self, id: str | int | None, error: ProtocolError) -> None:
+        self._answers.put({"jsonrpc": "2.0", "id": id, "error": {"code": error.code, "message": error.message}})
+
+    def _write(self) -> None:
+        while (message := self._answers.get()) is not None:
+            text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+            rest = memoryview(text.encode("utf-8", "replace") + b"\n")
+            with suppress(BrokenPipeError):  # stdin will end as well
+                while rest:
+                    rest = rest[os.write(self._out, rest) :]
+
+    def end(self, *, finish: bool) -> None:
+        """What has begun is finished; what waits is too where `finish`, and is left undone otherwise."""
+        self._calls.shutdown(wait=True, cancel_futures=not finish)
+        self._answers.put(None)
+        self._writer.join(LAST_WRITE_SECONDS)
+
+
+def readable(line: str) -> dict[str, Any]:
+    """A JSON-RPC message; anything else is refused in the protocol's words."""
     try:
         message = json.loads(line)
-        id = message.get("id") if isinstance(message, dict) else None
-        # Half of a surrogate pair, as a text cut in JavaScript ends in: no UTF-8 can hold it.
-        mended = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace").decode()
+        if "\\u" in line:  # perhaps half of a surrogate pair, as a text cut in JavaScript ends in: no UTF-8 can hold it
+            message = json.loads(json.dumps(message, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
-        code, about = PARSE_ERROR, f"this line is no JSON: {error}"
-    else:
-        with suppress(ValueError):
-            jsonrpc_message_adapter.validate_json(mended, by_name=False)
-            return mended
-    known = id if isinstance(id, str | int) else None
-    return {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": about}}
+        raise ProtocolError(PARSE_ERROR, f"this line is no JSON: {error}") from error
+    if isinstance(message, dict) and message.get("jsonrpc") == "2.0":
+        if isinstance(message.get("method"), str) and isinstance(message.get("id"), str | int | None):
+            return message
+        if "method" not in message and ("result" in message or "error" in message):
+            return message
+    raise ProtocolError(INVALID_REQUEST, "this is no JSON-RPC message")
 
 
-class _Written:
-    """stdout. A client that does not read holds up its answers, not the server."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    async def write(self, text: str) -> None:
-        with suppress(BrokenPipeError):  # stdin will end as well
-            data = memoryview(text.encode("utf-8", "replace"))
-            await anyio.to_thread.run_sync(self._write, data, abandon_on_cancel=True)
-
-    def _write(self, rest: memoryview) -> None:
-        while rest:
-            rest = rest[os.write(self._descriptor, rest) :]
-
-    async def flush(self) -> None:
-        return None
+def _id_of(line: str) -> str | int | None:
+    with suppress(ValueError, RecursionError):
+        message = json.loads(line)
+        id = message.get("id") if isinstance(message, dict) else None
+        return id if isinstance(id, str | int) else None
+    return None
 
 
 class LazyEngine:
@@ -188,6 +224,17 @@ class LazyEngine:
 
                 self._engine = Engine.open(settings=self.settings, create=True)
             return self._engine
+
+    def warm(self) -> None:
+        """Load what the first search needs. A store that is not there is made by the first call, and not by this."""
+        import recallens.mcp.calls
+        import recallens.operations  # noqa: F401
+        from recallens.text.token_count import count_tokens
+
+        with suppress(RecallensError):  # whoever asks is told
+            if Path(self.settings.store).exists():
+                self().recall(self().recalls.question("warm"))
+        count_tokens("warm")
 
     def close(self) -> None:
         with self._lock:

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from recallens.model.citation import Citation
 from recallens.model.memory import Kind, Memory
 from recallens.model.query import DEFAULT_TOKENS
+from recallens.model.state import MemoryState
 
 # Gotchas come out of what the others leave, where there is enough of it.
 GOTCHAS_FROM = 1_000
@@ -118,15 +119,12 @@ class Context(Struct, frozen=True):
 # In front of what cites nothing: it may be true, and nobody has said where it comes from.
 HYPOTHESIS = "[HYPOTHESIS] "
 
-INDEX_TOKENS = 50
+# A memory of up to this many tokens is whole in layer 1, and this is what a line costs in the median. A line of a
+# longer memory is held to a little more, its head included, for most end before it.
+INDEX_TOKENS = 60
+LONGEST_LINE = 62
 TIMELINE_TOKENS = 150
-
-_JSON_NAMES = {
-    "utility_score": "utilityScore",
-    "more_citations": "moreCitations",
-    "is_cited": "isCited",
-    "created": "timestamp",
-}
+CERTIFICATE_TOKENS = 60
 
 
 class Relationship(StrEnum):
@@ -137,45 +135,47 @@ class Relationship(StrEnum):
     SAME_TASK = "same_task"
 
 
-class Handles(Struct, frozen=True):
-    """What leads on: the id to ask a timeline around, and the task, or else the memory, to ask details of."""
-
-    timeline: str
-    details: str
-
-
-class IndexEntry(Struct, frozen=True, rename=_JSON_NAMES):
-    """Layer 1. `text` is the entry as an agent reads it, and `tokens` what that costs."""
+class IndexEntry(Struct, frozen=True):
+    """Layer 1. `text` is the line that an agent reads, and `tokens` what that costs."""
 
     id: str
+    handle: str
     summary: str
     utility_score: float
     type: Kind
     citations: tuple[Citation, ...]
-    more_citations: int
-    is_cited: bool
     truncated: bool
     created: int
-    author: str | None
+    state: MemoryState
     text: str
     tokens: int
-    next: Handles
+    relevance: float | None = None
+
+    @property
+    def is_cited(self) -> bool:
+        return bool(self.citations)
 
 
-class TimelineEntry(Struct, frozen=True, rename=_JSON_NAMES):
-    """Layer 2. `summary` is the memory's own text as far as it fits; `text` has what surrounds it as well."""
+class TimelineEntry(Struct, frozen=True):
+    """Layer 2. `summary` is the memory's own text as far as it fits; `text` has what surrounds it as well.
+
+    `relation` is None for the memory that was asked about.
+    """
 
     id: str
+    handle: str
     task: str | None
-    reward: float | None
     created: int
-    relation: Relationship
+    relation: Relationship | None
     summary: str
     type: Kind
     citations: tuple[Citation, ...]
-    more_citations: int
-    is_cited: bool
     truncated: bool
+    state: MemoryState
+    beside: Mapping[str, str]
     text: str
     tokens: int
-    next: Handles
+
+    @property
+    def reward(self) -> float | None:
+        return self.state.outcome

@@ -27,6 +27,7 @@ class Skill(Struct, frozen=True):
     confidence: float = 0.8
     citations: tuple[Citation, ...] = ()
     id: str = ""
+    handle: str = ""
 
 
 class Pattern(Struct, frozen=True):
@@ -36,6 +37,7 @@ class Pattern(Struct, frozen=True):
     success_count: int = 1
     citations: tuple[Citation, ...] = ()
     id: str = ""
+    handle: str = ""
 
 
 class Gotcha(Struct, frozen=True):
@@ -47,6 +49,7 @@ class Gotcha(Struct, frozen=True):
     files: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
     id: str = ""
+    handle: str = ""
 
 
 Craft = Skill | Pattern | Gotcha

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 from collections.abc import Callable, Mapping
@@ -144,6 +145,31 @@ class Memory(Struct, frozen=True, gc=False):
     content_hash: str = ""
     version: int = 1
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    num: int = 0  # its number in the store, given once; 0 before it is stored
+
+    @property
+    def handle(self) -> str:
+        """The short name by which every tool and command takes it."""
+        return f"m{self.num}"
+
+
+_HANDLE = re.compile(r"[mM]([1-9][0-9]{0,17})")
+
+
+def number_of(handle: str) -> int | None:
+    """The number that a handle names; None for what is no handle."""
+    match = _HANDLE.fullmatch(handle)
+    return int(match[1]) if match else None
+
+
+TITLE_CHARACTERS = 80
+
+
+def title_of(memory: Memory) -> str:
+    if memory.title:
+        return memory.title
+    first = memory.content.strip()[: TITLE_CHARACTERS + 1].splitlines()[0]
+    return first if len(first) <= TITLE_CHARACTERS else f"{first[: TITLE_CHARACTERS - 1]}…"
 
 
 class Relation(Struct, frozen=True, gc=False):

@@ -17,6 +17,7 @@ from recallens.model.verdict import (
     Gate,
     IdArray,
     IntArray,
+    Judgement,
     Note,
     Pick,
     Round,
@@ -51,6 +52,8 @@ class Pool(Struct, frozen=True, eq=False):
     order: IntArray | None = None
     passed: BoolArray = _empty(np.bool_)  # by every gate, whatever the picks
     round: int = 1
+    relevance: FloatArray | None = None  # how likely each row is to help, where that was judged
+    least_relevance: float = 0.0  # where no row is as likely, nothing is delivered
     places: Mapping[bytes, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -106,6 +109,12 @@ class Pool(Struct, frozen=True, eq=False):
                 kept = ~masked
                 behind = replace(self, live=self.live & kept, passed=self.passed & kept)
                 return behind, considered, counted(judged & kept)
+            case Judgement():
+                return (
+                    replace(self, relevance=verdict.probability, least_relevance=verdict.least),
+                    considered,
+                    considered,
+                )
             case Note():
                 return self, 0, 0
             case Found():
@@ -116,7 +125,7 @@ class Pool(Struct, frozen=True, eq=False):
                 return replace(self, live=live & self.live, order=verdict.chosen), considered, len(verdict.chosen)
             case Round():
                 fresh = np.zeros(len(self))
-                again = replace(self, live=self.passed, score=fresh, order=None, round=verdict.number)
+                again = replace(self, live=self.passed, score=fresh, order=None, relevance=None, round=verdict.number)
                 return again, considered, counted(self.passed)
         assert_never(verdict)
 

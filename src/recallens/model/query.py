@@ -93,7 +93,7 @@ class Option(Struct, frozen=True):
     metavar: str | None = None
     aside: str = ""  # what is true of the flag alone
     unit: str = ""
-    usual: int | None = None  # what an explanation asks for where nothing is said
+    usual: int | None = None  # a size as one would give it, for the error that lists what is right
     setting: bool = False  # whether a setting of the same name decides where nothing is said
     on_page: bool = False  # whether the address of a page can say it
     python_only: bool = False  # whether no other surface offers it
@@ -177,6 +177,10 @@ class SearchOptions(TypedDict, total=False):
     documents: Annotated[Documents | str | None, Option(
         "Passages of documents.", Check.CHOICE, "filters.documents", choices=Documents, on_page=True,
         gates=("documents",),
+    )]
+    cut: Annotated[bool | None, Option(
+        "Only what is likely to help; false for as many results as are asked for.", Check.FLAG, flags=("--all",),
+        on_page=True, gates=("relevance-cut",),
     )]
     preset: Annotated[str | None, Option(
         "The ranking.", Check.PRESET, choices=Ranking, metavar="NAME", setting=True, on_page=True,
@@ -312,7 +316,7 @@ class Query(Struct, frozen=True, forbid_unknown_fields=True):
     `widen` lets an answer that leaves much of the question uncovered look once more, wider; `max_results` holds in both
     rounds. `item_tokens` is what a result costs at most in the layer that shows it, where that is not its whole text.
     `blend` is what meaning weighs beside the words where a preset blends the two. `excerpts` says that results are
-    handed out shortened, and cost as much.
+    handed out shortened, and cost as much. `cut` leaves out what is not likely to help, where the preset judges that.
     """
 
     text: str
@@ -344,6 +348,7 @@ class Query(Struct, frozen=True, forbid_unknown_fields=True):
     blend: float = BLEND
     situation: Situation = field(default_factory=Situation)
     excerpts: bool = False
+    cut: bool = True
 
     @property
     def at(self) -> int:
@@ -373,8 +378,6 @@ OPTIONS: Final[Mapping[str, Option]] = {
 }
 # What other surfaces offer too: HTTP and MCP under the JSON name, the command under its flags.
 ASKED: Final[Mapping[str, Option]] = {name: option for name, option in OPTIONS.items() if not option.python_only}
-# What an explanation asks for where nothing is said.
-USUAL: Final[Mapping[str, int]] = {name: option.usual for name, option in OPTIONS.items() if option.usual is not None}
 
 
 def place_of(name: str) -> str:

@@ -14,6 +14,7 @@ from recallens.errors import InvalidInput
 from recallens.model.ledger import Ledger
 from recallens.model.memory import Memory, Session, Status, Usage, as_json
 from recallens.model.query import Query
+from recallens.model.state import MemoryState
 
 
 class MatchType(StrEnum):
@@ -23,11 +24,15 @@ class MatchType(StrEnum):
 
 
 class Successor(Struct, frozen=True, rename={"created": "createdAt"}):
-    """The memory that replaced another: its first 200 characters are enough to see what changed."""
+    """The memory that replaced another: its first 200 characters are enough to see what changed.
+
+    Where its text is withheld, the reason stands in its place.
+    """
 
     id: str
     content: str
     created: int
+    handle: str = ""
 
 
 class SearchResult(Struct, frozen=True):
@@ -40,10 +45,12 @@ class SearchResult(Struct, frozen=True):
     match_type: MatchType | None
     views: tuple[str, ...]
     parts: Mapping[str, float]
+    relevance: float | None = None  # how likely it is to help, where the preset judges that
     source_session: Session | None = None
     is_superseded: bool = False
     superseded_by: Successor | None = None
     related_count: int = 0
+    state: MemoryState = MemoryState()
     mark: Callable[[str], str] | None = None
 
     @property
@@ -53,10 +60,19 @@ class SearchResult(Struct, frozen=True):
         return (excerpt,) if excerpt else ()
 
 
+class Silence(Struct, frozen=True):
+    """Nothing is likely to help: what came nearest all the same, how likely it is, and what it says nothing about."""
+
+    nearest: Memory
+    relevance: float
+    least: float  # from here on it would have been an answer
+    missing: tuple[str, ...] = ()
+
+
 class Recall(Struct, frozen=True):
     """`degraded` names each view that failed and why; `recorded` is false where nothing could be written.
 
-    `lessons` came beside the results that were asked for: what to check before an answer is final.
+    `silence` says why there are no results, where something was found and nothing of it is likely to help.
     """
 
     query: Query
@@ -67,11 +83,7 @@ class Recall(Struct, frozen=True):
     recorded: bool = False
     audit: Mapping[str, str] = field(default_factory=dict)
     notice: str | None = None
-    lessons: tuple[SearchResult, ...] = ()
-
-    @property
-    def returned(self) -> tuple[SearchResult, ...]:
-        return (*self.results, *self.lessons)
+    silence: Silence | None = None
 
 
 class SessionSummary(Struct, frozen=True):
@@ -202,6 +214,10 @@ def build_context_string(result: Retrieval) -> str:
 def build_lesson_string(result: Retrieval) -> str:
     block = _framed(result.lessonChunks)
     return f"{LESSONS_HEADING}{block}" if block else ""
+
+
+def build_strings(result: Retrieval) -> str:
+    return build_context_string(result) + build_lesson_string(result)
 
 
 def _framed(chunks: tuple[RetrievalChunk, ...]) -> str:

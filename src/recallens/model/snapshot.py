@@ -21,6 +21,7 @@ _SNAPSHOTS: Final = UUID("8f1b6a52-0c1d-5c8e-9a57-5a0d9d3c7e11")
 ServedBy = Literal["direct-answer", "hybrid", "graph", "recent-scan", "procedural", "review-context"]
 CorrectionState = Literal["none", "correction", "superseded", "disputed", "forgotten"]
 Safety = Literal["safe", "requires-review", "blocked"]
+MarginUnit = Literal["days", "characters", "tokens", "ranks", "relevance"]
 
 
 class Provenance(Struct, frozen=True):
@@ -51,7 +52,11 @@ class Conflicts(Struct, frozen=True):
 class XrayResult(Struct, frozen=True):
     """`scoreDecomposition` holds every term that was computed for the row, by name, and `final`, their sum.
 
+    `relevance` is how likely the row is to help, and `relevanceParts` what each signal adds to the log-odds of that.
+
     `layer` and `queryCoverage` are told by presets that tell sources apart, `conflicts` where there are any.
+
+    `rawScores` are the cosine and the BM25 from which the parts were made, where a view that proposed the row has one.
 
     `graphPath` holds nodes only; `graphRelations` and `graphEdgeConfidences` have one item for each step between two.
     """
@@ -75,6 +80,10 @@ class XrayResult(Struct, frozen=True):
     layer: str | None = None
     queryCoverage: float | None = None
     conflicts: Conflicts | None = None
+    handle: str | None = None
+    rawScores: Mapping[str, float] | None = None
+    relevance: float | None = None
+    relevanceParts: Mapping[str, float] | None = None
 
 
 class FilterTrace(Struct, frozen=True, omit_defaults=True):
@@ -98,10 +107,16 @@ class TierExplain(Struct, frozen=True):
 
 
 class Budget(Struct, frozen=True):
+    """`unlimited` where the caller set no budget of characters: `chars` is then what was used.
+
+    Without a budget of tokens there are no `tokens`.
+    """
+
     chars: int
     used: int | None = None
     tokens: int | None = None
     usedTokens: int | None = None
+    unlimited: bool | None = None
 
 
 class ViewTrace(Struct, frozen=True):
@@ -114,7 +129,10 @@ class ViewTrace(Struct, frozen=True):
 
 
 class NearMiss(Struct, frozen=True):
-    """A row that was found and not returned: what kept it out, and by how much its score missed the last result's."""
+    """A row that was found and not returned: what kept it out, in the row's own words, and how much it lacked.
+
+    Where its text is withheld from the caller, its title and path are its id.
+    """
 
     memoryId: str
     path: str
@@ -123,6 +141,9 @@ class NearMiss(Struct, frozen=True):
     score: float
     reason: str | None = None
     margin: float | None = None
+    unit: MarginUnit | None = None
+    handle: str | None = None
+    relevance: float | None = None
 
 
 class StageTime(Struct, frozen=True):
@@ -131,7 +152,9 @@ class StageTime(Struct, frozen=True):
 
 
 class Snapshot(Struct, frozen=True):
-    """`capturedAt` is the asking time. Measured times are the only fields outside `digest` and every equality."""
+    """`names` gives handle and title of memories that are spoken of and are neither results nor near misses.
+
+    `capturedAt` is the asking time. Measured times are the only fields outside `digest` and every equality."""
 
     query: str
     snapshotId: str
@@ -151,7 +174,9 @@ class Snapshot(Struct, frozen=True):
     traceId: str | None = None
     degraded: Mapping[str, str] = field(default_factory=dict)
     certificate: Mapping[str, Any] | None = None
+    silence: Mapping[str, Any] | None = None
     widening: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
     schemaVersion: str = SCHEMA_VERSION
 
 

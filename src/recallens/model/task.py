@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from enum import StrEnum
 
 from msgspec import Struct
 
-from recallens.model.citation import Citation
 from recallens.model.memory import Kind
+
+
+class Ending(StrEnum):
+    """How a task ended, where no number says it; `REWARDS` has the number of each."""
+
+    SUCCESS = "success"
+    PARTIAL = "partial"
+    FAILURE = "failure"
+
+
+REWARDS: Mapping[Ending, float] = {Ending.SUCCESS: 1.0, Ending.PARTIAL: 0.5, Ending.FAILURE: 0.0}
 
 
 class Task(Struct, frozen=True):
@@ -45,29 +55,3 @@ class TaskOutcome(Struct, frozen=True):
     task: Task
     episode: str
     promoted: tuple[Promotion, ...] = ()
-
-
-class DetailEntry(Struct, frozen=True, rename={"related": "relatedEntries"}):
-    """Layer 3: a log, a snapshot or a memory as it was stored, held to a size that it says it was held to."""
-
-    id: str
-    full_content: str
-    metadata: Mapping[str, Any]
-    citations: tuple[Citation, ...]
-    related: tuple[str, ...]
-    tokens: int
-    omitted_tokens: int = 0
-
-    @property
-    def truncated(self) -> bool:
-        return self.omitted_tokens > 0
-
-
-class Details(Struct, frozen=True):
-    """`about` is the task's or the memory's id; `total` counts entries, of which a page may show fewer."""
-
-    about: str
-    entries: tuple[DetailEntry, ...]
-    total: int
-    task: Task | None = None
-    related: tuple[str, ...] = ()

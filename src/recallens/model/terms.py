@@ -51,6 +51,11 @@ def in_words(name: str) -> str:
     return f"{WORDS[name][1]} ({name})" if name in WORDS else name
 
 
+def as_share(value: float) -> str:
+    """A probability, as fine as it has to be to tell it from 0."""
+    return "under 0.001" if value < 0.0005 else f"{value:.3f}" if value < 0.0995 else f"{value:.2f}"
+
+
 def ordinal(number: int) -> str:
     if number % 100 in (11, 12, 13):
         return f"{number}th"

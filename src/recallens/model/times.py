@@ -10,6 +10,10 @@ _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
 _AGES: Final = (
     (365 * _DAY, "year"), (30 * _DAY, "month"), (7 * _DAY, "week"), (_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute"),
 )  # fmt: skip
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 
 
 def instant(ms: int) -> str:
@@ -31,6 +35,13 @@ def moment(ms: int) -> str:
 
 def day(ms: int) -> str:
     return _written(ms, "minutes")[:10]
+
+
+def day_and_month(ms: int, now: int) -> str:
+    """As one says it: 24 April, and the year where it is not this one."""
+    date = _EPOCH + timedelta(milliseconds=ms)
+    year = "" if date.year == (_EPOCH + timedelta(milliseconds=now)).year else f" {date.year}"
+    return f"{date.day} {_MONTHS[date.month - 1]}{year}"
 
 
 def age(ms: int, now: int) -> str:

@@ -64,6 +64,38 @@ class Term(Struct, frozen=True, eq=False, tag_field="type", tag="term"):
     stats: Mapping[str, int | float] = field(default_factory=dict)  # a digest tells 0 from 0.0
 
 
+# Log-odds beyond this are as good as certain, and their exponential would not fit a number.
+FARTHEST_ODDS = 500.0
+
+
+class Judgement(Struct, frozen=True, eq=False, tag_field="type", tag="judgement"):
+    """How likely each row is to help, as a probability beside its score: it changes no order by itself.
+
+    The log-odds of a row are the bias and, for each signal that has a weight, the weight times the row's value. Where a
+    value is NaN the signal is absent, and adds nothing.
+    """
+
+    name: str
+    probability: FloatArray
+    bias: float
+    weights: Mapping[str, float]
+    signals: Mapping[str, FloatArray]
+    least: float  # where no row is as likely to help as this, nothing is
+
+    @classmethod
+    def of(
+        cls, name: str, bias: float, weights: Mapping[str, float], signals: Mapping[str, FloatArray], *, least: float
+    ) -> Judgement:
+        odds = bias + sum(weight * np.nan_to_num(signals[signal]) for signal, weight in weights.items())
+        bounded = np.clip(np.asarray(odds, dtype=np.float64), -FARTHEST_ODDS, FARTHEST_ODDS)
+        return cls(name, 1.0 / (1.0 + np.exp(-bounded)), bias, weights, signals, least)
+
+    def parts_of(self, position: int) -> dict[str, float]:
+        """What each signal adds to the log-odds of one row; absent signals are left out."""
+        values = {name: float(self.signals[name][position]) for name in self.weights}
+        return {name: self.weights[name] * value for name, value in values.items() if value == value}
+
+
 class Pick(Struct, frozen=True, eq=False, tag_field="type", tag="pick"):
     """These pool positions, in this order, at this cost each; every other live row is cut."""
 
@@ -87,7 +119,7 @@ class Round(Struct, frozen=True, eq=False, tag_field="type", tag="round"):
     reason: str = ""
 
 
-Verdict = Found | Gate | Term | Pick | Note | Round
+Verdict = Found | Gate | Term | Judgement | Pick | Note | Round
 
 
 # ── masks over a few rows ──

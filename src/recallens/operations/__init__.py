@@ -13,10 +13,11 @@ from recallens.operations.operation import Answer, Call, Caller, Operation, Righ
 from recallens.operations.search import DOCUMENTS, SEARCH
 from recallens.operations.sessions import SESSIONS
 from recallens.operations.store import STORE
+from recallens.operations.work import WORK
 
 OPERATIONS: Final[Mapping[str, Operation]] = {
     operation.name: operation
-    for operation in (*SEARCH, *CRAFTS, *MEMORIES, *DOCUMENTS, *SESSIONS, *STORE, *CURATION, *MACHINE)
+    for operation in (*WORK, *SEARCH, *CRAFTS, *MEMORIES, *DOCUMENTS, *SESSIONS, *STORE, *CURATION, *MACHINE)
 }
 
 __all__ = ["OPERATIONS", "Answer", "Call", "Caller", "Operation", "Right", "Written", "owner", "perform"]

@@ -18,7 +18,7 @@ from msgspec import Meta, Struct, ValidationError, convert, defstruct, structs
 from recallens.errors import InvalidInput
 from recallens.ingest.validate import parse_when
 from recallens.model.plan import INTENT_ALIASES, Intent
-from recallens.model.query import ASKED, MAX_LIMIT, MAX_QUERY_CHARACTERS, Check, Option, Ranking, about
+from recallens.model.query import ASKED, MAX_LIMIT, MAX_QUERY_CHARACTERS, NEUTRAL, Check, Option, Ranking, about
 from recallens.render import FORMATS
 
 MOST_BUDGET = 1_000_000
@@ -67,6 +67,9 @@ if TYPE_CHECKING:
 else:
     XrayFormat = Literal[("json", *(name for name in FORMATS if name != "json"))]
 
+# Of an answer that can also be told in words.
+AnswerFormat = Literal["json", "text"]
+
 PAGE = 20
 Cursor = Annotated[
     Annotated[str, Meta(min_length=1, max_length=500)] | None,
@@ -100,9 +103,9 @@ class QuestionArguments(Arguments, frozen=True, kw_only=True):
 
 
 def _field(name: str, option: Option) -> tuple[str, Any, Any]:
-    """The type and the default of an option at the edge: nothing listed is an empty list, and no flag is false."""
+    """The type and the default of an option at the edge: nothing listed is an empty list, and a flag as it stands."""
     taken: Any = option.choices if option.check is Check.CHOICE else _TAKEN[option.check]
-    default = _NOTHING.get(option.check)
+    default = NEUTRAL[name] if option.check is Check.FLAG else _NOTHING.get(option.check)
     return name, Annotated[taken if default is not None else taken | None, Meta(description=about(name))], default
 
 
@@ -123,7 +126,7 @@ _TAKEN: Final[Mapping[Check, Any]] = {
 }
 
 _NOTHING: Final[Mapping[Check, Any]] = {
-    Check.FLAG: False, Check.TEXTS: (), Check.TAGS: (), Check.COMMANDS: (), Check.FACTORS: {},
+    Check.TEXTS: (), Check.TAGS: (), Check.COMMANDS: (), Check.FACTORS: {},
 }  # fmt: skip
 
 if TYPE_CHECKING:

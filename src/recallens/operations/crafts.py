@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta
 
 from recallens.errors import NotFound
 from recallens.ingest.citations import parse_citation
-from recallens.operations.arguments import MOST_ITEMS, Arguments, Citations, Limit, Name, Names, Share, Text, Words
-from recallens.operations.operation import Answer, Call, Operation, Right
-from recallens.render.records import craft_record
+from recallens.operations.arguments import (
+    MOST_ITEMS,
+    AnswerFormat,
+    Arguments,
+    Citations,
+    Limit,
+    Name,
+    Names,
+    Share,
+    Text,
+    Words,
+)
+from recallens.operations.operation import Answer, Call, Operation, Right, Written, answered
+from recallens.render.context import crafts_text
+from recallens.render.records import Record, craft_record
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
@@ -28,6 +41,7 @@ class Topic(Arguments, frozen=True, kw_only=True):
     project: Name | None = None
     session: Name | None = None
     task: Name | None = None
+    format: AnswerFormat = "json"
 
 
 class Patterns(Arguments, frozen=True, kw_only=True):
@@ -36,6 +50,7 @@ class Patterns(Arguments, frozen=True, kw_only=True):
     project: Name | None = None
     session: Name | None = None
     task: Name | None = None
+    format: AnswerFormat = "json"
 
 
 class Gotchas(Arguments, frozen=True):
@@ -45,6 +60,7 @@ class Gotchas(Arguments, frozen=True):
     project: Name | None = None
     session: Name | None = None
     task: Name | None = None
+    format: AnswerFormat = "json"
 
 
 class AddCraft(Arguments, frozen=True, rename="lower"):
@@ -81,28 +97,37 @@ class AddGotcha(AddCraft, frozen=True, kw_only=True):
 
 
 def _asker(asked: Topic | Patterns | Gotchas, call: Call) -> dict[str, Any]:
-    return asked.beside("topic", "query", "files", "limit") | call.who()
+    return asked.beside("topic", "query", "files", "limit", "format") | call.who()
 
 
-def get_skill(engine: Engine, call: Call, asked: Topic) -> Answer:
+def get_skill(engine: Engine, call: Call, asked: Topic) -> Answer | Written:
     found = engine.crafts.skill(asked.topic, **_asker(asked, call))
     if found is None:
+        if asked.format == "text":
+            return Written("text", f"No skill that is kept here is about this. {_NO_SKILL}")
         at_the_command = call.caller.right is Right.OWNER
         raise NotFound(
             f"no skill about {asked.topic!r}",
             hint="`recallens skill add` records one." if at_the_command else _NO_SKILL,
         )
-    return Answer(craft_record(found), value=[found])
+    return answered(asked.format, lambda: craft_record(found), lambda: crafts_text([found]), [found])
 
 
-def search_patterns(engine: Engine, call: Call, asked: Patterns) -> Answer:
+def search_patterns(engine: Engine, call: Call, asked: Patterns) -> Answer | Written:
     found = engine.crafts.patterns(asked.query, limit=asked.limit, **_asker(asked, call))
-    return Answer({"results": [craft_record(one) for one in found]}, value=found)
+    return _found(asked.format, found, "No pattern that is kept here is likely to help with this.")
 
 
-def search_gotchas(engine: Engine, call: Call, asked: Gotchas) -> Answer:
+def search_gotchas(engine: Engine, call: Call, asked: Gotchas) -> Answer | Written:
     found = engine.crafts.gotchas(asked.query, files=asked.files, limit=asked.limit, **_asker(asked, call))
-    return Answer({"results": [craft_record(one) for one in found]}, value=found)
+    return _found(asked.format, found, "No known issue that is kept here is likely to be about this.")
+
+
+def _found(format: str, found: Sequence[Craft], nothing: str) -> Answer | Written:
+    def record() -> Record:
+        return {"results": [craft_record(craft) for craft in found]}
+
+    return answered(format, record, lambda: crafts_text(found) or nothing, found)
 
 
 def add_skill(engine: Engine, call: Call, given: AddSkill) -> Answer:

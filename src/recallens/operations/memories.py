@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
@@ -9,9 +10,10 @@ from msgspec import Meta
 from recallens.ingest.citations import parse_citation
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import parse_when
-from recallens.model.memory import Kind, RelationType, Sector, Status, Tier
+from recallens.model.memory import Kind, Memory, RelationType, Sector, Status, Tier, title_of
 from recallens.operations.arguments import (
     PAGE,
+    AnswerFormat,
     Arguments,
     Citations,
     Content,
@@ -24,7 +26,8 @@ from recallens.operations.arguments import (
     cursor_of,
     place_of,
 )
-from recallens.operations.operation import Answer, Call, Operation, Right, local_only
+from recallens.operations.operation import Answer, Call, Operation, Right, Written, answered, local_only
+from recallens.render.formats import visible
 from recallens.render.records import Record, memory_record, relation_record, shown_record
 from recallens.store.records import Listing
 from recallens.text.normalize import normalize
@@ -54,6 +57,7 @@ class Remember(Arguments, frozen=True, kw_only=True):
     valid_until: When | None = None
     supersedes: Annotated[Name | None, Meta(description="The memory that it replaces.")] = None
     dedupe: bool = True
+    format: AnswerFormat = "json"
 
 
 class MemoryFilters(Arguments, frozen=True):
@@ -83,6 +87,7 @@ class Supersede(Arguments, frozen=True, kw_only=True):
 
 class Forget(OneMemory, frozen=True, kw_only=True):
     hard: Annotated[bool, Meta(description="For good, leaving no byte behind; never by a token.")] = False
+    format: AnswerFormat = "json"
 
 
 class Confirm(OneMemory, frozen=True, kw_only=True):
@@ -110,9 +115,9 @@ class Feedback(Arguments, frozen=True, kw_only=True):
     session: Name | None = None
 
 
-def remember(engine: Engine, call: Call, given: Remember) -> Answer:
+def remember(engine: Engine, call: Call, given: Remember) -> Answer | Written:
     now = engine.core.clock()
-    said = given.beside("citations", "dedupe")
+    said = given.beside("citations", "dedupe", "format")
     for name in said.keys() & {"created", "valid_from", "valid_until"}:
         said[name] = parse_when(said[name], now_ms=now)
     draft = Draft(
@@ -123,7 +128,14 @@ def remember(engine: Engine, call: Call, given: Remember) -> Answer:
     )
     # What replaces a memory may well say nearly the same as it.
     dedupe = False if given.supersedes is not None or not given.dedupe else None
-    return Answer(engine.remember(draft, dedupe=dedupe, namespace=call.namespace).to_json())
+    kept = engine.remember(draft, dedupe=dedupe, namespace=call.namespace)
+
+    def words() -> str:
+        memory = engine.get(kept.id, namespace=call.namespace)
+        hidden = f" Without what looked like a secret: {', '.join(kept.redacted)}." if kept.redacted else ""
+        return ("Kept as " if kept.outcome == "created" else "Known already as ") + f"{memory.handle}.{hidden}"
+
+    return answered(given.format, kept.to_json, words)
 
 
 def list_memories(engine: Engine, call: Call, asked: MemoryFilters) -> Answer:
@@ -141,11 +153,15 @@ def list_memories(engine: Engine, call: Call, asked: MemoryFilters) -> Answer:
     saliences = engine.memories.salience(found.memories)
     record: Record = {
         "total": found.total,
-        "memories": [memory_record(memory, saliences[memory.id]) for memory in found.memories],
+        "memories": [_record(call, memory, saliences) for memory in found.memories],
     }
     if len(found.memories) == asked.limit:
         record["next"] = cursor_of(shown, [found.memories[-1].created, found.memories[-1].id])
     return Answer(record)
+
+
+def _record(call: Call, memory: Memory, saliences: Mapping[str, float]) -> Record:
+    return memory_record(memory, saliences[memory.id], everything=call.caller.sees_withheld)
 
 
 def get_memory(engine: Engine, call: Call, asked: OneMemory) -> Answer:
@@ -162,7 +178,7 @@ def get_memory(engine: Engine, call: Call, asked: OneMemory) -> Answer:
         "check": engine.maintenance.citations.last_check(memory.id, **where),
         "successor": engine.get(after[-1], **where) if after else None,
     }
-    return Answer(shown_record(memory, **parts), value=(memory, parts))
+    return Answer(shown_record(memory, **parts, everything=call.caller.sees_withheld), value=(memory, parts))
 
 
 def edit_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
@@ -176,11 +192,15 @@ def supersede(engine: Engine, call: Call, asked: Supersede) -> Answer:
     return Answer({"old": old, "new": new})
 
 
-def forget(engine: Engine, call: Call, asked: Forget) -> Answer:
+def forget(engine: Engine, call: Call, asked: Forget) -> Answer | Written:
     if asked.hard:
         local_only(call, "deleting for good")
     gone = engine.forget(asked.id, hard=asked.hard, namespace=call.namespace)
-    return Answer({"forgotten": [gone.id], "hard": asked.hard})
+    record = {"forgotten": [gone.id], "hard": asked.hard}
+    undone = "for good" if asked.hard else f"`recallens restore {gone.handle}` brings it back"
+    return answered(
+        asked.format, lambda: record, lambda: f"Forgot {gone.handle} ({visible(title_of(gone))}); {undone}."
+    )
 
 
 def restore(engine: Engine, call: Call, asked: OneMemory) -> Answer:
@@ -202,7 +222,7 @@ def confirm(engine: Engine, call: Call, asked: Confirm) -> Answer:
 def list_reviews(engine: Engine, call: Call, asked: Arguments) -> Answer:
     waiting = engine.memories.awaiting_review(namespace=call.namespace)
     saliences = engine.memories.salience(waiting)
-    return Answer({"memories": [memory_record(memory, saliences[memory.id]) for memory in waiting]}, value=waiting)
+    return Answer({"memories": [_record(call, memory, saliences) for memory in waiting]}, value=waiting)
 
 
 def review(engine: Engine, call: Call, asked: Review) -> Answer:

@@ -12,10 +12,11 @@ from recallens.errors import InvalidInput, NotAllowed, NotFound, RecallensError
 from recallens.ingest.validate import namespace_name
 from recallens.model.memory import Zone
 from recallens.operations.arguments import Arguments, checked
-from recallens.render.records import Record, to_text
+from recallens.render.records import Record, to_line, to_text
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
+    from recallens.model.recall import Recall
 
 
 class Right(StrEnum):
@@ -37,7 +38,8 @@ class Caller:
 
     `home` is the namespace of a call that names none, `owner` the id of the token that asks, `zone` where what is
     written enters and `source` what it is recorded as; None leaves both to what is written. `record=False` is a wish
-    to leave no trace.
+    to leave no trace. `deliver` writes a recall as this caller is shown it, where that is not its record.
+    `sees_withheld` is the person who looks after the store: they decide about what is withheld.
     """
 
     right: Right = Right.WRITE
@@ -47,6 +49,8 @@ class Caller:
     zone: Zone | None = Zone.WORKING
     source: str | None = "agent"
     record: bool | None = None
+    deliver: Callable[[Recall], str] | None = None
+    sees_withheld: bool = False
 
     @property
     def local(self) -> bool:
@@ -65,9 +69,9 @@ class Caller:
         return self.namespaces is None or namespace in self.namespaces
 
 
-def owner(home: str, *, record: bool | None = None) -> Caller:
+def owner(home: str, *, record: bool | None = None, deliver: Callable[[Recall], str] | None = None) -> Caller:
     """The person at the command. What they write is theirs, as its own attributes say."""
-    return Caller(Right.OWNER, home=home, zone=None, source=None, record=record)
+    return Caller(Right.OWNER, home=home, zone=None, source=None, record=record, deliver=deliver, sees_withheld=True)
 
 
 class Progress(Protocol):
@@ -158,7 +162,8 @@ class Written:
 class Answer:
     """`tiers` (results by the tier that served them) and `degraded` (views that failed) are for whoever counts.
 
-    `value` is what the record was made of, for a printer at the machine. `failure` is what went wrong after the rest
+    `on_one_line` writes the record as an agent's tool sends it. `value` is what the record was made of, for a printer
+    at the machine. `failure` is what went wrong after the rest
     was done: the record holds, and whoever prints it raises this afterwards.
     """
 
@@ -167,11 +172,19 @@ class Answer:
     degraded: tuple[str, ...] = ()
     value: Any = None
     failure: RecallensError | None = None
+    on_one_line: bool = False
 
     @property
     def text(self) -> str:
         """The bytes of every surface: as the command prints it, newline and all."""
-        return to_text(self.record) + "\n"
+        return (to_line if self.on_one_line else to_text)(self.record) + "\n"
+
+
+def answered(
+    format: str, record: Callable[[], Record], words: Callable[[], str], value: Any = None
+) -> Answer | Written:
+    """The record, or where another format is asked for the words; each is made only where it is sent."""
+    return Answer(record(), value=value) if format == "json" else Written(format, words().removesuffix("\n"), value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from msgspec import Meta, Struct, to_builtins
 
 from recallens.errors import NotAllowed, NotFound, RecallensError
-from recallens.model.query import ASKED, DEFAULT_TOKENS
-from recallens.model.recall import build_context_string, build_lesson_string
 from recallens.operations.arguments import (
+    AnswerFormat,
     Arguments,
     Content,
-    Count,
     Limit,
     Name,
-    Names,
     Question,
     Size,
     Text,
@@ -26,11 +23,9 @@ from recallens.operations.arguments import (
 )
 from recallens.operations.operation import Answer, Call, Operation, Right, Written
 from recallens.render import render
-from recallens.render.context import context_record
 from recallens.render.document import document
 from recallens.render.json import record
-from recallens.render.layers import timeline_entry_record
-from recallens.render.records import Record, details_record, recall_record, timeline_record
+from recallens.render.records import Record, recall_record, timeline_record
 from recallens.xray.explain import explain
 
 if TYPE_CHECKING:
@@ -41,7 +36,8 @@ if TYPE_CHECKING:
 
 
 class SearchMemory(Question, frozen=True, kw_only=True):
-    max_tokens: Annotated[Size | None, Meta(description="At most this many tokens of results in all.")] = None
+    max_tokens: Annotated[Size | None, Meta(description="At most this many tokens in all, as sent.")] = None
+    format: AnswerFormat = "json"
 
 
 class Xray(Question, frozen=True, kw_only=True):
@@ -71,10 +67,11 @@ class TwoSnapshots(Arguments, frozen=True, kw_only=True):
     after: Name
 
 
-class TimelineAround(Arguments, frozen=True, kw_only=True, rename="lower"):
+class AroundMemory(Arguments, frozen=True, kw_only=True, rename="lower"):
     observation_id: Annotated[Name, Meta(description="The memory in the middle.")]
     window: Annotated[float, Meta(ge=0, le=36_500, description="Days to each side.")] = 7
     limit: Annotated[Limit, Meta(description="Entries to each side.")] = 10
+    format: AnswerFormat = "json"
 
 
 class TimelineOf(Arguments, frozen=True, kw_only=True):
@@ -84,31 +81,38 @@ class TimelineOf(Arguments, frozen=True, kw_only=True):
 
 
 class DetailsOf(Arguments, frozen=True, kw_only=True):
-    id: Annotated[Name, Meta(description="A memory's id, or a task's.")]
-    tokens: Annotated[Size | None, Meta(description="Tokens of content an entry.")] = None
+    id: Annotated[Name, Meta(description="A memory's handle or id, or a task's id.")]
+    tokens: Annotated[Size | None, Meta(description="At most this many tokens in all, as sent.")] = None
     full: Annotated[bool, Meta(description="Everything, however long.")] = False
     limit: Limit = 20
-
-
-class ContextFor(Arguments, frozen=True, kw_only=True):
-    task: Words
-    tokens: Size = DEFAULT_TOKENS
-    files: Names = ()
-    project: Name | None = None
-    session: Name | None = None
-    scopes: Names = ()
+    match: Annotated[Words | None, Meta(description="Of a long text or log, show what holds these words.")] = None
+    offset: Annotated[int, Meta(ge=0, description="Skip so many lines of a long text or log.")] = 0
+    format: AnswerFormat = "json"
 
 
 def search(engine: Engine, call: Call, asked: Question) -> Answer:
     options = asked.options(engine.core.clock())
-    recall = engine.search(asked.query, **options, certify=True, **call.who())
+    recall = engine.search(asked.query, **options, certify=True, deliver=call.caller.deliver, **call.who())
     return counted(recall, recall_record(recall), recall)
 
 
-def search_memory(engine: Engine, call: Call, asked: SearchMemory) -> Answer:
+def search_memory(engine: Engine, call: Call, asked: SearchMemory) -> Answer | Written:
     options = asked.options(engine.core.clock())
     found = engine.layers.search(asked.query, max_tokens=asked.max_tokens, **options, **call.who())
-    return counted(found.recall, found.to_json(), found)
+    if asked.format == "text":
+        return Written("text", found.to_text(), found)
+    return replace(counted(found.recall, found.to_json(), found), on_one_line=True)
+
+
+class _Layer(Protocol):
+    def to_text(self) -> str: ...
+    def to_json(self) -> Record: ...
+
+
+def _of_layer(found: _Layer, format: str) -> Answer | Written:
+    if format == "text":
+        return Written("text", found.to_text(), found)
+    return Answer(found.to_json(), value=found, on_one_line=True)
 
 
 def counted(recall: Recall, record: Record, value: object) -> Answer:
@@ -199,32 +203,25 @@ def diff(engine: Engine, call: Call, asked: TwoSnapshots) -> Answer:
     return Answer({"before": asked.before, "after": asked.after, **difference(before, after).to_json()})
 
 
-def get_timeline(engine: Engine, call: Call, asked: TimelineAround) -> Answer:
-    anchor = engine.get(asked.observation_id, namespace=call.namespace)
-    found = engine.layers.around(anchor.id, window=asked.window, limit=asked.limit, namespace=call.namespace)
-    spent = sum(entry.tokens for entry in found)
-    entries = [timeline_entry_record(entry) for entry in found]
-    return Answer(
-        {"observation_id": anchor.id, "window": asked.window, "tokens": spent, "entries": entries}, value=found
-    )
+def get_timeline(engine: Engine, call: Call, asked: AroundMemory) -> Answer | Written:
+    around = engine.layers.around(
+        asked.observation_id, window=asked.window, limit=asked.limit, everything=call.caller.sees_withheld,
+        namespace=call.namespace,
+    )  # fmt: skip
+    return _of_layer(around, asked.format)
 
 
 def timeline(engine: Engine, call: Call, asked: TimelineOf) -> Answer:
     found = engine.layers.timeline(asked.id, asked.before, asked.after, namespace=call.namespace)
     saliences = engine.memories.salience([*found.before, found.anchor, *found.after])
-    return Answer(timeline_record(found, saliences), value=found)
+    return Answer(timeline_record(found, saliences, everything=call.caller.sees_withheld), value=found)
 
 
-def get_details(engine: Engine, call: Call, asked: DetailsOf) -> Answer:
-    found = engine.layers.details(
-        asked.id, tokens=asked.tokens, full=asked.full, limit=asked.limit, namespace=call.namespace
+def get_details(engine: Engine, call: Call, asked: DetailsOf) -> Answer | Written:
+    details = engine.layers.details(
+        asked.id, **asked.beside("id", "format"), everything=call.caller.sees_withheld, namespace=call.namespace
     )
-    return Answer(details_record(found), value=found)
-
-
-def context(engine: Engine, call: Call, asked: ContextFor) -> Answer:
-    found = engine.context(asked.task, asked.tokens, **asked.beside("task", "tokens"), **call.who())
-    return Answer(context_record(found))
+    return _of_layer(details, asked.format)
 
 
 class NamedRecord(Arguments, frozen=True, kw_only=True):
@@ -236,16 +233,6 @@ class TwoRecords(Arguments, frozen=True, kw_only=True):
     after: str
 
 
-class ComposeContext(Arguments, frozen=True, kw_only=True):
-    task: str
-    tokens: int = DEFAULT_TOKENS
-    constitution: str | None = None
-    files: tuple[str, ...] = ()
-    project: str | None = None
-    session: str | None = None
-    scopes: tuple[str, ...] = ()
-
-
 def replay_record(engine: Engine, call: Call, asked: NamedRecord) -> Answer:
     return _replayed(engine, engine.recalls.stored(asked.name, namespace=call.namespace))
 
@@ -253,11 +240,6 @@ def replay_record(engine: Engine, call: Call, asked: NamedRecord) -> Answer:
 def diff_records(engine: Engine, call: Call, asked: TwoRecords) -> Answer:
     difference = engine.diff(asked.before, asked.after, namespace=call.namespace)
     return Answer({"before": asked.before, "after": asked.after, **difference.to_json()}, value=difference)
-
-
-def compose_context(engine: Engine, call: Call, asked: ComposeContext) -> Answer:
-    composed = engine.context(asked.task, asked.tokens, **asked.beside("task", "tokens"), **call.who())
-    return Answer(context_record(composed), value=composed)
 
 
 SEARCH = (
@@ -278,29 +260,18 @@ SEARCH = (
               replay),
     Operation("diff", "What changed between two recorded searches, and why.", Right.READ, TwoSnapshots, diff),
     Operation("get_timeline", "Layer 2: what came within some days before and after a memory.", Right.READ,
-              TimelineAround, get_timeline),
+              AroundMemory, get_timeline),
     Operation("timeline", "So many memories before and after one, with their sessions.", Right.READ, TimelineOf,
               timeline),
     Operation("get_details", "Layer 3: full logs of a task, or a memory in full.", Right.READ, DetailsOf, get_details),
-    Operation("get_context", "What an agent should know for a task, within a token budget.", Right.READ, ContextFor,
-              context),
     Operation("replay_record", "A recorded search again, by its id or from a file.", Right.OWNER, NamedRecord,
               replay_record),
     Operation("diff_records", "What changed between two recorded searches, by id or from files.", Right.OWNER,
               TwoRecords, diff_records),
-    Operation("compose_context", "What an agent should know for a task, beginning with a file of yours.", Right.OWNER,
-              ComposeContext, compose_context),
 )  # fmt: skip
 
 
-# ── every source at once, and documents ──
-
-
-class Retrieve(Question, frozen=True, kw_only=True):
-    context_budget: Annotated[Size | None, Meta(description="At most this many tokens in all (8000).")] = None
-    brain_file_limit: Annotated[Count | None, Meta(description="Sections of files at most (8); 0 for none.")] = None
-    medium_term_limit: Annotated[Count | None, Meta(description="Summaries of sessions at most (3).")] = None
-    include_raw: Annotated[bool, Meta(description="Also raw conversations and transcripts.")] = False
+# ── documents ──
 
 
 class AddDocument(Arguments, frozen=True, kw_only=True):
@@ -330,18 +301,6 @@ class Certificate(Arguments, frozen=True, kw_only=True):
     certificate: Certified
 
 
-def retrieve(engine: Engine, call: Call, asked: Retrieve) -> Answer:
-    """As `recallens retrieve --json` prints it."""
-    options = asked.options(engine.core.clock())
-    limits = asked.beside("query", "context_budget", *ASKED)
-    budgets = [size for size in (asked.context_budget, options.pop("tokens", None)) if size is not None]
-    if budgets:  # two names of one budget: the tighter holds
-        limits["context_budget"] = min(budgets)
-    found = engine.retrieve(asked.query, **limits, **options, **call.who())
-    context, lessons = build_context_string(found), build_lesson_string(found)
-    return Answer(found.to_json() | {"context": context, "lessons": lessons}, value=found)
-
-
 def search_documents(engine: Engine, call: Call, asked: Question) -> Answer:
     options = asked.options(engine.core.clock())
     recall = engine.recalls.search_documents(asked.query, **options, certify=True, **call.who())
@@ -365,8 +324,6 @@ def verify_certificate(engine: Engine, call: Call, given: Certificate) -> Answer
 
 
 DOCUMENTS = (
-    Operation("retrieve", "One context string from every source within a budget, each part with where it is from.",
-              Right.READ, Retrieve, retrieve),
     Operation("search_documents", "Only what was cut from documents.", Right.READ, Question, search_documents),
     Operation("add_document", "A document as text; its sections become memories. Adding it again replaces them.",
               Right.WRITE, AddDocument, add_document),

@@ -132,7 +132,11 @@ def get_session(engine: Engine, call: Call, asked: OneSession) -> Answer:
     report = engine.sessions.report(asked.id, namespace=call.namespace)
     saliences = engine.memories.salience([memory for memory, _, _ in report.links])
     links = [
-        {"usageType": usage, "at": at, "memory": memory_record(memory, saliences[memory.id])}
+        {
+            "usageType": usage,
+            "at": at,
+            "memory": memory_record(memory, saliences[memory.id], everything=call.caller.sees_withheld),
+        }
         for memory, usage, at in report.links
     ]
     return Answer({"session": session_record(report.session), "memories": links}, value=report)

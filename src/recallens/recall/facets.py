@@ -16,6 +16,7 @@ from typing import Final
 from recallens.model.memory import Annotations
 from recallens.model.plan import Window
 from recallens.recall.question import mentions
+from recallens.text.answers import answer_types
 from recallens.text.languages import alternatives, grammar_of
 from recallens.text.stopwords import FULL_WEIGHT, token_weight
 from recallens.text.tokenizer import token_spans, tokenize
@@ -26,9 +27,16 @@ class FacetKind(StrEnum):
     TERM = "term"
     TIME = "time"
     QUESTION = "question"
+    ANSWER = "answer"  # the type of the answer: a time, a number, a person, a place
 
 
-WEIGHTS: Final = {FacetKind.ENTITY: 1.5, FacetKind.TERM: 1.0, FacetKind.TIME: 1.0, FacetKind.QUESTION: 2.0}
+WEIGHTS: Final = {
+    FacetKind.ENTITY: 1.5,
+    FacetKind.TERM: 1.0,
+    FacetKind.TIME: 1.0,
+    FacetKind.QUESTION: 2.0,
+    FacetKind.ANSWER: 2.0,
+}
 # Of the words of one part of a question, a memory must hold this share to speak of it.
 ENOUGH_OF_A_PART: Final = 0.6
 # More is a document, not a question; the first ones say what it is about.
@@ -42,7 +50,9 @@ _LEAST_WORDS_A_SIDE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """`groups` are words, each as its tokens; `needed` of them must stand in one row. A time has a window instead."""
+    """`groups` are words, each as its tokens; `needed` of them must stand in one row. A time has a window instead, and
+    the text of an answer is its type.
+    """
 
     kind: FacetKind
     text: str
@@ -70,6 +80,8 @@ def facets_of(text: str, noticed: Annotations, windows: Iterable[Window] = ()) -
     found = [facet for facet in found if facet.groups][:MOST_FACETS]
     found += [Facet(FacetKind.TIME, window.text, window=window) for window in windows]
     found += [facet for part in parts_of(timeless)[:MOST_PARTS] if (facet := _part(part)) is not None]
+    if found:  # who or when alone requires nothing
+        found += [Facet(FacetKind.ANSWER, kind) for kind in answer_types(timeless)[:1]]
     return tuple(dict.fromkeys(found))
 
 

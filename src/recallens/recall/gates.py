@@ -20,14 +20,12 @@ from recallens.model.memory import Status, Zone
 from recallens.model.plan import Scope
 from recallens.model.pool import Pool
 from recallens.model.query import Documents, Filters, Query
+from recallens.model.state import ONLY_HERE
 from recallens.model.verdict import BoolArray, Gate, IntArray, anywhere, everywhere
 from recallens.recall.scene import EVERY, Rows, Scene
 from recallens.recall.sources import inner_path, session_summaries
 from recallens.store.protocols import Reader
 from recallens.text.normalize import nfc, normalize
-
-# The context scope that keeps a memory from every caller who does not hold it.
-ONLY_HERE: Final = "do-not-use-outside-this-context"
 
 
 class FilterRule(Struct, frozen=True, eq=False):

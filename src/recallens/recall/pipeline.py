@@ -13,18 +13,21 @@ from recallens.model.verdict import BoolArray, Note, Verdict
 from recallens.recall.certificate import certify
 from recallens.recall.conflicts import conflict_penalty, note_conflicts
 from recallens.recall.gates import FilterRule, filter_rules, judge, passing
+from recallens.recall.judgement import judge_relevance
 from recallens.recall.plan import widened_query
 from recallens.recall.presets import Preset
 from recallens.recall.results import describe
 from recallens.recall.runner import Decide, Stage
 from recallens.recall.scene import Scene, widened_scene
 from recallens.recall.select import (
+    LESSON_EXTRA,
     at_most,
     budget_fit,
     first_by_score,
     mmr_diversify,
     one_of_each_text,
     per_document_cap,
+    relevance_cut,
     relevant_only,
 )
 from recallens.recall.sources import note_sources
@@ -67,6 +70,7 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
     plan = scene.question.plan
     by_relations = preset.by_strategy and plan is not None and plan.strategy is Strategy.COMPLEX
     widens = plan is not None and query.widen
+    cuts = preset.cut and query.cut
 
     def admitted() -> BoolArray:
         return mask if mask is not None else passing(scene, rules)[0]
@@ -87,30 +91,37 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
         ("refill", partial(refill, scene, views, depth, admitted)),
         gates(REFILL_BATCH),
         *([("graph", partial(walk, scene, GRAPH_BATCH)), gates(GRAPH_BATCH)] if tiered or by_relations else ()),
-        *([("recent-scan", partial(recent_scan, scene, admitted)), gates(RECENT_BATCH)] if tiered else ()),
+        *([("recent-scan", partial(recent_scan, scene, cuts, admitted)), gates(RECENT_BATCH)] if tiered else ()),
         *([("watch", partial(follow, scene, depth)), ("watch", mask_unproposed)] if query.watch else ()),
         *([gates(WATCH_BATCH)] if query.watch else ()),
         *([("direct-answer", partial(judge_answers, scene, words))] if words is not None else ()),
         *([("gates", partial(overlap_gate, words))] if words is not None else ()),
-        *ranking(scene, preset),
+        *ranking(scene, preset, query),
         *([("certificate", partial(certify, scene, widens))] if preset.planned and query.certify else ()),
         *(second_round(scene, preset, query, rules, admitted) if widens else ()),
     ]
 
 
-def ranking(scene: Scene, preset: Preset) -> Iterator[Stage]:
+def ranking(scene: Scene, preset: Preset, query: Query) -> Iterator[Stage]:
     """From candidates to results: every term, the picks, and what each result is."""
+    cuts = preset.cut and query.cut
+    lessons = LESSON_EXTRA if preset.fused and query.max_results is None else 0
     for term in preset.terms:
         if term.view is None or term.view in scene.views:
             yield "terms", partial(weighed, scene, term, term.fits and preset.alpha_weighs_fit)
     if preset.fused:
         yield "terms", partial(conflict_penalty, scene)
+    if preset.planned:
+        yield "relevance", partial(judge_relevance, scene)
+    if cuts:
+        yield "select", partial(relevance_cut, scene)
+    if preset.fused:
         yield "select", partial(relevant_only, scene)
         yield "select", partial(one_of_each_text, scene)
     if preset.tiers:
         yield "select", partial(per_document_cap, scene)
         yield "select", partial(at_most, scene)
-        yield "select", partial(mmr_diversify, scene, preset.balance)
+        yield "select", partial(mmr_diversify, scene, preset.balance, lessons)
     else:
         yield "select", partial(first_by_score, scene)
     yield "select", partial(budget_fit, scene)
@@ -138,7 +149,7 @@ def second_round(
     if preset.tiers and query.mode is Mode.HYBRID:
         stages.append(("graph", partial(walk, scene, WIDENED_GRAPH_BATCH)))
         stages.append(("gates", partial(judge, scene, rules, WIDENED_GRAPH_BATCH, None)))
-    stages += [*ranking(scene, preset), ("certificate", partial(certify, scene, False))]
+    stages += [*ranking(scene, preset, query), ("certificate", partial(certify, scene, False))]
     for name, decide in stages:
         yield name, partial(_if_opened, decide, wide)
 

@@ -43,6 +43,7 @@ class Preset:
     planned: bool = False  # whether the plan decides how deep to look, and the answer is certified
     by_strategy: bool = False  # whether the strategy decides which views are asked, as the specification has it
     fused: bool = False  # whether sources are told apart, repetitions between them removed and conflicts weighed
+    cut: bool = False  # whether what is not likely to help is left out, unless the caller wants a literal count
     balance: float = LAMBDA  # of score and novelty, where rows are diversified; 1 is the score alone
 
     def depth_for(self, limit: int) -> int:
@@ -102,6 +103,7 @@ DEFAULT = Preset(
     speakers=True,
     alpha_weighs_fit=True,
     planned=True,
+    cut=True,
 )
 
 FUSION = Preset(
@@ -122,6 +124,7 @@ FUSION = Preset(
     tiers=True,
     fluent=True,
     planned=True,
+    cut=True,
     fused=True,
     balance=1.0,
 )

@@ -7,38 +7,37 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from recallens.ingest.vault.lessons import extract_lesson_essence
 from recallens.model.citation import CitationCheck
 from recallens.model.ledger import Ledger
-from recallens.model.memory import Kind, Memory, Relation, RelationType, Status
+from recallens.model.memory import Kind, Memory, Relation, RelationType, Status, title_of
 from recallens.model.pool import Pool
 from recallens.model.query import WATCH, Query
-from recallens.model.recall import MatchType, SearchResult
+from recallens.model.recall import MatchType, SearchResult, Silence, Successor
+from recallens.model.state import BLOCKING, ONLY_HERE, withheld
 from recallens.model.times import instant
 from recallens.model.verdict import IntArray, Note, all_but, anywhere
-from recallens.recall.gates import ONLY_HERE
-from recallens.recall.scene import Scene
+from recallens.recall.scene import Bodies, Scene
 from recallens.recall.sources import LAYERS, layers
+from recallens.recall.states import states
 from recallens.recall.views import DIRECT, GRAPH, HYBRID_VIEWS, PROCEDURAL, RECENT, REVIEW
 from recallens.recall.views.direct_answer import OVERLAP_FLOOR
 from recallens.store.protocols import Reader
-from recallens.text.sentences import cut_at_word
+from recallens.text.excerpt import answering
 from recallens.text.snippet import Snippets, counting
-from recallens.text.token_count import count_tokens
+from recallens.text.token_count import count_tokens, estimate_tokens
 from recallens.text.tokenizer import tokenize
 
 LOW_CONFIDENCE: Final = 0.3
 NEAR_MISSES: Final = 5
-TITLE_CHARACTERS: Final = 80
 # The specification's lengths of what is shown of a section, and of a lesson.
 SECTION_CHARACTERS: Final = 700
 LESSON_CHARACTERS: Final = 1_200
 # A text that closed the block it stands in could pass for the frame's own words.
 _CLOSING, _BLUNTED = "</memories", "‹/memories"
 _instant: Final = lru_cache(maxsize=4096)(instant)  # most memories were never updated: both of their times are one
-_BLOCKING: Final = (Status.FORGOTTEN, Status.REJECTED, Status.QUARANTINED)
 _KEYWORD_VIEWS: Final = frozenset(("lexical", "symbolic"))
 
 
@@ -51,16 +50,21 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     sessions = reader.sessions.sources(nums) if scene.columns.names["session"].texts else {}
     replaced = []
     for num in nums:
-        own = bodies.memories[num].id
-        if any(each.type is RelationType.SUPERSEDES and each.target == own for each in bodies.relations.get(num, ())):
+        id = bodies.memories[num].id
+        if any(each.type is RelationType.SUPERSEDES and each.target == id for each in bodies.relations.get(num, ())):
             replaced.append(num)
-    successors = reader.relations.successors(replaced, scene.at) if replaced else {}
+    successors = _visible(reader, reader.relations.successors(replaced, scene.at), query) if replaced else {}
+    standing = states(
+        reader, {num: bodies.memories[num] for num in nums}, scene.at, scopes=query.scopes,
+        relations=bodies.relations, checks=bodies.checks,
+    )  # fmt: skip
     saliences = scene.salience(pool.rows)[positions].tolist()
     superseded = scene.superseded(rows).tolist()
     proposers = pool.proposers(positions)
     parts = ledger.parts_of(positions)
     mark = Snippets(scene.words.words if scene.words is not None else counting(tokenize(query.text)))
     scores = pool.score[positions].tolist()
+    relevance = [None] * len(nums) if pool.relevance is None else pool.relevance[positions].tolist()
     return tuple(
         SearchResult(
             rank=at + 1,
@@ -70,14 +74,39 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
             match_type=match_type(proposers[at]),
             views=proposers[at],
             parts=parts[at],
+            relevance=relevance[at],
             source_session=sessions.get(num),
             is_superseded=superseded[at],
             superseded_by=successors.get(num),
             related_count=len(bodies.relations.get(num, ())),
+            state=standing[num],
             mark=None if _KEYWORD_VIEWS.isdisjoint(proposers[at]) else mark,
         )
         for at, num in enumerate(nums)
     )
+
+
+def silence_of(scene: Scene, ledger: Ledger) -> Silence | None:
+    """What came nearest where nothing was likely to help."""
+    told = ledger.notes("silence")
+    if not told:
+        return None
+    note = told[-1]
+    num = scene.reader.memories.find([note["nearest"]])[note["nearest"]]
+    return Silence(scene.bodies.of([num]).memories[num], note["relevance"], note["least"], tuple(note["missing"]))
+
+
+def _visible(reader: Reader, successors: Mapping[int, Successor], query: Query) -> dict[int, Successor]:
+    """The successors with their handles, and without the text of those whose text is withheld."""
+    found = reader.memories.find([successor.id for successor in successors.values()])
+    memories = {memory.id: memory for memory in reader.memories.get(list(found.values())).values()}
+    shown = {}
+    for num, successor in successors.items():
+        memory = memories[successor.id]
+        reason = withheld(memory, query.scopes)
+        content = successor.content if reason is None else f"(withheld: {reason})"
+        shown[num] = structs.replace(successor, content=content, handle=memory.handle)
+    return shown
 
 
 @lru_cache(maxsize=256)  # the views that proposed a row are one of a few sets
@@ -103,18 +132,54 @@ def describe(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
     missed = scene.columns["num"][pool.rows[near_misses(pool, chosen)]].tolist()
     bodies = scene.bodies.of([*nums, *missed])
     coverage = scene.coverage(pool.rows)[chosen].tolist()
-    identities, served, origins = {}, {}, {}
-    for num in (*nums, *missed):
+    served, origins = {}, {}
+    identities = {bodies.memories[num].id: identity(num, bodies, query) for num in nums}
+    for num in missed:
         memory = bodies.memories[num]
-        identities[memory.id] = {"title": title_of(memory), "path": path_of(memory, bodies.paths)}
+        replaced = (r.source for r in bodies.relations.get(num, ()) if r.type is RelationType.SUPERSEDES)
+        successor = next((source for source in replaced if source != memory.id), None)
+        identities[memory.id] = identity(num, bodies, query) | {"facts": facts_of(memory, successor)}
     for num, proposers, share in zip(nums, pool.proposers(chosen), coverage, strict=True):
         memory, relations, check = bodies.memories[num], bodies.relations.get(num, ()), bodies.checks.get(num)
         tier = served_by(proposers, share)
         served[memory.id] = {"servedBy": tier, "reason": f"served-by={tier}"}
         origins[memory.id] = provenance(memory, relations, query=query, served_by=tier, check=check)
+    others = _spoken_of(bodies, (*nums, *missed), identities, scene.reader)
+    bodies.of(list(others))
+    identities |= {bodies.memories[num].id: identity(num, bodies, query) for num in others if num in bodies.memories}
     yield Note("identity", {"rows": identities})
     yield Note("served", {"rows": served})
     yield Note("provenance", {"rows": origins})
+
+
+def identity(num: int, bodies: Bodies, query: Query) -> dict[str, Any]:
+    """The name of a memory in the ledger; of one whose text is withheld from this caller, the handle alone."""
+    memory = bodies.memories[num]
+    handle = {"handle": memory.handle}
+    if withheld(memory, query.scopes) is not None:
+        return handle
+    return {"title": title_of(memory), "path": path_of(memory, bodies.paths), **handle}
+
+
+def facts_of(memory: Memory, successor: str | None) -> dict[str, Any]:
+    """What a filter may have held against it, so that the X-ray can say by how much it missed."""
+    facts = {name: getattr(memory, name) for name in ("created", "valid_from", "valid_until", "updated")}
+    labels = {name: getattr(memory, name) for name in ("status", "project", "sector", "tier", "kind")}
+    known = {**facts, **{name: value and str(value) for name, value in labels.items()}, "successor": successor}
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def _spoken_of(bodies: Bodies, nums: Sequence[int], known: Collection[str], reader: Reader) -> list[int]:
+    """Memories that replace or contradict these ones, which the X-ray names beside them."""
+    ends = {
+        end
+        for num in nums
+        for relation in bodies.relations.get(num, ())
+        if relation.type in (RelationType.CONTRADICTS, RelationType.SUPERSEDES)
+        for end in (relation.source, relation.target)
+    }
+    rest = sorted(ends.difference(known))
+    return sorted(reader.memories.find(rest).values()) if rest else []
 
 
 def near_misses(pool: Pool, chosen: IntArray) -> IntArray:
@@ -150,13 +215,6 @@ def path_of(memory: Memory, documents: Mapping[str, str]) -> str:
     return f"{memory.kind}/{memory.id}"
 
 
-def title_of(memory: Memory) -> str:
-    if memory.title:
-        return memory.title
-    first = memory.content.strip()[: TITLE_CHARACTERS + 1].splitlines()[0]
-    return first if len(first) <= TITLE_CHARACTERS else f"{first[: TITLE_CHARACTERS - 1]}…"
-
-
 # ── where it comes from, and whether it is safe to use ──
 
 
@@ -174,7 +232,7 @@ def provenance(
     correction = correction_state(memory, relations, at)
     stale_citations = check.stale if check is not None and check.at <= at else ()
     stale = bool(stale_citations) or (memory.valid_until is not None and memory.valid_until <= at)
-    blocked = [f"status={memory.status}"] if memory.status in _BLOCKING else []
+    blocked = [f"status={memory.status}"] if memory.status in BLOCKING else []
     if ONLY_HERE in memory.scopes and ONLY_HERE not in query.scopes:
         blocked.append(f"scope={ONLY_HERE}")
     review = []  # why somebody should look at it first
@@ -241,27 +299,38 @@ class Excerpt(Struct, frozen=True):
         return count_tokens(self.block)
 
 
-def excerpt(memory: Memory, *, source: str, path: str) -> Excerpt:
-    """A section's text up to a length, a lesson's up to a larger one. A section of a file is called by its path, and
-    its headings stand before its text; a lesson is called alike.
+def excerpt(memory: Memory, *, question: str, source: str, path: str) -> Excerpt:
+    """What of a section answers the question, up to a length; a lesson's essence, up to a larger one. A section of a
+    file is called by its path, and its headings stand before its text; a lesson is called alike.
     """
     lesson = memory.kind is Kind.LESSON
     text = memory.content.strip()
     essence = extract_lesson_essence(text, LESSON_CHARACTERS) if lesson else ""
-    body = essence or cut_at_word(text, LESSON_CHARACTERS if lesson else SECTION_CHARACTERS)
+    body = essence or _answering(text, question, LESSON_CHARACTERS if lesson else SECTION_CHARACTERS)
     if memory.document is None:
         return Excerpt(source, title_of(memory), body)
     crumb = f"{memory.title}\n" if memory.title and not lesson and not text.startswith(memory.title) else ""
     return Excerpt(source, path, crumb + body)
 
 
-def excerpts(scene: Scene, pool: Pool, positions: IntArray) -> list[Excerpt]:
+def _answering(text: str, question: str, characters: int) -> str:
+    """Of a text that is too long, the sentences that answer, in at most so many characters."""
+    if len(text) <= characters:
+        return text
+    tokens = estimate_tokens(text[:characters])
+    while len(shown := answering(text, question, tokens=tokens)) > characters:
+        tokens = tokens * characters // len(shown)
+    return shown
+
+
+def excerpts(scene: Scene, pool: Pool, positions: IntArray, question: str) -> list[Excerpt]:
     if not len(positions):
         return []
     nums = scene.columns["num"][pool.rows[positions]].tolist()
     bodies = scene.bodies.of(nums)
     sources = [str(LAYERS[code]) for code in layers(scene, pool)[positions].tolist()]
+    memories = [bodies.memories[num] for num in nums]
     return [
-        excerpt(bodies.memories[num], source=source, path=path_of(bodies.memories[num], bodies.paths))
-        for num, source in zip(nums, sources, strict=True)
+        excerpt(memory, question=question, source=source, path=path_of(memory, bodies.paths))
+        for memory, source in zip(memories, sources, strict=True)
     ]

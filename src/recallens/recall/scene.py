@@ -21,11 +21,12 @@ from recallens.index.views import BoundView, bind_symbolic
 from recallens.ingest.prepare import ROLES, labels
 from recallens.model.citation import CitationCheck
 from recallens.model.memory import Annotations, EventKind, Memory, Relation, Status
-from recallens.model.plan import Plan
+from recallens.model.plan import Plan, Window
 from recallens.model.query import Mode, Query
 from recallens.model.salience import SECTOR_ORDER, reinforced, salience
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
-from recallens.recall.plan import annotations_of, make_plan
+from recallens.recall.facets import Facet, FacetKind, facets_of
+from recallens.recall.plan import PLANNED_CHARACTERS, annotations_of, make_plan
 from recallens.store.protocols import Reader
 from recallens.store.records import NamespaceState
 from recallens.text.scripts import known_share
@@ -56,6 +57,13 @@ class Interpretation(Struct, frozen=True, eq=False):
     fluency: float  # the share of the question that the encoder can read: its opinion weighs as much
     speakers: Sequence[int]  # the authors whom the question names, by their codes in the columns
     plan: Plan | None  # absent under a preset that does not plan
+    facets: tuple[Facet, ...] = ()  # what an answer would have to speak of
+
+    @property
+    def only_windows(self) -> tuple[Window, ...]:
+        """The times that the question asks about, where it asks about nothing else."""
+        timeless = any(facet.kind is not FacetKind.TIME for facet in self.facets)
+        return () if self.plan is None or timeless else self.plan.windows
 
 
 class Bodies:
@@ -169,11 +177,13 @@ def open_scene(
     if query.task is not None and reader.tasks.get(query.task) is None:
         raise NotFound(f"no task {query.task!r}", hint="`recallens task start` starts one; `task list` shows them.")
     speakers = names_in(query.text, columns.names["author"].codes, ROLES) if preset.speakers else []
+    annotations, plan = annotations_of(query.text), make_plan(query) if preset.planned else None
     question = Interpretation(
-        annotations=annotations_of(query.text),
+        annotations=annotations,
         fluency=known_share(query.text, encoding.languages),
         speakers=sorted({name.code for name in speakers}),
-        plan=make_plan(query) if preset.planned else None,
+        plan=plan,
+        facets=() if plan is None else facets_of(query.text[:PLANNED_CHARACTERS], annotations, plan.windows),
     )
     without_speakers = without_names(query.text, speakers)
     past = query.as_of is not None

@@ -5,14 +5,12 @@ MMR: Carbonell and Goldstein, "The Use of MMR, Diversity-Based Reranking", SIGIR
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recallens.index.columns import code_of
-from recallens.index.encoding import LazySemantic
 from recallens.index.views import ordered
 from recallens.ingest.dedupe import hamming, is_near_duplicate, max_distance
 from recallens.model.context import HYPOTHESIS
@@ -21,7 +19,6 @@ from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import (
     BoolArray,
-    FloatArray,
     IntArray,
     Note,
     Pick,
@@ -33,23 +30,25 @@ from recallens.model.verdict import (
     everywhere,
     places,
 )
+from recallens.recall.coverage import coverage, missing
+from recallens.recall.likeness import likeness
 from recallens.recall.results import excerpts
 from recallens.recall.scene import Scene
 from recallens.recall.sources import session_summaries
-from recallens.recall.terms import deviation_of
+from recallens.recall.terms import deviation_of, measured_against
+from recallens.recall.views import RECENT, REVIEW
 from recallens.text.tokenizer import tokenize
 
 # Rows whose texts are compared or judged: what is further down is not returned.
 HEAD: Final = 60
 PER_DOCUMENT: Final = 3
 LAMBDA: Final = 0.7
-# Lessons of the rest that come beside the k rows, to be checked before an answer is final. One that neither
-# scores half of the best row nor holds half of the question's words is about something else.
+# Lessons of the rest that come beside the rows, where the caller set no limit: to be checked before an answer is final.
 LESSON_EXTRA: Final = 3
-LESSON_SHARE: Final = 0.5
-# Rows whose likeness to the others is worked out at once: about as many as a search returns.
-ASKED_FIRST: Final = 12
-
+# Beside a row that is likely enough to help, what is less likely than this stays out. What was said in a conversation
+# has to be likelier: there are many turns, and most of them are about the same.
+LEAST_BESIDE: Final = 0.005
+LEAST_TURN: Final = 0.01
 OPEN, CLOSE = "<memories>\n", "</memories>\n"
 # What the line above an item costs beside its kind: brackets, rank, id, date, ends of lines.
 _HEADER: Final = len("[000]  (, 0000-00-00)\n\n") + 26
@@ -88,13 +87,45 @@ def first_by_score(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
     yield _pick(scene, pool, "limit", order[: query.limit], reason)
 
 
+# ── what is likely to help ──
+
+
+def relevance_cut(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
+    """What is likely to help and nothing else. Where nothing is, the answer is empty, and says what came nearest."""
+    order = by_score(scene, pool)
+    if pool.relevance is None or not len(order):
+        return
+    relevance = pool.relevance[order]
+    least = np.full(len(order), pool.least_relevance)
+    if relevance.max() >= pool.least_relevance:
+        rows = pool.rows[order]
+        spoken = (scene.columns["author"][rows] >= 0) & (scene.columns["session"][rows] >= 0)
+        least = np.where(spoken, LEAST_TURN, LEAST_BESIDE)
+    # A question about a time alone asks for the latest, and files under review ask for what is known of them.
+    asked_for = pool.proposed_by(RECENT) | pool.proposed_by(REVIEW)
+    keep = (relevance >= least) | asked_for[order]
+    if not anywhere(keep):
+        nearest = order[[int(relevance.argmax())]]
+        facets = scene.question.facets
+        lacks = missing(facets, coverage(scene, facets, pool.rows[nearest]))
+        near = {"nearest": pool.ids[nearest[0]].decode(), "relevance": float(pool.relevance[nearest[0]])}
+        yield Note("silence", {**near, "least": pool.least_relevance, "missing": lacks})
+    floor = float(least.max()) if len(least) else pool.least_relevance
+    yield Note("relevance-cut", {"least": floor})
+    reason = "" if everywhere(keep) else f"its relevance is below {floor:g}"
+    yield _pick(scene, pool, "relevance-cut", order[keep], reason)
+
+
 # ── what stays out ──
 
 
 def relevant_only(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
     """A source enters on relevance: a row that has none stays out, however new it is."""
     order = by_score(scene, pool)
-    chosen = order[pool.score[order] > 0]
+    relevant = pool.score[order] > 0
+    if scene.question.only_windows:  # the latest of a time is what was asked for
+        relevant |= pool.proposed_by(RECENT)[order]
+    chosen = order[relevant]
     reason = "nothing in it is about the question" if len(chosen) < len(order) else ""
     yield _pick(scene, pool, "relevance", chosen, reason)
 
@@ -145,15 +176,16 @@ def per_document_cap(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
 
 
 def at_most(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
-    """So many rows from files and so many summaries of sessions; lessons do not count, they have slots of their own."""
+    """So many rows from files, so many summaries of sessions, and beside both so many lessons."""
     columns, filters = scene.columns, query.filters
     if filters.brain_file_limit is None and filters.medium_term_limit is None:
         return
-    from_files = (columns["document"] >= 0) & (columns["kind"] != code_of(Kind.LESSON))
+    lessons = columns["kind"] == code_of(Kind.LESSON)
     order = by_score(scene, pool)
     for name, most, rows in (
-        ("brain-file-limit", filters.brain_file_limit, from_files),
+        ("brain-file-limit", filters.brain_file_limit, (columns["document"] >= 0) & ~lessons),
         ("medium-term-limit", filters.medium_term_limit, session_summaries(columns)),
+        ("lesson-limit", LESSON_EXTRA, lessons),
     ):
         if most is not None:
             counted = rows[pool.rows[order]]
@@ -165,8 +197,8 @@ def at_most(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
 # ── diversity ──
 
 
-def mmr_diversify(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Verdict]:
-    """Choose k rows one by one, each paying for its likeness to what is chosen already; then a few lessons of the rest.
+def mmr_diversify(scene: Scene, balance: float, lessons: int, pool: Pool, query: Query) -> Iterator[Verdict]:
+    """Choose k rows one by one, each paying for its likeness to what is chosen already; then some lessons of the rest.
 
     The price is a Term, so the order of choice is the order of final scores: what is left can only get dearer.
     """
@@ -177,18 +209,18 @@ def mmr_diversify(scene: Scene, balance: float, pool: Pool, query: Query) -> Ite
     # All rows pay, whether or not they can be chosen: those that can come first, in their order.
     row_order = order if len(order) == len(pool) else np.concatenate([order, all_but(len(pool), order)])
     scores = pool.score[order]
-    unit = (1.0 - balance) / balance * (deviation_of(scores) if len(scores) > 1 else 0.0)
-    likeness_to = _likeness(scene, pool.rows[row_order])
+    sample = pool.score[measured_against(pool)]
+    unit = (1.0 - balance) / balance * (deviation_of(sample) if len(sample) > 1 else 0.0)
+    likeness_to = likeness(scene, pool.rows[row_order])
     worth = np.full(len(pool), -np.inf)  # -inf for what cannot be chosen, or is
     worth[: len(order)] = scores
     price = np.zeros(len(pool))  # of each row: what its likeness to the rows chosen before it costs, up to a unit
     left = worth.copy()
     picks: list[int] = []
     paid: list[float] = []
-    for count in range(min(query.limit + LESSON_EXTRA, len(order))):
+    for count in range(min(query.limit + lessons, len(order))):
         if count == query.limit:
-            others = ~_worthy_lessons(scene, pool, order, best=float(scores[picks[0]]))
-            worth[: len(order)][others] = -np.inf
+            worth[: len(order)][scene.columns["kind"][pool.rows[order]] != code_of(Kind.LESSON)] = -np.inf
             left = worth - price
         pick = int(left.argmax())
         if worth[pick] == -np.inf:
@@ -212,69 +244,6 @@ def mmr_diversify(scene: Scene, balance: float, pool: Pool, query: Query) -> Ite
     yield _pick(scene, pool, "mmr-diversify", chosen, reason)
 
 
-def _worthy_lessons(scene: Scene, pool: Pool, order: IntArray, *, best: float) -> BoolArray:
-    rows = pool.rows[order]
-    lessons: BoolArray = scene.columns["kind"][rows] == code_of(Kind.LESSON)
-    if not anywhere(lessons):
-        return lessons
-    near = pool.score[order] >= LESSON_SHARE * best
-    return lessons & (near | (scene.coverage(rows) >= LESSON_SHARE))
-
-
-def _likeness(scene: Scene, rows: IntArray) -> Callable[[int], FloatArray]:
-    """A function from one of the rows, by its place, to its likeness with each: 1 if they are the same, 0 or less if
-    unlike. It is the cosine where both have a vector that the encoder meant, else the share of words in common. Rows
-    that are likeliest to be asked about come first.
-    """
-    lexical, semantic = scene.index.lexical, scene.views.get("semantic")
-    vectors = scene.index.vectors if scene.question.fluency > 0 else None
-    words: Callable[[int], FloatArray] | None = None
-
-    def by_words(at: int) -> FloatArray:
-        nonlocal words
-        if words is None:
-            words = _shared_words([lexical.sequence(int(row)) for row in rows])
-        return words(at)
-
-    if vectors is None or not len(vectors):
-        return by_words
-    has_vector = vectors.where[rows] >= 0
-    of_all = everywhere(has_vector)
-    with_vector = rows if of_all else rows[has_vector]
-    matrix = semantic.vectors(with_vector) if isinstance(semantic, LazySemantic) else vectors.single(with_vector)
-    if not of_all:
-        known, matrix = matrix, np.zeros((len(rows), matrix.shape[1]), dtype=np.float32)
-        matrix[has_vector] = known
-    # The first rows are those that will be asked about, so theirs are worked out in one product.
-    ahead = np.minimum(matrix @ matrix[:ASKED_FIRST].T, 1.0).T.astype(np.float64, order="C")
-
-    def by_meaning(at: int) -> FloatArray:
-        if not has_vector[at]:
-            return by_words(at)
-        cosine: FloatArray
-        cosine = ahead[at] if at < len(ahead) else np.minimum(matrix @ matrix[at], 1.0).astype(np.float64)
-        return cosine if of_all else np.where(has_vector, cosine, by_words(at))
-
-    return by_meaning
-
-
-def _shared_words(sequences: Sequence[NDArray[np.uint32]]) -> Callable[[int], FloatArray]:
-    """Jaccard of one row with each, by their terms."""
-    terms, place = np.unique(np.concatenate(sequences), return_inverse=True)
-    owner = np.repeat(np.arange(len(sequences)), [len(sequence) for sequence in sequences])
-    holds = np.zeros((len(sequences), max(len(terms), 1)), dtype=np.float32)
-    holds[owner, place] = 1.0
-    sizes = holds.sum(axis=1).astype(np.float64)
-
-    def jaccard(at: int) -> FloatArray:
-        common = (holds @ holds[at]).astype(np.float64)
-        either = sizes + sizes[at] - common
-        shares: FloatArray = np.divide(common, either, out=np.zeros_like(common), where=either > 0)
-        return shares
-
-    return jaccard
-
-
 # ── the budget: whole items, each a line that says what it is and its text ──
 
 
@@ -282,7 +251,7 @@ def budget_fit(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     """Take items in order; one that does not fit is skipped, and the next may still fit."""
     order = pool.ranked()
     # The characters and tokens of each item as delivered, its header and label included.
-    shown = excerpts(scene, pool, order) if query.excerpts else ()
+    shown = excerpts(scene, pool, order, query.text) if query.excerpts else ()
     if shown:
         chars, tokens = [len(excerpt.block) for excerpt in shown], [excerpt.tokens for excerpt in shown]
     else:

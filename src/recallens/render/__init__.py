@@ -14,27 +14,31 @@ if TYPE_CHECKING:
 
 # The formats of the X-ray, each with the ending of its file and its media type; the first is the one for people.
 FORMATS: Final[Mapping[str, tuple[str, str]]] = {
+    "brief": ("brief.txt", "text/plain; charset=utf-8"),
     "text": ("txt", "text/plain; charset=utf-8"),
     "markdown": ("md", "text/markdown; charset=utf-8"),
     "json": ("json", "application/json"),
     "html": ("html", "text/html; charset=utf-8"),
 }
-DEFAULT_FORMAT: Final = "text"
+DEFAULT_FORMAT: Final = "brief"
 
 
 @cache
 def writers() -> Mapping[str, Callable[[XrayDocument], str]]:
-    """By format. Loaded when a snapshot is written, for the engine needs only the layers of this package."""
+    """Of everything, by format. Loaded when a snapshot is written: the engine needs only the layers of this package."""
     from recallens.render import html, json, markdown, text
 
     return {"text": text.write, "markdown": markdown.write, "json": json.write, "html": html.write}
 
 
-def render(snapshot: Snapshot | None, format: str = DEFAULT_FORMAT) -> str:
+def render(snapshot: Snapshot | None, format: str = "text") -> str:
     """The snapshot in one of the formats, without a newline at the end. None means that there is no snapshot."""
+    from recallens.render import brief
     from recallens.render.document import document
 
+    if format == "brief":
+        return brief.write(snapshot)
     write = writers().get(format)
     if write is None:
-        raise UnknownOption("format", format, writers())
+        raise UnknownOption("format", format, FORMATS)
     return write(document(snapshot))

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from recallens.model.context import HYPOTHESIS, Context, ContextSection, Item, SectionName
-from recallens.model.memory import Memory, as_json
-from recallens.model.recall import SearchResult
+from recallens.model.craft import Craft, Gotcha, Pattern, Skill
+from recallens.model.memory import Memory, as_json, title_of
+from recallens.model.recall import Retrieval, SearchResult, build_strings
+from recallens.model.task import Task
 from recallens.model.times import day
 from recallens.render.formats import cites, visible
-from recallens.render.records import present
-from recallens.text.token_count import count_tokens, fit
+from recallens.render.records import present, to_text
+from recallens.text.token_count import budget_tokens, count_tokens, fit
 
 MARK_LENGTH: Final = 4
 CITATIONS_SHOWN: Final = 3
@@ -41,7 +43,7 @@ def quoted(text: str) -> str:
 def header(memory: Memory, review: Sequence[str]) -> str:
     """What Recallens says of a memory, on one line."""
     by = f" by {visible(memory.author)}" if memory.author else ""
-    parts = [f"{memory.kind} {memory.id} {day(memory.created)}{by}"]
+    parts = [f"{memory.kind} {memory.handle} {day(memory.created)}{by}"]
     if memory.citations:
         parts.append(cites(memory.citations, CITATIONS_SHOWN))
     if review:
@@ -107,38 +109,122 @@ def block(mark: str, sections: Iterable[ContextSection]) -> str:
     return "".join([*parts, closing(mark)])
 
 
+# ── for agents ──
+
+NOTHING: Final = "Nothing that is remembered is likely to help with this.\n"
+
+
+def context_text(context: Context) -> str:
+    """The block, or that there is none, and why."""
+    why = f"{visible(context.notice)}.\n" if context.notice else NOTHING
+    if context.left_out:
+        why = f"Nothing fits {context.budget.total:,} tokens; {len(context.left_out)} memories would cost more.\n"
+    return context.block or why
+
+
+def begun_text(task: str, context: Context) -> str:
+    return f"Task {task} has begun. When it is done, call finish_work with task {task}.\n\n{context_text(context)}"
+
+
+def finished_text(
+    task: Task, used: Sequence[Memory], learned: Sequence[tuple[Memory, str]], promoted: Sequence[Memory]
+) -> str:
+    lines = [f"Task {task.id} has ended with reward {task.reward:g}."]
+    if used:
+        lines.append(f"Used: {', '.join(memory.handle for memory in used)}.")
+    for memory, outcome in learned:
+        new = outcome == "created"
+        lines.append(f"Learned, kept as {memory.handle}." if new else f"Known already as {memory.handle}.")
+    lines += [f"Became a {memory.kind}: {memory.handle} {visible(title_of(memory))}." for memory in promoted]
+    return "\n".join(lines) + "\n"
+
+
+def crafts_text(crafts: Sequence[Craft]) -> str:
+    """Skills, patterns and gotchas, a paragraph each; what is not said of one has no line."""
+    return "\n".join(map(_craft_text, crafts))
+
+
+def _craft_text(craft: Craft) -> str:
+    lines: list[tuple[str, str | Sequence[str]]]
+    match craft:
+        case Skill():
+            head, lines = f"{craft.topic} (confidence {craft.confidence:g})", [
+                ("", craft.context), ("principle", craft.core_principles), ("pitfall", craft.pitfalls),
+                ("how", craft.implementation_guide),
+            ]  # fmt: skip
+        case Pattern():
+            head = f"{craft.title} (worked {_times(craft.success_count)})"
+            lines = [("", craft.description), ("example", craft.example_code or "")]
+        case Gotcha():
+            head = f"{craft.title} (seen {_times(craft.occurrence_count)})"
+            lines = [
+                ("", craft.description), ("resolution", craft.resolution), ("when", craft.trigger_conditions),
+                ("files", ", ".join(craft.files)),
+            ]  # fmt: skip
+    told = [(name, text) for name, said in lines for text in ([said] if isinstance(said, str) else said) if text]
+    cited = [cites(craft.citations, CITATIONS_SHOWN)] if craft.citations else []
+    body = [f"  {name}: {quoted(text)}" if name else f"  {quoted(text)}" for name, text in told]
+    return "\n".join([f"{craft.handle} {visible(head)}", *body, *(f"  {each}" for each in cited)])
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
 # ── for programs ──
 
 
-def context_record(context: Context) -> dict[str, Any]:
-    budget, purchase = context.budget, context.next
+def context_record(context: Context, **more: Any) -> dict[str, Any]:
+    """All that is sent, `budget.used` tokens of it. What was left out is told as far as the budget has room for it."""
+    budget = context.budget
 
     def costs(items: Iterable[Item]) -> list[dict[str, Any]]:
         return [{"id": item.name, "tokens": item.tokens} for item in items]
 
-    return present({
-        "task": context.task,
-        "budget": {
-            "total": budget.total, "used": budget.used, "remaining": budget.remaining,
-            "allocation": as_json(budget.allocation),
-        },
-        "sections": [
-            {**as_json(section), "items": [_item_record(item) for item in section.items]}
-            for section in context.sections
-        ],
-        "leftOut": as_json(context.left_out),
-        "next": {
-            "tokens": purchase.tokens, "cost": purchase.cost, "enters": costs(purchase.enters),
-            "leaves": costs(purchase.leaves),
-        },
-        "truncated": context.truncated,
-        "recorded": context.recorded,
-        "auditEntryIds": dict(context.audit) or None,
-        "snapshots": dict(context.snapshots) or None,
-        "degraded": dict(context.degraded) or None,
-        "notice": context.notice,
-        "block": context.block,
-    })  # fmt: skip
+    def record(**beside: Any) -> dict[str, Any]:
+        return priced_context({
+            **more,
+            "task": context.task,
+            "budget": {"total": budget.total, "used": 0, "remaining": 0, "allocation": as_json(budget.allocation)},
+            "sections": [
+                {
+                    "name": section.name, "allocated": section.allocated, "used": section.used,
+                    "items": [_item_record(item) for item in section.items],
+                }
+                for section in context.sections
+            ],
+            **beside,
+            "truncated": context.truncated,
+            "recorded": context.recorded,
+            "snapshots": dict(context.snapshots) or None,
+            "degraded": dict(context.degraded) or None,
+            "notice": context.notice,
+            "block": context.block,
+        })  # fmt: skip
+
+    left, purchase = as_json(context.left_out), context.next
+    bought = {
+        "tokens": purchase.tokens, "cost": purchase.cost, "enters": costs(purchase.enters),
+        "leaves": costs(purchase.leaves),
+    }  # fmt: skip
+    for shown in (len(left), *(count for count in (8, 4, 2, 1, 0) if count < len(left))):
+        whole = record(leftOut=left[:shown], leftOutCount=len(left), next=bought)
+        if budget_tokens(f"{to_text(whole)}\n") <= budget.total:
+            return whole
+    return record()
+
+
+def priced_context(record: dict[str, Any]) -> dict[str, Any]:
+    record, budget = present(record), record["budget"]
+    return priced(record, lambda used: budget.update(used=used, remaining=budget["total"] - used))
+
+
+def priced(record: dict[str, Any], put: Callable[[int], None]) -> dict[str, Any]:
+    """With what the whole record costs as it is sent, that number included; `put` writes it in."""
+    used = 0
+    while (cost := count_tokens(f"{to_text(record)}\n")) > used:
+        put(used := cost)
+    return record
 
 
 def _item_record(item: Item) -> dict[str, Any]:
@@ -192,3 +278,32 @@ def summary(context: Context) -> Mapping[str, str]:
         lines["left out"] = f"{len(context.left_out)} that would cost {cost:,} tokens"
     lines[f"next {bought.tokens}"] = f"{len(bought.enters)} more would enter for {bought.cost:,} tokens"
     return lines
+
+
+# ── a retrieval ──
+
+
+def retrieval_text(found: Retrieval) -> str:
+    return quoted(build_strings(found)) or "Nothing that is remembered is likely to answer this.\n"
+
+
+def retrieval_record(found: Retrieval) -> dict[str, Any]:
+    """The specification's fields, `totalTokensUsed` tokens of them as sent. What was dropped is told without its text,
+    and like the log only where the budget has room for it.
+    """
+    whole = found.to_json()
+    dropped = [{name: chunk[name] for name in _TOLD} for chunk in whole["droppedChunks"]]
+
+    def record(log: Sequence[str], shown: int) -> dict[str, Any]:
+        made = whole | {"droppedChunks": dropped[:shown], "fusionLog": list(log)}
+        return priced(made, lambda used: made.update(totalTokensUsed=used))
+
+    least = record((), 0)
+    for log, shown in ((found.fusionLog, len(dropped)), (found.fusionLog, 0)):
+        larger = record(log, shown)
+        if budget_tokens(f"{to_text(larger)}\n") <= found.contextBudget:
+            return larger
+    return least
+
+
+_TOLD: Final = ("id", "source", "title", "score", "tokenEstimate")

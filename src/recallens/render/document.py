@@ -18,14 +18,15 @@ SEED_TERMS: Final = ("vector", "bm25", "importance", "mmrPenalty", "tierPrior", 
 TEXT, WORD, COUNT, SCORE, SHARE, INSTANT, MS, FLAG = ValueKind
 Kinds = Mapping[str, ValueKind]
 # The leaves of each record that is read as one line, in their order, and how each is shown.
-_CHARACTERS: Final[Kinds] = {"used": COUNT, "chars": COUNT}
+_CHARACTERS: Final[Kinds] = {"used": COUNT, "chars": COUNT, "unlimited": FLAG}
 _TOKENS: Final[Kinds] = {"usedTokens": COUNT, "tokens": COUNT}
 _FILTER: Final[Kinds] = {
     "name": TEXT, "considered": COUNT, "admitted": COUNT, "reason": TEXT, "exempt": COUNT, "pushed": FLAG,
 }  # fmt: skip
 _VIEW: Final[Kinds] = {"name": TEXT, "proposed": COUNT, "refilled": COUNT, "error": WORD}
 _NEAR_MISS: Final[Kinds] = {
-    "memoryId": TEXT, "keptOutBy": WORD, "score": SCORE, "margin": SCORE, "reason": WORD, "path": WORD, "title": WORD,
+    "memoryId": TEXT, "handle": WORD, "keptOutBy": WORD, "reason": WORD, "margin": SCORE, "unit": WORD,
+    "relevance": SCORE, "score": SCORE, "path": WORD, "title": WORD,
 }  # fmt: skip
 _STAGE: Final[Kinds] = {"stage": TEXT, "ms": MS}
 _RESULT: Final[Kinds] = {"rank": COUNT, "memoryId": TEXT, "servedBy": WORD}
@@ -65,6 +66,7 @@ def document(snapshot: Snapshot | None) -> tree.XrayDocument:
         Facts("plan", tuple(_plain(("plan",), snapshot.plan))),
         _table("views", "views", snapshot.views, _VIEW, _view),
         _table("near misses", "nearMisses", snapshot.nearMisses, _NEAR_MISS, _near_miss),
+        *([Facts("names", tuple(_plain(("names",), snapshot.names)))] if snapshot.names else ()),
         _table("stages", "stages", snapshot.stages, _STAGE, lambda shown: f"{shown[0][1]}: {shown[1][1]} ms"),
         Facts("versions", versions),
     ]
@@ -72,6 +74,7 @@ def document(snapshot: Snapshot | None) -> tree.XrayDocument:
 
 
 def _head(snapshot: Snapshot) -> tuple[Row, ...]:
+    free = bool(snapshot.budget.unlimited)
     characters, tokens = (_fields(("budget",), snapshot.budget, kinds) for kinds in (_CHARACTERS, _TOKENS))
     return _rows(
         _one("query", ("query",), snapshot.query),
@@ -80,9 +83,14 @@ def _head(snapshot: Snapshot) -> tuple[Row, ...]:
         _one("session", ("sessionKey",), snapshot.sessionKey),
         _one("namespace", ("namespace",), snapshot.namespace),
         _one("trace-id", ("traceId",), snapshot.traceId),
-        Row("budget", characters, lambda shown: f"{joined(shown, ' / ')} chars"),
-        Row("tokens", tokens, lambda shown: joined(shown, " / ")),
+        Row("budget", characters, lambda shown: _spent(shown[:1] if free else shown, " chars")),
+        Row("tokens", tokens, _spent),
     )
+
+
+def _spent(shown: Shown, unit: str = "") -> str:
+    unlimited = [label for label, _ in shown] == ["used"]
+    return f"{joined(shown, ' / ')}{unit}{', no limit' if unlimited else ''}"
 
 
 def _filter(shown: Shown) -> str:
@@ -116,6 +124,10 @@ def _result(at: Path, result: XrayResult) -> Card:
         _one("query-coverage", (*at, "queryCoverage"), result.queryCoverage, SHARE),
         *(_conflicts((*at, "conflicts"), result.conflicts) if result.conflicts else ()),
         _one("title", (*at, "title"), result.title),
+        _one("handle", (*at, "handle"), result.handle),
+        _numbers("raw", (*at, "rawScores"), result.rawScores),
+        _one("relevance", (*at, "relevance"), result.relevance, SCORE),
+        _numbers("relevance-parts", (*at, "relevanceParts"), result.relevanceParts),
         Row("cost", _fields(at, result, _COST), lambda shown: ", ".join(f"{text} {label}" for label, text in shown)),
     )
     return Card(Row("", _fields(at, result, _RESULT), _headline), rows)
@@ -132,6 +144,10 @@ def _conflicts(at: Path, conflicts: Conflicts) -> Iterator[Row]:
 def _score(at: Path, parts: Mapping[str, float]) -> Row:
     order = [name for name in dict.fromkeys(("final", *SEED_TERMS, *parts)) if name in parts]
     return Row("score", tuple(Field((*at, name), snake_case(name), parts[name], SCORE) for name in order), pairs)
+
+
+def _numbers(label: str, at: Path, numbers: Mapping[str, float] | None) -> Row:
+    return Row(label, tuple(Field((*at, name), name, value, SCORE) for name, value in (numbers or {}).items()), pairs)
 
 
 def _provenance(at: Path, origin: Provenance) -> Iterator[Row]:

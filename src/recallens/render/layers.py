@@ -1,19 +1,22 @@
-"""Layers 1 and 2 as an agent reads them: what fits the size of the layer, cut at sentence ends, counted as delivered.
+"""The three layers as an agent reads them: each memory as a line or two, its state in words, counted as it is sent.
 
-Every text of a memory stands on one line behind what Recallens says of it, so that no text can pass for a line of ours.
+Every text of a memory stands on one line behind what Recallens says of it, or behind a blank at the beginning of its
+lines, so that no text can pass for a line of ours.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from recallens.model.context import (
+    CERTIFICATE_TOKENS,
     HYPOTHESIS,
     INDEX_TOKENS,
+    LONGEST_LINE,
     TIMELINE_TOKENS,
-    Handles,
     IndexEntry,
     Relationship,
     TimelineEntry,
@@ -21,114 +24,214 @@ from recallens.model.context import (
 from recallens.model.memory import Memory, Session, as_json
 from recallens.model.recall import SearchResult
 from recallens.model.salience import DAY_MS
+from recallens.model.state import MemoryState
 from recallens.model.times import day, instant
 from recallens.render.formats import cites, visible
+from recallens.render.records import Record, present, to_line
+from recallens.text.excerpt import Wanted, answering, wanted_of
 from recallens.text.token_count import count_tokens, fit, one_line
+from recallens.text.tokenizer import tokenize
 
-# An entry may exceed its layer's size by this share; most are shorter, so that the median is the size.
-OVER = 1.16
-# Citations named on an entry; how many more there are is said.
+# Citations named on an entry of JSON or of a timeline; how many more there are is said.
 INDEX_CITATIONS, TIMELINE_CITATIONS = 1, 3
-CITATION_TOKENS = 12
 # Fewer tokens than this say nothing.
 LEAST = 12
+# What of a result's text is read to see whether it speaks of the question at all.
+_READ = 20_000
+
+# What cites nothing, in a word among the remarks of a line; JSON has the specification's label before the text.
+UNCITED = "hypothesis"
 
 
-def gist(memory: Memory) -> str:
-    """What the memory says, in one line: its summary, else its title and its text."""
-    if memory.summary:
-        return visible(one_line(memory.summary))
-    return said(memory)
+def cost(text: str) -> int:
+    """What a text costs as it is sent, with the end of its last line."""
+    return count_tokens(f"{text}\n")
 
 
-def said(memory: Memory) -> str:
-    content = visible(one_line(memory.content))
-    title = visible(one_line(memory.title)) if memory.title else ""
-    if not title or content.startswith(title):
-        return content
-    # A title is a sentence of its own: where no more fits, it says what there is to read.
-    return f"{title} {content}" if title[-1] in ".!?…。" else f"{title}. {content}"
-
-
-def index_entry(result: SearchResult, *, utility: float | None = None) -> IndexEntry:
-    """About 50 tokens of a result. `utility` is the score where the caller has weighed it otherwise."""
-    memory, score = result.memory, result.score if utility is None else utility
-    label = "" if memory.citations else HYPOTHESIS
+def head_of(memory: Memory, state: MemoryState, *, when: str) -> str:
+    """Handle, date, kind and who said it, and what is out of the ordinary about it."""
     by = f" {visible(memory.author)}" if memory.author else ""
-    head = f"{memory.id} {memory.kind} {score:.2f} {day(memory.created)}{by}: {label}"
-    tail = _short_cites(memory)
-    room = max(LEAST, int(INDEX_TOKENS * OVER) - count_tokens(head) - count_tokens(tail))
-    summary, truncated = fit(gist(memory), room)
-    text = f"{head}{summary}{tail}"
+    remarks = visible(", ".join([*state.remarks(), *(() if memory.citations else (UNCITED,))]))
+    return f"{memory.handle} {when} {memory.kind}{by}" + (f" ({remarks})" if remarks else "")
+
+
+def label_of(memory: Memory) -> str:
+    return "" if memory.citations else HYPOTHESIS
+
+
+def titled(memory: Memory, text: str) -> str:
+    """The text behind its title, unless it begins with it. A title is a sentence of its own."""
+    title = one_line(memory.title) if memory.title else ""
+    if not title or one_line(text[: 2 * len(title) + 200]).startswith(title):
+        return text
+    return f"{title}{'' if title[-1] in '.!?…。' else '.'} {text}"
+
+
+# ── layer 1 ──
+
+
+def index_entry(result: SearchResult, question: str | Wanted, *, room: int | None = None) -> IndexEntry:
+    """A memory of up to 60 tokens is whole; of a longer one, the sentences that answer. `room` holds it to less."""
+    memory, state = result.memory, result.state
+    # A date without its dashes costs three tokens instead of seven.
+    head = f"{head_of(memory, state, when=day(memory.created).replace('-', ''))}: "
+    size = LONGEST_LINE if room is None else min(room, LONGEST_LINE)
+    summary, truncated = _said(memory, question, size - count_tokens(f"{head}\n"), whole=room)
+    text = head + summary
     return IndexEntry(
         id=memory.id,
-        summary=label + summary,
-        utility_score=score,
+        handle=memory.handle,
+        summary=label_of(memory) + summary,
+        utility_score=result.score,
         type=memory.kind,
-        citations=memory.citations[:INDEX_CITATIONS],
-        more_citations=len(memory.citations[INDEX_CITATIONS:]),
-        is_cited=bool(memory.citations),
+        citations=memory.citations,
         truncated=truncated,
         created=memory.created,
-        author=memory.author,
+        state=state,
         text=text,
         tokens=count_tokens(text),
-        next=Handles(memory.id, memory.task or memory.id),
+        relevance=result.relevance,
     )
 
 
-def _short_cites(memory: Memory) -> str:
-    """What it cites, or only how much where the name alone would fill the entry."""
-    if not memory.citations:
+def _said(memory: Memory, question: str | Wanted, room: int, *, whole: int | None) -> tuple[str, bool]:
+    """What the memory says on one line, and whether anything of its text is missing."""
+    most = INDEX_TOKENS if whole is None else min(room, INDEX_TOKENS)
+    for text in (titled(memory, memory.content), memory.content):
+        line = visible(one_line(text))
+        if len(line) <= most * 24 and count_tokens(line) <= most:
+            return line, False
+    if room < 1:
+        return "", True
+    wanted = wanted_of(question)
+    if memory.summary and wanted.words.keys().isdisjoint(tokenize(memory.content[:_READ])):
+        return fit(visible(one_line(memory.summary)), room)[0], True
+    text, size = titled(memory, memory.content), room
+    while size > 0:  # spelling out what could break a line makes it longer
+        line = visible(one_line(answering(text, wanted, tokens=size)))
+        if (over := count_tokens(line) - room) <= 0:
+            return line, True
+        size -= over
+    return "", True
+
+
+def index_record(entry: IndexEntry) -> Record:
+    """The specification's fields, and what the line says beside them."""
+    more = len(entry.citations) - INDEX_CITATIONS
+    return present({
+        "id": entry.id, "handle": entry.handle, "summary": entry.summary, "utilityScore": round(entry.utility_score, 4),
+        "relevance": None if entry.relevance is None else round(entry.relevance, 4), "type": entry.type,
+        "citations": as_json(entry.citations[:INDEX_CITATIONS]), "moreCitations": more if more > 0 else None,
+        "isCited": entry.is_cited, "timestamp": instant(entry.created), "truncated": entry.truncated or None,
+        "state": as_json(entry.state) or None,
+    })  # fmt: skip
+
+
+def certificate_line(certificate: Mapping[str, Any] | None, *, most: int = CERTIFICATE_TOKENS) -> str:
+    """How much of the question the results cover and what is missing, in one line of at most so many tokens."""
+    if certificate is None or certificate.get("completenessScore") is None:
         return ""
-    named = f" ({cites(memory.citations, INDEX_CITATIONS)})"
-    return named if count_tokens(named) <= CITATION_TOKENS else f" (cites {len(memory.citations)})"
+    line = f"Covers {certificate['completenessScore']:.0%} of the question"
+    if certificate.get("redundancyRatio"):
+        line += f", redundancy {certificate['redundancyRatio']:.2f}"
+    if certificate.get("abstention", {}).get("abstain"):
+        line = f"Perhaps nothing here answers this. {line}"
+    if missing := certificate.get("missing"):
+        line += f"; missing: {', '.join(visible(name) for name in missing)}"
+    if "suggestion" in certificate:
+        line += f". {certificate['suggestion']}"
+    return fit(f"{line}.", most)[0]
+
+
+def fitted_lines(lines: Sequence[str], foot: str, limit: int | None, shorter: Callable[[int, int], str]) -> str:
+    """The lines and the foot within the limit: lines from the first on, the last one `shorter` where that makes it fit.
+
+    The foot gives way first where there is little room. What is left out is said, where there is room to say it.
+    """
+    everything = "\n".join(filter(None, (*lines, foot)))
+    if limit is None or cost(everything) <= limit:
+        return everything
+    if cost(foot) * 3 > limit:
+        foot = fit(foot, limit // 3)[0] if limit // 3 >= LEAST else ""
+
+    def written(shown: Sequence[str], *, said: bool = False) -> str:
+        left = len(lines) - len(shown)
+        told = f"{left} more did not fit." if said and left else ""
+        return "\n".join(filter(None, (*shown, " ".join(filter(None, (foot, told))))))
+
+    shown: list[str] = []
+    for at, line in enumerate(lines):
+        if cost(written([*shown, line])) > limit:
+            room = limit - cost(written(shown)) - 1
+            line = shorter(at, room) if room > LEAST else ""
+            if not line or cost(written([*shown, line])) > limit:
+                break
+        shown.append(line)
+    for text in (written(shown, said=True), written(shown), "\n".join(shown)):
+        if (shown or not lines) and cost(text) <= limit:
+            return text
+    handles = " ".join(line.split(" ", 1)[0] for line in lines) or foot
+    return fit(handles, limit - 1)[0] if limit > 1 else ""
+
+
+def counted_record(record: Record, holder: Record, name: str = "tokens") -> Record:
+    """The record, in which `holder` says what the whole of it costs as it is sent."""
+    holder[name] = 0
+    for _ in range(4):  # the number is part of what it counts
+        size = cost(to_line(record))
+        if size == holder[name]:
+            break
+        holder[name] = size
+    return record
+
+
+# ── layer 2 ──
 
 
 class Surroundings(Struct, frozen=True):
-    """What is known around a memory of a timeline: its session, the turns beside it there, its task's outcome."""
+    """What is known around a memory of a timeline: its session, and the turns beside it there."""
 
     session: Session | None = None
     previous: Memory | None = None
     following: Memory | None = None
-    outcome: float | None = None
 
 
-def timeline_entry(memory: Memory, anchor: Memory, around: Surroundings) -> TimelineEntry:
+def timeline_entry(memory: Memory, anchor: Memory, state: MemoryState, around: Surroundings) -> TimelineEntry:
     """About 150 tokens: when and in what course of events it was said, the text, and the turns beside it."""
-    relation = relationship(memory, anchor)
-    reward = memory.reward if memory.reward is not None else around.outcome
-    head = _head(memory, anchor, relation, reward)
-    label = "" if memory.citations else HYPOTHESIS
-    tail = f"\n{cites(memory.citations, TIMELINE_CITATIONS)}" if memory.citations else ""
-    room = int(TIMELINE_TOKENS * OVER) - count_tokens(f"{head}\n{label}{tail}")
+    relation = None if memory.id == anchor.id else relationship(memory, anchor)
+    days = (memory.created - anchor.created) / DAY_MS
+    placed = f" {relation} {days:+z.1f}d" if relation is not None else ""
+    task = f" task {visible(memory.task)}" if memory.task else ""
+    head = head_of(memory, state, when=instant(memory.created)[:16]) + placed + task
+    tail = f"\n {cites(memory.citations, TIMELINE_CITATIONS)}" if memory.citations else ""
+    room = TIMELINE_TOKENS - count_tokens(f"{head}\n {tail}\n")
     beside = _beside(around)
-    needed = sum(count_tokens(f"\n{name}: {line}") for name, line in beside)
-    own, truncated = fit(said(memory), max(LEAST, room - needed, room // 2))
+    needed = sum(count_tokens(f"\n {name}: {line}") for name, line in beside)
+    own, truncated = fit(visible(one_line(titled(memory, memory.content))), max(LEAST, room - needed, room // 2))
     room -= count_tokens(own)
-    lines = [f"{head}\n{label}{own}"]
+    lines, shown = [f"{head}\n {own}"], {}
     for place, (name, line) in enumerate(beside):
         share = room // (len(beside) - place)
-        shown, _ = fit(line, share - count_tokens(f"\n{name}: "))
-        if shown and (share >= LEAST or shown == line):
-            lines.append(f"{name}: {shown}")
+        short, _ = fit(line, share - count_tokens(f"\n {name}: "))
+        if short and (share >= LEAST or short == line):
+            shown[name] = short
+            lines.append(f" {name}: {short}")
             room -= count_tokens(f"\n{lines[-1]}")
     text = "\n".join(lines) + tail
     return TimelineEntry(
         id=memory.id,
+        handle=memory.handle,
         task=memory.task,
-        reward=reward,
         created=memory.created,
         relation=relation,
-        summary=label + own,
+        summary=label_of(memory) + own,
         type=memory.kind,
-        citations=memory.citations[:TIMELINE_CITATIONS],
-        more_citations=len(memory.citations[TIMELINE_CITATIONS:]),
-        is_cited=bool(memory.citations),
+        citations=memory.citations,
         truncated=truncated,
+        state=state,
+        beside=shown,
         text=text,
         tokens=count_tokens(text),
-        next=Handles(memory.id, memory.task or memory.id),
     )
 
 
@@ -137,17 +240,6 @@ def relationship(memory: Memory, anchor: Memory) -> Relationship:
         return Relationship.SAME_TASK
     earlier = (memory.created, memory.id) < (anchor.created, anchor.id)
     return Relationship.BEFORE if earlier else Relationship.AFTER
-
-
-def _head(memory: Memory, anchor: Memory, relation: Relationship, reward: float | None) -> str:
-    days = (memory.created - anchor.created) / DAY_MS
-    parts = [
-        f"{memory.id} {relation} {instant(memory.created)[:16]} ({days:+z.1f}d) {memory.kind}",
-        visible(memory.author) if memory.author else "",
-        f"task {visible(memory.task)}" if memory.task else "",
-        f"reward {reward:.2f}" if reward is not None else "",
-    ]
-    return " · ".join(filter(None, parts))
 
 
 def _beside(around: Surroundings) -> list[tuple[str, str]]:
@@ -160,15 +252,16 @@ def _beside(around: Surroundings) -> list[tuple[str, str]]:
     for name, turn in (("previous", around.previous), ("next", around.following)):
         if turn is not None:
             by = f"{visible(turn.author)}: " if turn.author else ""
-            lines.append((name, by + gist(turn)))
+            lines.append((name, by + visible(one_line(turn.summary or titled(turn, turn.content)))))
     return lines
 
 
-def index_record(entry: IndexEntry) -> dict[str, Any]:
-    record = timeline_entry_record(entry)
-    del record["text"]
-    return record
-
-
-def timeline_entry_record(entry: IndexEntry | TimelineEntry) -> dict[str, Any]:
-    return {**as_json(entry), "timestamp": instant(entry.created)}
+def timeline_entry_record(entry: TimelineEntry) -> Record:
+    more = len(entry.citations) - TIMELINE_CITATIONS
+    return {
+        "id": entry.id, "handle": entry.handle, "task": entry.task, "reward": entry.reward,
+        "timestamp": instant(entry.created), "relation": entry.relation, "summary": entry.summary, "type": entry.type,
+        "citations": as_json(entry.citations[:TIMELINE_CITATIONS]), "isCited": bool(entry.citations),
+        **({"moreCitations": more} if more > 0 else {}), **({"truncated": True} if entry.truncated else {}),
+        **({"state": state} if (state := as_json(entry.state)) else {}), **entry.beside,
+    }  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from recallens.model.memory import as_json
+from recallens.model.state import withheld
 from recallens.text.snippet import END_MARK, MARK
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from recallens.model.memory import Artifact, Memory, Relation, Session
     from recallens.model.recall import Recall, SearchResult, SessionContext, Timeline
     from recallens.model.salience import Uplift
-    from recallens.model.task import DetailEntry, Details, Task, TaskOutcome
+    from recallens.model.task import Task, TaskOutcome
     from recallens.model.vault import SyncReport, Vault, VaultSync
 
 Record = dict[str, Any]
@@ -28,7 +29,8 @@ _MARKED: Final = re.compile(f"{re.escape(MARK)}(.*?){re.escape(END_MARK)}", re.D
 
 # The names of a record in their order, each with the field that it shows.
 _MEMORY: Final[Mapping[str, str]] = {
-    "id": "id", "namespace": "namespace", "projectId": "project", "sector": "sector", "kind": "kind", "tier": "tier",
+    "id": "id", "handle": "handle", "namespace": "namespace", "projectId": "project", "sector": "sector",
+    "kind": "kind", "tier": "tier",
     "status": "status", "zone": "zone", "title": "title", "summary": "summary", "content": "content", "tags": "tags",
     "scopes": "scopes", "entities": "entities", "citations": "citations", "importance": "importance",
     "confidence": "confidence", "salience": "salience", "confirmed": "confirmed", "source": "source",
@@ -37,6 +39,11 @@ _MEMORY: Final[Mapping[str, str]] = {
     "lastUsedAt": "last_used", "uses": "uses", "validFrom": "valid_from", "validUntil": "valid_until",
     "contentHash": "content_hash", "version": "version", "attributes": "attributes",
 }  # fmt: skip
+# What is shown of a memory whose text is withheld.
+_WITHOUT_TEXT: Final = (
+    "id", "handle", "namespace", "projectId", "sector", "kind", "tier", "status", "zone", "source", "createdAt",
+    "updatedAt",
+)  # fmt: skip
 _SESSION: Final[Mapping[str, str]] = {
     "id": "id", "projectId": "project", "startedAt": "started", "endedAt": "ended", "title": "title",
     "summary": "summary",
@@ -57,6 +64,11 @@ def to_text(record: object) -> str:
     return json.dumps(record, ensure_ascii=False, indent=2)
 
 
+def to_line(record: object) -> str:
+    """JSON on one line: what an agent reads as JSON costs no more than it must."""
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+
+
 def present(record: Record) -> Record:
     """Without what is not known."""
     return {name: value for name, value in record.items() if value is not None}
@@ -67,9 +79,14 @@ def _spelled(names: Mapping[str, str], value: Struct, **more: object) -> Record:
     return present({name: fields[field] for name, field in names.items()})
 
 
-def memory_record(memory: Memory, salience: float | None = None) -> Record:
+def memory_record(memory: Memory, salience: float | None = None, *, everything: bool = True) -> Record:
+    """`everything` is for the person who looks after the store; others see of what is withheld only that it is."""
+    reason = None if everything else withheld(memory)
+    if reason is not None:
+        known = _spelled(_MEMORY, memory, handle=memory.handle, salience=salience, entities=[], attributes=None)
+        return {**{name: known[name] for name in _WITHOUT_TEXT if name in known}, "withheld": reason}
     entities, attributes = list(memory.annotations.entities), dict(memory.attributes) or None
-    return _spelled(_MEMORY, memory, salience=salience, entities=entities, attributes=attributes)
+    return _spelled(_MEMORY, memory, handle=memory.handle, salience=salience, entities=entities, attributes=attributes)
 
 
 def session_record(session: Session) -> Record:
@@ -87,6 +104,7 @@ def result_record(result: SearchResult) -> Record:
     return present({
         "rank": result.rank,
         "score": result.score,
+        "relevance": result.relevance,
         "parts": dict(result.parts),
         "matchType": result.match_type,
         "views": list(result.views),
@@ -129,7 +147,7 @@ def recall_record(recall: Recall) -> Record:
         "degraded": dict(recall.degraded) or None,
         "notice": recall.notice,
         "results": [result_record(result) for result in recall.results],
-        "lessons": [result_record(result) for result in recall.lessons] or None,
+        "silence": as_json(recall.silence),
         "filters": filters_record(recall.ledger),
         "certificate": certificate_of(recall.ledger),
     })  # fmt: skip
@@ -145,9 +163,9 @@ def marked(excerpt: str) -> Iterator[tuple[str, bool]]:
     yield excerpt[at:], False
 
 
-def timeline_record(timeline: Timeline, saliences: Mapping[str, float]) -> Record:
+def timeline_record(timeline: Timeline, saliences: Mapping[str, float], *, everything: bool = True) -> Record:
     def record(memory: Memory) -> Record:
-        return memory_record(memory, saliences.get(memory.id))
+        return memory_record(memory, saliences.get(memory.id), everything=everything)
 
     return {
         "anchor": record(timeline.anchor),
@@ -177,9 +195,11 @@ def shown_record(
     context: SessionContext | None,
     check: CitationCheck | None,
     successor: Memory | None,
+    everything: bool = True,
 ) -> Record:
+    after = successor and memory_record(successor, everything=everything)
     return present({
-        "memory": memory_record(memory, salience),
+        "memory": memory_record(memory, salience, everything=everything),
         "relations": [relation_record(relation) for relation in relations],
         "uplift": as_json(uplift),
         "sessionContext": context and {
@@ -187,8 +207,8 @@ def shown_record(
             "usageType": context.usage,
         },
         "citationCheck": check and check_record(check),
-        "supersededBy": successor and {
-            "id": successor.id, "content": successor.content, "createdAt": successor.created,
+        "supersededBy": after and {
+            name: after[name] for name in ("id", "handle", "content", "createdAt", "withheld") if name in after
         },
     })  # fmt: skip
 
@@ -210,19 +230,6 @@ def artifact_record(artifact: Artifact) -> Record:
         "id": artifact.id, "task": artifact.task, "kind": artifact.kind, "createdAt": artifact.created,
         "chars": len(artifact.content),
     }  # fmt: skip
-
-
-def detail_record(entry: DetailEntry) -> Record:
-    record: Record = as_json(entry)
-    omitted = record.pop("omitted_tokens")
-    return {**record, "truncated": entry.truncated, **({"omittedTokens": omitted} if entry.truncated else {})}
-
-
-def details_record(details: Details) -> Record:
-    record: Record = {"about": details.about, "total": details.total}
-    if details.task is not None:
-        record["task"] = task_record(details.task)
-    return record | {"entries": [detail_record(entry) for entry in details.entries]}
 
 
 def craft_record(craft: Craft) -> Record:

@@ -56,10 +56,19 @@ class Snippets:
         """Words that only begin as asked are marked too: in a short query, or where no word stands in full."""
         composed = nfc(text)
         head = composed[:SCANNED_CHARACTERS]
-        runs = self._likely_plain(head) if head.isascii() else self._likely(head)
-        met = [(start, run, tokens_of(run)) for start, run in runs]
-        hits = self._hits(met, len(self._wanted) <= PREFIX_QUERY_WORDS) or self._hits(met, True)
+        hits = self._found(head)
         return _snippet(composed, head, hits) if hits else ""
+
+    def marked(self, text: str) -> str:
+        """All of a short text."""
+        composed = nfc(text)
+        spans = [span for begin, run, held in self._found(composed) for span in _within(run, begin, held)]
+        return _marked(composed, 0, len(composed), spans)
+
+    def _found(self, text: str) -> list[Hit]:
+        runs = self._likely_plain(text) if text.isascii() else self._likely(text)
+        met = [(start, run, tokens_of(run)) for start, run in runs]
+        return self._hits(met, len(self._wanted) <= PREFIX_QUERY_WORDS) or self._hits(met, True)
 
     def _likely(self, text: str) -> list[tuple[int, str]]:
         """The runs that may hold a word that was asked for: most begin unlike any, and need no tokenizing."""

@@ -19,12 +19,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from recallens.errors import AccessError, InvalidInput, NotAllowed, NotFound, RecallensError, StoreBusy
 from recallens.http.requests import worked
-from recallens.model.memory import Kind, Sector
+from recallens.model.memory import Kind, Memory, Sector
 from recallens.model.terms import ordinal, plain
 from recallens.model.times import age, day, instant, moment, second
 from recallens.render.formats import cited, counted, first_line, headline
 from recallens.render.formats import printable as visible
+from recallens.render.markup import to_html
 from recallens.render.records import marked
+from recallens.render.verdict import how_sure, marked_excerpt
 from recallens.text.scripts import LANGUAGE_OF, script_of
 from recallens.web.visit import Visit, from_here, visit_of
 
@@ -137,7 +139,8 @@ def templates() -> Environment:
     environment.globals.update(asset=asset, kinds=tuple(map(str, Kind)), sectors=tuple(map(str, Sector)))
     environment.filters.update(
         age=age, cited=cited, counted=counted, day=day, first_line=first_line, headline=headline, instant=instant,
-        iso=second, lang=_lang, marked=marked, moment=moment, ordinal=ordinal, plain=plain,
+        how_sure=how_sure, iso=second, lang=_lang, marked=marked,
+        marked_excerpt=_marked_excerpt, rendered=_rendered, moment=moment, ordinal=ordinal, plain=plain,
         signed=lambda value: f"{value:+.4f}".replace("-", "−"),
         spaced=lambda name: name.replace("_", " ").replace("-", " ").replace(":", " · "),
     )  # fmt: skip
@@ -147,6 +150,15 @@ def templates() -> Environment:
 def _finalized(value: object) -> object:
     """What steers a screen or turns the direction of text is spelled out, whatever page it stands on."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _marked_excerpt(memory: Memory, question: str) -> str:
+    return marked_excerpt(memory, question).replace("`", "")  # the page shows code by its letters
+
+
+def _rendered(memory: Memory) -> Markup:
+    """Its markdown as elements; what is dangerous in a text is spelled out or escaped on the way."""
+    return Markup(to_html(visible(memory.content), memory.title))
 
 
 def _lang(text: str) -> Markup:

@@ -16,7 +16,8 @@ from recallens.model.terms import WEIGHABLE
 from recallens.model.times import instant
 from recallens.operations import OPERATIONS, perform
 from recallens.recall.presets import PRESETS
-from recallens.render import FORMATS
+from recallens.render import DEFAULT_FORMAT, FORMATS
+from recallens.render.brief import names_in, verdict_lines
 from recallens.store.records import Listing
 from recallens.web.page import ShownPage, download, show
 from recallens.web.pictures import funnel, ordered, share
@@ -60,8 +61,9 @@ def _xray(visit: Visit, ledger: Ledger, snapshot: Snapshot, *, recorded: bool) -
         "xray.html", snapshot=snapshot, recorded=recorded, rows=rows, legend=legend(rows), memories=memories,
         funnel=funnel(snapshot.filters), slowest=max((stage.ms for stage in snapshot.stages), default=0.0),
         total_ms=sum(stage.ms for stage in snapshot.stages),
-        used=share(budget.used or 0, budget.chars) if budget.chars else None,
-        used_tokens=share(budget.usedTokens or 0, budget.tokens) if budget.tokens else None, formats=tuple(FORMATS),
+        used=share(budget.used or 0, budget.chars) if budget.chars and not budget.unlimited else None,
+        used_tokens=share(budget.usedTokens or 0, budget.tokens) if budget.tokens else None,
+        names=names_in(snapshot), verdict=list(verdict_lines(snapshot)), formats=tuple(FORMATS),
         share=share, certificate=certificate,
     )  # fmt: skip
 
@@ -76,7 +78,7 @@ def download_recorded(visit: Visit) -> Response:
 
 def _download(visit: Visit, operation: str, arguments: dict[str, object]) -> Response:
     """The one renderer's words, as on every surface."""
-    format = visit.given.get("format", "text")
+    format = visit.given.get("format", DEFAULT_FORMAT)
     answer = perform(OPERATIONS[operation], visit.engine, visit.caller, {**arguments, "format": format})
     ending, media = FORMATS[format]
     return download(f"xray.{ending}", media, answer.text)

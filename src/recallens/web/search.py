@@ -12,7 +12,8 @@ from recallens.model.memory import Memory, Status
 from recallens.model.recall import SearchResult
 from recallens.model.snapshot import Snapshot, XrayResult, snapshot_id
 from recallens.model.terms import shown_parts
-from recallens.render.records import certificate_of, filters_record
+from recallens.render.records import certificate_of
+from recallens.render.verdict import verdict_of
 from recallens.store.records import Listing
 from recallens.web.page import ShownPage, show
 from recallens.web.pictures import Bar, Path, bar, ordered, path, scale_of
@@ -32,17 +33,14 @@ def search(visit: Visit) -> ShownPage:
     who: dict[str, Any] = {"namespace": visit.namespace, "record": visit.records, "owner": visit.caller.owner}
     recall = engine.search(question.query, **question.options(engine.core.clock()), certify=True, **who)
     snapshot = engine.recalls.snapshot_of(recall)
-    results = {result.memory.id: result for result in recall.returned}
+    results = {result.memory.id: result for result in recall.results}
     memories = {id: result.memory for id, result in results.items()}
     rows = explained(recall.ledger, snapshot, memories=memories, results=results)
-    lessons = {result.memory.id for result in recall.lessons}
     return show(
-        "results.html", recall=recall, snapshot=snapshot,
+        "results.html", recall=recall, snapshot=snapshot, verdict=verdict_of(recall), rows=rows,
         recorded=snapshot_id(recall.ledger) if recall.recorded else None,
-        rows=[row for row in rows if row.xray.memoryId not in lessons],
-        lessons=[row for row in rows if row.xray.memoryId in lessons], legend=legend(rows),
         certificate=certificate_of(recall.ledger),
-        filters=[row for row in filters_record(recall.ledger) if row["admitted"] < row["considered"]],
+        filters=[trace for trace in snapshot.filters if trace.admitted < trace.considered],
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ _BY_TIME = frozenset(("status-active", "validity"))
 # The setting of the query behind each of the caller's own gates and picks, and the value that turns it off.
 FILTER_SETTINGS: Mapping[str, tuple[str, Any]] = {
     gate: (place_of(name), NEUTRAL[name]) for name, option in OPTIONS.items() for gate in option.gates
-}
+} | {"relevance-cut": ("cut", False)}  # the one that is on where nothing is said
 
 
 class Statement(Struct, frozen=True):
@@ -68,6 +68,8 @@ class QueryChange(Statement, frozen=True):
         elif group == "filters":
             value = ", ".join(before) if isinstance(before, tuple) else before
             instruction = f"leave out the filter {name.replace('_', ' ')} ({value})"
+        elif group == "cut":
+            instruction = "take as many as are asked for, however unlikely to help"
         elif group == "weights":
             instruction = f"weigh {name} {after:g} times instead of {before:g}"
         elif group == "as_of":

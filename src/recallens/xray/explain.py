@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from itertools import compress
 from typing import Any, Final
 
-import numpy as np
 from msgspec import convert
 
 from recallens.errors import InvalidInput
@@ -15,7 +14,6 @@ from recallens.model.query import WATCH
 from recallens.model.snapshot import (
     Budget,
     Conflicts,
-    NearMiss,
     Provenance,
     Snapshot,
     StageTime,
@@ -24,10 +22,12 @@ from recallens.model.snapshot import (
     XrayResult,
     snapshot_id_of,
 )
-from recallens.model.verdict import all_but, anywhere
+from recallens.model.verdict import anywhere
 from recallens.xray.ladder import DIRECT_ANSWER, Walk
+from recallens.xray.near_misses import near_misses
 
-NEAR_MISSES: Final = 5
+# What each raw score is called, and the view whose it is.
+RAW_SCORES: Final = {"cosine": "semantic", "bm25": "lexical"}
 
 _NS_PER_MS: Final = 1e6
 
@@ -51,7 +51,7 @@ def explain(ledger: Ledger, *, audit: Mapping[str, str] | None = None, trace_id:
         budget=_budget(walk),
         plan={name: value for name, value in plan.items() if name != "versions"},
         views=views,
-        nearMisses=_near_misses(walk),
+        nearMisses=near_misses(walk),
         stages=_stages(ledger),
         versions=dict(plan.get("versions", {})),
         digest=digest,
@@ -61,13 +61,15 @@ def explain(ledger: Ledger, *, audit: Mapping[str, str] | None = None, trace_id:
         traceId=trace_id,
         degraded={view.name: view.error for view in views if view.error is not None},
         certificate=_note(walk, "certificate"),
+        silence=None if len(walk.pool.ranked()) else _note(walk, "silence"),
         widening=walk.widening,
+        names=_names(walk),
     )
 
 
 def _results(walk: Walk, audit: Mapping[str, str]) -> tuple[XrayResult, ...]:
     pool, ladder = walk.pool, walk.ladder
-    identity, served, provenance = (_rows(walk, name) for name in ("identity", "served", "provenance"))
+    served, provenance = (_rows(walk, name) for name in ("served", "provenance"))
     sources, conflicts = (_rows(walk, name) for name in ("sources", "conflicts"))
     graph: Rows = (_note(walk, "graph") or {}).get("paths", {})
     items: Rows = (_note(walk, "budget") or {}).get("items", {})
@@ -77,9 +79,10 @@ def _results(walk: Walk, audit: Mapping[str, str]) -> tuple[XrayResult, ...]:
     names = [each.name for each in ladder]
     passed = list(zip(*(each.passed(ranked) for each in ladder), strict=True)) or [()] * len(ranked)
     sparing = [each for each in ladder if each.spares]
+    raw = {name: pool.raw(view)[ranked].tolist() for name, view in RAW_SCORES.items()}
     for rank, position in enumerate(ranked.tolist(), start=1):
         memory = pool.ids[position].decode()
-        named, by = identity.get(memory, {}), served.get(memory, {})
+        named, by = walk.names.get(memory, {}), served.get(memory, {})
         path = graph.get(memory, {}) if by.get("servedBy") == "graph" else {}
         spared = (reason for each in sparing if (reason := each.spared(position)) is not None)
         results.append(
@@ -103,38 +106,23 @@ def _results(walk: Walk, audit: Mapping[str, str]) -> tuple[XrayResult, ...]:
                 layer=sources.get(memory, {}).get("layer"),
                 queryCoverage=sources.get(memory, {}).get("queryCoverage"),
                 conflicts=convert(conflicts.get(memory), Conflicts | None),
+                handle=named.get("handle"),
+                rawScores={name: raw[name][rank - 1] for name in raw if raw[name][rank - 1] == raw[name][rank - 1]},
+                relevance=walk.relevance(position),
+                relevanceParts=walk.relevance_parts(position),
             )
         )
     return tuple(results)
 
 
-def _near_misses(walk: Walk) -> tuple[NearMiss, ...]:
-    """The best rows that were found and not returned. A margin below 0 means that a filter, not the score, decided."""
-    pool, identity = walk.pool, _rows(walk, "identity")
-    chosen = pool.ranked()
-    last = float(pool.score[chosen[-1]]) if len(chosen) else None
-    others = all_but(len(pool), chosen)
-    misses: list[NearMiss] = []
-    for position in others[np.lexsort((pool.ids[others], -pool.score[others]))].tolist():
-        if len(misses) == NEAR_MISSES:
-            break
-        kept_out = walk.kept_out(position)
-        if kept_out is None:
-            continue
-        memory, score = pool.ids[position].decode(), float(pool.score[position])
-        named, (by, reason) = identity.get(memory, {}), kept_out
-        misses.append(
-            NearMiss(
-                memoryId=memory,
-                path=named.get("path") or memory,
-                title=named.get("title") or memory,
-                keptOutBy=by,
-                score=score,
-                reason=reason or None,
-                margin=None if last is None else last - score,
-            )
-        )
-    return tuple(misses)
+def _names(walk: Walk) -> dict[str, str]:
+    """Of the memories that replace or contradict those that are shown."""
+    shown = {*walk.order, *(id for id, name in walk.names.items() if "facts" in name)}
+    return {
+        id: " ".join(filter(None, (name.get("handle"), name.get("title"))))
+        for id, name in walk.names.items()
+        if id not in shown
+    }
 
 
 def _tier_explain(walk: Walk) -> TierExplain | None:
@@ -181,10 +169,11 @@ def _stages(ledger: Ledger) -> tuple[StageTime, ...]:
 def _budget(walk: Walk) -> Budget:
     asked, note = walk.ledger.query, _note(walk, "budget") or {}
     return Budget(
-        chars=note.get("chars", asked["budget"]),
+        chars=note.get("chars", asked["budget"] or 0),
         used=note.get("used"),
-        tokens=note.get("tokens", asked.get("tokens")),
+        tokens=asked.get("tokens"),
         usedTokens=note.get("usedTokens"),
+        unlimited=True if asked["budget"] is None else None,
     )
 
 

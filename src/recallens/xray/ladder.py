@@ -23,6 +23,7 @@ from recallens.model.verdict import (
     Found,
     Gate,
     IntArray,
+    Judgement,
     Note,
     Pick,
     Round,
@@ -40,8 +41,10 @@ LIMIT_PICKS: Final = frozenset(("limit", MMR))
 # Gates of the direct answer judge its own rows only: they explain the tier, and stand in the ladder as one filter where
 # they masked rows that the ladder had counted.
 DIRECT_ANSWER: Final = "direct-answer"
-# Gates of the direct-answer tier: they reject a row only where no other view proposed it.
-_TIER_GATES: Final = (f"{DIRECT_ANSWER}:", "token-overlap")
+# Judges only what the files at hand brought in.
+TOKEN_OVERLAP: Final = "token-overlap"
+# Gates of one tier: they reject a row only where no other view proposed it.
+_TIER_GATES: Final = (f"{DIRECT_ANSWER}:", TOKEN_OVERLAP)
 # Between a filter that was pushed into the views and the next one lies what the views chose to propose.
 PROPOSED: Final = "proposed"
 
@@ -171,6 +174,7 @@ class Walk:
         self.notes: dict[str, list[Mapping[str, Any]]] = {}
         self.found: dict[str, list[Found]] = {}
         self.widening: str | None = None
+        self.judgement: Judgement | None = None
         steps: list[Step] = []
         picking = {entry.stage for entry in ledger.last_round() if isinstance(entry.verdict, Pick)}
         pool, base = Pool(), None
@@ -182,6 +186,8 @@ class Walk:
                     steps.append(Step(entry, verdict, pool))
                 case Term() as term:
                     self.terms[term.name] = term
+                case Judgement() as judgement:
+                    self.judgement = judgement
                 case Note() as note:
                     self.notes.setdefault(note.name, []).append(note.data)
                 case Found() as found:
@@ -198,6 +204,29 @@ class Walk:
     @cached_property
     def query(self) -> Query:
         return query_from_record(self.ledger.query)
+
+    @cached_property
+    def names(self) -> Mapping[str, Mapping[str, Any]]:
+        """What each memory is called that the describing stage named, by id."""
+        return {id: name for note in self.notes.get("identity", ()) for id, name in note.get("rows", {}).items()}
+
+    @property
+    def limit(self) -> int:
+        """How many results were asked for in the end: a wider look asks for more."""
+        plans = self.notes.get("plan", ())
+        return int(plans[-1].get("limit", self.query.limit)) if plans else self.query.limit
+
+    def relevance(self, position: int) -> float | None:
+        return None if self.judgement is None else float(self.judgement.probability[position])
+
+    def relevance_parts(self, position: int) -> Mapping[str, float] | None:
+        return None if self.judgement is None else self.judgement.parts_of(position)
+
+    @property
+    def relevance_floor(self) -> float | None:
+        """Below this a row was not likely enough to help."""
+        cuts = self.notes.get("relevance-cut", ())
+        return float(cuts[-1]["least"]) if cuts else None
 
     # ── the filters ──
 
@@ -229,7 +258,7 @@ class Walk:
         if filters and filters[0].name == DIRECT_ANSWER:
             del filters[0]  # what it masked before the first filter, no filter has counted
         for at, (before, after) in reversed(list(enumerate(pairwise(filters), start=1))):
-            if before.name == DIRECT_ANSWER:
+            if before.name in (DIRECT_ANSWER, TOKEN_OVERLAP):  # they judged some rows, and let the others pass
                 masked = before.considered - before.admitted
                 before.considered, before.admitted = after.considered + masked, after.considered
             if before.pushed and not after.pushed:

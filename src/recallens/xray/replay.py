@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 from msgspec import Struct, structs
 
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.pool import Pool
-from recallens.model.verdict import Found, Gate, Note, Pick, Round, Term
+from recallens.model.verdict import Found, Gate, Judgement, Note, Pick, Round, Term
 from recallens.xray.counterfactual import Rerun
 from recallens.xray.diff import Difference, diff
 from recallens.xray.ladder import query_from_record
@@ -89,6 +90,11 @@ def _check(pool: Pool, entry: Entry, at: int) -> None:
         case Pick():
             _check_chosen(pool, entry, verdict, at)
             lengths = {len(pool)}
+        case Judgement():
+            lengths = {len(verdict.probability), *map(len, verdict.signals.values())}
+            again = Judgement.of(verdict.name, verdict.bias, verdict.weights, verdict.signals, least=0.0)
+            if not np.allclose(again.probability, verdict.probability, rtol=0, atol=1e-12):
+                raise _altered(at, entry, "gives another probability than its signals do")
         case Note() | Round():
             lengths = {len(pool)}
     if lengths != {len(pool)}:

@@ -105,8 +105,8 @@ def mcp(
         raise UnknownOption("set of tools", toolset, TOOLSETS)
     if compat is not None and compat not in COMPATS:
         raise UnknownOption("compat", compat, COMPATS)
-    if importlib.util.find_spec("mcp") is None:
-        raise InvalidInput("the MCP server needs the package `mcp`", hint="pip install 'recallens[mcp]'")
+    if http and importlib.util.find_spec("mcp") is None:
+        raise InvalidInput("MCP over HTTP needs the package `mcp`", hint="pip install 'recallens[mcp]'")
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     if http:
         _serve_http(given, chosen(toolset, compat), host, port)
@@ -118,13 +118,8 @@ def mcp(
 
     wire = stdio.claim_wire()  # before anything is imported that could print
     opening = LazyEngine(given.settings())
-
-    def make() -> object:
-        from recallens.mcp.server import build
-
-        return build(offered(opening, chosen(toolset, compat), token or os.environ.get(TOKEN)))
-
-    stdio.serve(make, wire, close=opening.close)
+    offer = offered(opening, chosen(toolset, compat), token or os.environ.get(TOKEN))
+    stdio.serve(offer, wire, warm=opening.warm, close=opening.close)
 
 
 def chosen(toolset: str, compat: str | None) -> tuple[Tool, ...]:
@@ -142,8 +137,8 @@ def offered(opening: LazyEngine, tools: tuple[Tool, ...], token: str | None) -> 
 
     settings = opening.settings
     if token:
-        return Offer(opening, lambda engine, request: token_caller(engine, token), tools, settings.record)
-    return Offer(opening, lambda engine, request: local_caller(settings), tools, settings.record)
+        return Offer(opening, lambda engine, request: token_caller(engine, token), tools)
+    return Offer(opening, lambda engine, request: local_caller(settings), tools)
 
 
 def _serve_http(given: Given, tools: tuple[Tool, ...], host: str, port: int) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -9,12 +9,8 @@ from recallens.cli.commands.search import warn_of_failures
 from recallens.cli.files import changed_files
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, OneOf, Size, listed, no_record, project_asked, shared
-from recallens.cli.screen import visible
 from recallens.errors import InvalidInput
 from recallens.model.query import DEFAULT_TOKENS
-
-if TYPE_CHECKING:
-    from recallens.operations import Answer
 
 
 class ContextFormat(StrEnum):
@@ -54,16 +50,13 @@ def retrieve(given: Given, /, query: tuple[str, ...], log: bool, no_record: bool
     recallens retrieve 캐시 만료 정책 --folder wiki --context-budget 2000
     """
 
-    def printed(answer: Answer) -> None:
-        for part in ("context", "lessons"):
-            click.echo(visible(answer.record[part]), nl=False)
-        if not answer.value.selectedChunks and not answer.value.lessonChunks:
-            click.echo("no memory matches")
-        if log:
-            given.note("\n".join(answer.value.fusionLog))
-
-    arguments = {"query": " ".join(query), **given.asker(options)}
-    given.perform("retrieve", arguments, printed, no_record=no_record)
+    form = "json" if given.json else "text"
+    arguments = {"query": " ".join(query), "format": form, **given.asker(options)}
+    with given.engine() as engine:
+        answer = given.run(engine, "retrieve", arguments, no_record=no_record)
+    click.echo(answer.text, nl=False)
+    if log:
+        given.note("\n".join(answer.value.fusionLog))
 
 
 @click.command()
@@ -99,20 +92,22 @@ def context(
     if given.json and form not in (None, ContextFormat.JSON):
         raise InvalidInput(f"--json and --format {form} exclude each other")
 
-    def printed(answer: Answer) -> None:
-        from recallens.render.context import context_markdown, summary
-
-        if form is ContextFormat.JSON:
-            click.echo(answer.text, nl=False)
-            return
-        composed = answer.value
-        click.echo(context_markdown(composed) if form is ContextFormat.MARKDOWN else composed.block, nl=False)
-        for name, told in summary(composed).items():
-            given.note(f"{name}: {told}")
-        if composed.notice:
-            given.note(composed.notice)
-        warn_of_failures(given, composed.degraded)
-
+    sent = ContextFormat.JSON if given.json else form or ContextFormat.TEXT
+    format = "block" if sent is ContextFormat.TEXT else str(sent)
     named = (*files, *(changed_files(diff) if diff is not None else ()))
-    arguments = {"task": " ".join(task), "files": tuple(dict.fromkeys(named)), **given.asker(options)}
-    given.perform("compose_context", arguments, printed, no_record=no_record)
+    arguments = {
+        "task": " ".join(task), "files": tuple(dict.fromkeys(named)), "format": format, **given.asker(options),
+    }  # fmt: skip
+    with given.engine() as engine:
+        answer = given.run(engine, "compose_context", arguments, no_record=no_record)
+    composed = answer.value
+    click.echo(answer.text if answer.text.strip() else "", nl=False)
+    if sent is ContextFormat.JSON:
+        return
+    from recallens.render.context import summary
+
+    for name, told in summary(composed).items():
+        given.note(f"{name}: {told}")
+    if composed.notice:
+        given.note(composed.notice)
+    warn_of_failures(given, composed.degraded)

@@ -9,7 +9,7 @@ from recallens.cli.given import Given
 from recallens.cli.options import FORMAT, TEXT, shared
 from recallens.cli.question import asks, needed, question
 from recallens.errors import InvalidInput, NotFound
-from recallens.render import FORMATS
+from recallens.render import DEFAULT_FORMAT, FORMATS
 
 if TYPE_CHECKING:
     pass
@@ -23,7 +23,7 @@ _XRAY_USAGE = (
 
 @click.command()
 @click.argument("query", nargs=-1, type=TEXT)
-@click.option("--format", "format", metavar="FORMAT", type=FORMAT, help=f"{', '.join(FORMATS)} (text).")
+@click.option("--format", "format", metavar="FORMAT", type=FORMAT, help=f"{', '.join(FORMATS)} ({DEFAULT_FORMAT}).")
 @click.option("--out", metavar="FILE", type=TEXT, help="Write it to this file instead of the screen.")
 @click.option("--sensitivity", is_flag=True, help="Say of each result which part of its score decided its place.")
 @click.option("--ledger", metavar="FILE", type=TEXT, help="Also write the decisions, for replay and diff.")
@@ -69,7 +69,7 @@ def xray(
 @click.command()
 @click.argument("snapshot", required=False, type=TEXT)
 @click.option("--session", metavar="ID", type=TEXT, help="The session that asked; else those without one.")
-@click.option("--format", "format", metavar="FORMAT", type=FORMAT, help=f"{', '.join(FORMATS)} (text).")
+@click.option("--format", "format", metavar="FORMAT", type=FORMAT, help=f"{', '.join(FORMATS)} ({DEFAULT_FORMAT}).")
 @shared
 def explain(given: Given, snapshot: str | None, session: str | None, format: str | None) -> None:
     """The X-ray of a recorded search: the one with the id SNAPSHOT, or the last of a session.

@@ -17,7 +17,6 @@ from recallens.render.formats import cited, headline
 if TYPE_CHECKING:
     from recallens.model.citation import Citation, CitationCheck
     from recallens.model.recall import Timeline
-    from recallens.model.task import Details
     from recallens.operations import Answer
 
 ANY_STATUS = "all"
@@ -87,35 +86,18 @@ def _related(relation: Relation, memory: Memory, others: dict[str, Memory]) -> s
 
 @click.command()
 @click.argument("id", metavar="TASK-OR-ID", type=TEXT)
-@click.option("--tokens", metavar="N", type=Size("tokens", "tokens", 400), help="Tokens of content an entry (400).")
+@click.option("--tokens", metavar="N", type=Size("tokens", "tokens", 400), help="At most this many tokens in all.")
+@click.option("--match", metavar="WORDS", type=TEXT, help="Of a long text or log, show what holds these words.")
+@click.option("--offset", metavar="N", type=click.IntRange(0), default=0, help="Skip so many lines of a long log.")
 @click.option("--full", is_flag=True, help="Everything, however long.")
 @click.option("--limit", metavar="N", type=Size("limit", "entries", 20), default=20, help="Entries at most (20).")
 @shared
-def details(given: Given, id: str, tokens: int | None, full: bool, limit: int) -> None:
-    """The full logs and terminal snapshots of a task, or of the task that a memory belongs to.
-
-    A memory without a task is its own entry.
-    """
+def details(given: Given, id: str, tokens: int | None, match: str | None, offset: int, full: bool, limit: int) -> None:
+    """A memory in full with its state, lineage and citations, and the logs of its task; or a task's logs."""
     if full and tokens is not None:
         raise click.UsageError("give one of --tokens and --full")
-    arguments = {"id": id, "tokens": tokens, "full": full, "limit": limit}
-    given.perform("get_details", arguments, lambda answer: _print_details(answer.value))
-
-
-def _print_details(details: Details) -> None:
-    for entry in details.entries:
-        about = entry.metadata
-        say(f"── {about['kind']} {entry.id}, {moment(about['createdAt'])}, {entry.tokens} tokens")
-        say(entry.full_content)
-        if entry.truncated:
-            click.echo(f"… {entry.omitted_tokens:,} tokens more; --full shows them")
-        if entry.related:
-            say(f"related: {', '.join(entry.related)}")
-        click.echo()
-    if len(details.entries) < details.total:
-        click.echo(f"{len(details.entries)} of {details.total} entries; --limit {details.total} shows all")
-    if not details.entries:
-        click.echo("nothing was logged")
+    arguments = {"id": id, "tokens": tokens, "full": full, "limit": limit, "match": match, "offset": offset}
+    given.print_layer("get_details", arguments)
 
 
 # ── many ──
@@ -164,7 +146,7 @@ def timeline(
         if before is not None or after is not None:
             raise InvalidInput("--before and --after do not go with --window", hint="Use --limit N for each side.")
         arguments = {"observation_id": id, "window": window, "limit": A_SIDE if limit is None else limit}
-        given.perform("get_timeline", arguments, _print_window)
+        given.print_layer("get_timeline", arguments)
         return
     if limit is not None:
         raise InvalidInput("--limit goes with --window", hint="Use --before N and --after N, or add --window DAYS.")
@@ -180,12 +162,3 @@ def _print_timeline(given: Given, timeline: Timeline) -> None:
     for session in timeline.sessions.values():
         summary = f": {first_line(session.summary)}" if session.summary else ""
         console.print(Text(visible(f"{session.id}, {day(session.started)}{summary}")))
-
-
-def _print_window(answer: Answer) -> None:
-    record = answer.record
-    for entry in answer.value:
-        click.echo(visible(entry.text) + "\n")
-    memories = counted(len(answer.value), "memory", "memories")
-    within = f"{memories} within {record['window']:g} days of {record['observation_id']}"
-    click.echo(f"{within}, {counted(record['tokens'], 'token')}")

@@ -40,7 +40,7 @@ def why_not(given: Given, /, memory: str, query: tuple[str, ...], **options: Any
         put = engine.recalls.question(asked.text, **said)
     missing = answer.value
     if isinstance(missing, Unknown):
-        raise NotFound(missing.sentence, hint="`recallens list` shows ids.")
+        raise NotFound(missing.sentence, hint="`recallens list` shows handles.")
     run = None
     if isinstance(missing, KeptOut) and missing.change is not None:
         run = command(missing.change.applied(put), settings, given, dated=dated)

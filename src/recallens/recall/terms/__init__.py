@@ -10,21 +10,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, Final, ParamSpec
 
 import numpy as np
 from msgspec import Struct
 
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, FloatArray, Term, anywhere, everywhere
+from recallens.model.verdict import BoolArray, FloatArray, Term, anywhere
 from recallens.recall.scene import Scene
+from recallens.recall.views import HYBRID_VIEWS
 
 # What a term adds to each candidate, on which candidates it is computed, and the numbers that it was computed with.
 # Where it is not computed it is absent, which is not the same as 0; None is absent everywhere.
 Amounts = tuple[FloatArray, BoolArray, Mapping[str, float]]
 Settings = ParamSpec("Settings")
 Formula = Callable[Concatenate[Scene, Pool, Query, Settings], Amounts | None]
+
+
+# Rows of each view that scores are measured against: a score must not depend on how many results are asked for.
+MEASURED: Final = 40
 
 
 class ScoreTerm(Struct, frozen=True, eq=False):
@@ -66,16 +71,22 @@ def weighed(scene: Scene, term: ScoreTerm, by_alpha: bool, pool: Pool, query: Qu
     yield Term(term.name, delta, computed, stats)
 
 
+def measured_against(pool: Pool) -> BoolArray:
+    """The candidates that set the scale of a score: the best of each view, as many whatever the caller's limit."""
+    sample = np.zeros(len(pool), dtype=np.bool_)
+    for view in HYBRID_VIEWS:
+        if view in pool.found:
+            positions = pool.found[view].positions
+            sample[positions[pool.live[positions]][:MEASURED]] = True
+    return sample if anywhere(sample) else pool.live
+
+
 def floor_and_deviation(sample: FloatArray) -> tuple[float, float]:
     if len(sample) < 2:  # nothing to measure a lone candidate against: its raw score speaks for itself
         return 0.0, 1.0
     deviation = deviation_of(sample)
     # Candidates that are all alike have nothing to tell apart: dividing by almost nothing would tell them apart anyway.
     return float(np.minimum.reduce(sample)), deviation if deviation > 1e-9 else 1.0
-
-
-def of_live(values: FloatArray, pool: Pool) -> FloatArray:
-    return values if everywhere(pool.live) else values[pool.live]
 
 
 def deviation_of(sample: FloatArray) -> float:

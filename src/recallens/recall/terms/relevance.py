@@ -14,7 +14,7 @@ from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import BoolArray, FloatArray, anywhere, everywhere, places
 from recallens.recall.scene import Scene
-from recallens.recall.terms import Amounts, ScoreTerm, floor_and_deviation, of_live, score_term
+from recallens.recall.terms import Amounts, ScoreTerm, floor_and_deviation, measured_against, score_term
 from recallens.recall.views import GRAPH
 
 FTS_SCALE: Final = 10.0
@@ -41,10 +41,9 @@ def spread(name: str, view: str, weight: float) -> ScoreTerm:
         trust = weight * scene.question.fluency if view == "semantic" else weight
         raw = scene.score(view, pool.rows)
         computed = ~np.isnan(raw)
-        of_all = everywhere(computed)
-        floor, deviation = floor_and_deviation(of_live(raw, pool) if of_all else raw[computed & pool.live])
+        floor, deviation = floor_and_deviation(raw[computed & measured_against(pool)])
         delta = trust * (raw - floor) / deviation
-        if not of_all:
+        if not everywhere(computed):
             delta = np.where(computed, delta, 0.0)
         return delta, computed, {"floor": floor, "deviation": deviation, "weight": trust}
 
@@ -65,8 +64,9 @@ def word_pairs(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts
     computed = raw > 0
     if not anywhere(computed):
         return None
-    _, deviation = floor_and_deviation(of_live(words.score(pool.rows), pool))
-    worth = weight * (1.0 - words.code_share(pool.rows, pool.live))
+    sample = measured_against(pool)
+    _, deviation = floor_and_deviation(words.score(pool.rows)[sample])
+    worth = weight * (1.0 - words.code_share(pool.rows, sample))
     return worth * raw / deviation, computed, {"weight": worth, "deviation": deviation}
 
 
@@ -79,13 +79,14 @@ def meaning_of_code(scene: Scene, pool: Pool, query: Query, weight: float) -> Am
     words = scene.words
     if words is None or "semantic" not in scene.views or not anywhere(pool.live):
         return None
-    share = words.code_share(pool.rows, pool.live)
+    sample = measured_against(pool)
+    share = words.code_share(pool.rows, sample)
     if not share:
         return None
     meaning, by_words = scene.score("semantic", pool.rows), words.score(pool.rows)
     computed = ~np.isnan(meaning)
     shift = weight * share * scene.question.fluency
-    delta = shift * (_standing(meaning, computed & pool.live) - _standing(by_words, pool.live))
+    delta = shift * (_standing(meaning, computed & sample) - _standing(by_words, sample))
     return np.where(computed, delta, 0.0), computed, {"weight": weight, "share": share}
 
 
@@ -154,10 +155,10 @@ def session_support(scene: Scene, pool: Pool, query: Query, weight: float) -> Am
         return None
     sessions = scene.columns["session"][pool.rows]
     computed = sessions >= 0
-    live = places(computed & pool.live)
-    if not len(live):
+    sample = places(computed & measured_against(pool))
+    if not len(sample):
         return None
-    order = live[np.lexsort((-pool.score[live], sessions[live]))]
+    order = sample[np.lexsort((-pool.score[sample], sessions[sample]))]
     among = sessions[order]
     begins = places(np.r_[True, among[1:] != among[:-1]])
     place = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))

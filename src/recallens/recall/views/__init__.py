@@ -10,8 +10,10 @@ from contextlib import suppress
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recallens.index.views import Proposals
+from recallens.model.plan import Window
 from recallens.model.pool import Pool
 from recallens.model.query import WATCH, Query
 from recallens.model.verdict import BoolArray, FloatArray, Found, IntArray, Note, anywhere, everywhere, places
@@ -89,6 +91,14 @@ def _ask(
     rows = proposals.rows
     ids = scene.columns["id"][rows]
     return Found(view, ids, proposals.raw, rows, batch=batch, refill=refill, pushed=pushed, error=error)
+
+
+def within_windows(created: NDArray[np.int64], windows: Sequence[Window]) -> BoolArray:
+    """Which of the times lie in one of the windows."""
+    inside = np.zeros(len(created), dtype=np.bool_)
+    for window in windows:
+        inside |= (window.start <= created) & (created < window.end)
+    return inside
 
 
 def proposed_by_others(pool: Pool, *but: str) -> BoolArray:

@@ -16,7 +16,7 @@ from recallens.model.pool import Pool
 from recallens.model.query import WATCH, Query
 from recallens.model.verdict import BoolArray, Found, Gate, IntArray, Note, Verdict, all_true, anywhere, places
 from recallens.recall.scene import Scene
-from recallens.recall.views import ANSWER_CANDIDATES, DIRECT, FIRST_BATCH, found, proposed_by_others
+from recallens.recall.views import ANSWER_CANDIDATES, DIRECT, FIRST_BATCH, REVIEW, found, proposed_by_others
 from recallens.text.tokenizer import tokenize
 
 CANDIDATES: Final = 8
@@ -102,7 +102,10 @@ def _anchors(scene: Scene, row: int) -> list[str]:
 
 
 def overlap_gate(words: BoundLexical, pool: Pool, query: Query) -> Iterator[Gate]:
-    """Enforced for what only direct-answer proposed, recorded for the others as what would have rejected them."""
-    fails = words.coverage(pool.rows) < OVERLAP_FLOOR
-    reason = BELOW_OVERLAP if anywhere(fails & pool.live) else ""
-    yield Gate("token-overlap", all_true(len(pool)), fails, proposed_by_others(pool, *_OWN_VIEWS), reason)
+    """Which of the rows that the files at hand brought in share too few words with the question. They are exempt, since
+    the files speak for them, and the X-ray says what would have rejected them.
+    """
+    applies = pool.proposed_by(REVIEW)
+    if anywhere(applies):
+        fails = applies & (words.coverage(pool.rows) < OVERLAP_FLOOR)
+        yield Gate("token-overlap", applies, fails, applies, BELOW_OVERLAP if anywhere(fails & pool.live) else "")

@@ -6,6 +6,7 @@ the starting rows and run over what the activation reached.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
@@ -29,6 +30,8 @@ SHARED_ENTITY_CONFIDENCE = 0.3
 SHARED_ENTITY = "SHARES_ENTITY"
 # Ties by a shared name that one walk follows: the nearest are enough, and a crowd says nothing.
 MOST_SHARED_TIES = 200
+# A memory with more ties than this is a hub: what it leads to is hardly about the question for that.
+HUB_TIES = 8
 
 
 class GraphEdge(Struct, frozen=True):
@@ -55,7 +58,10 @@ class Reached(Struct, frozen=True):
 def spread(
     seeds: Sequence[int], neighbours: Neighbours, floor: float, through: Through = list
 ) -> tuple[dict[int, Reached], list[GraphEdge]]:
-    """Activation from the starting rows, at most HOPS steps out; edges below the floor are never walked."""
+    """Activation from the starting rows, at most HOPS steps out; edges below the floor are never walked.
+
+    A hub passes on as much in all as HUB_TIES ties would.
+    """
     reached = dict.fromkeys(seeds, Reached(1.0, None))
     walked: dict[tuple[int, int, str], GraphEdge] = {}
     front = list(seeds)
@@ -64,14 +70,15 @@ def spread(
             break
         following: dict[int, Reached] = {}
         inside = set(front)
-        for edge in neighbours(front):
-            if edge.confidence < floor:
-                continue
+        edges = [edge for edge in neighbours(front) if edge.confidence >= floor]
+        ties = Counter(end for edge in edges for end in (edge.source, edge.target))
+        for edge in edges:
             walked[(edge.source, edge.target, edge.relation)] = edge
             for here, there in ((edge.source, edge.target), (edge.target, edge.source)):
                 if here not in inside or there in reached:
                     continue
-                activation = reached[here].activation * edge.confidence * HOP_DECAY
+                damped = min(1.0, HUB_TIES / ties[here])
+                activation = reached[here].activation * edge.confidence * HOP_DECAY * damped
                 if there not in following or activation > following[there].activation:
                     following[there] = Reached(activation, (here, edge.relation, edge.confidence))
         reached |= following

@@ -31,6 +31,7 @@ from recallens.recall.views import (
     Admitted,
     found,
     proposed_by_others,
+    within_windows,
 )
 from recallens.text.languages import alternatives
 from recallens.text.normalize import normalize
@@ -85,12 +86,18 @@ def recent_sessions(scene: Scene, words: BoundLexical, pool: Pool, query: Query)
     yield found(scene, SESSIONS, chosen, raw[np.searchsorted(rows, chosen)], FIRST_BATCH)
 
 
-def recent_scan(scene: Scene, admitted: Admitted, pool: Pool, query: Query) -> Iterator[Found]:
-    """The newest memories that the filters admit, when nothing else found anything."""
-    if anywhere(pool.live):
+def recent_scan(scene: Scene, cuts: bool, admitted: Admitted, pool: Pool, query: Query) -> Iterator[Found]:
+    """The newest memories that the filters admit: of the time asked about, where a question asks about nothing else;
+    and where nothing was found and the caller wants results all the same.
+    """
+    windows = scene.question.only_windows
+    if not windows and (cuts or anywhere(pool.live)):
         return
     created = scene.columns["created"]
-    rows = np.flatnonzero(admitted() & (created <= scene.at))
+    eligible = admitted() & (created <= scene.at)
+    if windows:
+        eligible &= within_windows(created, windows)
+    rows = np.flatnonzero(eligible)
     chosen = best(scene.columns, rows, created[rows].astype(np.float64), query.limit)
     yield found(scene, RECENT, chosen, created[chosen].astype(np.float64), RECENT_BATCH)
 

@@ -159,6 +159,19 @@ _QUESTIONS: Final = pack.QuestionWords(
     who (?:did|decided|changed|said)
     """,
     },
+    reason=r"why|how come|what for|reasons?",
+    answer_types={
+        "time": r"""
+    when|what (?:time|date|day|month|year|week)|which (?:date|day|month|year|week)|how (?:long|old|recently|soon)
+    since when|until when|by when
+    """,
+        "number": r"""
+    how (?:many|much|often|big|large|tall|far|high|fast|long|old)|what (?:number|percentage|share|price|cost|port)
+    what (?:is|was|are|were) the (?:number|price|cost|limit|size|port|total|amount|budget|rate)\b
+    """,
+        "person": r"who|whom|whose|which (?:person|team|colleague|friend)",
+        "place": r"where|which (?:city|country|place|town|region|room|street)|what (?:city|country|place|town|region)",
+    },
     principle=r"""
     why|principles?|philosophy|rationale|trade-?offs?|values?|strategy|should we|guidelines?|policy|policies|reasons?
     goals?
@@ -234,6 +247,20 @@ _MEMORIES: Final = pack.MemoryWords(
     # None holds a letter that has a third form (i, k, s), so lower case finds them all.
     traces=("contrad", "deprecated", "outdated", "olete", "out of date", "no longer"),
     units="s|sec(?:onds?)?|min(?:utes?)?|h(?:ours?)?|days?|weeks?|months?|years?",
+    reasons=r"(?i:\b(?:because|since|so that|due to|in order to|reasons?|thanks to"
+    r"|to (?:avoid|save|keep|prevent|reduce|free))\b)",
+    answers={
+        "time": r"\d|(?i:\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|weekend|morning|evening|night|days?"
+        r"|weeks?|months?|years?|hours?|minutes?|seconds?|spring|summer|autumn|winter|recently|now|first|once"
+        rf"|{_ANY_WEEKDAY}|{'|'.join(_MONTHS)})\b)",
+        "number": r"\d|(?i:\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
+        r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|half|dozens?"
+        r"|hundreds?|thousands?|millions?|twice|once|couple|both|few|several|every|daily|weekly|monthly|unlimited"
+        r"|free|none|no)\b)",
+        "person": r"(?<=[a-z,;:] )[A-Z][a-z]+|@\w|\b(?:I|[Ww]e|[Mm]y|[Oo]ur|[Hh]e|[Ss]he|team)\b"
+        r"|(?i:\b(?:mom|dad|friends?|sister|brother|wife|husband|mother|father)\b)",
+        "place": r"(?i:\b(?:in|at|from|to|near|under|inside|on|into|of) (?:the |our |my |an? )?[a-z`/.])|/\w|\w\.\w",
+    },
 )
 
 ENGLISH: Final = pack.LanguagePack(

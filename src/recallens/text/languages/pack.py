@@ -60,6 +60,8 @@ class QuestionWords(Struct, frozen=True, kw_only=True):
     task_start: str = ""  # a pattern
     part_ends: str = ""  # a pattern: what stands between two questions
     conjunctions: str = ""  # a pattern: what stands between two things that are asked for
+    reason: str = ""  # phrases that ask for one
+    answer_types: Mapping[str, str] = {}  # phrases by what they ask for: time, number, person, place
 
 
 class MemoryWords(Struct, frozen=True, kw_only=True):
@@ -87,6 +89,8 @@ class MemoryWords(Struct, frozen=True, kw_only=True):
     # In lower case: no text that contradicts, deprecated or outdated describe is without one of these.
     traces: tuple[str, ...] = ()
     units: str = ""  # what a number can count
+    reasons: str = ""  # a pattern: what gives one
+    answers: Mapping[str, str] = {}  # patterns by what they answer: time, number, person, place; case counts
 
 
 class NameWords(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,114 @@
+"""How memories stand at a time: superseded, disputed or stale, with what outcome, and whether they are withheld."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from recallens.model.citation import CitationCheck
+from recallens.model.memory import Memory, Relation, RelationType
+from recallens.model.state import MemoryState, withheld
+from recallens.store.protocols import Reader
+
+# Successors that are followed from one memory: a chain has few links.
+LONGEST_CHAIN = 20
+
+
+def states(
+    reader: Reader,
+    memories: Mapping[int, Memory],
+    at: int,
+    *,
+    scopes: Collection[str] = (),
+    relations: Mapping[int, Sequence[Relation]] | None = None,
+    checks: Mapping[int, CitationCheck] | None = None,
+) -> dict[int, MemoryState]:
+    """By number. `relations` and `checks` are read where the caller has not read them already.
+
+    What is withheld disputes nothing, and a relation that has ended says nothing any longer.
+    """
+    nums = list(memories)
+    if relations is None:
+        relations = reader.relations.find(nums)
+    if checks is None:
+        cited = [num for num, memory in memories.items() if memory.citations]
+        checks = reader.citations.checks(cited) if cited else {}
+    tasks = {memory.task for memory in memories.values() if memory.task is not None and memory.reward is None}
+    outcomes = reader.tasks.outcomes(sorted(tasks)) if tasks else {}
+    holding = {num: [each for each in relations.get(num, ()) if _holds(each, at)] for num in nums}
+    after = {memories[num].id: _ends(memories[num].id, holding[num], after=True) for num in nums}
+    others = _ancestry(reader, after, at)
+    before = {num: _ends(memories[num].id, holding[num], after=False) for num in nums}
+    disputes = {num: _disputes(memories[num].id, holding[num]) for num in nums}
+    named = {end for each in (before, disputes) for ends in each.values() for end in ends}
+    known = {memory.id: memory for memory in memories.values()} | others
+    if missing := sorted(named - known.keys()):
+        found = reader.memories.find(missing)
+        known |= {memory.id: memory for memory in reader.memories.get(list(found.values())).values()}
+    found_states = {}
+    for num, memory in memories.items():
+        disputed = [known[id] for id in disputes[num] if id in known and withheld(known[id], scopes) is None]
+        found_states[num] = MemoryState(
+            project=memory.project,
+            status=memory.status,
+            zone=memory.zone,
+            superseded_by=tuple(known[id].handle for id in _chain(memory.id, after) if id in known),
+            supersedes=tuple(known[id].handle for id in before[num] if id in known),
+            disputed_by=tuple(other.handle for other in disputed),
+            stale=_stale(memory, checks.get(num), at),
+            outcome=memory.reward if memory.reward is not None else outcomes.get(memory.task or ""),
+            withheld=withheld(memory, scopes),
+        )
+    return found_states
+
+
+def _holds(relation: Relation, at: int) -> bool:
+    return relation.created <= at and (relation.valid_until is None or relation.valid_until > at)
+
+
+def _ends(id: str, relations: Sequence[Relation], *, after: bool) -> list[str]:
+    """What superseded a memory, or what it superseded."""
+    own = [each for each in relations if each.type is RelationType.SUPERSEDES and each.source != each.target]
+    return [each.source for each in own if each.target == id] if after else [e.target for e in own if e.source == id]
+
+
+def _disputes(id: str, relations: Sequence[Relation]) -> list[str]:
+    ends = (each.source if each.target == id else each.target for each in relations if _contradicts(each))
+    return list(dict.fromkeys(end for end in ends if end != id))
+
+
+def _contradicts(relation: Relation) -> bool:
+    return relation.type is RelationType.CONTRADICTS
+
+
+def _ancestry(reader: Reader, after: dict[str, list[str]], at: int) -> dict[str, Memory]:
+    """The successors, and theirs in turn, by id; `after` learns what superseded each of them."""
+    known: dict[str, Memory] = {}
+    edge = {id for ends in after.values() for id in ends} - after.keys()
+    for _ in range(LONGEST_CHAIN):
+        if not edge:
+            break
+        memories = reader.memories.get(list(reader.memories.find(sorted(edge)).values()))
+        relations = reader.relations.find(list(memories))
+        for num, memory in memories.items():
+            known[memory.id] = memory
+            holding = [each for each in relations.get(num, ()) if _holds(each, at)]
+            after[memory.id] = _ends(memory.id, holding, after=True)
+        edge = {id for memory in memories.values() for id in after[memory.id]} - after.keys()
+    return known
+
+
+def _chain(id: str, after: Mapping[str, Sequence[str]]) -> list[str]:
+    chain: list[str] = []
+    while (ends := after.get(id)) and ends[-1] not in chain:
+        id = ends[-1]
+        chain.append(id)
+    return chain
+
+
+def _stale(memory: Memory, check: CitationCheck | None, at: int) -> str | None:
+    """Its validity has ended without a successor, or what it cites is no longer there."""
+    if check is not None and check.at <= at and check.stale:
+        return check.stale[0].reason or "a citation is stale"
+    if memory.valid_until is not None and memory.valid_until <= at and memory.status != "superseded":
+        return "its validity has ended"
+    return None

@@ -1,0 +1,135 @@
+"""The X-ray in short, for people and agents: the verdict, each result with why it came, what filters took, near misses.
+
+At most 40 lines: names instead of ids, and only what did something. The other formats have everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from recallens.model.snapshot import Budget, FilterTrace, NearMiss, Snapshot, XrayResult
+from recallens.model.terms import as_share, plain, shown_parts
+from recallens.model.times import moment
+from recallens.render.formats import counted, first_line, visible
+
+# Two lines each for the first results and one for a few more; with the rest of the page that makes 40 lines.
+EXPLAINED, LISTED = 6, 3
+FILTERS: Final = 7
+NEAR_MISSES: Final = 5
+TITLE_CHARACTERS: Final = 90
+NOTHING: Final = "Nothing here answers this."
+# The part of a score beside which each raw score is shown.
+_RAW: Final = {"vector": ("cosine", "cosine"), "bm25": ("bm25", "BM25")}
+
+
+def write(snapshot: Snapshot | None) -> str:
+    return "(no snapshot)" if snapshot is None else "\n".join(map(visible, _lines(snapshot)))
+
+
+def _lines(snapshot: Snapshot) -> Iterator[str]:
+    names = names_in(snapshot)
+    yield f"X-ray: {first_line(snapshot.query)}"
+    yield from verdict_lines(snapshot)
+    for view, error in islice(snapshot.degraded.items(), 1):
+        yield f"The {view} view failed: {first_line(error)}"
+    yield _spent(snapshot.budget) + f" Asked {moment(snapshot.capturedAt)} UTC in {snapshot.namespace}."
+    for result in snapshot.results[:EXPLAINED]:
+        yield f"{result.rank:>2} {_named(result)}{_remarks(result, names)}"
+        yield f"   {_sum(result)}"
+    for result in snapshot.results[EXPLAINED : EXPLAINED + LISTED]:
+        yield f"{result.rank:>2} {_named(result)}{_remarks(result, names)}"
+    if rest := snapshot.results[EXPLAINED + LISTED :]:
+        yield f"   and {len(rest)} more: {', '.join(result.handle or result.memoryId for result in rest)}"
+    if active := [trace for trace in snapshot.filters if trace.admitted < trace.considered or trace.exempt]:
+        yield "filters"
+        yield from (f" - {_filter(trace)}" for trace in active[:FILTERS])
+    if snapshot.nearMisses:
+        yield "near misses"
+        yield from (f" - {_near_miss(miss)}" for miss in snapshot.nearMisses[:NEAR_MISSES])
+    yield f"snapshot {snapshot.snapshotId}; the format `text` has everything"
+
+
+def verdict_lines(snapshot: Snapshot) -> Iterator[str]:
+    certificate, silence = snapshot.certificate or {}, snapshot.silence or {}
+    if snapshot.results and not certificate.get("abstention", {}).get("abstain"):
+        yield f"Answered by {_named(snapshot.results[0])}."
+    else:
+        shown: tuple[XrayResult | NearMiss, ...] = snapshot.results or snapshot.nearMisses
+        nearest = next((row for row in shown if row.memoryId == silence.get("nearest", row.memoryId)), None)
+        yield NOTHING + (f" Nearest: {_named(nearest)}." if nearest is not None else "")
+    if missing := silence.get("missing") or parts_missing(certificate):
+        yield f"Missing: {', '.join(f'“{first_line(name)}”' for name in missing)}."
+
+
+def parts_missing(certificate: Mapping[str, Any]) -> tuple[str, ...]:
+    """What of the question nothing speaks of. A question of one part that has an answer is spoken of in other words."""
+    parts = [one["text"] for one in certificate.get("requirements", ()) if one["kind"] == "question"]
+    whole = parts if len(parts) == 1 else ()
+    return tuple(name for name in certificate.get("missing", ()) if name not in whole)
+
+
+def _spent(budget: Budget) -> str:
+    used, tokens = budget.used or 0, budget.usedTokens or 0
+    if budget.unlimited and budget.tokens is None:
+        return f"{counted(used, 'character')}, {counted(tokens, 'token')}; no limit."
+    characters = "" if budget.unlimited else f" of {budget.chars:,}"
+    room = "" if budget.tokens is None else f" of {budget.tokens:,}"
+    return f"{used:,}{characters} characters, {tokens:,}{room} tokens."
+
+
+def names_in(snapshot: Snapshot) -> Mapping[str, str]:
+    """The handle of every memory that the snapshot names, by id."""
+    rows: tuple[XrayResult | NearMiss, ...] = (*snapshot.results, *snapshot.nearMisses)
+    shown = {row.memoryId: row.handle for row in rows if row.handle}
+    return {id: name.split(" ", 1)[0] for id, name in snapshot.names.items()} | shown
+
+
+def _named(row: XrayResult | NearMiss) -> str:
+    """Handle, title and how likely it is to help; a text that is withheld has no title but its id."""
+    title = "" if row.title == row.memoryId else first_line(row.title, TITLE_CHARACTERS)
+    name = " ".join(filter(None, (row.handle or row.memoryId, title)))
+    return name if row.relevance is None else f"{name} (relevance {as_share(row.relevance)})"
+
+
+def _remarks(result: XrayResult, names: Mapping[str, str]) -> str:
+    """Who served it, how old it is, and whatever speaks against it."""
+    remarks = [plain(result.servedBy)] if result.servedBy else []
+    if (origin := result.provenance) is not None:
+        remarks += [f"{origin.source}, {(origin.created or '')[:10]}"]
+        remarks += ["replaces an older one"] * (origin.correctionState == "correction")
+        remarks += [f"! {reason}" for reason in origin.safetyReasons]
+    if result.conflicts is not None:
+        against = ", ".join(names.get(id, id) for id in result.conflicts.memories)
+        remarks += [f"! {'; '.join(result.conflicts.reasons)}" + (f": {against}" if against else "")]
+    if result.graphPath:
+        remarks.append("by way of " + " → ".join(names.get(id, id) for id in result.graphPath[:-1]))
+    return f" · {' · '.join(remarks)}" if remarks else ""
+
+
+def _sum(result: XrayResult) -> str:
+    """The score as the sum of its parts, with the raw cosine and BM25 beside theirs."""
+    raw = result.rawScores or {}
+    parts = {name: value for name, value in result.scoreDecomposition.items() if name != "final"}
+    score = result.scoreDecomposition["final"]
+    text = f"{score:.2f} ="
+    for place, (name, hundredths) in enumerate(shown_parts(parts, score)):
+        sign = " −" if hundredths < 0 else " +" if place else ""
+        key, label = _RAW.get(name, ("", ""))
+        beside = f" ({label} {raw[key]:.2f})" if key in raw else ""
+        text += f"{sign} {plain(name)} {abs(hundredths) / 100:.2f}{beside}"
+    return text
+
+
+def _filter(trace: FilterTrace) -> str:
+    cut = f"kept out {trace.considered - trace.admitted} of {trace.considered}"
+    spared = f"let {trace.exempt} through that fail it" if trace.exempt else ""
+    what = ", ".join(filter(None, (cut if trace.admitted < trace.considered else "", spared)))
+    return f"{trace.name} {what}" + (f": {first_line(trace.reason)}" if trace.reason else "")
+
+
+def _near_miss(miss: NearMiss) -> str:
+    said = " (relevance" if miss.unit == "relevance" else None  # its reason says it
+    name = _named(miss) if said is None else _named(miss).split(said)[0]
+    return f"{name}: {first_line(miss.reason or miss.keptOutBy)}"

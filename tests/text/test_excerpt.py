@@ -1,0 +1,47 @@
+"""Excerpts: the sentences that answer, whole, within so many tokens."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recallens.text.excerpt import answering
+from recallens.text.token_count import count_tokens
+
+CACHE = (
+    "We argued about the cache for weeks. Kim wanted Redis, Lee wanted memory. In the end lookups of parcels are kept"
+    " for fifteen minutes. Anything longer showed stale positions to customers. The queue is not affected. Reviews"
+    " happened on Tuesday and everyone agreed."
+)
+DEPLOY = (
+    "배포는 매주 목요일 오후 세 시에 한다. 담당자는 김민수이고 대리인은 이영희다. 장애가 나면 즉시 이전 버전으로 "
+    "되돌린다. 되돌리는 데는 평균 4분이 걸린다. 결제 서비스는 금요일에 배포하지 않는다. 모든 배포는 기록된다."
+)
+
+
+def test_a_text_that_fits_stays_as_it_is():
+    assert answering(" Short.\n\nTwo lines. ", "anything", tokens=20) == "Short.\n\nTwo lines."
+
+
+def test_the_sentence_that_answers_is_whole():
+    assert "lookups of parcels are kept for fifteen minutes." in answering(CACHE, "parcel lookups", tokens=30)
+    assert answering(DEPLOY, "담당자가 누구야?", tokens=20) == "… 담당자는 김민수이고 대리인은 이영희다. …"
+
+
+def test_what_is_left_out_shows_as_an_ellipsis():
+    shown = answering(CACHE, ("weeks", "queue"), tokens=18)
+    assert shown == "We argued about the cache for weeks. … The queue is not affected. …"
+
+
+def test_a_long_sentence_is_cut_at_words_around_the_match():
+    shown = answering("alpha " * 300 + "the needle is 42 " + "omega " * 300, "where is the needle", tokens=30)
+    assert "the needle is 42" in shown
+    assert shown.startswith("… alpha ")
+    assert shown.endswith("omega …")
+
+
+def test_without_a_match_the_beginning_is_read():
+    assert answering(CACHE, "zebra", tokens=30).startswith("We argued about the cache for weeks.")
+
+
+@given(st.text(st.sampled_from("ab 가나.\n?한"), max_size=400), st.text(max_size=20), st.integers(5, 60))
+def test_the_room_is_never_exceeded(text: str, question: str, room: int):
+    assert count_tokens(answering(text, question, tokens=room)) <= room
