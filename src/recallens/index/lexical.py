@@ -119,6 +119,7 @@ class BoundLexical(Struct, eq=False):
     _code: Sequence[int] = ()
     _scored: ScoredRows | None = None
     _share: tuple[IntArray, BoolArray, float] | None = None
+    _paired: tuple[IntArray, FloatArray] | None = None
     name: str = "lexical"
 
     @property
@@ -204,7 +205,12 @@ class BoundLexical(Struct, eq=False):
         return held
 
     def pairs(self, rows: IntArray) -> FloatArray:
-        """BM25 of the query's neighbouring words where a row holds them side by side."""
+        """BM25 of the query's neighbouring words where a row holds them side by side. Score and relevance both ask."""
+        if self._paired is None or self._paired[0] is not rows:
+            self._paired = rows, self._pairs(rows)
+        return self._paired[1]
+
+    def _pairs(self, rows: IntArray) -> FloatArray:
         _ = self._matches
         worth = self._worth
         neighbours = [
