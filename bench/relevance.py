@@ -6,8 +6,10 @@ Three kinds of questions are asked of each set: its own, in the whole store; its
 of them without their answer; and questions of the other sets, which nothing there answers. `--gather` asks them all
 again, which takes minutes; otherwise what bench/cache holds is used.
 
-The weights are fitted where what nothing answers weighs most, so that they tell an answer from none; then the whole is
-stretched and shifted, which changes no order, to be right as a probability where most questions have an answer.
+Notes, turns of a talk and turns of a chat have weights of their own, fitted on the sets that consist of them. They are
+fitted where what nothing answers weighs much, so that they tell an answer from none; then the whole is stretched and
+shifted, which changes no order, to be right as a probability where most questions have an answer. A set that is left
+out is judged by the weights of the others of its company; the only one of a company, by those of all others.
 """
 
 from __future__ import annotations
@@ -29,18 +31,17 @@ from recallens.evaluate.encoder_cache import cached_encoder
 from recallens.evaluate.harness import PreparedUnits, filled
 from recallens.evaluate.metrics import calibration_error
 from recallens.model.verdict import Judgement
-from recallens.recall.judgement import BY_MEANING, BY_WORDS, Model
-from recallens.recall.select import LEAST_BESIDE, LEAST_TURN
+from recallens.recall.judgement import BY_MEANING, BY_WORDS, SHARE_OF_CODE, Company, Model
 
 SETS = (
     "locomo-dev", "longmemeval-dev-pooled", "beam-100k", "scifact", "cosqa-dev", "hotpotqa", "korquad-dev",
     "react-ko2en", "git-k8s-docs",
 )  # fmt: skip
-CONVERSATIONS = ("locomo-dev", "longmemeval-dev-pooled", "beam-100k")
+TURNS = {"locomo-dev": Company.TALK, "longmemeval-dev-pooled": Company.CHAT, "beam-100k": Company.CHAT}
+CODE = ("cosqa-dev",)
 CACHE = Path(__file__).parent / "cache"
-QUESTIONS, FOREIGN, SMALL_STORES, SMALL = 200, 60, 30, (5, 12, 40)
-HAYSTACKS = 6
-ROWS = 40
+QUESTIONS, FOREIGN, SMALL_STORES, SMALL = 300, 100, 40, (5, 12, 40)
+ROWS = 50
 Rows = dict[str, np.ndarray]
 
 
@@ -74,7 +75,6 @@ def gathered(name: str, *, vectors: bool) -> Rows:
     dataset, encoder = data(name), cached_encoder(load({})) if vectors else None
     own = [question for question in dataset.questions if dataset.is_judged(question) or not question.answerable]
     own = chosen.sample(own, min(QUESTIONS, len(own)))
-    dataset = _fewer(dataset, chosen)
     others = [question for other in SETS if other != name for question in data(other).questions[:FOREIGN]]
     foreign = [replace(q, answerable=False, at=None) for q in chosen.sample(others, FOREIGN)]
     tables = list(_asked(dataset, own, encoder, "own", foreign))
@@ -82,11 +82,6 @@ def gathered(name: str, *, vectors: bool) -> Rows:
         tables += _asked(*_small(dataset, chosen, SMALL[at % len(SMALL)]), encoder, "small", ())
     names = dict.fromkeys(name for table in tables for name in table)
     return {name: np.concatenate([table[name] for table in tables if len(table["rank"])]) for name in names}
-
-
-def _fewer(dataset: Dataset, chosen: random.Random) -> Dataset:
-    """Of the haystacks a few."""
-    return replace(dataset, haystacks=tuple(chosen.sample(dataset.haystacks, min(HAYSTACKS, len(dataset.haystacks)))))
 
 
 def _small(dataset: Dataset, chosen: random.Random, size: int) -> tuple[Dataset, list[JudgedQuestion]]:
@@ -123,10 +118,16 @@ def _asked(
 # ── the fit ──
 
 MEANING, WORDS = "vectors", "words"
-SIGNALS = {MEANING: tuple(BY_MEANING.weights), WORDS: tuple(BY_WORDS.weights)}
-TELLING_APART = {"own": 1.0, "small": 1.0, "foreign": 3.0}
+MODELS = {MEANING: BY_MEANING, WORDS: BY_WORDS}
+# What each kind of question weighs. Words alone tell little apart, so there what nothing answers weighs more; chats are
+# about anything, and the more it weighs the less of what is right in them is left.
+TELLING_APART = {
+    Company.NOTE: {"own": 1.0, "small": 1.0, "foreign": 2.0}, Company.TALK: {"own": 1.0, "small": 0.5, "foreign": 1.0},
+    Company.CHAT: {"own": 1.0, "small": 0.5, "foreign": 0.5},
+}  # fmt: skip
+TELLING_BY_WORDS = {**TELLING_APART, Company.NOTE: {"own": 1.0, "small": 1.0, "foreign": 3.0}}
 AS_PROBABILITY = {"own": 1.0, "small": 0.3, "foreign": 0.3}
-PENALTY, STEPS = 2.0, 40
+PENALTY, STEPS = {MEANING: 2.0, WORDS: 80.0}, 40
 FIRST = 5
 
 
@@ -140,11 +141,15 @@ class Gathered:
             read = np.bincount(question, weights=~np.isnan(rows["cosine"])) > 0
             rows = {column: values[read[question]] for column, values in rows.items()}
         order = np.lexsort((rows["rank"], rows["question"]))
+        self.name, self.model, self.company = name, model, TURNS.get(name, Company.NOTE)
         self.rows = {column: values[order] for column, values in rows.items()}
         _, self.starts = np.unique(self.rows["question"], return_index=True)
-        self.signals = np.stack([np.nan_to_num(self.rows[signal]) for signal in SIGNALS[model]], axis=1)
         self.right = self.rows["right"].astype(np.float64)
         self.own = (self.rows["kind"] == "own") & (self.rows["gold"] > 0)
+
+    def signals(self, company: Company) -> np.ndarray:
+        """Those that the weights of this company are for."""
+        return np.stack([np.nan_to_num(self.rows[name]) for name in MODELS[self.model][company].weights], axis=1)
 
     def weights(self, shares: Mapping[str, float]) -> np.ndarray:
         """Each kind of question weighs its share, whatever the number of its questions and rows."""
@@ -180,16 +185,22 @@ def logistic(x: np.ndarray, y: np.ndarray, weight: np.ndarray, penalty: float) -
     return np.array([b[0] - slopes @ mean, *slopes])
 
 
-def fitted(sets: Sequence[Gathered]) -> np.ndarray:
-    x, y = np.concatenate([own.signals for own in sets]), np.concatenate([own.right for own in sets])
-    telling = logistic(x, y, np.concatenate([own.weights(TELLING_APART) for own in sets]), PENALTY)
+def fitted(sets: Sequence[Gathered], company: Company) -> np.ndarray:
+    model = sets[0].model
+    x, y = np.concatenate([own.signals(company) for own in sets]), np.concatenate([own.right for own in sets])
+    said = x.std(axis=0) > 1e-9  # what none of the sets says has no weight
+    apart = (TELLING_APART if model == MEANING else TELLING_BY_WORDS)[company]
+    telling = np.zeros(1 + x.shape[1])
+    telling[np.r_[True, said]] = logistic(
+        x[:, said], y, np.concatenate([own.weights(apart) for own in sets]), PENALTY[model]
+    )
     odds = telling[0] + x @ telling[1:]
     shift, stretch = logistic(odds[:, None], y, np.concatenate([own.weights(AS_PROBABILITY) for own in sets]), 1e-3)
     return np.array([shift + stretch * telling[0], *(stretch * telling[1:])])
 
 
 def probability(weights: np.ndarray, own: Gathered) -> np.ndarray:
-    return 1.0 / (1.0 + np.exp(-(weights[0] + own.signals @ weights[1:])))
+    return 1.0 / (1.0 + np.exp(-(weights[0] + own.signals(own.company) @ weights[1:])))
 
 
 # ── what it is worth ──
@@ -200,21 +211,24 @@ def error_of(own: Gathered, relevance: np.ndarray) -> float:
     return calibration_error(list(zip(relevance[first].tolist(), (own.right[first] > 0).tolist(), strict=True)))
 
 
-def delivered(own: Gathered, relevance: np.ndarray, least: float, beside: float) -> dict[str, float]:
-    """Precision over today's, the share of today's recall that is left, results a question, and how much is silent."""
+def delivered(own: Gathered, relevance: np.ndarray, model: Model) -> dict[str, float]:
+    """Precision over the literal count's, the share of its recall that is left, results a question, and silence."""
+    share = max(model.share, SHARE_OF_CODE) if own.name in CODE else model.share
     before, after = np.zeros(2), np.zeros(2)
     recall, asked, silent, foreign = [], 0, 0, []
     for kind in ("own", "foreign"):
         for question in own.questions(kind):
-            first = own.rows["rank"][question] < own.rows["k"][question]
-            right, likely = own.right[question][first], relevance[question][first]
-            kept = likely >= (beside if likely.max() >= least else 2.0)
+            asked_for = int(own.rows["k"][question][0])
+            right, likely = own.right[question], relevance[question]
+            kept = likely >= (share * np.sqrt(likely.max()) if likely.max() >= model.least else 2.0)
+            kept &= np.cumsum(kept) <= asked_for
             if kind == "foreign":
                 foreign.append(not kept.any())
             elif (gold := own.rows["gold"][question][0]) > 0:
-                before += right.sum(), len(right)
+                first = right[:asked_for]
+                before += first.sum(), len(first)
                 after += right[kept].sum(), kept.sum()
-                recall.append((right.sum() / gold, right[kept].sum() / gold))
+                recall.append((first.sum() / gold, right[kept].sum() / gold))
                 asked, silent = asked + 1, silent + (not kept.any())
     all_recall, kept_recall = np.mean(recall, axis=0)
     return {
@@ -223,18 +237,24 @@ def delivered(own: Gathered, relevance: np.ndarray, least: float, beside: float)
     }  # fmt: skip
 
 
-def report(sets: Mapping[str, Gathered], model: str, current: Model) -> None:
-    weights = fitted(list(sets.values()))
-    print(f"{model}: bias {weights[0]:.2f}")
-    print("   ", {signal: round(float(weight), 2) for signal, weight in zip(SIGNALS[model], weights[1:], strict=True)})
-    print("calibration error of each set: fitted with it, left out; what is delivered of it")
-    for name, own in sets.items():
-        without = fitted([other for other_name, other in sets.items() if other_name != name])
-        left_out, within = probability(without, own), probability(weights, own)
-        floor = LEAST_TURN if name in CONVERSATIONS else LEAST_BESIDE
-        figures = delivered(own, within, current.least, floor)
-        told = " ".join(f"{figure} {value:.2f}" for figure, value in figures.items())
-        print(f"{name:24} {error_of(own, within):.3f} {error_of(own, left_out):.3f} | {told}", flush=True)
+def report(sets: Sequence[Gathered]) -> None:
+    for company in Company:
+        of_company = [own for own in sets if own.company is company]
+        if not of_company:
+            continue
+        model = MODELS[of_company[0].model][company]
+        weights = fitted(of_company, company)
+        told = {signal: round(float(weight), 2) for signal, weight in zip(model.weights, weights[1:], strict=True)}
+        print(f"{company}, by {of_company[0].model}: bias {weights[0]:.2f}\n    {told}")
+        print("calibration error of each set: fitted with it, left out; what is delivered of it")
+        for own in of_company:
+            others = [other for other in of_company if other is not own] or [
+                other for other in sets if other is not own
+            ]
+            within = probability(weights, own)
+            left_out = probability(fitted(others, company), own) if others else within
+            figures = " ".join(f"{figure} {value:.2f}" for figure, value in delivered(own, within, model).items())
+            print(f"{own.name:24} {error_of(own, within):.3f} {error_of(own, left_out):.3f} | {figures}", flush=True)
 
 
 def main() -> None:
@@ -248,8 +268,8 @@ def main() -> None:
             kept = CACHE / f"relevance-{name}-{'vectors' if vectors else 'words'}.npz"
             if options.gather or not kept.exists():
                 np.savez_compressed(kept, **gathered(name, vectors=vectors))
-    for name, model in ((MEANING, BY_MEANING), (WORDS, BY_WORDS)):
-        report({own: Gathered(own, name) for own in options.sets}, name, model)
+    for model in MODELS:
+        report([Gathered(name, model) for name in options.sets])
 
 
 if __name__ == "__main__":

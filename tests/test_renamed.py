@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recallens import config, renamed
+from recallens import config, project_file, renamed
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, UnknownOption
 
@@ -22,8 +22,8 @@ def test_an_old_project_file_is_named_with_its_new_name(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     with pytest.raises(InvalidInput, match=r"is called .*\.recallens\.toml now"):
         config.load(environ={}, folder=tmp_path / "inner")
-    (tmp_path / config.PROJECT_FILE).write_text('store = "b.db"')
-    assert config.load(environ={}, folder=tmp_path / "inner").store == str(tmp_path / "b.db")
+    (tmp_path / project_file.NAME).write_text('project = "b"')
+    assert config.load(environ={}, folder=tmp_path / "inner").project == "b"
 
 
 def test_an_old_user_file_is_named_with_its_new_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from recallens.engine import Engine
-from recallens.errors import InvalidInput
+from recallens.errors import EditConflict, InvalidInput
 from recallens.ingest.draft import Draft
 from recallens.model.memory import IdSource, Kind, Sector, Tier
 from recallens.model.salience import DAY_MS
@@ -169,7 +169,7 @@ def populate(engine: Engine, world: World, *, ask_between: bool = False) -> list
     for old, new, at in world.supersessions:
         try:
             engine.supersede(ids[old], ids[new], at=at)
-        except InvalidInput:  # itself, or a circle
+        except (InvalidInput, EditConflict):  # itself, a circle, or what something else has replaced
             continue
     for place in world.confirmed:
         engine.confirm(ids[place])

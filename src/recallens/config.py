@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from recallens import renamed
+from recallens import project_file, renamed
 from recallens.errors import InvalidInput
 
-PROJECT_FILE = ".recallens.toml"
 PREFIX = "RECALLENS_"
 DEFAULT_SOURCE = "default"
 # Settings that name a place: in a file they are relative to that file.
@@ -61,6 +60,13 @@ ABOUT: Mapping[str, str] = {
 }
 
 
+def make_private(folder: Path) -> None:
+    """Make the folder, and those above it that are missing, for the owner's eyes alone."""
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    for each in reversed(missing):
+        each.mkdir(mode=0o700, exist_ok=True)
+
+
 def data_home() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
 
@@ -75,15 +81,23 @@ def default_store() -> Path:
     return store if store.exists() else renamed.old_default_store(data_home()) or store
 
 
+def trusted_files() -> Path:
+    """The list of the project files that were trusted."""
+    return config_home() / "recallens" / "trusted.json"
+
+
 def load(
     flags: Mapping[str, Any] | None = None, *, environ: Mapping[str, str] | None = None, folder: Path | None = None
 ) -> Settings:
     """The settings in force here. A flag of None was not given."""
     user_file = config_home() / "recallens" / "config.toml"
     renamed.refuse_old_file(config_home() / renamed.FOLDER / "config.toml", user_file)
-    layers: list[tuple[str, Mapping[str, Any]]] = [
-        (str(path), _read(path)) for path in (user_file, _project_file(folder)) if path
-    ]
+    layers: list[tuple[str, Mapping[str, Any]]] = [(str(user_file), _read(user_file)[1])]
+    project = project_file.find(folder or Path.cwd(), Path.home())
+    if project is not None:
+        text, said = _read(project)
+        project_file.refuse_untrusted(project, text, [name for name in said if name in _names()], trusted_files())
+        layers.append((str(project), said))
     layers.append(("environment", _from_environment(os.environ if environ is None else environ)))
     layers.append(("flag", {name: value for name, value in (flags or {}).items() if value is not None}))
     values: dict[str, Any] = {"store": str(default_store())}
@@ -100,29 +114,22 @@ def _names() -> dict[str, Any]:
     return {f.name: f.type for f in fields(Settings) if f.name != "sources"}
 
 
-def _project_file(folder: Path | None) -> Path | None:
-    here = (folder or Path.cwd()).resolve()
-    for candidate in (here, *here.parents):
-        renamed.refuse_old_file(candidate / renamed.PROJECT_FILE, candidate / PROJECT_FILE)
-        if (candidate / PROJECT_FILE).is_file():
-            return candidate / PROJECT_FILE
-    return None
-
-
-def _read(path: Path) -> Mapping[str, Any]:
+def _read(path: Path) -> tuple[str, Mapping[str, Any]]:
+    """The text of a file of settings, and the settings."""
     if not path.is_file():
-        return {}
+        return "", {}
     import tomllib  # late: most commands run without a file of settings
 
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        values = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read as TOML ({error})", hint="Mend it or move it away.") from error
     for place in _PLACES:
         # A relative path in a file means relative to that file, wherever the command is run.
         if isinstance(values.get(place), str):
             values[place] = str(path.parent / Path(values[place]).expanduser())
-    return values
+    return text, values
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:

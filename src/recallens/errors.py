@@ -5,6 +5,7 @@ RecallensError                 exit 1
 │   └── UnknownOption                   one value out of a closed set
 ├── NotFound                   exit 3   no such memory, session, namespace or store
 │   └── StoreMissing
+├── EditConflict               exit 7   another has changed it meanwhile; nothing was changed
 ├── StoreError                 exit 4   the store cannot be used as it is; nothing was changed
 │   ├── StoreTooNew
 │   ├── StoreReadOnly
@@ -58,6 +59,10 @@ class NotFound(RecallensError):
 
 class StoreMissing(NotFound):
     pass
+
+
+class EditConflict(RecallensError):
+    exit_code = 7
 
 
 class StoreError(RecallensError):

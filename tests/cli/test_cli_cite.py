@@ -11,8 +11,8 @@ def test_check_tells_each_verdict_and_marks_on_request(home: Path, run: Run, ask
     (home / "app.py").write_text("TTL = 60\n", encoding="utf-8")
     id = remember("토큰 캐시는 60초 동안 유지된다", "--cite", "file:app.py:1", "--cite", "file:gone.py")
     shown = run("cite", "check", id, "--root", home).stdout
-    assert f"{id}  verified  app.py:1\n" in shown
-    assert f"{id}  stale     gone.py: gone.py does not exist\n" in shown
+    assert "m1  verified   app.py:1\n" in shown
+    assert "m1  stale      gone.py: gone.py does not exist\n" in shown
     assert shown.endswith("2 citations of 1 memory: 1 verified, 1 stale, 0 unknown\n")
     assert "citationCheck" not in ask("show", id)
     record = ask("cite", "check", "--all", "--root", home, "--mark")
@@ -24,7 +24,7 @@ def test_check_tells_each_verdict_and_marks_on_request(home: Path, run: Run, ask
     }
     assert ask("show", id)["citationCheck"]["verdict"] == "stale"
     assert "gone.py (stale: gone.py does not exist)" in run("show", id).stdout
-    assert "stale-citation: gone.py does not exist" in run("xray", "토큰 캐시").stdout
+    assert "! stale: gone.py does not exist" in run("xray", "토큰 캐시").stdout
 
 
 def test_without_a_workspace_it_says_so(run: Run, remember: Remember) -> None:

@@ -126,7 +126,7 @@ def test_a_damaged_store(run: Run, remember: Any, store: Path) -> None:
             file.seek(page * 4096)
             file.write(b"\xa5" * 4096)
     failed = run("doctor", code=4)
-    assert "put a copy made by `recallens backup` in its place" in failed.stdout + failed.stderr
+    assert "recallens restore --from BACKUP" in failed.stdout + failed.stderr
     assert run("list", code=4).stderr.startswith("error: ")
 
 

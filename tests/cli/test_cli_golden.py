@@ -76,6 +76,11 @@ def test_a_sweep_is_a_row_each_and_repeats_make_combinations(run: Run, golden: P
             {"mode": "keyword", "weight:bm25": "2", "beta": "0"},
         )
     ]
+    blends = lines(run("eval", golden, "--sweep", "blend=0,1", "--sweep", "chunk_level=true,false", "--json").stdout)
+    assert [(one["preset"], one["options"]) for one in blends] == [
+        ("fusion", {"blend": blend, "chunk_level": level}) for blend in ("0", "1") for level in ("true", "false")
+    ]
+    run("eval", golden, "--sweep", "chunk_level=yes", code=2)
     presets = lines(run("eval", golden, "--sweep", "preset=bm25,dense", "--json").stdout)
     assert [one["preset"] for one in presets] == ["bm25", "dense"]
     assert "against bm25" in run("eval", golden, "--sweep", "preset=bm25,dense").stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -90,3 +91,31 @@ def test_init_names_an_encoder_that_fits_a_korean_store_better(
     finally:
         listening.shutdown()
         listening.server_close()
+
+
+def test_an_imported_session_with_a_summary_is_medium_term_memory(run: Run, ask: Ask, home: Path) -> None:
+    lines = [
+        {"type": "session", "id": f"s-{topic}", "title": title, "summary": summary, "endedAt": "2026-05-02"}
+        for topic, title, summary in (
+            ("lock", "Warehouse door locks", "We agreed that couriers open the dock with a one-time PIN."),
+            ("ko", "창고 출입", "기사님은 일회용 번호로 도크를 열기로 했다."),
+        )
+    ]
+    lines += [{"content": f"An unrelated remark number {at} about the weather"} for at in range(30)]
+    lines.append({"type": "session", "id": "s-bare", "title": "Nothing was summed up"})
+    file = home / "talk.jsonl"
+    file.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
+    for _ in range(2):  # loaded again, nothing is kept twice
+        run("remember", "--jsonl", file)
+    for question, told in (("one-time PIN for the dock", "one-time PIN"), ("도크는 어떻게 열어?", "일회용 번호")):
+        record = ask("retrieve", question)
+        assert [chunk["source"] for chunk in record["selectedChunks"]] == ["medium-term-memory"]
+        assert told in record["selectedChunks"][0]["content"]
+        assert told in run("search", question).stdout
+    assert ask("stats")["by"]["kind"]["summary"] == 2  # the recaps, each of them once
+
+    lines[0]["summary"] = "Couriers open the dock with their badge now."
+    file.write_text(json.dumps(lines[0]), encoding="utf-8")
+    run("remember", "--jsonl", file)
+    assert "badge" in ask("retrieve", "how do couriers open the dock")["selectedChunks"][0]["content"]
+    assert "with a one-time PIN" not in run("search", "one-time PIN for the dock").stdout

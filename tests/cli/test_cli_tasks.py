@@ -41,6 +41,7 @@ def test_two_processes_share_a_task(ask: Ask, remember: Remember) -> None:
     id = remember("Warm the cache before the deploy")
     assert spawn("task", "start", "Deploy", "--id", "d-1").stdout == "started d-1\n"
     assert spawn("search", "cache", "--task", "d-1").returncode == 0
+    assert spawn("task", "log", "d-1", f"as {id} says").returncode == 0
     assert json.loads(spawn("task", "end", "d-1", "--reward", "1", "--json").stdout)["reward"] == 1.0
     assert ask("show", id)["uplift"]["tasks"] == 1
 

@@ -41,7 +41,8 @@ def test_the_report_as_a_record(ask: Ask, notes: Notes) -> None:
     assert one == {
         "name": "wiki", "root": str(notes.root), "added": ["cache.md", "ops/배포.md"], "changed": [], "renamed": [],
         "removed": [], "unchanged": 0, "errors": [{"path": "bad.md", "reason": "it is UTF-16; save it as UTF-8"}],
-        "skipped": [], "droppedScopes": [], "sections": {"indexed": 2, "kept": 0, "removed": 0},
+        "warnings": [], "skipped": [], "leftOut": [], "droppedScopes": [],
+        "sections": {"indexed": 2, "kept": 0, "removed": 0},
     }  # fmt: skip
     notes.move("cache.md", "caching.md")
     notes.remove("bad.md")

@@ -394,7 +394,7 @@ def test_why_not_gives_the_command_that_brings_it_in(
     words = confirmed(run, id, record)
     assert added is None or added in words
     shown = run(*asked).stdout
-    assert record["sentence"] in shown
+    assert record["sentence"].replace(id, "m2") in shown
     assert f"- {blocker} (in " in shown
     assert re.search(rf"as running it has confirmed:\n  {re.escape(record['command'])}\n", shown)
 
@@ -417,13 +417,13 @@ def test_why_not_of_what_is_there_unknown_or_beyond_a_query(run: Run, ask: Ask, 
     assert ask("why-not", id, "broker") == {
         "outcome": "returned", "memoryId": id, "rank": 1, "sentence": f"{id} is in the results already: it is 1st.",
     }  # fmt: skip
-    assert run("why-not", id, "broker").stdout == f"{id} is in the results already: it is 1st.\n"
+    assert run("why-not", id, "broker").stdout == "m1 is in the results already: it is 1st.\n"
     assert "no memory '01AAAAAAAAAAAAAAAAAAAAAAAA'" in run("why-not", "01AAAAAAAAAAAAAAAAAAAAAAAA", "x", code=3).stderr
     assert "the query is empty" in run("why-not", id, code=2).stderr
     assert "Usage: recallens why-not" in run("why-not", id, " ", code=2).stderr
     run("forget", id)
     shown = run("why-not", id, "broker").stdout
-    assert f"No change to the query brings it in. `recallens restore {id}` " in shown
+    assert "No change to the query brings it in. `recallens restore m1` " in shown
     assert "confirmed" not in shown
     run("init", "--namespace", "bare")
     run("why-not", id, "broker", "--namespace", "bare", code=3)
@@ -435,6 +435,20 @@ def test_why_not_says_by_how_much(run: Run, sample: Path, ask: Ask) -> None:
     shown = run("why-not", other, "배포 절차", "--all", "-k", "1", "--now", NOW).stdout
     assert len(found) == 2
     assert "missed by:\n- rank: by its score it would be" in shown
+
+
+def test_an_xray_within_a_budget_is_that_of_the_search(run: Run, remember: Remember) -> None:
+    remember("The ramp lift carries 1,800 kilograms according to its plate")
+    remember("The ramp lift carries only 1,200 kilograms, says the report of the inspector")
+    asked = ("how much can the ramp lift carry", "--all")
+    for budget in (120, 250, 400, 800):
+        found = run("search", *asked, "--no-record", "--budget", str(budget)).stdout
+        shown = run("xray", *asked, "--budget", str(budget)).stdout
+        assert [f" {at} m" in shown for at in (1, 2)] == [f"{at}  m" in found for at in (1, 2)]
+    none = run("xray", *asked, "--tokens", "10").stdout
+    assert "What answers this does not fit the budget" in none
+    assert "Nothing here" not in none
+    assert "Missing" not in none
 
 
 def test_without_capture_every_way_to_an_xray_says_that_there_is_none(

@@ -12,6 +12,8 @@ from recallens.store.sqlite.migrations import MIGRATIONS
 from recallens.store.sqlite.store import SqliteStore
 from standing import START_MS
 
+LATER = ("review TEXT", "days_told INTEGER NOT NULL DEFAULT 0")
+
 
 def test_vectors_from_before_there_were_parts_are_the_first_part(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -19,7 +21,11 @@ def test_vectors_from_before_there_were_parts_are_the_first_part(tmp_path: Path)
         old = SqliteStore(tmp_path / "old.db", create=True)
         with old.write("n") as tx:
             tx.ensure(START_MS)
+            for column in LATER:  # which a new memory is written with
+                old.connection.execute(f"ALTER TABLE memories ADD COLUMN {column}")
             nums = tx.memories.insert([row(0, "a"), row(1, "b")])
+            for column in LATER:
+                old.connection.execute(f"ALTER TABLE memories DROP COLUMN {column.split()[0]}")
         old.connection.executemany(
             "INSERT INTO vectors (num, encoder, ns, seq, vector) VALUES (?, ?, 1, 1, ?)",
             [(num, ENCODER, str(num).encode()) for num in nums],

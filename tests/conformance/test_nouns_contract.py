@@ -5,17 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from msgspec import structs
 from test_store_contract import ENCODER, STORES, row, store, written
 
 from recallens.errors import NotFound
 from recallens.model.audit import KeptAnswer, Token, chained
-from recallens.model.citation import Checked, CitationCheck, CommitCitation, FileCitation, Standing, citation_to_json
+from recallens.model.citation import (
+    Checked,
+    CitationCheck,
+    CitedLines,
+    CommitCitation,
+    FileCitation,
+    Standing,
+    Worktree,
+    citation_to_json,
+)
 from recallens.model.memory import Artifact, Document, Event, EventKind, Relation, RelationType, Session, Status, Usage
 from recallens.model.salience import DAY_MS
 from recallens.model.task import Task
-from recallens.model.vault import Link, Placed, Seen, VaultFile, VaultOptions
+from recallens.model.vault import Link, NoteEnding, NoteLife, Placed, Seen, VaultFile, VaultOptions
 from recallens.store.protocols import Store, Writer
-from recallens.store.records import Listing, MovedSection, NewSection, ReplacedSection
+from recallens.store.records import Listing, MovedSection, NewSection, ReplacedSection, SectionFacts
 from standing import START_MS
 
 __all__ = ["STORES", "store"]  # the fixture
@@ -119,7 +129,7 @@ def test_memories_are_found_by_their_state(store: Store) -> None:
     with store.read("n") as reader:
         assert reader.memories.with_status(["forgotten", "rejected"]) == [b]
         assert reader.memories.awaiting_review() == [a]
-        assert reader.memories.scoped("here") == [a, b, c]
+        assert sorted(reader.memories.scoped()) == [("here", a), ("here", b), ("here", c)]
         assert reader.memories.crafts("skill", "p") == [(skill, "Cut")]
         assert reader.memories.crafts("skill", None) == []
         assert reader.memories.around(c, 5, 5) == ([a], [])
@@ -151,10 +161,10 @@ def test_a_window_is_bounded_by_time_and_limit_and_holds_back_what_is_withheld(s
     (withheld,) = written(store, "f", first=9, scopes=("here",))
     with store.read("n") as reader:
         window = reader.memories.window
-        assert window(nums[2], 100, 10, "here") == (nums[:2], nums[3:])
-        assert window(nums[2], 100, 10, "elsewhere") == (nums[:2], [*nums[3:], withheld])
-        assert window(nums[2], 1, 10, "here") == ([nums[1]], [nums[3]])
-        assert window(nums[2], 100, 1, "here") == ([nums[1]], [nums[3]])
+        assert window(nums[2], 100, 10, ["elsewhere"]) == (nums[:2], nums[3:])
+        assert window(nums[2], 100, 10, ["here"]) == (nums[:2], [*nums[3:], withheld])
+        assert window(nums[2], 1, 10, []) == ([nums[1]], [nums[3]])
+        assert window(nums[2], 100, 1, []) == ([nums[1]], [nums[3]])
 
 
 # ── terms, vectors, relations ──
@@ -181,6 +191,12 @@ def test_a_memory_may_have_a_vector_for_each_part(store: Store) -> None:
     with store.read("n") as reader:
         assert list(reader.vectors.changes(ENCODER, 0)) == [(one, 0, b"cccc"), (one, 1, b"bbbb")]
     with store.write_all() as whole:
+        whole.at("n").vectors.put("other@1/2/none", [(one, 0, b"dddd")])
+        whole.drop_other_vectors(ENCODER)  # not while a memory waits for its own
+        assert list(whole.at("n").vectors.changes("other@1/2/none", 0)) == [(one, 0, b"dddd")]
+        whole.at("n").vectors.put(ENCODER, [(two, 0, b"eeee")])
+        whole.drop_other_vectors(ENCODER)
+        assert list(whole.at("n").vectors.changes("other@1/2/none", 0)) == []
         whole.drop_vectors(ENCODER)
         assert list(whole.at("n").vectors.changes(ENCODER, 0)) == []
 
@@ -259,7 +275,8 @@ def test_a_task_keeps_its_log_and_its_outcome(store: Store) -> None:
         assert [
             each.id for each in reader.tasks.latest(running=False, project=None, session="s", limit=9, offset=0)
         ] == ["T"]
-        assert reader.tasks.wordings("p", 9) == [("T", "do T")]
+        assert [each.id for each in reader.tasks.ended("p", 9)] == ["T"]
+        assert reader.tasks.ended(None, 9) == []
         assert [each.id for each in reader.tasks.attempts("T")] == ["T"]
         assert [each.content for each in reader.tasks.artifacts(["T"], chars=6, limit=9)] == ["a long"]
         assert [each.content for each in reader.tasks.artifacts(["T"], chars=-1, limit=9)] == ["a long log"]
@@ -268,23 +285,23 @@ def test_a_task_keeps_its_log_and_its_outcome(store: Store) -> None:
         assert reader.tasks.memories(["T"]) == [own]
 
 
-def test_trials_count_what_was_used_or_else_recalled(store: Store) -> None:
+def test_trials_count_what_was_used_and_not_what_was_recalled(store: Store) -> None:
     a, b = written(store, "a", "b")
     with store.write("n") as tx:
         for id, end, reward in (("T", 10, 1.0), ("U", 20, 0.5)):
             tx.tasks.put(task(id))
-            recalled = Event("n", EventKind.RECALLED, end - 5, task=id)
-            tx.trail.record([recalled, recalled], [a, b])
+            tx.trail.record([Event("n", EventKind.RECALLED, end - 5, task=id)] * 2, [a, b])
+            tx.trail.record([Event("n", EventKind.USED, end - 4, task=id)], [b])
             tx.tasks.end(task(id, ended=end, reward=reward), a)
-        tx.trail.record([Event("n", EventKind.USED, 16, task="U")], [b])
-        tx.tasks.mark_used("U")
+        tx.trail.record([Event("n", EventKind.RECALLED, 7, session="s")], [a])
+        assert tx.tasks.recalled(task("T", ended=10)) == [a, b]
         tx.tasks.recount("T")
         tx.tasks.recount("U")
         assert tx.tasks.uses("U") == [b]
-        assert tx.tasks.trials([a, b]) == {a: (1, 1.0), b: (2, 1.5)}
+        assert tx.tasks.trials([a, b]) == {a: (0, 0.0), b: (2, 1.5)}
         tx.tasks.recount()
-        assert tx.tasks.trials([a, b]) == {a: (1, 1.0), b: (2, 1.5)}
-        assert tx.tasks.trials_until(12) == ([(a, 1, 1.0), (b, 1, 1.0)], 1, 1.0)
+        assert tx.tasks.trials([a, b]) == {a: (0, 0.0), b: (2, 1.5)}
+        assert tx.tasks.trials_until(12) == ([(b, 1, 1.0)], 1, 1.0)
     with store.read("n") as reader:
         assert reader.state is not None
         assert (reader.state.tasks_ended, reader.state.reward_total) == (2, 1.5)
@@ -429,10 +446,52 @@ def test_sections_are_replaced_moved_and_dropped(store: Store) -> None:
         assert reader.vaults.links(vault) == {"a.md": [(second, ("head",), ()), (again, ("head",), (link,))]}
         assert set(reader.terms.changes(1).removed) == {first, third}
     with store.write("n") as tx:
-        tx.vaults.put_mentions([(again, second)], START_MS)
-        assert tx.vaults.mentions(vault) == {(again, second)}
-        tx.vaults.drop_mentions([(again, second)])
-        assert tx.vaults.mentions(vault) == set()
+        tie = (again, second, "MENTIONS")
+        tx.vaults.retie([], {tie: START_MS})
+        assert tx.vaults.ties(vault) == {tie: START_MS}
+        tx.vaults.retie([tie], {})
+        assert tx.vaults.ties(vault) == {}
+
+
+def test_the_last_of_those_that_took_its_place(store: Store) -> None:
+    with store.write("n") as tx:
+        tx.ensure(START_MS)
+        first, second, third, other = tx.memories.insert([row(at, f"text {at}") for at in range(4)])
+        tx.relations.supersede(first, second, START_MS + 1)
+        tx.relations.supersede(second, third, START_MS + 2)
+        assert tx.relations.heirs([first, second, other], START_MS + 9, 20) == {first: third, second: third}
+        assert tx.relations.heirs([first, second], START_MS + 1, 20) == {first: second}
+        assert tx.relations.heirs([first], START_MS + 9, 1) == {first: second}
+
+
+def test_what_a_note_says_of_itself_is_kept_and_a_persons_decision_stands(store: Store) -> None:
+    vault, (first, second, third) = vault_of(store, ["one text", "two texts", "three"])
+    life = NoteLife(("A",), NoteEnding(START_MS, (Link("wiki", "b"),)), {1: NoteEnding()}, "draft", reinforcements=3)
+    facts = SectionFacts(0.9, 0.7, START_MS, "draft", ("private",), "RFC 1")
+    with store.write("n") as tx:
+        (known,) = tx.vaults.files(vault)
+        tx.vaults.put_files(vault, [structs.replace(known, warning="half", life=life)])
+        tx.vaults.put_files(vault, [structs.replace(known, warning="half")])  # what it says of itself stays
+        tx.vaults.settle({first: ("superseded", START_MS + 5)})
+        tx.relations.supersede(second, third, START_MS + 1)
+        citation = citation_to_json(FileCitation("a.md", 7, 9))
+        tx.vaults.move_sections([MovedSection(third, placed(0), citation, {}, None, START_MS, facts)])
+        tx.trail.record([Event("n", EventKind.STATED, START_MS, amount=0.2)], [third])
+    with store.read("n") as reader:
+        assert (reader.vaults.lives(vault), reader.vaults.files(vault)[0].warning) == ({"a.md": life}, "half")
+        states = reader.vaults.states(vault)
+        assert [(states[num].status, states[num].settled) for num in (first, second, third)] == [
+            ("superseded", False), ("superseded", True), ("active", False),
+        ]  # fmt: skip
+        assert states[first].valid_until == START_MS + 5
+        moved = reader.memories.get([third])[third]
+        stored = (moved.importance, moved.confidence, moved.valid_from, moved.review, moved.scopes, moved.source_id)
+        assert SectionFacts(*stored) == facts
+        assert states[third].stated == (0.2, START_MS)
+        assert reader.trail.usage_of([third]) == [(third, "stated", START_MS, 0.2)]
+    with store.write("n") as tx:
+        tx.trail.drop_stated([third])
+        assert tx.vaults.states(vault)[third].stated is None
     assert store.check(None).problems == []
 
 
@@ -449,13 +508,24 @@ def test_what_is_cited_and_what_was_found_out(store: Store) -> None:
             cited[num][0], 7, (Checked(file, Standing.STALE, "없다"), Checked(commit, Standing.VERIFIED))
         )
         tx.citations.put_checks({num: check})
+        elsewhere = CitationCheck(check.memory, 5, (Checked(file, Standing.VERIFIED),), Worktree("/w", "fix", "f00"))
+        tx.citations.put_checks({num: elsewhere})
+        known = CitedLines("h", ("h1", "h2"), 1, "f00", "repo")
+        tx.citations.put_lines({(num, file): CitedLines("before")})
+        tx.citations.put_lines({(num, file): known})
     with store.read("n") as reader:
         assert reader.citations.checks([num]) == {num: check}
+        assert reader.citations.checks([num], "fix") == {num: elsewhere}
+        assert reader.citations.all_checks(num) == [check, elsewhere]
+        assert reader.citations.lines([num]) == {(num, file): known}
         assert reader.citations.artifacts(["x"]) == {}
+    with store.read("elsewhere") as reader:
+        assert (reader.citations.all_checks(num), reader.citations.lines([num])) == ([], {})
     with store.write("n") as tx:
         tx.memories.delete([num])
     with store.read("n") as reader:
         assert reader.citations.checks([num]) == {}
+        assert (reader.citations.all_checks(num), reader.citations.lines([num])) == ([], {})
 
 
 def test_tokens_and_the_answers_that_are_given_again(store: Store) -> None:

@@ -21,7 +21,7 @@ INNER = {
     "core.encoding", "core.given_encoder", "core.index_folder", "core.open_encoder", "core.refresh_encoding",
     "core.resident", "core.settle_encoding", "core.snapshot", "core.changing", "core.close", "core.ensure_session",
     "core.memory", "core.new_id", "core.num", "core.prepare", "core.reading", "core.state", "core.use_encoding",
-    "core.deleting", "core.making", "core.refuse_read_only", "crafts.put",
+    "layers.states", "core.deleting", "core.discard_index", "core.making", "core.refuse_read_only", "crafts.put",
     "encoder.change", "encoder.drain_quietly",
 }  # fmt: skip
 
@@ -29,7 +29,8 @@ START, END = "<!-- options: written by `python tests/docs/test_docs_python.py` -
 WRITTEN = {
     Check.LABEL: "text", Check.NAMESPACE: "text", Check.TEXTS: "texts", Check.TAGS: "texts", Check.COMMANDS: "texts",
     Check.LIMIT: "whole number", Check.SIZE: "whole number", Check.COUNT: "whole number", Check.SHARE: "0 to 1",
-    Check.FLAG: "true, false", Check.MOMENT: "milliseconds", Check.FACTORS: "number by name",
+    Check.FLAG: "true, false", Check.MOMENT: "milliseconds", Check.EDGE: "a day in words",
+    Check.FACTORS: "number by name",
 }  # fmt: skip
 
 

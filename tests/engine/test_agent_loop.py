@@ -83,9 +83,9 @@ def test_what_happened_is_listed_in_the_order_of_time(filled: Engine) -> None:
 
 
 def test_the_budget_is_kept_by_whole_entries(filled: Engine) -> None:
-    found = filled.layers.search(QUESTION, max_tokens=130, cut=False, record=False)
+    found = filled.layers.search(QUESTION, max_tokens=80, cut=False, record=False)
     assert 1 <= len(found.entries) <= 2
-    assert found.tokens <= 130
+    assert found.tokens <= 80
     assert len(filled.layers.search(QUESTION, max_results=1, record=False).entries) == 1
 
 

@@ -21,7 +21,7 @@ from recallens.model.citation import CommitCitation, FileCitation
 from recallens.model.context import Context
 from recallens.model.memory import IdSource
 from recallens.model.salience import DAY_MS
-from recallens.recall.gates import ONLY_HERE
+from recallens.model.state import ONLY_HERE
 from recallens.render.context import context_markdown, context_record, format_for_context, mark_for
 from recallens.render.records import to_text
 from recallens.text.token_count import budget_tokens, count_tokens
@@ -363,3 +363,17 @@ def test_markdown_has_every_figure_and_keeps_code_inside(sample: Engine) -> None
     for item in context.next.enters:
         assert f"- {item.name} enters ({item.tokens:,} tokens)" in shown
     assert context.block in shown
+
+
+@pytest.mark.parametrize("tokens", [400, 4_000])
+def test_a_known_issue_stands_among_the_gotchas_and_a_note_behind_its_title(engine: Engine, tokens: int) -> None:
+    engine.remember(Draft("The deploy hangs when the cache is warm", kind="gotcha"))
+    engine.remember(Draft("Deploys of the cache go out on Tuesdays", title="Days of deploys", kind="fact"))
+    engine.remember(Draft("# Cache\nThe cache is warmed by the deploy", title="Cache", kind="fact"))
+    found = engine.context("deploy the cache", tokens)
+    kinds = {section.name: [item.memory.kind for item in section.items if item.memory] for section in found.sections}
+    assert kinds["gotchas"] == ["gotcha"]
+    assert "gotcha" not in kinds["context"]
+    assert "\nDays of deploys\n" in found.block
+    assert found.block.count("Cache\n") == 1
+    assert found.budget.used <= tokens

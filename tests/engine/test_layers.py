@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -18,10 +20,10 @@ from recallens.model.citation import FileCitation
 from recallens.model.context import CERTIFICATE_TOKENS, INDEX_TOKENS, LONGEST_LINE, TIMELINE_TOKENS
 from recallens.model.memory import Event, EventKind
 from recallens.model.salience import DAY_MS
-from recallens.model.state import ONLY_HERE
+from recallens.model.state import ONLY_HERE, Sight
 from recallens.render.layers import index_entry, index_record
 from recallens.render.records import to_line
-from recallens.text.token_count import count_tokens
+from recallens.text.token_count import budget_tokens, count_tokens
 from sample import EXAMPLES
 from standing import START_MS, FixedClock
 
@@ -132,13 +134,13 @@ def test_what_is_forgotten_shows_as_handle_and_reason(engine: Engine) -> None:
     for text in (
         engine.layers.search("cache holds", include_superseded=True, cut=False, record=False).to_text(),
         engine.layers.details(old).to_text(),
-        engine.layers.details(new, everything=False).to_text(),
-        engine.layers.around(new, everything=False).to_text(),
-        json.dumps(engine.layers.details(new, everything=False).to_json()),
+        engine.layers.details(new, sight=Sight()).to_text(),
+        engine.layers.around(new, sight=Sight()).to_text(),
+        json.dumps(engine.layers.details(new, sight=Sight()).to_json()),
     ):
         assert "secret" not in text
     assert "superseded by m2 (withheld: forgotten)" in engine.layers.details(old).to_text()
-    assert "withheld: forgotten" in engine.layers.details(new, everything=False).to_text()
+    assert "withheld: forgotten" in engine.layers.details(new, sight=Sight()).to_text()
     assert "secret" in engine.layers.details(new).to_text()  # for the person who looks after the store
 
 
@@ -151,6 +153,72 @@ def test_a_limit_of_tokens_holds_as_sent(sample: Engine, limit: int) -> None:
         assert count_tokens(to_line(record) + "\n") <= limit
         if "metadata" in record:
             assert record["metadata"]["tokens"] == count_tokens(to_line(record) + "\n")
+
+
+QUESTIONS = ("cache ttl", "나루물류 시간대", "webhook retry", "who is on call and when do we deploy")
+
+
+def lines(text: str) -> int:
+    return sum(line.startswith("m") and ": " in line for line in text.splitlines())
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_all_that_fits_is_delivered_and_what_does_not_is_said(sample: Engine, question: str) -> None:
+    whole = sample.layers.search(question, limit=6, cut=False, record=False)
+    text = whole.to_text()
+    size = budget_tokens(text + "\n")
+    assert sample.layers.search(question, limit=6, max_tokens=size, cut=False, record=False).to_text() == text
+    used = []
+    for limit in range(60, size, 40):
+        found = sample.layers.search(question, limit=6, max_tokens=limit, cut=False, record=False)
+        sent = found.to_text()
+        left = len(whole.entries) - lines(sent)
+        assert (f"{left} more left out: raise maxTokens." in sent) is (left > 0)
+        assert (len(found.entries), found.left_out) == (lines(sent), left)
+        used.append(budget_tokens(sent + "\n") / limit)
+        record = sample.layers.search(question, limit=6, max_tokens=limit, json=True, cut=False, record=False).to_json()
+        assert not record or record["results"] or record["certificate"].get("completenessScore", 0) == 0
+    assert median(used) >= 0.85
+
+
+def test_the_certificate_gives_way_before_the_text_of_a_memory(engine: Engine) -> None:
+    engine.remember("The ramp lift carries 1,800 kilograms according to its plate.")
+    engine.remember("The ramp lift carries only 1,200 kilograms, says the report of the inspector.")
+    ask = partial(engine.layers.search, "how much can the ramp lift carry", cut=False, record=False)
+    assert ask(max_tokens=5).to_text() == "raise maxTokens."
+    assert ask(max_tokens=14).to_text().endswith(": raise maxTokens.")
+    for limit in range(20, 90):
+        text = ask(max_tokens=limit).to_text()
+        assert "): \n" not in text
+        if "Covers" in text:
+            assert "kilograms" in text
+
+
+def test_json_says_nothing_twice(sample: Engine) -> None:
+    for question in QUESTIONS:
+        found = sample.layers.search(question, limit=3, cut=False, record=False)
+        record, line = found.to_json(), to_line(found.to_json())
+        assert all(line.count(entry.id) == 1 for entry in found.entries)
+        assert "contentHash" not in line
+        assert record["metadata"]["estimatedTokens"] == record["metadata"]["tokens"] == count_tokens(line + "\n")
+        assert count_tokens(line) <= 200 * len(found.entries)
+
+
+def test_a_timeline_is_held_to_a_budget_and_keeps_what_is_nearest(engine: Engine) -> None:
+    ids = [
+        engine.remember(
+            Draft(f"Note {at} about the cache. " + "It was discussed at length. " * 20, created=START_MS + at * DAY_MS)
+        ).id
+        for at in range(12)
+    ]  # fmt: skip
+    around = engine.layers.around(ids[5], window=30)
+    assert 600 < count_tokens(around.to_text()) <= 1_000
+    assert "left out: raise tokens" in around.to_text()
+    short = engine.layers.around(ids[5], window=30, tokens=400)
+    assert count_tokens(short.to_text()) <= 400
+    assert count_tokens(to_line(short.to_json()) + "\n") <= 400
+    assert {entry["id"] for entry in short.to_json()["entries"]} <= {ids[4], ids[6]}
+    assert short.to_json()["leftOut"] >= 9
 
 
 def test_index_entries_of_the_sample_cost_at_most_sixty_tokens_in_the_median(sample: Engine) -> None:
@@ -297,3 +365,18 @@ def test_a_timeline_makes_a_constant_number_of_statements(sample: Engine, limit:
     with counted(sample) as statements:
         sample.layers.around(anchor, limit=limit, window=90)
     assert len(statements) == 16
+
+
+def test_a_title_stands_once_and_without_the_marks_of_markdown(engine: Engine) -> None:
+    filler = "We talked about it for a while in the morning and nobody had a better idea at all. " * 3
+    engine.remember(Draft("# Solar\n\nSolar panels stand on the barn.", title="Solar"))
+    engine.remember(Draft(f"## Gate alarm\n{filler}\n\nThe gate alarm rang because of **tag 17**.", title="Gate alarm"))
+    short = engine.layers.search("solar panels barn", cut=False, record=False).to_text()
+    assert "Solar panels stand on the barn." in short
+    assert not re.search(r"Solar\. (# )?Solar Solar", short)
+    assert "#" not in short
+    found = engine.layers.search("why did the gate alarm ring", cut=False, record=False)
+    line = next(line for line in found.to_text().splitlines() if line.startswith("m2"))
+    assert "The gate alarm rang because of tag 17." in line
+    assert line.count("Gate alarm") <= 1
+    assert "better idea" not in line

@@ -279,3 +279,24 @@ def test_what_is_not_about_the_question_comes_neither_as_a_file_nor_as_a_lesson(
     assert "warm the cache" in shown
     assert "van" not in shown.lower()
     assert retrieval_text(full.retrieve("how to bake bread", sent=retrieval_text)).startswith("Nothing that is")
+
+
+@pytest.mark.parametrize(
+    ("question", "other", "kept"),
+    [
+        ("auth error", "authentication", "Sign-in: authentication fails after an hour"),
+        ("인증 오류", "authentication", "Sign-in: authentication fails after an hour"),
+        ("db", "데이터베이스", "데이터베이스는 매일 새벽에 백업한다"),
+    ],
+)
+def test_a_short_question_is_expanded_and_finds_what_is_said_in_other_words(
+    engine: Engine, question: str, other: str, kept: str
+) -> None:
+    engine.remember(kept)
+    for at in range(20):
+        engine.remember(f"An unrelated remark number {at} about the weather")
+    found = engine.retrieve(question, blend=0.0)
+    assert other in found.fusionLog[1]
+    assert [chunk.content for chunk in found.selectedChunks] == [kept]
+    assert other in str(engine.xray(question, preset="fusion").plan)
+    assert other not in str(engine.xray(question).plan)  # a search goes by how much the question asks

@@ -58,8 +58,10 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-# Which they are, their texts with citations, and where only the relation knows of them, that relation.
-FOR_SUCCESSORS = (3, 4)
+# Which they are, or the texts and citations of what a relation names and no stage has read.
+FOR_SUCCESSORS = {0, 1, 3}
+# Relations are followed for two hops; what the first one reached may have been read already.
+FOR_A_HOP = {0, 1}
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -75,8 +77,9 @@ def test_a_recall_makes_a_constant_number_of_statements(full: Engine, name: str)
     assert returned[0] == 1
     assert returned[2] > returned[1] or name == "filtered"
     # Successors are looked up only where a result has one.
-    assert {count - min(counts) for count in counts} <= {0, *FOR_SUCCESSORS}
-    assert max(counts) <= 26
+    expected = {more + hop for more in FOR_SUCCESSORS for hop in FOR_A_HOP}
+    assert {count - min(counts) for count in counts} <= expected
+    assert max(counts) <= 27
 
 
 def test_fusion_reads_texts_in_a_few_goes_however_many_they_are(full: Engine) -> None:
@@ -103,7 +106,7 @@ def test_recording_is_a_constant_number_too(full: Engine, clock: Any) -> None:
         assert recall.recorded
         assert len(recall.results) == limit
         counts.append(len(statements))
-    assert counts[0] == counts[1] == counts[2]
+    assert {count - min(counts) for count in counts} <= FOR_A_HOP
 
 
 @pytest.mark.parametrize("depth", [1, 10, 100])
@@ -112,4 +115,4 @@ def test_a_timeline_is_constant_as_well(full: Engine, depth: int) -> None:
     with counted(full) as statements:
         timeline = full.layers.timeline(anchor, depth, depth)
     assert len(timeline.before) == len(timeline.after) == depth
-    assert len(statements) == 9
+    assert len(statements) - 11 in (0, 3)  # three more where a memory has successors to be named

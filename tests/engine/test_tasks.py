@@ -8,7 +8,7 @@ import pytest
 
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound, UnknownOption
-from recallens.model.citation import LogCitation, TerminalCitation
+from recallens.model.citation import FileCitation, LogCitation, TerminalCitation
 from recallens.model.memory import Kind, Origin, RelationType, Status, Usage, Zone
 from recallens.model.salience import uplift_of
 from recallens.recall.presets import UPLIFT_WEIGHT
@@ -50,12 +50,13 @@ def test_a_task_becomes_an_episode_that_cites_its_logs(engine: Engine, clock: Fi
 
 
 def test_korean_tasks_are_recognised_and_found(engine: Engine, clock: FixedClock) -> None:
-    first = engine.tasks.start("스테이징 서버에 결제 모듈 배포하기", project="api")
-    again = engine.tasks.start("스테이징 서버에 결제 모듈을 배포하기", project="api")
-    other = engine.tasks.start("운영 서버의 인증 토큰 교체하기", project="api")
-    assert again.wording == first.id
-    assert other.wording == other.id
-    ended = engine.tasks.end(first.id, reward=1, summary="결제 모듈을 배포했다. 재시작은 필요 없었다.")
+    ended = attempt(
+        engine, clock, "스테이징 서버에 결제 모듈 배포하기", 1, "결제 모듈을 배포했다. 재시작은 필요 없었다."
+    )
+    again = attempt(engine, clock, "결제 모듈을 스테이징 서버에 배포", 1)
+    other = attempt(engine, clock, "운영 서버의 인증 토큰 교체하기", 1)
+    assert again.task.wording == ended.task.id
+    assert other.task.wording == other.task.id
     assert engine.search("결제모듈").results[0].memory.id == ended.episode
 
 
@@ -122,25 +123,26 @@ def test_used_is_an_event_a_link_and_a_mark_of_the_task(engine: Engine) -> None:
 # ── uplift ──
 
 
-def test_uplift_counts_what_was_used_or_where_nothing_was_marked_what_was_recalled(
-    engine: Engine, clock: FixedClock
-) -> None:
-    good = engine.remember("Warm the cache before the deploy").id
-    other = engine.remember("The cache deploy log is in /var/log").id
-    unseen = engine.remember("Couriers have three attempts").id
-    for reward, mark in ((1.0, True), (0.2, False)):
-        task = engine.tasks.start("Deploy")
-        engine.search("cache deploy", mode="keyword", task=task.id)
-        if mark:
-            engine.tasks.used([good], task=task.id)
-        engine.tasks.end(task.id, reward=reward)
-    running = engine.tasks.start("Deploy")
-    engine.search("cache deploy", mode="keyword", task=running.id)  # not ended: it does not count yet
-    found = engine.tasks.uplift_of([good, other, unseen])
-    assert found[good] == uplift_of(2, 1.2, 2, 1.2)
-    assert found[other] == uplift_of(1, 0.2, 2, 1.2)
-    assert found[other].value < 0 < found[other].confidence
-    assert unseen not in found
+def test_only_what_was_used_counts_and_a_log_can_show_it(engine: Engine, clock: FixedClock) -> None:
+    marked = engine.remember("Warm the cache before the deploy").id
+    named = engine.remember("The cache deploy log is in /var/log").id
+    said = engine.remember("The deploy of the cache evicts the pricing tables first").id
+    cited = engine.remember("The cache deploy is described in its runbook", citations=[FileCitation("ops/cache.md")]).id
+    returned = engine.remember("The cache deploy needs an owner").id
+    task = engine.tasks.start("Deploy the cache", session="s-1")
+    assert len(engine.search("cache deploy", mode="keyword", task=task.id).results) == 5
+    engine.tasks.used([marked], task=task.id)
+    engine.tasks.log(task.id, f"as {engine.get(named).handle} says\nfollowed ops/cache.md step by step\n" * 2)
+    engine.tasks.log(task.id, "evicting pricing tables first, as expected")
+    ended = engine.tasks.end(task.id, reward=1.0)
+    shown = {credit.id: credit.shown for credit in ended.credited}
+    assert shown == {named: engine.get(named).handle, said: "its words", cited: "ops/cache.md"}
+    again = engine.tasks.start("Deploy the cache once more", session="s-1")
+    engine.search("cache deploy", mode="keyword", session="s-1")
+    assert engine.tasks.end(again.id, reward=0.0, summary="Nothing came of it.").credited == ()
+    found = engine.tasks.uplift_of([marked, named, said, cited, returned])
+    assert found.keys() == {marked, named, said, cited}
+    assert found[marked] == uplift_of(1, 1.0, 2, 1.0)
 
 
 def test_uplift_is_a_term_that_beta_weighs_and_is_absent_where_nothing_is_known(engine: Engine) -> None:
@@ -188,6 +190,7 @@ def test_another_process_sees_the_uplift_and_reindex_counts_the_same(opened: Ope
     assert "uplift" not in two.recall(two.recalls.query("cache keys")).results[0].parts
     task = one.tasks.start("Bump the version")
     two.search("cache keys", task=task.id)
+    two.tasks.used([id], task=task.id)
     one.tasks.end(task.id, reward=0.9)
     seen = two.recall(two.recalls.query("cache keys version", kind="fact")).results[0]
     assert seen.memory.id == id
@@ -217,7 +220,8 @@ def test_three_good_attempts_become_a_pattern_once_and_later_ones_raise_its_coun
     (made,) = third.promoted
     assert (made.kind, made.created, made.count) == (Kind.PATTERN, True, 2)
     memory = engine.get(made.id)
-    assert (memory.source, memory.zone, memory.status) == ("rule", Zone.TRUSTED, Status.ACTIVE)
+    assert (memory.source, memory.zone, memory.review) == ("rule", Zone.WORKING, "proposed")
+    assert [waiting.id for waiting in engine.memories.awaiting_review()] == [made.id]
     built = [r for r in engine.memories.relations(made.id) if r.type is RelationType.BUILDS_ON]
     assert len(built) == 3
     assert {relation.origin for relation in built} == {Origin.RULE}
@@ -248,6 +252,30 @@ def test_steps_that_an_attempt_wrote_down_make_it_a_skill(engine: Engine, clock:
     assert skill.pitfalls == ("방화벽이 80 포트를 막아서 실패했다.",)
     assert 0.5 < skill.confidence < 1
     assert engine.crafts.patterns("인증서 갱신") == []  # it became the skill
+
+
+def test_a_proposal_is_approved_held_against_the_next_one_and_undone(engine: Engine, clock: FixedClock) -> None:
+    said = "Rotate the signing keys of the gateway"
+    for _ in range(3):
+        outcome = attempt(engine, clock, said, 1.0, "Rotated the gateway keys with keyctl.")
+    (pattern,) = outcome.promoted
+    assert "proposed, needs review" in engine.layers.search("rotate the signing keys").to_text()
+    engine.memories.review(pattern.id, approve=True)
+    approved = engine.get(pattern.id)
+    assert (approved.review, approved.zone) == (None, Zone.TRUSTED)
+    steps = "1. Make a new key with keyctl\n2. Sign with both for a day\n3. Drop the old key of the gateway"
+    (skill,) = attempt(engine, clock, said, 1.0, steps).promoted
+    assert (skill.kind, engine.get(skill.id).review) == (Kind.SKILL, "proposed")
+    assert engine.get(pattern.id).status is Status.ACTIVE  # what was approved holds until the next is
+    (again,) = attempt(engine, clock, said, 1.0, f"{steps}\n4. Tell the owners of the gateway").promoted
+    assert [waiting.id for waiting in engine.memories.awaiting_review()] == [again.id]
+    engine.memories.review(again.id, approve=True)
+    assert engine.get(pattern.id).status is Status.SUPERSEDED
+    engine.memories.review(again.id, approve=False)  # undone: what it took the place of holds again
+    assert engine.get(again.id).status is Status.REJECTED
+    assert engine.get(pattern.id).status is Status.ACTIVE
+    assert [found.id for found in engine.crafts.patterns("rotate the signing keys")] == [pattern.id]
+    assert attempt(engine, clock, said, 1.0, steps).promoted == ()  # nobody has to reject it twice
 
 
 def test_three_failures_become_a_gotcha_and_a_success_resolves_it(engine: Engine, clock: FixedClock) -> None:
@@ -283,13 +311,11 @@ def test_what_was_rejected_stays_away_and_an_edit_is_kept(engine: Engine, clock:
 
 
 def test_tasks_of_other_projects_numbers_and_meanings_are_other_tasks(engine: Engine, clock: FixedClock) -> None:
-    first = engine.tasks.start("Close ticket 41 of the billing board", project="api")
-    for text, project in (
-        ("Close ticket 42 of the billing board", "api"),
-        ("Do not close ticket 41 of the billing board", "api"),
-        ("Close ticket 41 of the billing board", "web"),
-    ):
-        assert engine.tasks.start(text, project=project).wording != first.id
+    first = attempt(engine, clock, "Close ticket 41 of the billing board", 1).task
+    for text in ("Close ticket 42 of the billing board", "Do not close ticket 41 of the billing board"):
+        assert attempt(engine, clock, text, 1).task.wording != first.id
+    elsewhere = engine.tasks.start("Close ticket 41 of the billing board", project="web")
+    assert engine.tasks.end(elsewhere.id, reward=1).task.wording != first.id
 
 
 def test_a_promotion_is_no_more_trusted_than_its_episodes(engine: Engine, clock: FixedClock) -> None:

@@ -16,6 +16,7 @@ from recallens.engine import Engine
 from recallens.engine.search import Search
 from recallens.errors import EncoderMismatch
 from recallens.index import resident
+from recallens.index.images import FORMAT
 from recallens.ingest.draft import Draft
 
 pytestmark = pytest.mark.slow
@@ -242,7 +243,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "one byte short": lambda data: data[:-1],
     "empty": lambda data: b"",
     "no header": lambda data: b"\xff" * len(data),
-    "another format": lambda data: data.replace(b'"format": 3', b'"format": 9', 1),
+    "another format": lambda data: data.replace(b'"format": %d' % FORMAT, b'"format": %d' % (FORMAT - 1), 1),
     "another store": lambda data: data.replace(b'"store": "', b'"store": "x', 1)[: len(data)],
     "a header that lies": lambda data: data.replace(b'"dtype": "<i8"', b'"dtype": "<i4"', 1),
 }
@@ -332,6 +333,9 @@ def test_a_scan_file_that_is_missing_or_damaged_is_made_anew(opened, monkeypatch
     whole, expected = scan.read_bytes(), answers(engine)
     for damaged in (b"", whole[: len(whole) // 2], b"\x00" * len(whole), whole[:-1]):
         scan.write_bytes(damaged)
-        assert answers(opened()) == expected
+        fresh = opened()
+        assert answers(fresh) == expected
+        assert fresh.maintenance.publish() is True
+        assert scan.read_bytes() == whole
     scan.unlink()
     assert answers(opened()) == expected

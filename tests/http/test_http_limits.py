@@ -116,6 +116,8 @@ def test_readiness_is_a_query(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> 
     from recallens.errors import StoreDamaged
 
     with scene.client() as client:
+        assert client.get("/readyz").json() == {"status": "degraded"}  # vectors wait to be made
+        scene.engine.encoder.drain()
         assert client.get("/readyz").json() == {"status": "ready"}
 
         def damaged(*_: object, **__: object) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recallens.ingest.citation_check import OUTSIDE, verify
+from recallens.ingest.citation_check import OUTSIDE, Checkout, verify
 from recallens.model.citation import (
     Checked,
     Citation,
@@ -47,7 +47,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def verdict(citation: Citation, root: Path | None, **artifacts: str) -> tuple[str, str]:
-    found = verify([citation], root=root, artifacts=artifacts)[citation]
+    found = verify([(citation, None)], Checkout(root), artifacts)[citation, None]
     return found.standing, found.reason
 
 
@@ -102,9 +102,9 @@ def test_commits_by_one_process(checkout: Path, monkeypatch: pytest.MonkeyPatch)
     head = git(checkout, "rev-parse", "HEAD")
     monkeypatch.setenv("GIT_DIR", "/nowhere")  # as inside a hook
     asked = [CommitCitation(head), CommitCitation(head[:7]), CommitCitation("deadbee"), CommitCitation("0" * 40)]
-    found = verify(asked, root=checkout, artifacts={})
-    assert [found[each].standing for each in asked] == ["verified", "verified", "stale", "stale"]
-    assert found[asked[2]].reason == "the repository has no commit deadbee"
+    found = verify([(each, None) for each in asked], Checkout(checkout), {})
+    assert [found[each, None].standing for each in asked] == ["verified", "verified", "stale", "stale"]
+    assert found[asked[2], None].reason == "the repository has no commit deadbee"
 
 
 def test_a_tree_is_no_commit(checkout: Path) -> None:

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from recallens.ingest.vault.links import Resolver, links, mentions
+from recallens.ingest.vault.links import Resolver, VaultSections, links
 from recallens.model.vault import Link
 
 PATHS = (
@@ -72,7 +72,7 @@ def test_which_file_a_link_means(link: Link, source: str, path: str | None) -> N
 
 
 def test_a_mention_leads_to_the_heading_or_to_the_first_section() -> None:
-    pairs = mentions(
+    sections = VaultSections(
         {
             "a.md": [(1, ("top",), (Link("wiki", "b", "part"), Link("wiki", "b"), Link("wiki", "", "top")))],
             "b.md": [(2, ("b",), ()), (3, ("part",), (Link("wiki", "b", "gone"),))],
@@ -80,4 +80,22 @@ def test_a_mention_leads_to_the_heading_or_to_the_first_section() -> None:
             "c.md": [(4, (), (Link("wiki", "empty"), Link("wiki", "missing")))],
         }
     )
-    assert pairs == {(1, 3), (1, 2), (3, 2)}
+    assert sections.mentions() == {(1, 3), (1, 2), (3, 2)}
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("ADR-12", "adr/0012-cache.md"),
+        ("ADR 12 on 3 May", "adr/0012-cache.md"),
+        ("Cache for an hour", "adr/0012-cache.md"),
+        ("the hourly cache", "adr/0012-cache.md"),
+        ("RFC-7", "rfc-0007-queues.md"),
+        ("RFC-12", None),
+        ("ADR-7", None),
+    ],
+)
+def test_a_note_is_found_by_title_alias_and_number(name: str, path: str | None) -> None:
+    names = {"adr/0012-cache.md": ["Cache for an hour", "The hourly cache"], "rfc-0007-queues.md": ["RFC 7: queues"]}
+    resolver = Resolver([*names, "adr/0001-begin.md", "2026-07-01-standup.md"], names)
+    assert resolver.resolve(Link("name", name), "adr/0001-begin.md" if name != "RFC-12" else "x.md") == path

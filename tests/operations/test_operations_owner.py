@@ -63,11 +63,12 @@ def test_the_store_is_looked_after(engine: Engine, tmp_path: Path) -> None:
     assert do(engine, "reindex")["entries"] == 1
     copied = do(engine, "backup", target=str(tmp_path / "copy.db"))
     assert copied == {"target": str(tmp_path / "copy.db"), "bytes": (tmp_path / "copy.db").stat().st_size}
-    assert do(engine, "forget_memories", ids=(kept["id"],)) == {"forgotten": [kept["id"]], "hard": False}
+    gone = {"forgotten": [kept["id"]], "handles": [kept["handle"]], "hard": False}
+    assert do(engine, "forget_memories", ids=(kept["id"],)) == gone
     later = engine.core.clock() + 2 * 86_400_000
     engine.core.clock = lambda: later
     assert do(engine, "prune", older_than=1) == {"deleted": False, "memories": [kept["id"]]}
-    assert do(engine, "restore_memories", ids=(kept["id"],))["restored"] == [{"id": kept["id"], "status": "active"}]
+    assert do(engine, "restore_memories", ids=(kept["id"],))["restored"][0]["status"] == "active"
     assert do(engine, "show_config")["namespace"]["from"] in {"default", "flag"}
     assert do(engine, "remove_namespace", name="default") == {"removed": "default", "memories": 1}
 
@@ -123,7 +124,9 @@ def test_sessions_and_tasks_by_pages_and_at_times_of_ones_own(engine: Engine) ->
 def test_memories_are_curated_several_at_once(engine: Engine) -> None:
     texts = ("Lookups are cached for 60 seconds", "The gateway retries three times")
     first, second = (do(engine, "keep_memory", content=text, attributes={})["id"] for text in texts)
-    assert do(engine, "confirm_memories", ids=(first, second)) == {"confirmed": [first, second]}
+    assert do(engine, "confirm_memories", ids=(first, second)) == {
+        "confirmed": [first, second], "handles": ["m1", "m2"],
+    }  # fmt: skip
     assert [one["id"] for one in do(engine, "deemphasise_memories", ids=(first,))["deemphasised"]] == [first]
     assert do(engine, "link_memories", source=first, target=second, relation="RELATED_TO")["confidence"] == 1.0
     assert do(engine, "rewrite_memory", id=first, content="Lookups are cached for 60 seconds")["changed"] is False
@@ -132,7 +135,7 @@ def test_memories_are_curated_several_at_once(engine: Engine) -> None:
     assert ([one["id"] for one in page["memories"]], page["total"]) == ([first], 1)
     assert do(engine, "check_citations")["memories"] == 0
     waiting = do(engine, "keep_memory", content="To be seen", attributes={"status": "pending_review"})["id"]
-    assert do(engine, "review_memories", ids=(waiting,), approve=True) == {"approved": [waiting]}
+    assert do(engine, "review_memories", ids=(waiting,), approve=True)["approved"] == [waiting]
     assert do(engine, "keep_document", text="# A\n\nOne\n", path="a.md")["path"] == "a.md"
 
 

@@ -24,14 +24,14 @@ from recallens.web.visit import SAID
 SAMPLE = {
     Check.LABEL: "a", Check.NAMESPACE: "a", Check.TEXTS: ("a",), Check.TAGS: ("a",), Check.COMMANDS: ("a",),
     Check.INTENT: "environment", Check.PRESET: "bm25", Check.LIMIT: 3, Check.SIZE: 3, Check.COUNT: 0,
-    Check.SHARE: 0.9, Check.FLAG: True, Check.MOMENT: 1, Check.FACTORS: {"bm25": 2.0},
+    Check.SHARE: 0.9, Check.FLAG: True, Check.MOMENT: 1, Check.EDGE: 1, Check.FACTORS: {"bm25": 2.0},
 }  # fmt: skip
 # Of a command, what is no option of its question.
 BESIDE = {"query", "memory", "diff", "no_record", "verbose", "why", "brief", "max_tokens", "xray", "format", "out",
           "sensitivity", "ledger", "trace_id", "namespace", "store", "json", "no_color", "help"}  # fmt: skip
 # Of a tool, what is no option of its question.
 OF_A_TOOL = {"query", "namespace", "maxTokens", "memory", "format", "contextBudget", "brainFileLimit",
-             "mediumTermLimit", "includeRaw"}  # fmt: skip
+             "mediumTermLimit", "includeRaw", "actionabilityWeights", "hierarchicalWeights"}  # fmt: skip
 
 
 def test_every_option_has_a_place_and_every_field_an_option() -> None:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from starlette.routing import Route
+from starlette.testclient import TestClient
 
 from recallens.engine import Engine
+from recallens.errors import NotAllowed
+from recallens.http.guard import caller_with
 from recallens.ingest.draft import Draft
 from recallens.mcp import resources
-from recallens.mcp.calls import CallContext, Offer
+from recallens.mcp.calls import CallContext, Offer, local_caller
 from recallens.mcp.tools import TOOLS
 from recallens.model.memory import Status
 from recallens.model.state import ONLY_HERE, withheld
-from recallens.operations import OPERATIONS, Caller, owner, perform
+from recallens.operations import OPERATIONS, Answer, Caller, owner, perform
+from recallens.web.site import routes as site_routes
+from sites import site
 
 SECRET = "plover"
 REASONS = {
@@ -21,6 +28,7 @@ REASONS = {
     "rejected": {"status": "rejected"},
     "quarantined": {"zone": "quarantine"},
     "meant for another context only": {"scopes": (ONLY_HERE,)},
+    "meant for another context only, hr": {"scopes": ("work", "hr")},
 }
 
 
@@ -34,7 +42,7 @@ def planted(engine: Engine, request: pytest.FixtureRequest) -> tuple[Engine, str
     engine.supersede(near[1], hidden)
     if request.param == "forgotten":
         engine.forget(hidden)
-    assert withheld(engine.get(hidden)) == request.param
+    assert withheld(engine.get(hidden)) == request.param.partition(",")[0]
     return engine, hidden
 
 
@@ -55,6 +63,10 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("list_reviews", {}),
     ("get_session", {"id": "s1"}),
     ("get_context", {"task": "when does the courier start"}),
+    ("begin_work", {"task": "when does the courier start", "format": "text"}),
+    ("search_gotchas", {"query": "courier starts"}),
+    ("why_not", {"memory": "m4", "query": f"courier {SECRET[:3]}"}),
+    ("forget", {"id": "m4", "format": "text"}),
 )  # fmt: skip
 
 
@@ -90,3 +102,138 @@ def test_what_is_withheld_shows_as_handle_and_reason(planted: tuple[Engine, str]
     assert f"withheld: {reason}" in details
     linked = asked(engine, "get_details", Caller(home="default"), id="m2", format="text")
     assert f"superseded by m4 (withheld: {reason})" in linked
+
+
+def test_forgetting_what_is_withheld_names_it_by_handle_and_reason(planted: tuple[Engine, str]) -> None:
+    engine, hidden = planted
+    reason = withheld(engine.get(hidden))
+    for now in (reason, "forgotten"):
+        told = asked(engine, "forget", Caller(home="default"), id="m4", format="text")
+        assert told.startswith(f"Forgot m4 (withheld: {now});"), told
+
+
+# ── on every page ──
+
+
+def test_no_page_holds_what_is_withheld_from_a_token(planted: tuple[Engine, str]) -> None:
+    engine, hidden = planted
+    _, text = engine.tokens.create(["default"], right="write")
+    with TestClient(site(engine), headers={"Authorization": f"Bearer {text}"}) as client:
+        client.get("/?q=courier")
+        client.get("/?q=when+does+the+courier+start")
+        recorded = [recall.id for recall in engine.recalls.recent(namespace="default")]
+        pages = [
+            route.path for route in site_routes() if isinstance(route, Route) and "GET" in (route.methods or ())
+            if "static" not in route.path and route.path not in ("/favicon.ico", "/sign-in")
+        ]  # fmt: skip
+        addresses = []
+        for path in pages:
+            ids = recorded if path.startswith("/snapshots") else ["m1", "m2", "m4", hidden]
+            addresses += [path.replace("{id}", id) for id in ids] if "{id}" in path else [path]
+        asks = ("", "?q=courier&cut=false", "?q=courier&memory=m4", "?q=courier&find=courier", "?format=html&q=courier")
+        for address in addresses:
+            for ask in asks:
+                page = client.get(address + ask)
+                assert page.status_code < 500, address + ask
+                assert SECRET not in page.text, address + ask
+        reason = withheld(engine.get(hidden))
+        assert f"m4 (withheld: {reason})" in client.get("/memories/m4").text
+
+
+def test_the_person_at_the_machine_sees_it_on_the_page(planted: tuple[Engine, str]) -> None:
+    engine, hidden = planted
+    with TestClient(site(engine)) as client:
+        assert SECRET in client.get(f"/memories/{hidden}").text
+
+
+# ── contexts: what a token may claim ──
+
+ASK = {"query": "when does the courier start", "cut": False}
+
+
+@pytest.fixture
+def scoped(engine: Engine) -> Engine:
+    engine.remember(Draft("The courier starts at eight", scopes=("work", "repo", "project")))
+    engine.remember(Draft(f"The courier starts at {SECRET}, says payroll", scopes=("hr",)), dedupe=False)
+    engine.remember(Draft("The courier starts at dusk, says the board of payroll", scopes=("hr", "board")))
+    return engine
+
+
+def granted(engine: Engine, *scopes: str) -> Caller:
+    return caller_with(engine.tokens.create(["default"], right="write", scopes=scopes)[0])
+
+
+def test_a_caller_sees_what_is_meant_for_the_contexts_that_their_token_holds(scoped: Engine) -> None:
+    def seen(caller: Caller, **more: Any) -> set[str]:
+        found = perform(OPERATIONS["search"], scoped, caller, ASK | more)
+        assert isinstance(found, Answer)
+        return {one["memory"]["handle"] for one in found.record["results"]}
+
+    assert seen(granted(scoped)) == {"m1"}
+    assert seen(granted(scoped, "hr")) == {"m1", "m2"}  # m3 is meant for both at once
+    assert seen(granted(scoped, "hr", "board")) == {"m1", "m2", "m3"}
+    assert seen(granted(scoped, "hr", "board"), scopes=["hr"]) == {"m1", "m2"}
+    assert seen(owner("default")) == {"m1"}
+    assert seen(owner("default"), scopes=["hr"]) == {"m1", "m2"}
+    for name, given in (
+        ("get_memory", {"id": "m2"}),
+        ("get_details", {"id": "m2"}),
+        ("timeline", {"id": "m1"}),
+        ("get_timeline", {"observation_id": "m1"}),
+        ("list_memories", {}),
+        ("begin_work", {"task": ASK["query"]}),
+    ):
+        assert SECRET in asked(scoped, name, granted(scoped, "hr"), **given), name
+        assert SECRET not in asked(scoped, name, granted(scoped, "board"), **given), name
+
+
+@pytest.mark.parametrize("name", ["search", "search_memory", "recall_xray", "why_not", "get_context", "retrieve"])
+def test_a_context_that_was_not_granted_cannot_be_claimed(scoped: Engine, name: str) -> None:
+    given: dict[str, Any] = {"query": ASK["query"], "scopes": ["hr"]}
+    if name == "get_context":
+        given["task"] = given.pop("query")
+    if name == "why_not":
+        given["memory"] = "m2"
+    for caller in (granted(scoped), granted(scoped, "board"), local_caller(scoped.core.settings)):
+        with pytest.raises(NotAllowed, match="'hr' is not yours"):
+            asked(scoped, name, caller, **given)
+
+
+def test_how_well_a_withheld_text_fits_is_not_told(scoped: Engine) -> None:
+    caller = granted(scoped)
+    shown = perform(OPERATIONS["recall_xray"], scoped, caller, {"query": f"courier {SECRET} payroll"})
+    assert isinstance(shown, Answer)
+    missed = {miss["handle"]: miss for miss in shown.record["snapshot"]["nearMisses"]}
+    assert missed["m2"]["reason"] == "meant for another context only"
+    assert "relevance" not in missed["m2"]
+    assert "score" not in missed["m2"]
+    why = json.loads(asked(scoped, "why_not", caller, memory="m2", query=f"courier {SECRET} payroll"))
+    assert (why["missed"], [each["name"] for each in why["blockers"]]) == ({}, ["context-scope"])
+
+
+# ── what was blocked does not come back by being said again ──
+
+
+@pytest.mark.parametrize("dedupe", [True, False])
+def test_an_agent_cannot_bring_back_what_is_blocked(engine: Engine, dedupe: bool) -> None:
+    text = f"Pass --{SECRET} to the deploy"
+    engine.remember(Draft(text, zone="quarantine", project="one"))
+    gone = engine.remember(Draft(f"Never {text}")).id
+    engine.forget(gone)
+    agent = Caller(home="default")
+    for said, reason in ((text, "quarantined"), (f"Never {text}", "forgotten")):
+        told = asked(engine, "remember", agent, content=said, dedupe=dedupe, format="text")
+        assert "Known already as m" in told
+        assert f"withheld ({reason})" in told
+    task = json.loads(asked(engine, "begin_work", agent, task="deploy"))["taskId"]
+    asked(engine, "finish_work", agent, task=task, outcome="success", learned=[text])
+    assert SECRET not in asked(engine, "search", agent, query="pass to the deploy", cut=False)
+    engine.remember(f"Never {text}")  # the person decides
+    assert SECRET in asked(engine, "search", agent, query="pass to the deploy", cut=False)
+
+
+def test_one_text_stands_for_a_list_of_one(engine: Engine) -> None:
+    agent = Caller(home="default")
+    task = json.loads(asked(engine, "begin_work", agent, task="deploy"))["taskId"]
+    ended = json.loads(asked(engine, "finish_work", agent, task=task, outcome="success", learned="Drain it first"))
+    assert [one["handle"] for one in ended["learned"]] == ["m1"]

@@ -36,6 +36,8 @@ FILTERS: dict[str, Any] = {
     "include_raw": False,
     "brain_file_limit": 0,
     "medium_term_limit": 0,
+    "since": 1,
+    "until": "2030-01-01",
 }
 
 

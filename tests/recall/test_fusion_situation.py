@@ -12,17 +12,7 @@ from recallens.model.memory import Memory
 from recallens.model.plan import Level
 from recallens.model.recall import SearchResult
 from recallens.model.snapshot import Snapshot
-from recallens.recall.conflicts import (
-    MOST_CLAIMS,
-    PENALTY,
-    Severity,
-    claims_of,
-    conflicts_among,
-    contested_claims,
-    disagree,
-    marked,
-    values_in,
-)
+from recallens.recall.conflicts import PENALTY, Severity, claims_in, conflicts_among, disagree, marked
 from recallens.recall.question import far_apart, level_of_memory
 from recallens.render import render
 
@@ -178,6 +168,7 @@ MERGE = "ttl\n<<<<<<< HEAD\n60\n=======\n90\n>>>>>>> theirs\n"
         ("폐기되었다", Severity.LOW),
         ("구버전 문서", Severity.LOW),
         ("오래된 정보다", Severity.LOW),
+        ("> Status: deprecated", Severity.LOW),
     ],
 )
 def test_what_a_text_says_against_itself(text: str, severity: Severity) -> None:
@@ -189,6 +180,19 @@ def test_a_line_of_signs_is_no_conflict() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "We shard by region. ADR-021 is deprecated.",
+        "This replaces the deprecated endpoint",
+        "[[Sharding by tenant]] is no longer valid",
+        "리전으로 나눈다. 이전 문서는 폐기되었다.",
+    ],
+)
+def test_what_a_text_says_of_another_is_no_mark_of_its_own(text: str) -> None:
+    assert marked(text) == []
+
+
+@pytest.mark.parametrize(
     ("one", "other", "differ"),
     [
         ("The cache TTL is 60 seconds", "The cache TTL is 90 seconds", True),
@@ -196,34 +200,44 @@ def test_a_line_of_signs_is_no_conflict() -> None:
         ("The cache TTL is 60 seconds", "The session TTL of the web login page is 90 seconds", False),
         ("Postgres runs version 15.2", "Postgres runs version 16.1", True),
         ("캐시 만료는 60초다", "캐시 만료는 90초다", True),
-        ("The cache TTL is 60 seconds", "The cache TTL is 60 minutes", False),
+        ("The cache TTL is 60 seconds", "The cache TTL is 60 minutes", True),
+        ("The cache TTL is 60 seconds", "The cache TTL is one minute", False),
+        ("Session tokens live 15 minutes", "Session tokens expire after 5 minutes", True),
+        ("세션 토큰은 15분 동안 유효하다", "세션 토큰의 유효 시간은 5분이다", True),
+        ("세션 토큰은 15분 동안 유효하다", "세션 토큰의 유효 시간은 열다섯 분이다", False),
+        ("세션 토큰은 십오 분 동안 유효하다", "세션 토큰은 열다섯 분 동안 유효하다", False),
+        ("Logs are kept for two weeks", "Logs are kept for 14 days", False),
+        ("Logs are kept for two weeks", "Logs are kept for 30 days", True),
+        ("백업은 이 주 보관한다", "백업은 14일 보관한다", False),
+        ("백업은 이 주 보관한다", "백업 보관 기간은 30일이다", True),
+        ("재시도는 세 번까지 한다", "재시도는 5번까지 한다", True),
+        ("The gateway listens on port 8080", "The gateway listens on port 9090", True),
+        ("Uploads are limited to 25 MB", "The upload limit is 50 MB", True),
+        # Names are no values, and neither are the versions of different things.
+        ("ADR-021 decided on sharding by tenant", "ADR-022 decided on sharding by region", False),
+        ("Release 3.1 shipped the dark mode", "Release 3.2 shipped the dark mode", False),
+        ("The dev4 host runs the nightly build", "The dev5 host runs the nightly build", False),
+        ("The exporter writes report2.csv daily", "The exporter writes report3.csv daily", False),
+        ("We run Python 3.11 in production", "We run Node 18 in production", False),
+        ("We run Python 3.11 in production", "We run Python 3.12 in production", True),
+        ("Sprint 14 had too many meetings", "Sprint 15 had too many meetings", False),
     ],
 )
 def test_values_that_disagree(one: str, other: str, differ: bool) -> None:
-    assert any(disagree(a, b) for a in claims_of(values_in(one)) for b in claims_of(values_in(other))) is differ
+    assert any(disagree(a, b) for a in claims_in(one) for b in claims_in(other)) is differ
 
 
-def test_claims_are_read_only_where_numbers_of_a_unit_differ() -> None:
-    texts = ["The cache TTL is 60 seconds", "The queue limit is 90 seconds", "The retry budget is 5 minutes"]
-    assert contested_claims(texts) == [claims_of(values_in(text)) for text in texts[:2]] + [[]]
-    assert contested_claims(texts[:1]) == [[]]
-    many = ". ".join(
-        f"The limit of queue {chr(97 + n)} is {n} minutes. Its lease lasts 7 days" for n in range(MOST_CLAIMS)
-    )
-    assert contested_claims([many, "The lease lasts 8 days"])[0] == claims_of(values_in(many))
-
-
-def test_severity_is_the_worst_of_what_was_found() -> None:
+def test_the_older_of_two_is_in_doubt_and_severity_is_the_worst_of_what_was_found() -> None:
     twins = (
-        Memory("A", "default", "The cache TTL is 60 seconds; deprecated", 0, 0),
-        Memory("B", "default", "The cache TTL is 90 seconds; deprecated", 0, 0),
-        Memory("C", "default", "Lunch is at noon", 0, 0),
+        Memory("A", "default", "The cache TTL is 60 seconds; deprecated", 1, 1, num=1),
+        Memory("B", "default", "The cache TTL is 90 seconds; deprecated", 2, 2, num=2),
+        Memory("C", "default", "Lunch is at noon", 0, 0, num=3),
     )
     found = conflicts_among(twins, {}, 0)
     assert set(found) == {"A", "B"}
-    assert found["A"].severity is Severity.MEDIUM
-    assert found["A"].memories == ("B",)
-    assert "deprecated" in found["A"].reasons
+    assert (found["A"].severity, found["A"].memories) == (Severity.MEDIUM, ("B",))
+    assert set(found["A"].reasons) == {"deprecated", "a newer result states another value"}
+    assert (found["B"].severity, found["B"].memories) == (Severity.LOW, ())
 
 
 @pytest.fixture

@@ -130,7 +130,7 @@ def test_a_lesson_is_worth_four_tenths_more_in_both_presets(engine: Engine) -> N
         (lesson,) = (result for result in results if result.memory.kind == "lesson")
         (fact,) = (result for result in results if result.memory.kind == "fact")
         assert "lessonBoost" not in fact.parts
-        after = ("lessonBoost", "conflictPenalty", "superseded", "mmrPenalty")
+        after = ("lessonBoost", "conflictPenalty", "superseded", "reinforcementBoost", "mmrPenalty")
         before = sum(value for name, value in lesson.parts.items() if name not in after)
         assert lesson.parts["lessonBoost"] == pytest.approx(before * 0.4)
 
@@ -329,3 +329,18 @@ def test_what_only_the_sessions_view_found_is_served_by_recent_scan() -> None:
     from recallens.recall.results import served_by
 
     assert served_by(("sessions",), 0.2) == "recent-scan"
+
+
+def test_a_file_is_one_result_judged_by_all_of_its_sections(engine: Engine) -> None:
+    filler = "Some words that say nothing of it. " * 40
+    spread = f"# Ferry\n\nThe ferry sails at noon. {filler}\n\n# Fares\n\nA ticket costs nine euros. {filler}"
+    engine.memories.add_document(spread, path="wiki/ferry.md")
+    engine.memories.add_document(f"# Ticket\n\nA ticket machine stands here. {filler}", path="wiki/ticket.md")
+    sections, files = (
+        engine.search("ferry ticket euros", preset="fusion", cut=False, chunk_level=level, blend=0.0).results
+        for level in (True, False)
+    )
+    assert len({result.memory.document for result in sections}) < len(sections)
+    assert len({result.memory.document for result in files}) == len(files) == 2
+    assert files[0].parts["wholeFile"] > 0
+    assert "wholeFile" not in sections[0].parts

@@ -96,8 +96,26 @@ def test_an_encoder_that_was_not_fitted_is_judged_by_words_alone(engine: Engine,
     for text in TEXTS:
         engine.remember(text)
     by_words, by_meaning = (judgement_of(store.search("billing database")) for store in (engine, filled))
-    assert "cosine" in by_meaning.weights
-    assert "cosine" not in by_words.weights
+    assert "standsOut" in by_meaning.weights
+    assert "standsOut" not in by_words.weights
+
+
+def test_rows_in_other_company_are_judged_by_weights_of_their_own(real: Engine) -> None:
+    text = "The billing service moved to PostgreSQL in March."
+    drafts = {
+        "": Draft(text), "talk": Draft(f"{text} Honest.", author="Mina", session="s", position=1),
+        "chat": Draft(f"{text} Really.", author="user", session="c", position=1),
+    }  # fmt: skip
+    ids = {company: real.remember(draft, dedupe=False).id for company, draft in drafts.items()}
+    recall = real.search("when did the billing service move to PostgreSQL", cut=False)
+    judgement, pool = judgement_of(recall), recall.ledger.replay()
+    for company, id in ids.items():
+        parts = judgement.parts_of(pool.places[id.encode()])
+        prefixes = {name.partition(".")[0] if "." in name else "" for name in parts if name not in ("talk", "chat")}
+        assert prefixes == {company}
+        assert (company in parts) is bool(company)
+    alone = judgement_of(real.search("when did the billing service move", cut=False, limit=1))
+    assert alone.least > 0.0 < alone.share < 1.0
 
 
 # ── the cut ──
@@ -221,8 +239,8 @@ SUBJECTS = ("gateway", "cache", "billing", "router", "parcel", "pager", "queue",
 VERBS = ("restarts", "warms up", "is rotated", "drops idle clients", "was moved", "needs approval", "logs errors")
 
 
-@pytest.mark.parametrize("cut", [True, False])
-def test_a_memory_scores_the_same_however_many_are_asked_for(real: Engine, cut: bool) -> None:
+@pytest.mark.parametrize(("preset", "cut"), [("default", True), ("default", False), ("fusion", False)])
+def test_a_memory_scores_the_same_however_many_are_asked_for(real: Engine, preset: str, cut: bool) -> None:
     drafts = [
         Draft(f"The {subject} {verb} on day {day}", importance=day / 10)
         for day in (1, 4)
@@ -235,7 +253,7 @@ def test_a_memory_scores_the_same_however_many_are_asked_for(real: Engine, cut: 
     for question in ("when is the gateway restarted", "who approves the billing report", "pager"):
         by_limit = {}
         for limit in (1, 10, 18, 50):
-            recall = real.search(question, limit=limit, cut=cut, record=False)
+            recall = real.search(question, limit=limit, cut=cut, preset=preset, record=False)
             by_limit[limit] = {result.memory.id: (result.score, result.relevance) for result in recall.results}
         assert by_limit[1]
         for fewer, more in pairwise((1, 10, 18, 50)):
@@ -297,6 +315,43 @@ def test_replay_refuses_a_judgement_that_was_altered(filled: Engine, change: str
     entries = (*ledger.entries[:at], replace(entry, verdict=altered), *ledger.entries[at + 1 :])
     with pytest.raises(ValueError, match=r"the ledger was altered: .*another probability than its signals do"):
         replay(Ledger(ledger.query, entries))
+
+
+@pytest.mark.parametrize("change", ["least", "share", "pick"])
+def test_replay_refuses_a_cut_that_the_relevance_does_not_make(filled: Engine, change: str) -> None:
+    ledger = filled.search("which database does the billing service use, and when do deploys go out").ledger
+    entries = list(ledger.entries)
+    for at, entry in enumerate(entries):
+        match entry.verdict:
+            case Judgement() as judged if change != "pick":
+                entries[at] = replace(entry, verdict=replace(judged, **{change: 0.999}))
+            case Pick(name="relevance-cut", chosen=chosen) as pick if change == "pick":
+                fewer = replace(pick, chosen=chosen[:-1], cost=pick.cost[:-1])
+                entries[at] = replace(entry, verdict=fewer, admitted=len(chosen) - 1)
+    with pytest.raises(ValueError, match=r"the ledger was altered: .*does not cut where the relevance says"):
+        replay(Ledger(ledger.query, tuple(entries)))
+
+
+# ── what is enough, and what is not ──
+
+
+def test_who_is_named_is_not_enough_to_be_delivered(real: Engine) -> None:
+    turns = ("I painted the old boathouse green.", "My sister is moving to Busan in the spring.",
+             "The bakery on the corner has closed for good.", "We went to the lake with the dogs.")  # fmt: skip
+    for at, text in enumerate(turns):
+        real.remember(Draft(text, author="Mina" if at % 2 == 0 else "Jisoo", session="s", position=at))
+    assert real.search("What is Mina's blood type?").results == ()
+    assert [result.memory.author for result in real.search("What did Mina paint?").results][:1] == ["Mina"]
+
+
+@pytest.mark.parametrize("encoder", ["none", "minilm"])
+def test_in_a_tiny_korean_store_a_right_answer_is_likely(opened: Open, minilm: Any, encoder: str) -> None:
+    engine = opened(encoder=minilm if encoder == "minilm" else "none")
+    engine.remember("배포 절차는 화요일에 릴리스 브랜치에서 시작한다.")
+    engine.remember("인증은 JWT 토큰 방식으로 처리한다.")
+    first, *_ = engine.search("배포 절차는 언제").results
+    assert "화요일" in first.memory.content
+    assert (first.relevance or 0.0) >= 0.5
 
 
 # ── nothing contradicts ──

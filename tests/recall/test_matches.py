@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from recallens import Draft, Engine
 from recallens.model.recall import Recall
+from recallens.recall.intents import wish_of
+from recallens.recall.presets import INTENT_SHARE
 
 DAY = 86_400_000
 # Terms and gates: every row, whether or not it is likely to help.
@@ -18,6 +21,10 @@ def parts(recall: Recall) -> dict[str, dict[str, float]]:
     return {result.memory.content: dict(result.parts) for result in recall.results}
 
 
+def total(each: dict[str, float], but: Sequence[str]) -> float:
+    return sum(part for name, part in each.items() if name not in but)
+
+
 def test_how_to_do_prefers_the_surest_skill(engine: Engine) -> None:
     sure = Draft("Deploy the gateway with the release job", kind="skill", confidence=0.95)
     unsure = Draft("Deploy the gateway by hand over ssh", kind="skill", confidence=0.4)
@@ -25,16 +32,20 @@ def test_how_to_do_prefers_the_surest_skill(engine: Engine) -> None:
     for draft in (unsure, fact, sure):
         engine.remember(draft)
     found = parts(engine.search("deploy the gateway", intent="how_to_do", **PLAIN))
-    assert found[sure.content]["intentMatch"] == pytest.approx(0.2 * 0.95)
-    assert found[unsure.content]["intentMatch"] == pytest.approx(0.2 * 0.4)
+    so_far = {content: total(each, but=("intentMatch", "tierPrior", "mmrPenalty")) for content, each in found.items()}
+    worth = INTENT_SHARE * max(so_far.values())
+    assert found[sure.content]["intentMatch"] == pytest.approx(worth * 0.95)
+    assert found[unsure.content]["intentMatch"] == pytest.approx(worth * 0.4)
     assert "intentMatch" not in found[fact.content]
 
 
-def test_an_intent_that_is_only_read_out_weighs_half(engine: Engine) -> None:
+def test_an_intent_that_is_only_read_out_weighs_as_much_as_it_is_sure(engine: Engine) -> None:
     engine.remember(Draft("Deploy the gateway with the release job", kind="skill", confidence=0.8))
     (given,) = parts(engine.search("how do I deploy the gateway", intent="how_to_do", **PLAIN)).values()
     (read,) = parts(engine.search("how do I deploy the gateway", **PLAIN)).values()
-    assert read["intentMatch"] == pytest.approx(given["intentMatch"] / 2)
+    sure = wish_of("how do I deploy the gateway").confidence
+    assert 0.5 < sure < 1
+    assert read["intentMatch"] == pytest.approx(given["intentMatch"] * sure)
 
 
 def test_what_happened_prefers_episodes(engine: Engine) -> None:
@@ -62,7 +73,8 @@ def test_the_environment_is_what_was_said_last(engine: Engine) -> None:
         engine.remember(Draft(text, created=now - days * DAY))
     recall = engine.search("which version of node is installed on staging", mode="keyword", **PLAIN)
     found = parts(recall)
-    assert found["Node is at version 22 on staging"]["intentMatch"] == pytest.approx(0.1)
+    old, new = found["Node is at version 18 on staging"], found["Node is at version 22 on staging"]
+    assert new["intentMatch"] > old["intentMatch"] > 0
     assert recall.results[0].memory.content == "Node is at version 22 on staging"
 
 

@@ -10,12 +10,12 @@ from recallens import Draft, Engine
 from recallens.errors import InvalidInput, UnknownOption
 from recallens.model.plan import Factors, Intent, Level, Plan, Strategy
 from recallens.model.query import Query
+from recallens.recall.intents import wish_of
 from recallens.recall.plan import make_plan
 from recallens.recall.question import (
     complexity_of,
     dynamic_k,
     estimated_tokens,
-    intent_of,
     level_of,
     strategy_of,
     weighted,
@@ -95,11 +95,11 @@ def test_tokens_are_estimated_by_the_detail_that_is_needed() -> None:
     ],
 )
 def test_the_intent_is_read_from_the_question(text: str, intent: str) -> None:
-    assert intent_of(text) == intent
+    assert wish_of(text).intent == intent
 
 
 def test_most_questions_want_no_kind_of_answer_in_particular() -> None:
-    assert intent_of("the colour of the harbour cranes") is None
+    assert wish_of("the colour of the harbour cranes").intent is None
 
 
 def test_the_level_of_a_question() -> None:

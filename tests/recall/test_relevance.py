@@ -155,8 +155,23 @@ def test_the_users_own_words_come_first_where_an_assistant_spoke_too(engine: Eng
     keep(engine, Draft(text, author="assistant"), Draft(text, author="user"))
     recall = ask(engine, "what colour is the bicycle")
     assert [result.memory.author for result in recall.results] == ["user", "assistant"]
-    assert recall.results[0].parts["userTurn"] == pytest.approx(1.4 * ALPHA)
+    assert recall.results[0].parts["userTurn"] == pytest.approx(1.8 * ALPHA)
     assert "userTurn" not in recall.results[1].parts
+
+
+def test_in_chats_with_an_assistant_meaning_weighs_less_and_a_session_speaks_for_nothing(engine: Engine) -> None:
+    turns = ["the bicycle is green", "a bicycle shop", "the shop was closed", "green paint"]
+    chat = [Draft(text, author=who, session="s") for text in turns for who in ("user", "assistant")]
+    keep(engine, *chat)
+    told = [parts(ask(engine, "green bicycle"), name) for name in ("chat", "vector", "session")]
+    assert told[2] == {}
+    for text, delta in told[0].items():
+        assert delta == pytest.approx(-0.4 * told[1][text])
+    keep(engine, *(Draft(f"{text} indeed", author="Mina", session="t") for text in turns))
+    mixed = ask(engine, "green bicycle")
+    assert parts(mixed, "session")
+    (shift,) = (term.stats for term in mixed.ledger.terms() if term.name == "chat")
+    assert 0.0 < shift["share"] < 1.0
 
 
 def test_without_an_assistant_a_role_says_nothing(engine: Engine) -> None:
@@ -168,9 +183,9 @@ def test_who_is_named_is_known_by_who_spoke(engine: Engine) -> None:
     keep(engine, Draft("I sold the piano", author="Mina"), Draft("I sold the piano last", author="Jon"),
          Draft("피아노를 팔았어", author="민아"))  # fmt: skip
     recall = ask(engine, "when did Mina's piano go")
-    assert parts(recall, "namedSpeaker") == pytest.approx({"I sold the piano": 0.7 * ALPHA})
+    assert parts(recall, "namedSpeaker") == pytest.approx({"I sold the piano": 1.4 * ALPHA})
     assert recall.results[0].memory.author == "Mina"
-    assert parts(ask(engine, "민아가 판 피아노"), "namedSpeaker") == pytest.approx({"피아노를 팔았어": 0.7 * ALPHA})
+    assert parts(ask(engine, "민아가 판 피아노"), "namedSpeaker") == pytest.approx({"피아노를 팔았어": 1.4 * ALPHA})
 
 
 @pytest.mark.parametrize(

@@ -45,3 +45,21 @@ def test_without_a_match_the_beginning_is_read():
 @given(st.text(st.sampled_from("ab 가나.\n?한"), max_size=400), st.text(max_size=20), st.integers(5, 60))
 def test_the_room_is_never_exceeded(text: str, question: str, room: int):
     assert count_tokens(answering(text, question, tokens=room)) <= room
+
+
+def test_a_sentence_that_has_nothing_to_do_with_the_question_is_left_out_even_where_it_would_fit():
+    shown = answering(CACHE, "parcel lookups", tokens=200, related=True)
+    assert shown == "… In the end lookups of parcels are kept for fifteen minutes. …"
+    assert answering(CACHE, "zebra", tokens=200, related=True) == CACHE
+
+
+def test_what_follows_comes_only_behind_a_question():
+    said = "Nobody is in. Who holds the spare key of the depot? Mina does. It rained all day and the team was ill. " * 2
+    assert "Mina does." in answering(said, "spare key depot", tokens=40)
+    plain = said.replace("depot?", "depot is known.")
+    assert "Mina does." not in answering(plain, "spare key depot", tokens=40)
+
+
+def test_an_answer_leads_with_the_sentence_that_says_most():
+    text = "Nothing of this is visible to buyers. The trucks of the buyers are insured by Nordan. It rained."
+    assert answering(text, "who insures the trucks of the buyers", tokens=60, leading=True).startswith("The trucks")

@@ -9,7 +9,10 @@ from recallens.text.languages.korean import joins_two, noun_of, noun_phrases, no
     ("word", "noun"),
     [("인증을", "인증"), ("아키텍처와", "아키텍처"), ("프로젝트의", "프로젝트"), ("서버에서는", "서버"),
      ("승인하나요", "승인"), ("처리하는", "처리"), ("배포", "배포"), ("무엇을", ""), ("누가", ""), ("3개월간", ""),
-     ("고쳤나요", ""), ("어떻게", "")],
+     ("고쳤나요", ""), ("어떻게", ""), ("며칠이야", ""), ("얼마예요", ""), ("어디로", ""), ("뭐야", ""), ("있어", ""),
+     ("가능해", ""), ("켜져", ""), ("갈아", ""), ("넘어서", ""), ("바꿨지", ""), ("명이었어", ""), ("풀려요", ""),
+     ("취소돼", "취소"), ("전화해", "전화"), ("장애나면", "장애"), ("검색어", "검색어"), ("펌웨어", "펌웨어"),
+     ("첫화면", "첫화면"), ("침수피해", "침수피해"), ("홈페이지", "홈페이지"), ("안내서", "안내서"), ("대여", "대여")],
 )  # fmt: skip
 def test_a_word_gives_its_noun(word: str, noun: str) -> None:
     assert noun_of(word)[0] == noun
@@ -20,6 +23,12 @@ def test_nouns_that_stand_together_are_one_name() -> None:
     assert noun_phrases(text) == ["프로젝트", "인증 시스템 아키텍처", "변경 이력"]
     assert nouns(text) == ["프로젝트", "인증", "시스템", "아키텍처", "변경", "이력"]
     assert joins_two(text)
+
+
+def test_what_a_question_asks_for_is_named_and_how_it_asks_is_not() -> None:
+    assert nouns("도서관 카페는 몇 시에 닫아") == ["도서관", "카페"]
+    assert nouns("꿀 언제 수확해") == ["꿀", "수확"]
+    assert nouns("예약 알림은 왜 두 번 가고 연체료는 얼마야?") == ["예약", "알림", "연체료"]
 
 
 def test_english_has_no_korean_nouns() -> None:

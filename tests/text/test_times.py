@@ -14,7 +14,7 @@ TODAY = date(2024, 5, 15)  # a Wednesday
 
 
 def understood(text: str) -> list[tuple[str, str]]:
-    return [(start.isoformat(), end.isoformat()) for _, start, end in time_references(text, TODAY)]
+    return [(one.start.isoformat(), one.end.isoformat()) for one in time_references(text, TODAY)]
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,22 @@ def understood(text: str) -> list[tuple[str, str]]:
         ("작년에", "2023-01-01", "2024-01-01"),
         ("2023년 하반기", "2023-07-01", "2024-01-01"),
         ("1월부터", "2024-01-01", "2024-05-16"),
+        ("between March 1 and March 10", "2024-03-01", "2024-03-11"),
+        ("from 2024-03-01 to 2024-03-10", "2024-03-01", "2024-03-11"),
+        ("3월 1일부터 3월 10일까지", "2024-03-01", "2024-03-11"),
+        ("3월 1~10일", "2024-03-01", "2024-03-11"),
+        ("Friday of last week", "2024-05-10", "2024-05-11"),
+        ("지난주 금요일에", "2024-05-10", "2024-05-11"),
+        ("what did we do Friday", "2024-05-10", "2024-05-11"),
+        ("월요일에 뭐 했지", "2024-05-13", "2024-05-14"),
+        ("over the weekend", "2024-05-11", "2024-05-13"),
+        ("early March", "2024-03-01", "2024-03-11"),
+        ("지난달 말에", "2024-04-21", "2024-05-01"),
+        ("이틀 전", "2024-05-13", "2024-05-14"),
+        ("최근 일주일", "2024-05-08", "2024-05-16"),
+        ("3월 1일 전에", "1970-01-01", "2024-03-01"),
+        ("on July 1", "2024-07-01", "2024-07-02"),
+        ("last quarter", "2024-01-01", "2024-04-01"),
     ],
 )
 def test_a_reference_is_the_days_that_it_means(text: str, start: str, end: str) -> None:
@@ -67,10 +83,10 @@ def test_what_names_no_time_gives_none(text: str) -> None:
 
 def test_several_references_stand_in_text_order() -> None:
     found = time_references("JWT 지난주, and in May", TODAY)
-    assert [said for said, _, _ in found] == ["지난주", "in May"]
+    assert [one.text for one in found] == ["지난주", "in May"]
 
 
 @given(st.text(max_size=60) | st.from_regex(r"(last|최근|지난) ?\d{1,4} ?(years|월|년|개월)( ago|전)?", fullmatch=True))
 def test_any_text_is_understood_or_left_alone(text: str) -> None:
-    for _, start, end in time_references(text, TODAY):
-        assert start < end
+    for one in time_references(text, TODAY):
+        assert one.start < one.end

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import pytest
 from starlette.testclient import TestClient
@@ -12,6 +13,7 @@ from starlette.testclient import TestClient
 from payloads import PAYLOADS
 from recallens.engine import Engine
 from recallens.evaluate.shelf import rated_questions
+from recallens.model.terms import WORDS
 from recallens.operations import Caller, Right
 from recallens.web.page import POLICY
 from recallens.web.site import routes
@@ -221,3 +223,22 @@ def test_a_backend_fault_is_told_without_its_inside(store: Engine, monkeypatch: 
 
 def test_every_route_but_the_rating_and_the_way_in_is_read_only() -> None:
     assert [route.path for route in routes() if "POST" in route.methods] == ["/rate", "/sign-in"]
+
+
+def test_the_verdict_says_what_disputes_the_answer(engine: Engine) -> None:
+    engine.remember("The ramp lift carries 1,800 kilograms")
+    engine.remember("The ramp lift carries only 1,200 kilograms", dedupe=False)
+    engine.relate(*(memory.id for memory in map(engine.get, ("m2", "m1"))), "CONTRADICTS")
+    with TestClient(site(engine)) as page:
+        text = page.get("/?q=how+much+does+the+ramp+lift+carry").text
+    verdict = text.partition('aria-label="The answer"')[2].partition("</section>")[0]
+    assert re.search(r'! disputed by <a href="/memories/m[12]">m[12]</a>', verdict), verdict
+    assert "disputed by m" in text.partition("</section>")[2]
+
+
+def test_every_part_of_a_score_has_a_colour_of_its_own() -> None:
+    sheet = (files("recallens.web") / "static" / "parts.css").read_text("utf-8")
+    light = sheet[: sheet.index("@media")]
+    colours = dict(re.findall(r"--p-(\w+): (#\w+);", light))
+    assert set(WORDS) <= colours.keys() & set(re.findall(r"\.part-(\w+) \{ fill: var\(--p-\1\); \}", light))
+    assert len(set(colours.values())) == len(colours)

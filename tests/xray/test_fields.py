@@ -14,7 +14,7 @@ from recallens.model.citation import FileCitation
 from recallens.model.query import Query
 from recallens.model.salience import DAY_MS
 from recallens.model.snapshot import Snapshot
-from recallens.recall.gates import ONLY_HERE
+from recallens.model.state import ONLY_HERE
 from recallens.recall.results import provenance
 from recallens.render import render
 from standing import START_MS, FixedClock

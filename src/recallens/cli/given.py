@@ -56,6 +56,7 @@ class Given:
         with Engine.open(settings=settings, create=create) as engine:
             if fresh:
                 self.note(f"made a new store at {engine.core.store.location}")
+            engine.core.folder = Path.cwd()
             yield engine
 
     def run(
@@ -75,10 +76,13 @@ class Given:
         deliver: Callable[[Recall], str] | None = None,
     ) -> Answer:  # fmt: skip
         """The same, for an operation that has a record."""
+        from recallens.cli.screen import MEMORY_ID, handles
         from recallens.operations import Answer
 
         answer = self.run(engine, name, arguments, no_record=no_record, deliver=deliver)
         assert isinstance(answer, Answer)
+        if not self.json:
+            handles.set({**handles.get(), **engine.memories.handles(MEMORY_ID.findall(answer.text))})
         return answer
 
     def perform(
@@ -115,9 +119,9 @@ class Given:
     def note(self, text: str) -> None:
         """A word beside the answer, for people: scripts read the record instead."""
         if not self.json:
-            from recallens.cli.screen import visible
+            from recallens.cli.screen import named, visible
 
-            click.echo(visible(text), err=True)
+            click.echo(visible(named(text)), err=True)
 
     def agreed(self, question: str, *, yes: bool) -> bool:
         """Whether to go on with what cannot be undone."""

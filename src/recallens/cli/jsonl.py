@@ -94,12 +94,13 @@ def _named(found: Import) -> Iterator[str]:
 def load(engine: Engine, found: Import, names: LineNames, *, given: Given, dedupe: bool | None) -> Loaded:
     loaded = Loaded(sessions=len(found.sessions))
     namespace, now = engine.core.namespace(None), engine.core.clock()
-    if found.sessions:
-        engine.sessions.put(
-            Session(line.id, namespace, now if line.started is None else line.started, line.ended, line.project,
-                    line.title, line.summary)
-            for line in found.sessions
-        )  # fmt: skip
+    sessions = [
+        Session(line.id, namespace, now if line.started is None else line.started, line.ended, line.project, line.title,
+                line.summary)
+        for line in found.sessions
+    ]  # fmt: skip
+    if sessions:
+        engine.sessions.put(sessions)
     replaced: list[tuple[str, str, int]] = []
     lines = iter(found.memories)
     with Bars(given).bar("writing", len(found.memories)) as advance:
@@ -112,6 +113,8 @@ def load(engine: Engine, found: Import, names: LineNames, *, given: Given, dedup
                     when = now if line.draft.created is None else line.draft.created
                     replaced.append((line.supersedes, remembered.id, when))
             advance(len(batch))
+    if sessions:
+        engine.sessions.recap(sessions)
     for old, new, at in replaced:
         with _following(loaded, f"supersedes {old!r}"):
             loaded.superseded += _replace(engine, names.id(old), new, at)

@@ -87,6 +87,7 @@ SECTIONS: Mapping[str, Mapping[str, CommandEntry]] = {
         "eval": CommandEntry("evaluation", "evaluation", "Measure recall on sets of judged questions."),
         "token": CommandEntry("access", "token", "Make, list and revoke the tokens that `serve` asks for."),
         "config": CommandEntry("configuration", "config", "The settings in force and where each came from."),
+        "trust": CommandEntry("configuration", "trust", "Let a project file set what names a place or a key."),
         "completion": CommandEntry("install", "completion", "Print the completion script of a shell."),
     },
 }
@@ -97,6 +98,7 @@ Exit codes:
   0  done          3  no such memory, session or store   6    a token does not grant it
   1  failed        4  the store cannot be used           70   a bug in Recallens
   2  wrong input   5  the encoder cannot be used         130  interrupted
+  7  changed by another meanwhile
 """
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
+from msgspec import structs
 from msgspec.structs import replace
 from rich.console import Console
 from rich.padding import Padding
@@ -20,12 +20,13 @@ from recallens.model.memory import Memory
 from recallens.model.query import Query
 from recallens.model.recall import Recall, SearchResult
 from recallens.model.snapshot import Snapshot
+from recallens.model.state import MemoryState
 from recallens.model.terms import plain, shown_parts
 from recallens.render import DEFAULT_FORMAT, json, render, tree, writers
-from recallens.render.brief import NOTHING
 from recallens.render.document import document
 from recallens.render.formats import MATCHED, cites, headline, kinship, remarks
 from recallens.render.records import filters_record, marked, to_text
+from recallens.render.times import time_line, time_of
 from recallens.render.verdict import Verdict, how_sure, marked_excerpt, verdict_of
 from recallens.xray.ladder import Walk
 from recallens.xray.near_misses import near_misses
@@ -33,25 +34,29 @@ from recallens.xray.sensitivity import Sensitivity
 
 # Citations that a result shows.
 CITED = 2
+NEAREST_CHARACTERS = 120
 BAR_CELLS = 16
 # In the order of the parts, the largest first: told apart without colour too.
 _SHADES = "█▓▒░·"
 _INDENT = 3
 
 
-def table(memories: Iterable[Memory], mark: str | None = None) -> Table:
-    """One line a memory at any width: the id is never cut, the text is."""
+def table(
+    memories: Iterable[Memory], mark: str | None = None, states: Mapping[str, MemoryState] | None = None
+) -> Table:
+    """One line a memory at any width: the handle is never cut, the text is. `states` are by id."""
     grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", expand=True)
     if mark is not None:
         grid.add_column("", no_wrap=True, width=1)
-    grid.add_column("id", no_wrap=True, min_width=26)
+    grid.add_column("handle", no_wrap=True, min_width=6)
     grid.add_column("created", no_wrap=True, min_width=10)
     grid.add_column("kind", no_wrap=True, min_width=8)
     grid.add_column("memory", no_wrap=True, overflow="ellipsis", ratio=1)
     for memory in memories:
-        remarked = "".join(f"({remark}) " for remark in remarks(memory))
+        doubts = states[memory.id].doubts() if states and memory.id in states else ()
+        remarked = "".join(f"({remark}) " for remark in (*remarks(memory), *doubts))
         said = Text.assemble((remarked, "yellow"), headline(memory))
-        row = [Text(memory.id), Text(day(memory.created)), Text(memory.kind), said]
+        row = [Text(memory.handle), Text(day(memory.created)), Text(memory.kind), said]
         if mark is not None:
             row.insert(0, Text("▶" if memory.id == mark else " "))
         grid.add_row(*row, style="bold" if memory.id == mark else None)
@@ -104,8 +109,10 @@ def print_recall(console: Console, recall: Recall, *, why: bool, verbose: bool) 
         console.print(Text(visible(recall.notice)))
     else:
         _print_verdict(console, verdict)
+    if time := time_line(time_of(recall.ledger)):
+        console.print(Text(visible(time), style="dim"))
     for result in recall.results:
-        answers = verdict.answered and result.memory is verdict.source
+        answers = verdict.answered and verdict.whole and result.memory is verdict.source
         console.print()
         _print_result(console, result, recall.query, excerpted=not answers, why=why, verbose=verbose)
     if verbose:
@@ -115,36 +122,25 @@ def print_recall(console: Console, recall: Recall, *, why: bool, verbose: bool) 
 def _print_verdict(console: Console, verdict: Verdict) -> None:
     source = verdict.source
     if source is None or not verdict.answered:
-        console.print(Text(NOTHING, style="bold yellow"))
+        console.print(Text(visible(verdict.headline), style="bold yellow"))
     else:
         console.print(Text(visible(verdict.sentence), style="bold"))
     if source is not None:
         sure = how_sure(verdict.relevance, verdict.answered)
-        name = " · ".join(filter(None, (visible(source.title or ""), sure)))
+        named = source.title or ("" if verdict.answered else first_line(verdict.sentence, NEAREST_CHARACTERS))
+        name = " · ".join(filter(None, (visible(named), sure)))
         label = "" if verdict.answered else "nearest: "
         console.print(Text.assemble((f"{label}{source.handle}", "cyan"), f" {name}"))
-    if verdict.missing:
-        missing = ", ".join(f"“{visible(name)}”" for name in verdict.missing)
-        console.print(Text(f"nothing here speaks of {missing}", style="yellow"))
-
-
-def print_certificate(console: Console, certificate: Mapping[str, Any] | None) -> None:
-    """How much of the question the results speak of, and what they do not; nothing where all of it is covered."""
-    if certificate is None or certificate["completenessScore"] is None:
-        return
-    if certificate["abstention"]["abstain"]:
-        console.print(Text(NOTHING, style="yellow"))
-    if certificate["missing"]:
-        missing = ", ".join(f"“{visible(name)}”" for name in certificate["missing"])
-        console.print(Text(f"covers {certificate['completenessScore']:.0%} of the question; missing: {missing}"))
-    if "suggestion" in certificate:
-        console.print(Text(f"suggestion: {certificate['suggestion']}", style="dim"))
+    if verdict.warnings:
+        console.print(Text(f"! {visible(', '.join(verdict.warnings))}", style="yellow"))
+    if verdict.lacking:
+        console.print(Text(visible(verdict.lacking), style="yellow"))
 
 
 def _print_result(
     console: Console, result: SearchResult, query: Query, *, excerpted: bool, why: bool, verbose: bool
 ) -> None:
-    memory, relevance = result.memory, result.relevance
+    memory, relevance, own = result.memory, result.relevance, result.state.status
     top = Table.grid(expand=True, padding=(0, 1, 0, 0))
     top.add_column(width=_INDENT - 1, no_wrap=True)
     top.add_column(no_wrap=True)
@@ -153,21 +149,26 @@ def _print_result(
     top.add_row(
         Text(str(result.rank), style="bold"),
         Text(memory.handle, style="cyan"),
-        Text(first_line(memory.title), style="bold") if memory.title else Text(kinship(memory), style="dim"),
+        Text(first_line(memory.title), style="bold") if memory.title else Text(kinship(memory, own), style="dim"),
         Text("" if relevance is None else f"{relevance:.2f}", style="bold green"),
     )
     console.print(top)
     if excerpted:
         _indented(console, highlighted(marked_excerpt(memory, query.text)))
-    facts = [kinship(memory)] if memory.title else []
+    standing = structs.replace(memory, status=result.state.status)  # as it stood at the time that was asked about
+    facts = [kinship(standing, own)] if memory.title else []
     facts += [f"{day(memory.created)}, {age(memory.created, query.now)}"]
     facts += [cites(memory.citations, CITED)] if memory.citations else ["cites nothing"]
     _indented(console, Text(" · ".join(facts), style="dim"))
+    if doubts := ", ".join(result.state.doubts()):
+        _indented(console, Text(doubts, style="yellow"))
     if result.superseded_by is not None:
         after = result.superseded_by
-        _indented(console, Text(f"superseded by {after.id}: {first_line(after.content, 120)}", style="yellow"))
+        _indented(console, Text(f"superseded by {after.handle}: {first_line(after.content, 120)}", style="yellow"))
+    if result.state.stale is not None:
+        _indented(console, Text(visible(f"{result.state.cites or 'stale'}: {result.state.stale}"), style="yellow"))
     if verbose:
-        _indented(console, Text(" · ".join((memory.id, *_origin(result))), style="dim"))
+        _indented(console, Text(" · ".join(_origin(result)), style="dim"))
     if why:
         _indented(console, Text.assemble(("why: ", "dim"), reason(result)))
 

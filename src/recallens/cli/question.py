@@ -32,9 +32,9 @@ def flag_help(name: str) -> str:
     """The option's help with what only a flag needs: the words it takes, or that it may be repeated."""
     option, said = OPTIONS[name], about(name).removesuffix(".")
     if name == "scopes":
-        return (
-            f"{about('scope').removesuffix('.')}: {listed(Scope)}. Any other word is a context that the caller holds."
-        )
+        return f"{about('scope').removesuffix('.')}: {listed(Scope)}. Any other word is a context to ask from."
+    if option.off:
+        return option.off
     if option.choices is not None:
         return f"{said}: {listed(option.choices)}."
     aside = option.aside or ("repeat it for several" if option.check in _SEVERAL else "")
@@ -155,7 +155,7 @@ def _options(query: Query, settings: Settings) -> Iterator[str]:
                 yield from (word for term, factor in value.items() for word in (flag, f"{term}={factor!r}"))
             case Check.TEXTS | Check.TAGS | Check.COMMANDS:
                 yield from (word for text in value for word in (flag, text))
-            case Check.MOMENT:
+            case Check.MOMENT | Check.EDGE:
                 yield from (flag, instant(value))
             case _:
                 yield from (flag, str(value))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
+from recallens.model.memory import ID_LENGTH
 from recallens.model.times import age, day, moment
 from recallens.render.formats import counted, first_line
 from recallens.render.formats import printable as visible
@@ -20,13 +23,23 @@ if TYPE_CHECKING:
 
     from recallens.cli.given import Given
 
+MEMORY_ID = re.compile(rf"\b[0-9A-HJKMNP-TV-Z]{{{ID_LENGTH}}}\b")
 _FILLING = re.compile(r" +(?=\n)")
 
 __all__ = ["Bars", "Trimmed", "age", "counted", "day", "first_line", "moment", "say", "screen", "visible"]
 
 
+# The handles of the memories that an answer names by id: what people read goes by handle.
+handles: ContextVar[Mapping[str, str]] = ContextVar("handles", default=MappingProxyType({}))
+
+
 def say(text: str) -> None:
-    click.echo(visible(text))
+    click.echo(visible(named(text)))
+
+
+def named(text: str) -> str:
+    known = handles.get()
+    return MEMORY_ID.sub(lambda match: known.get(match[0], match[0]), text) if known else text
 
 
 def screen(given: Given, *, stderr: bool = False) -> Console:

@@ -27,9 +27,10 @@ class Tokens:
         self._core = core
 
     def create(
-        self, namespaces: Iterable[str], *, right: str = "read", name: str | None = None, expires: int | None = None
-    ) -> tuple[Token, str]:
-        """The token and its text, which nobody can tell again."""
+        self, namespaces: Iterable[str], *, right: str = "read", name: str | None = None, expires: int | None = None,
+        scopes: Iterable[str] = (),
+    ) -> tuple[Token, str]:  # fmt: skip
+        """The token and its text, which nobody can tell again. `scopes` are the contexts that its caller holds."""
         granted = tuple(dict.fromkeys(namespace_name(name) for name in namespaces))
         if not granted:
             raise InvalidInput("a token opens at least one namespace", hint="Name it: --namespace NAME.")
@@ -40,7 +41,10 @@ class Tokens:
             raise InvalidInput("a token must expire later than now", hint="Give a time to come, or none.")
         text = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
         called = (label("name", name) or "").strip()[:MOST_NAME] or f"{right} {', '.join(granted)}"[:MOST_NAME]
-        token = Token(secrets.token_hex(6), called, digest(text), granted, right, now, expires)
+        held = tuple(dict.fromkeys(label("scope", scope) or "" for scope in scopes))
+        if not all(held):
+            raise InvalidInput("a scope is a word", hint="Name a context: --scope hr.")
+        token = Token(secrets.token_hex(6), called, digest(text), granted, right, now, expires, scopes=held)
         with self._core.store.write_all() as tx:
             tx.tokens.put(token)
         return token, text

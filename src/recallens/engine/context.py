@@ -23,13 +23,13 @@ from recallens.recall.context import Selection, code_names, merged, named_by, se
 from recallens.render.context import (
     block,
     closing,
-    format_for_context,
     header,
     heading,
     item_of,
     mark_for,
     opening,
     quoted,
+    quoted_memory,
     shortened,
 )
 from recallens.store.records import Listing
@@ -127,7 +127,7 @@ class ContextBuilder:
         known = {result.memory.id: result.memory for recall in recalls for result in recall.results}
         known |= {memory.id: memory for memory in principles}
         heads = {id: header(memory, review.get(id, ())) for id, memory in known.items()}
-        texts = {id: quoted(format_for_context(memory)) for id, memory in known.items()}
+        texts = {id: quoted_memory(memory) for id, memory in known.items()}
         mark = mark_for([*heads.values(), *texts.values(), *(written or ())])
 
         def item(memory: Memory, score: float | None) -> Item:

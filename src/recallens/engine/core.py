@@ -58,6 +58,7 @@ class Core:
         self.new_id = ids or IdSource(clock)
         self.given_encoder = encoder
         self.prepare = prepare
+        self.folder: Path | None = None  # where the person or the agent works, if they work on this machine
         self._encoding: Encoding | None = None
         self._residents: OrderedDict[tuple[int, str | None], Resident] = OrderedDict()
         self._lock = threading.Lock()
@@ -95,8 +96,6 @@ class Core:
             encoder = self.open_encoder(spec)
             return Encoding(spec, key or (str(encoder.key) if encoder else None), encoder)
         except EncoderError as error:
-            if key is None:
-                raise
             return Encoding(spec, key, missing=error)
 
     def use_encoding(self, encoding: Encoding) -> None:
@@ -125,9 +124,14 @@ class Core:
         """From the first write on, the store says itself which encoder it uses."""
         self.refresh_encoding(self.store.meta(META_ENCODER_KEY))
         if self.store.meta(META_ENCODER_SPEC) is None:
-            tx.whole.set_meta(META_ENCODER_SPEC, self.encoding.spec)
-            if self.encoding.key is not None:
-                tx.whole.set_meta(META_ENCODER_KEY, self.encoding.key)
+            if self.encoding.missing is not None:
+                self._encoding = None  # it may answer by now; a store without a key cannot begin
+            encoding = self.encoding
+            if encoding.missing is not None:
+                raise encoding.missing
+            tx.whole.set_meta(META_ENCODER_SPEC, encoding.spec)
+            if encoding.key is not None:
+                tx.whole.set_meta(META_ENCODER_KEY, encoding.key)
 
     # ── derived state ──
 
@@ -146,6 +150,12 @@ class Core:
                     self._residents.popitem(last=False)
             self._residents.move_to_end(key)
             return self._residents[key]
+
+    def discard_index(self, namespace: str) -> None:
+        """Forget the derived state of a namespace, in memory and on disk: the next reader makes it of the store."""
+        with self.read(namespace) as reader:
+            if reader.state is not None:
+                self.resident(reader.state.key).discard()
 
     @contextmanager
     def snapshot(

@@ -17,7 +17,7 @@ from recallens.ingest.prepare import prepare
 from recallens.ingest.validate import label, unit_interval
 from recallens.model.citation import Citation
 from recallens.model.craft import Craft, Gotcha, Pattern, Skill, attributes_of, compose, kind_of
-from recallens.model.memory import Kind, Memory
+from recallens.model.memory import PROPOSED, Kind, Memory
 from recallens.model.query import SearchOptions
 from recallens.model.recall import Recall
 from recallens.model.verdict import Found
@@ -111,8 +111,15 @@ class Crafts:
                     tx.memories.merge(old, row)
                 return old, False
         ((num, _),) = self._ingest.write(tx, [row])
-        if old is not None:
+        if old is not None and row.memory.review == PROPOSED and before.review != PROPOSED:
+            curation.propose(tx, old=old, new=num, at=now)  # what somebody approved holds until they approve this
+        elif old is not None:
+            # A proposal takes over what the one before it was proposed in the place of.
+            overtaken = [tie.target for tie in curation.proposals(tx, before, old, now)]
+            curation.decide(tx, before, old, accept=False, at=now)
             curation.supersede(tx, old=old, new=num, at=now, session=row.session)
+            for settled in tx.memories.find(overtaken).values():
+                curation.propose(tx, old=settled, new=num, at=now)
         return num, True
 
     # ── finding ──

@@ -28,6 +28,8 @@ SAMPLED: Final = 200
 SAMPLED_CHARACTERS: Final = 500
 MOSTLY_KOREAN: Final = 0.5
 NO_ENCODER: Final = "none"
+# A text that any encoder can encode.
+PROBE: Final = "recallens"
 
 
 class Detection(Struct, frozen=True):
@@ -89,7 +91,8 @@ def rebuild(core: Core, *, vectors: bool = False, progress: Progress = lambda do
         if core.encoding.key is not None:
             if vectors:
                 whole.drop_vectors(core.encoding.key)
-            queued = whole.enqueue_missing(core.encoding.key)
+            whole.enqueue_missing(core.encoding.key)
+            queued = whole.backlog_size(core.encoding.key)
     for state in states:
         core.resident(state.key).discard()
     return {"entries": entries, "queued": queued}
@@ -117,6 +120,8 @@ class StoreEncoder:
                 with self._core.store.read_all() as reader:
                     waiting = reader.backlog(key, BACKLOG_ROWS)
                 if not waiting:
+                    with self._core.store.write_all() as whole:
+                        whole.drop_other_vectors(key)
                     break
                 texts = [encoded_text(memory.title, memory.author, memory.content) for memory in waiting]
                 rows: dict[str, list[tuple[int, int, bytes]]] = {}
@@ -156,7 +161,7 @@ class StoreEncoder:
         detection, core = self.detect(), self._core
         chosen = detection.current is not None or "encoder" in core.settings.sources or core.given_encoder is not None
         if not chosen and detection.suggestion is not None and not core.store.read_only:
-            self.change(detection.suggestion)
+            self.change(detection.suggestion, probe=False)  # it was found a moment ago, and nothing is lost with it
         return detection
 
     def use(self, spec: str, *, progress: Progress = lambda done: None) -> dict[str, int]:
@@ -180,17 +185,24 @@ class StoreEncoder:
     def cleared(self) -> tuple[str, ...]:
         return tuple(json.loads(self._core.store.meta(META_CLEARED) or "[]"))
 
-    def change(self, spec: str) -> None:
-        """Vectors of the old one stay until the new one's are there: two models are never mixed, and none is lost."""
+    def change(self, spec: str, *, probe: bool = True) -> None:
+        """The change and what it leaves to be encoded are one transaction, after the encoder has shown that it answers.
+
+        Vectors of the old one stay until the new one's are there: two models are never mixed, and none is lost.
+        """
         encoder = self._core.open_encoder(spec)
         key = str(encoder.key) if encoder is not None else None
+        encoding = Encoding(spec, key, encoder)
+        if key is not None and probe:
+            encoding.documents([PROBE])
         with self._core.store.write_all() as tx:
             tx.set_meta(META_ENCODER_SPEC, spec)
             if key is not None:
                 tx.set_meta(META_ENCODER_KEY, key)
+                tx.enqueue_missing(key)
             else:
                 tx.drop_meta(META_ENCODER_KEY)
-        self._core.use_encoding(Encoding(spec, key, encoder))
+        self._core.use_encoding(encoding)
 
     def korean_share(self) -> float:
         """Hangul over all letters, of texts sampled evenly over the whole store."""

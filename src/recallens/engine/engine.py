@@ -43,7 +43,8 @@ class Engine:
     def __init__(self, core: Core) -> None:
         self.core = core
         self.encoder = StoreEncoder(core)
-        ingest, search = Ingest(core, self.encoder), Search(core)
+        search = Search(core)
+        ingest = Ingest(core, self.encoder, search)
         self.memories = Memories(core, ingest)
         self.recalls = Recalls(core, search)
         self.layers = Layers(core, search)

@@ -10,24 +10,31 @@ from typing import Any
 
 from msgspec import Struct, structs
 
+from recallens.engine.citations import Citations
 from recallens.engine.core import Core
 from recallens.engine.encoder import StoreEncoder
+from recallens.engine.search import Search
 from recallens.errors import EncoderError, InvalidInput
 from recallens.index.columns import Columns
 from recallens.index.vectors import to_blob
 from recallens.ingest import curation
 from recallens.ingest.batch import Outcome, Remembered, Repeat, raced, recognise, write_batch
+from recallens.ingest.corrections import corrected, correction_in, may_correct
 from recallens.ingest.draft import Draft, sections
 from recallens.ingest.prepare import encoded_text, kept_text
 from recallens.ingest.validate import text_content
 from recallens.model.citation import FileCitation
-from recallens.model.memory import Document, Memory, Status
+from recallens.model.memory import Document, Memory, Status, Zone, handle_of
+from recallens.model.query import Query
 from recallens.store.protocols import Writer
 from recallens.store.records import Prepared
 from recallens.text.normalize import clean
 
 # Rows a transaction on bulk ingest: large enough that the commit is a small part, small enough to lose little.
 BATCH_ROWS = 256
+# How much of a correcting text is asked with, and among how many memories like it the corrected one is looked for.
+LONGEST_QUESTION = 400
+CANDIDATES = 12
 
 
 class AddedDocument(Struct, frozen=True):
@@ -38,9 +45,11 @@ class AddedDocument(Struct, frozen=True):
 class Ingest:
     """Stores what is remembered, with everything derived from its text."""
 
-    def __init__(self, core: Core, encoder: StoreEncoder) -> None:
+    def __init__(self, core: Core, encoder: StoreEncoder, search: Search) -> None:
         self._core = core
         self._encoder = encoder
+        self._search = search
+        self._citations = Citations(core)
 
     def remember(
         self, draft: Draft | str, *, namespace: str | None = None, dedupe: bool | None = None, **attributes: Any
@@ -67,6 +76,7 @@ class Ingest:
         deduping = [wanted and draft.supersedes is None for draft in drafts]
         known = self._recognised(rows, deduping)
         key = self._core.encoding.key
+        lines = self._citations.taken(rows)
         vector = self._vector(rows[0].memory) if encode and key is not None and known[0] is None else None
         with self._core.making(rows[0].memory.namespace, texts=True) as tx:
             written = self.write(tx, rows, known, deduping)
@@ -74,15 +84,42 @@ class Ingest:
             embedded = outcome is Outcome.CREATED and key == self._core.encoding.key
             if embedded and vector is not None and key is not None:
                 tx.vectors.put(key, [(num, 0, vector)])
-            for draft, row, (num, _) in zip(drafts, rows, written, strict=True):
-                if draft.supersedes is not None:
+            tx.citations.put_lines({
+                (num, citation): known
+                for (num, _), own in zip(written, lines, strict=True) for citation, known in own.items()
+            })  # fmt: skip
+            for draft, row, (num, how) in zip(drafts, rows, written, strict=True):
+                if draft.supersedes is not None and how is Outcome.CREATED:
                     old = self._core.num(tx, draft.supersedes)
                     curation.supersede(tx, old=old, new=num, at=row.memory.created, session=row.session)
             ids = tx.memories.ids([num for num, _ in written])
+        new = [num for num, outcome in written if outcome is Outcome.CREATED]
+        said = {num: draft.supersedes for draft, (num, _) in zip(drafts, written, strict=True)}
+        self._propose(rows[0].memory.namespace, [num for num in new if said[num] is None])
         return [
-            Remembered(ids[num], outcome, row.redacted, embedded=embedded and vector is not None)
+            Remembered(ids[num], outcome, handle_of(num), row.redacted, embedded=embedded and vector is not None)
             for (num, outcome), row in zip(written, rows, strict=True)
         ]
+
+    def _propose(self, namespace: str, nums: Sequence[int]) -> None:
+        """Where a text says what holds instead of something, propose that it supersedes the memory that said so."""
+        with self._core.store.read(namespace) as reader:
+            memories = reader.memories.get(nums) if nums else {}
+        pairs = []
+        for num, memory in memories.items():
+            correction = correction_in(memory.content) if may_correct(memory) else None
+            if correction is None:
+                continue
+            text = memory.content[:LONGEST_QUESTION]
+            asked = Query(text, self._core.clock(), namespace, limit=CANDIDATES, cut=False)
+            alike = [result.memory for result in self._search.recall(asked).results]
+            old = corrected(correction, memory, alike)
+            if old is not None:
+                pairs.append((num, *old))
+        if pairs:
+            with self._core.changing(namespace) as tx:
+                for num, older, sure in pairs:
+                    curation.propose(tx, old=older.num, new=num, at=self._core.clock(), confidence=sure)
 
     def _vector(self, memory: Memory) -> bytes | None:
         """None where the encoder fails: the memory is kept all the same, and its vector waits in the backlog."""
@@ -138,9 +175,23 @@ class Ingest:
         return prepared
 
     def _recognised(self, rows: Sequence[Prepared], deduping: Sequence[bool]) -> list[Repeat | None]:
-        """What each row repeats, where that is asked for."""
-        if not any(deduping):
-            return [None] * len(rows)
+        """What each row repeats, where that is asked for; and what is blocked, and is said again by an agent."""
+        known: list[Repeat | None] = [None] * len(rows)
+        if any(deduping):
+            known = self._repeated(rows, deduping)
+        suspect = [row.memory.content_hash for row in rows if row.memory.zone is Zone.WORKING]
+        if not suspect:
+            return known
+        with self._core.store.read(rows[0].memory.namespace) as reader:
+            blocked = {digest: num for (digest, _), num in reader.memories.by_hash(suspect, blocked=True).items()}
+        return [
+            Repeat(Outcome.DUPLICATE, num=blocked[row.memory.content_hash], returned=True)
+            if repeat is None and row.memory.zone is Zone.WORKING and row.memory.content_hash in blocked
+            else repeat
+            for row, repeat in zip(rows, known, strict=True)
+        ]
+
+    def _repeated(self, rows: Sequence[Prepared], deduping: Sequence[bool]) -> list[Repeat | None]:
         name = rows[0].memory.namespace
         with self._core.snapshot(name) as snapshot:
             known = None if snapshot is None else recognise(snapshot[0], snapshot[2].columns, rows)

@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from msgspec import Struct, structs
 
 from recallens.engine.core import Core
 from recallens.engine.question import positive, within_limit
-from recallens.engine.search import Search
+from recallens.engine.search import Search, held_to
 from recallens.errors import InvalidInput, NotFound
-from recallens.model.context import CERTIFICATE_TOKENS, LONGEST_LINE, IndexEntry, TimelineEntry
-from recallens.model.memory import Memory, as_json
+from recallens.model.context import CERTIFICATE_TOKENS, HYPOTHESIS, TIMELINE_BUDGET, IndexEntry, TimelineEntry
+from recallens.model.memory import Memory, RelationType, as_json
 from recallens.model.plan import Intent
 from recallens.model.query import MAX_LIMIT, SearchOptions
 from recallens.model.recall import Recall, SessionSummary, Timeline
 from recallens.model.salience import DAY_MS
-from recallens.model.state import ONLY_HERE, withheld
+from recallens.model.state import EVERYTHING, OPEN_SCOPES, MemoryState, Sight
 from recallens.model.task import Task
-from recallens.recall.question import estimated_tokens
+from recallens.recall.certificate import limited
 from recallens.recall.states import states
 from recallens.render.details import Details, LinkedMemory
-from recallens.render.formats import visible
+from recallens.render.formats import failures, visible
 from recallens.render.layers import (
+    RAISE,
     Surroundings,
     certificate_line,
     counted_record,
     fitted_lines,
     index_entry,
     index_record,
+    takes,
     timeline_entry,
     timeline_entry_record,
 )
-from recallens.render.records import Record, certificate_of, present, to_line
+from recallens.render.records import Record, brief_certificate, certificate_of, present, to_line
+from recallens.render.times import time_line, time_of
 from recallens.store.protocols import Reader
 from recallens.text.excerpt import Wanted, answering
 from recallens.text.normalize import clean
@@ -46,25 +49,24 @@ WINDOW_DAYS = 7
 ENTRIES_A_SIDE = 10
 MOST_DAYS = 36_500
 TIMELINE_DEPTH = 5
-# Of a caller's limit, at most this share is kept for the certificate.
-_CERTIFICATE_SHARE = 4
+# A line that is cut says at least this much.
+_LEAST_SAID = 6
 # What is shown of the nearest memory where nothing is likely to help.
 _NEAREST_TOKENS = 24
-# What a result costs at most in a budget: its line, and what the frame of the pipeline's budget counts beside it.
-_FRAME = 6
 NOTHING = "Nothing here answers this."
 
 
 class MemorySearch(Struct, frozen=True):
     """`entries` are in reading order: by utility, or in time where the question asks what happened.
 
-    `max_tokens` holds the whole answer as it is sent, as text or as JSON.
+    `max_tokens` holds the whole answer as it is sent, as text or as JSON: the best of the entries that fit.
     """
 
     recall: Recall
     entries: tuple[IndexEntry, ...]
     max_tokens: int | None = None
     nearest: Memory | None = None  # where nothing is likely to help
+    left_out: int = 0  # entries for which there was no room
 
     @property
     def certificate(self) -> Mapping[str, Any] | None:
@@ -78,93 +80,135 @@ class MemorySearch(Struct, frozen=True):
     def metadata(self, shown: int | None = None) -> dict[str, Any]:
         """The specification's, for a question that was planned."""
         plan, count = _plan(self.recall), len(self.entries) if shown is None else shown
-        score = plan.get("complexity", 0.0)
         return {
-            "complexity": score,
+            "complexity": round(plan.get("complexity", 0.0), 4),
             "strategy": plan.get("strategy"),
             "resultCount": count,
-            "estimatedTokens": estimated_tokens(count, score),
-            "intent": plan.get("intent"),
+            **present({"intent": plan.get("intent")}),
             "order": "chronological" if plan.get("intent") == Intent.WHAT_HAPPENED else "utility",
             "widened": len(self.recall.ledger.notes("certificate")) > 1,
         }
 
+    @property
+    def _by_rank(self) -> list[int]:
+        """The places of the entries, the best first."""
+        return sorted(range(len(self.entries)), key=lambda at: self.recall.results[at].rank)
+
     def to_text(self) -> str:
         """A line or two for each memory, then the certificate; never more than `max_tokens`."""
-        wanted = Wanted.of(self.recall.query.text)
+        return self.fitted()[0]
+
+    def fitted(self) -> tuple[str, list[int]]:
+        """The text, and the places of the entries in it."""
+        wanted, lines = Wanted.of(self.recall.query.text), [entry.text for entry in self.entries]
 
         def shorter(at: int, room: int) -> str:
-            return index_entry(self.recall.results[at], wanted, room=room).text
+            entry = index_entry(self.recall.results[at], wanted, room=room)
+            said = entry.summary.removeprefix(HYPOTHESIS)
+            return entry.text if count_tokens(said) >= _LEAST_SAID else ""
 
-        return fitted_lines([entry.text for entry in self.entries], self._foot(), self.max_tokens, shorter)
+        return fitted_lines(lines, self._by_rank, self._foot, self.max_tokens, shorter, self.left_out)
 
-    def _foot(self) -> str:
-        certificate = certificate_line(self.certificate)
-        if self.entries:
+    def _certificate(self, shown: Sequence[int]) -> Mapping[str, Any] | None:
+        certificate = self.certificate
+        if certificate is None or len(shown) == len(self.entries):
             return certificate
+        return limited(certificate, [self.entries[at].id for at in shown])
+
+    def _foot(self, shown: Sequence[int]) -> str:
+        failed = failures(self.recall.degraded)
+        time = fit(visible(time_line(time_of(self.recall.ledger))), CERTIFICATE_TOKENS)[0]
+        if self.entries:
+            said = " ".join(filter(None, (failed, certificate_line(self._certificate(shown)))))
+            return "\n".join(filter(None, (time, said)))
         if self.recall.notice is not None:
-            return self.recall.notice
-        silence, told = self.recall.silence, [NOTHING]
+            return " ".join(filter(None, (failed, self.recall.notice)))
+        silence, told = self.recall.silence, list(filter(None, (failed, NOTHING, time)))
         if silence is not None and self.nearest is not None:
             words = answering(self.nearest.content, self.recall.query.text, tokens=_NEAREST_TOKENS)
             words = fit(visible(one_line(words)), _NEAREST_TOKENS)[0]
-            told.append(f"Nearest ({silence.relevance:.0%} likely to help): {self.nearest.handle} {words}")
-            if silence.missing:
+            likely = f" ({silence.relevance:.0%} likely to help)" if silence.least else ""
+            told.append(f"Nearest{likely}: {self.nearest.handle} {words}")
+            if silence.missing and silence.least:
                 told.append(f"Missing: {', '.join(map(visible, silence.missing))}.")
         return fit(" ".join(told), CERTIFICATE_TOKENS)[0]
 
     def to_json(self) -> Record:
-        """The specification's fields. Where a limit leaves no room, the certificate is cut to its numbers, then results
-        go from the last on.
+        """The specification's fields. Where a limit leaves no room, the certificate and the metadata are cut to their
+        numbers, then results go from the last on.
         """
-        entries, limit = list(map(index_record, self.entries)), self.max_tokens
-        certificate, silence = self.certificate, self.recall.silence
-        told = {"notice": self.recall.notice, "silence": as_json(silence) if silence is not None else None}
+        return self.fitted_record()[0]
+
+    def fitted_record(self) -> tuple[Record, list[int]]:
+        limit, silence, order = self.max_tokens, self.recall.silence, self._by_rank
+        told: Record = {"notice": self.recall.notice, "silence": as_json(silence) if silence is not None else None}
+        told["degraded"] = dict(self.recall.degraded) or None
         if silence is not None and self.nearest is not None:
-            told["silence"]["nearest"] = self.nearest.handle  # type: ignore[index]
-        brief = present({
-            name: certificate.get(name) for name in ("completenessScore", "redundancyRatio")
-        }) if certificate else None  # fmt: skip
-
-        def record(shown: int, certificate: Any, extent: int) -> Record:
-            answer = {"results": entries[:shown], "certificate": certificate}
-            if extent < 1:
-                return answer
-            metadata = self.metadata(shown) if extent > 1 else {"resultCount": shown}
-            if shown < len(entries):
-                metadata["leftOut"] = len(entries) - shown
-            return counted_record({**answer, "metadata": metadata, **present(told)}, metadata)
-
-        every = len(entries)
-        tries = [(every, certificate, 2), (every, brief, 2)]
-        tries += [(shown, brief, extent) for shown in range(every, -1, -1) for extent in (2, 1, 0)]
-        for attempt in tries if limit is not None else tries[:1]:
-            answer = record(*attempt)
-            if limit is None or count_tokens(f"{to_line(answer)}\n") <= limit:
-                return answer
-        return {}
+            told["silence"]["nearest"] = self.nearest.handle
+        handles = {entry.id: entry.handle for entry in self.entries}
+        for count in range(len(order), -1, -1):
+            shown = sorted(order[:count])
+            results = [index_record(self.entries[at]) for at in shown]
+            certificate = self._certificate(shown)
+            for whole in (True, False):
+                metadata = self.metadata(count) if whole else {"resultCount": count}
+                if left := len(order) - count + self.left_out:
+                    metadata["leftOut"] = left
+                    told |= {} if count else {"notice": RAISE}
+                certified = brief_certificate(certificate, handles, whole=whole) if certificate else None
+                time = {"time": time_of(self.recall.ledger)} if whole else {}
+                record = {"results": results, "certificate": certified, "metadata": metadata, **present(told | time)}
+                record = counted_record(record, metadata, "tokens", "estimatedTokens")
+                if limit is None or takes(to_line(record)) <= limit:
+                    return record, shown
+        return {}, []
 
 
 class MemoryTimeline(Struct, frozen=True):
-    """Layer 2: the memory that was asked about, and what came within some days before and after it."""
+    """Layer 2: the memory that was asked about, and what came within some days before and after it.
+
+    `max_tokens` holds the answer as it is sent: what is nearest in time comes first.
+    """
 
     anchor: TimelineEntry
     entries: tuple[TimelineEntry, ...]
     window: float
+    max_tokens: int = TIMELINE_BUDGET
+
+    def _nearest(self, count: int) -> list[TimelineEntry]:
+        by_distance = sorted(self.entries, key=lambda entry: abs(entry.created - self.anchor.created))
+        kept = {entry.id for entry in by_distance[:count]}
+        return [entry for entry in self.entries if entry.id in kept]
 
     def to_text(self) -> str:
-        at = sum(entry.created <= self.anchor.created and entry.relation != "after" for entry in self.entries)
-        lines = [entry.text for entry in self.entries]
+        for count in range(len(self.entries), -1, -1):
+            text = self._text(self._nearest(count))
+            if takes(text) <= self.max_tokens:
+                return text
+        return fit(f">> {self.anchor.text}", self.max_tokens - 1)[0]
+
+    def _text(self, entries: Sequence[TimelineEntry]) -> str:
+        at = sum(entry.created <= self.anchor.created and entry.relation != "after" for entry in entries)
+        lines = [entry.text for entry in entries]
         lines.insert(at, f">> {self.anchor.text}")
         count = f"{len(self.entries)} {'memory' if len(self.entries) == 1 else 'memories'}"
-        return "\n".join([*lines, f"{count} within {self.window:g} days of {self.anchor.handle}."])
+        left = len(self.entries) - len(entries)
+        told = f" {left} left out: raise tokens, or lower window." if left else ""
+        return "\n".join([*lines, f"{count} within {self.window:g} days of {self.anchor.handle}.{told}"])
 
     def to_json(self) -> Record:
-        record: Record = {
-            "observation_id": self.anchor.id, "window": self.window, "tokens": 0,
-            "anchor": timeline_entry_record(self.anchor), "entries": list(map(timeline_entry_record, self.entries)),
-        }  # fmt: skip
-        return counted_record(record, record)
+        for count in range(len(self.entries), -1, -1):
+            left = len(self.entries) - count
+            record: Record = {
+                "observation_id": self.anchor.id, "window": self.window, "tokens": 0,
+                "anchor": timeline_entry_record(self.anchor),
+                "entries": list(map(timeline_entry_record, self._nearest(count))),
+                **({"leftOut": left} if left else {}),
+            }  # fmt: skip
+            counted_record(record, record)
+            if not count or takes(to_line(record)) <= self.max_tokens:
+                break
+        return record
 
 
 class Layers:
@@ -175,27 +219,41 @@ class Layers:
         self._search = search
 
     def search(
-        self, text: str, *, max_tokens: int | None = None, owner: str | None = None, **options: Unpack[SearchOptions]
-    ) -> MemorySearch:
+        self, text: str, *, max_tokens: int | None = None, json: bool = False, owner: str | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> MemorySearch:  # fmt: skip
         """Search as an agent does: a line or two of each memory, a certificate, one wider look if it says too little.
 
-        Takes the options of `search`. `max_tokens` and `max_results` are the specification's budget.
+        Takes the options of `search`. `max_tokens` and `max_results` are the specification's budget: all that fits it
+        as it is sent, as text or as `json`, is delivered and recorded.
         """
         if max_tokens is not None and options.get("tokens") is not None:
             raise InvalidInput("give max_tokens or tokens, not both: they are the same budget")
-        if max_tokens is not None:
-            kept = min(CERTIFICATE_TOKENS, positive("max_tokens", max_tokens) // _CERTIFICATE_SHARE)
-            room = max(max_tokens - kept, 1)
-            options |= {"tokens": room, "item_tokens": max(min(LONGEST_LINE, room - _FRAME), 1)}
+        max_tokens = options.pop("tokens", None) if max_tokens is None else positive("max_tokens", max_tokens)
         wide: SearchOptions = {"widen": True, **options}
-        recall = self._search.search(text, owner=owner, **wide)
+        recall = self._search.recall(self._search.query(text, **wide))
         results = recall.results
         if _plan(recall).get("intent") == Intent.WHAT_HAPPENED:
             results = tuple(sorted(results, key=lambda result: (result.memory.created, result.memory.id)))
         wanted = Wanted.of(text)
         entries = tuple(index_entry(result, wanted) for result in results)
         nearest = recall.silence.nearest if recall.silence is not None else None
-        return MemorySearch(structs.replace(recall, results=results), entries, max_tokens, nearest)
+        found = MemorySearch(structs.replace(recall, results=results), entries, max_tokens, nearest)
+        if max_tokens is not None and results:
+            shown = (found.fitted_record() if json else found.fitted())[1]
+            recall = held_to(recall, {entries[at].id for at in shown})
+            if shown:
+                results, left = tuple(results[at] for at in shown), len(entries) - len(shown)
+                found = structs.replace(found, entries=tuple(entries[at] for at in shown), left_out=left)
+        recorded = self._search.recorded(recall, record=options.get("record"), owner=owner)
+        return structs.replace(found, recall=structs.replace(recorded, results=results))
+
+    def states(self, memories: Iterable[Memory], *, namespace: str | None = None) -> dict[str, MemoryState]:
+        """How memories stand, by id."""
+        by_number = {memory.num: memory for memory in memories}
+        with self._core.read(namespace) as reader:
+            standing = states(reader, by_number, self._core.clock())
+        return {by_number[num].id: state for num, state in standing.items()}
 
     def timeline(
         self,
@@ -214,11 +272,14 @@ class Layers:
             before, after = reader.memories.around(num, depth_before, depth_after)
             nums = [*before, num, *after]
             memories, contexts = reader.memories.get(nums), reader.sessions.contexts(nums)
+            standing = states(reader, memories, self._core.clock())
         sessions = {
             context.session.id: SessionSummary(context.session.id, context.session.started, context.session.summary)
             for context in (contexts[n] for n in nums if n in contexts)
         }
-        return Timeline(memories[num], tuple(memories[n] for n in before), tuple(memories[n] for n in after), sessions)
+        earlier, later = (tuple(memories[n] for n in side) for side in (before, after))
+        by_id = {memories[n].id: state for n, state in standing.items()}
+        return Timeline(memories[num], earlier, later, sessions, by_id)
 
     def around(
         self,
@@ -226,25 +287,27 @@ class Layers:
         *,
         window: float = WINDOW_DAYS,
         limit: int = ENTRIES_A_SIDE,
-        everything: bool = True,
+        tokens: int = TIMELINE_BUDGET,
+        sight: Sight = EVERYTHING,
         namespace: str | None = None,
     ) -> MemoryTimeline:
-        """What came within so many days before and after a memory in its project, in the order of time.
+        """What came within so many days before and after a memory in its project, in the order of time: what is nearest
+        to it, in at most so many tokens.
 
-        Where not `everything` may be seen, the memory's own text is left out if it is withheld. Others' always is.
+        The memory that is asked about shows as `sight` has it; others whose text is withheld are left out for everyone.
         """
         if isinstance(window, bool) or not isinstance(window, int | float) or not 0 <= window <= MOST_DAYS:
             raise InvalidInput(f"window must be a number of days from 0 to {MOST_DAYS:,}, not {window!r}")
-        limit = within_limit("limit", limit)
+        limit, held = within_limit("limit", limit), OPEN_SCOPES | sight.scopes
         with self._core.reading(namespace) as reader:
             num = self._core.num(reader, observation_id)
-            before, after = reader.memories.window(num, round(window * DAY_MS), limit, ONLY_HERE)
+            before, after = reader.memories.window(num, round(window * DAY_MS), limit, held)
             nums = [*before, num, *after]
-            turns = reader.sessions.turns(nums, ONLY_HERE)
+            turns = reader.sessions.turns(nums, held)
             beside = {turn for _, *both in turns.values() for turn in both if turn is not None}
             memories = reader.memories.get(sorted({*nums, *beside}))
             sessions = reader.sessions.sources(nums)
-            standing = states(reader, {n: memories[n] for n in nums}, self._core.clock())
+            standing = states(reader, {n: memories[n] for n in nums}, self._core.clock(), scopes=sight.scopes)
         anchor = memories[num]
         entries = {}
         for n in nums:
@@ -254,16 +317,17 @@ class Layers:
                 previous=memories[previous] if previous is not None else None,
                 following=memories[following] if following is not None else None,
             )
-            if n == num and not everything and standing[n].withheld is not None:
-                around, shown = Surroundings(), _without_text(memories[n])
-            else:
-                shown = memories[n]
+            shown = sight.shown(memories[n]) if n == num else memories[n]
+            if shown is not memories[n]:
+                around = Surroundings()
             entries[n] = timeline_entry(shown, anchor, standing[n], around)
-        return MemoryTimeline(entries[num], tuple(entries[n] for n in nums if n != num), window)
+        return MemoryTimeline(
+            entries[num], tuple(entries[n] for n in nums if n != num), window, positive("tokens", tokens)
+        )
 
     def details(
         self, id: str, *, tokens: int | None = None, full: bool = False, limit: int = ENTRIES_SHOWN,
-        match: str | None = None, offset: int = 0, everything: bool = True, namespace: str | None = None,
+        match: str | None = None, offset: int = 0, sight: Sight = EVERYTHING, namespace: str | None = None,
     ) -> Details:  # fmt: skip
         """A memory with its state, lineage and citations, and the logs of its task; or a task and what it left.
 
@@ -284,11 +348,11 @@ class Layers:
                 own = list(reader.memories.get(list(own_nums)[:limit]).values())
             artifacts = reader.tasks.artifacts([task.id], chars=-1, limit=limit) if task is not None else []
             total = len(own) + (len(reader.tasks.artifact_kinds(task.id)) if task is not None else 0)
-            standing = states(reader, {each.num: each for each in own}, self._core.clock())
-            linked, course = self._surroundings(reader, own[0]) if len(own) == 1 else ([], [])
+            standing = states(reader, {each.num: each for each in own}, self._core.clock(), scopes=sight.scopes)
+            linked, course = self._surroundings(reader, own[0], sight) if len(own) == 1 else ([], [])
             related = _related(reader, task) if task is not None else []
             checks = reader.citations.checks([each.num for each in own if each.citations])
-        shown = [each if everything or standing[each.num].withheld is None else _without_text(each) for each in own]
+        shown = [sight.shown(each) for each in own]
         if own and shown[0] is not own[0]:
             course = []
         return Details(
@@ -322,26 +386,20 @@ class Layers:
             ) from error
         return reader.tasks.get(memory.task) if memory.task is not None else None, memory
 
-    def _surroundings(self, reader: Reader, memory: Memory) -> tuple[list[LinkedMemory], list[Memory]]:
+    def _surroundings(self, reader: Reader, memory: Memory, sight: Sight) -> tuple[list[LinkedMemory], list[Memory]]:
         """What a memory is linked to, in the direction that holds, and the course of its session."""
         ties = [tie for tie in reader.relations.of(memory.num) if tie.source != tie.target]
+        # A proposal that was decided on says nothing any longer.
+        ties = [tie for tie in ties if tie.type is not RelationType.MAY_SUPERSEDE or tie.valid_until is None]
         ends = reader.memories.find(sorted({end for tie in ties for end in (tie.source, tie.target)} - {memory.id}))
-        turns = reader.sessions.course(memory.num, TURNS_AROUND, ONLY_HERE)
+        turns = reader.sessions.course(memory.num, TURNS_AROUND, OPEN_SCOPES | sight.scopes)
         known = reader.memories.get([*turns, *ends.values()])
-        linked = []
+        linked, beside = [], Sight(sight.scopes)
         for tie in ties:
             outward = tie.source == memory.id
             other = known[ends[tie.target if outward else tie.source]]
-            reason = withheld(other)
-            linked.append(LinkedMemory(tie.type, outward, other if reason is None else _without_text(other), reason))
+            linked.append(LinkedMemory(tie.type, outward, beside.shown(other), beside.withholds(other)))
         return linked, [known[turn] for turn in turns]
-
-
-def _without_text(memory: Memory) -> Memory:
-    """A memory as one sees it who may not see its text: that it is there, and what it is."""
-    return structs.replace(
-        memory, content="", title=None, summary=None, tags=(), citations=(), attributes={}, author=None
-    )
 
 
 def _related(reader: Reader, task: Task) -> list[str]:

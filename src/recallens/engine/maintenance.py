@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from recallens.config import DEFAULT_SOURCE
+from recallens.engine.citations import Citations
 from recallens.engine.core import Core
 from recallens.engine.encoder import Progress, StoreEncoder, rebuild
 from recallens.errors import EncoderError, InvalidInput
 from recallens.index.resident import verify_images
 from recallens.ingest import curation
-from recallens.model.citation import CitationCheck, LogCitation, TerminalCitation, updated
+from recallens.ingest.dedupe import content_hash
 from recallens.model.memory import Memory, Status, Survey
 from recallens.model.salience import DAY_MS, salience
 from recallens.model.verdict import IntArray
@@ -25,70 +24,6 @@ from recallens.store.records import Health
 
 RECALL_DAYS = 60
 _LENGTHS: tuple[int | None, ...] = (25, 50, 100, 200, 400, None)
-
-
-class Citations:
-    """Checks citations against the checkout that they speak of."""
-
-    def __init__(self, core: Core) -> None:
-        self._core = core
-
-    def workspace(self, root: str | Path | None = None) -> Path | None:
-        """Where cited files and commits are looked for: what is given, the setting, or the store's own work tree.
-
-        The default store serves every project, so that the folder it lies in says nothing.
-        """
-        named = root if root is not None else self._core.settings.workspace
-        if named is not None:
-            folder = Path(named).expanduser()
-            if not folder.is_dir():
-                raise InvalidInput(f"the workspace {str(named)!r} is no folder", hint="Give the root of a checkout.")
-            return folder.resolve()
-        if self._core.settings.sources.get("store", DEFAULT_SOURCE) == DEFAULT_SOURCE:
-            return None
-        from recallens.ingest.citation_check import work_tree
-
-        return work_tree(Path(self._core.store.location).resolve().parent)
-
-    def check(
-        self,
-        ids: Iterable[str] | None = None,
-        *,
-        root: str | Path | None = None,
-        project: str | None = None,
-        mark: bool = False,
-        namespace: str | None = None,
-    ) -> list[CitationCheck]:
-        """What each citation of these memories (all that cite anything) comes to. Only `mark` writes."""
-        from recallens.ingest.citation_check import artifact_id, verify
-
-        place = self.workspace(root)
-        with self._core.read(namespace) as reader:
-            nums = None if ids is None else [self._core.num(reader, id) for id in ids]
-            cited = reader.citations.of(nums, project)
-            each_cited = [citation for _, citations in cited.values() for citation in citations]
-            logs = [citation.pointer for citation in each_cited if isinstance(citation, LogCitation)]
-            screens = [citation.id for citation in each_cited if isinstance(citation, TerminalCitation)]
-            artifacts = reader.citations.artifacts(list(dict.fromkeys(map(artifact_id, [*logs, *screens]))))
-        verdicts = verify(each_cited, root=place, artifacts=artifacts)
-        at = self._core.clock()
-        checks = {
-            num: CitationCheck(id, at, tuple(verdicts[citation] for citation in citations))
-            for num, (id, citations) in cited.items()
-        }
-        if mark and checks:
-            with self._core.store.write(self._core.namespace(namespace)) as tx:
-                present = tx.memories.ids(list(checks))  # since they were read, some may have been deleted
-                before = tx.citations.checks(list(present))
-                marks = {num: updated(before[num], checks[num]) if num in before else checks[num] for num in present}
-                tx.citations.put_checks(marks)
-        return list(checks.values())
-
-    def last_check(self, id: str, *, namespace: str | None = None) -> CitationCheck | None:
-        """The verdict that was kept, if any."""
-        with self._core.reading(namespace) as reader:
-            num = self._core.num(reader, id)
-            return reader.citations.checks([num]).get(num)
 
 
 class Maintenance:
@@ -140,7 +75,7 @@ class Maintenance:
 
     def doctor(self) -> Health:
         """Check the file, every derived thing, the index files and the encoder. Changes nothing."""
-        health = self._core.store.check(self._core.encoding.key)
+        health = self._core.store.check(self._core.encoding.key, content_hash)
         problems = list(health.problems)
         folder = self._core.index_folder()
         if folder is not None:

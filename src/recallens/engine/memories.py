@@ -14,7 +14,7 @@ from recallens.ingest import curation
 from recallens.ingest.batch import Remembered
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import option, unit_interval
-from recallens.model.memory import Memory, Origin, Relation, RelationType, Status
+from recallens.model.memory import PROPOSED, Memory, Origin, Relation, RelationType, Status, handle_of
 from recallens.model.salience import SECTOR_ORDER, salience
 from recallens.store.records import Listing, MemoryPage
 
@@ -48,6 +48,11 @@ class Memories:
             numbers = reader.memories.find(list(dict.fromkeys(ids)))
             memories = reader.memories.get(list(numbers.values()))
         return {id: memories[num] for id, num in numbers.items() if num in memories}
+
+    def handles(self, ids: Iterable[str], *, namespace: str | None = None) -> dict[str, str]:
+        """The short names that people read, by id; what is not there is left out."""
+        with self._core.read(namespace) as reader:
+            return {id: handle_of(num) for id, num in reader.memories.find(list(dict.fromkeys(ids))).items()}
 
     def resolve(self, names: Iterable[str], *, namespace: str | None = None) -> dict[str, str]:
         """Memory ids by id, by the beginning of one, or by `source_id`; what fits nothing is left out."""
@@ -165,6 +170,10 @@ class Memories:
             return curation.deemphasise(tx, memory, num, at=self._core.clock())
 
     def review(self, id: str, *, approve: bool, namespace: str | None = None) -> None:
+        """Decide on a memory that waits, or on whether a memory supersedes the one that it was proposed to replace."""
         with self._core.changing(namespace) as tx:
             num, memory = self._core.memory(tx, id)
-            (curation.approve if approve else curation.reject)(tx, memory, num, at=self._core.clock())
+            at = self._core.clock()
+            decided = curation.decide(tx, memory, num, accept=approve, at=at)
+            if not decided or memory.status is Status.PENDING_REVIEW or memory.review == PROPOSED:
+                (curation.approve if approve else curation.reject)(tx, memory, num, at=at)

@@ -9,7 +9,16 @@ from typing import Any, Final
 
 from recallens.config import Settings
 from recallens.errors import InvalidInput, UnknownOption
-from recallens.ingest.validate import epoch_ms, label, namespace_name, option, tags, unit_interval
+from recallens.ingest.validate import (
+    epoch_ms,
+    label,
+    namespace_name,
+    option,
+    parse_when,
+    tags,
+    unit_interval,
+    without_secrets,
+)
 from recallens.model.memory import Clock
 from recallens.model.plan import INTENT_ALIASES, Intent, Scope
 from recallens.model.query import (
@@ -28,6 +37,7 @@ from recallens.recall.plan import PLANNED_CHARACTERS, measure, windows_of
 from recallens.recall.presets import Preset, preset_named
 from recallens.recall.question import dynamic_k
 from recallens.text.normalize import clean
+from recallens.text.times import day_of, milliseconds, time_references
 
 
 def question(text: str, options: Mapping[str, Any], settings: Settings, clock: Clock) -> Query:
@@ -44,16 +54,23 @@ def question(text: str, options: Mapping[str, Any], settings: Settings, clock: C
         raise InvalidInput(
             f"unknown search option {sorted(unknown)[0]!r}; the options are: {', '.join(sorted(OPTIONS))}"
         )
-    text, values = clean(text), _values(options)
+    text, values = without_secrets(clean(text)), _values(options)
     if "now" not in values:
         values["now"] = clock()
+    at = values.get("as_of", values["now"])
+    for side, place in enumerate(("filters.since", "filters.until")):
+        if isinstance(said := values.get(place), str):
+            values[place] = edges(said, at)[side]
+    if (values.get("filters.since") or 0) >= values.get("filters.until", math.inf):
+        raise InvalidInput("since must be before until: no day lies between them")
     preset = preset_named(values.get("preset") or settings.preset)
     if "limit" in values:  # a caller's limit holds after a wider look too
         values["max_results"] = min(values["limit"], values.get("max_results", MAX_LIMIT))
-    at, most = values.get("as_of", values["now"]), values.get("max_results", MAX_LIMIT)
+    most = values.get("max_results", MAX_LIMIT)
     values["preset"] = preset.name
     values["limit"] = min(_limit(text, values.get("limit"), preset, settings, at), most)
     values.setdefault("namespace", namespace_name(settings.namespace))
+    values.setdefault("expand", preset.fused)
     values["certify"] = values.get("certify", False) or values.get("widen", False)
     records: dict[str, dict[str, Any]] = {"": {}, "filters": {}, "situation": {}}
     for place, value in values.items():
@@ -133,6 +150,20 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     return texts
 
 
+def edges(said: str, now: int) -> tuple[int, int]:
+    """Where a time in words begins, and where it ends; a moment is both."""
+    found = time_references(said, day_of(now))
+    if len(found) == 1 and "T" not in said:
+        return milliseconds(found[0].start), milliseconds(found[0].end)
+    try:
+        moment = parse_when(said, now_ms=now)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"{said!r} is no time that is understood", hint="Say 2026-03-01, 3 days ago, last week, 3d …"
+        ) from error
+    return moment, moment
+
+
 def _commands(value: Any) -> tuple[str, ...]:
     if isinstance(value, str) or not all(isinstance(command, str) for command in value):
         raise InvalidInput(f"commands must be a list of texts, not {value!r}")
@@ -169,5 +200,6 @@ _CHECKS: Final[Mapping[Check, Callable[[str, Any, Option], Any]]] = {
     Check.SHARE: lambda name, value, _: unit_interval(name, value),
     Check.FLAG: lambda _, value, __: bool(value),
     Check.MOMENT: lambda name, value, _: epoch_ms(name, value),
+    Check.EDGE: lambda name, value, _: value if isinstance(value, str) else epoch_ms(name, value),
     Check.FACTORS: lambda _, value, __: _factors(value),
 }

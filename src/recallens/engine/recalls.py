@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from msgspec import structs
+
 from recallens.engine.core import Core
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput, NotFound, RecallensError
@@ -16,6 +18,7 @@ from recallens.model.ledger import Ledger
 from recallens.model.query import SearchOptions
 from recallens.model.recall import Recall, RecordedRecall, Verification, evidence_of, verified
 from recallens.model.snapshot import snapshot_id
+from recallens.model.state import EVERYTHING, Sight
 
 if TYPE_CHECKING:
     from recallens.model.snapshot import Snapshot
@@ -36,6 +39,7 @@ class Recalls:
         self.query = search.query
         self.question = search.question
         self.ledger = search.ledger
+        self.sent = search.sent
         self.search_documents = search.documents
 
     def xray(self, text: str, *, trace_id: str | None = None, **options: Unpack[SearchOptions]) -> Snapshot:
@@ -61,13 +65,17 @@ class Recalls:
 
         return sensitivity(self.ledger(self.question(text, **options)))
 
-    def why_not(self, memory: str, text: str, **options: Unpack[SearchOptions]) -> WhyNot:
-        from recallens.xray.why_not import why_not
+    def why_not(self, memory: str, text: str, *, sight: Sight = EVERYTHING, **options: Unpack[SearchOptions]) -> WhyNot:
+        """Of what is withheld from the caller, what keeps it out, and nothing of how well its text fits."""
+        from recallens.xray.why_not import KeptOut, Missed, why_not
 
         query = self.question(text, **options)
         with self._core.reading(query.namespace) as reader:
             wanted = self._core.memory(reader, memory)[1]
-        return why_not(wanted.id, query, self.ledger, memory=wanted)
+        why = why_not(wanted.id, query, self.ledger, memory=wanted)
+        if isinstance(why, KeptOut) and sight.withholds(wanted) is not None:
+            return structs.replace(why, missed=Missed(), blockers=why.blockers[:1], change=None)
+        return why
 
     def replay(self, name: str, *, namespace: str | None = None) -> tuple[Replayed, list[Difference]]:
         """The recorded result again from its decisions, and what would differ if it were asked now."""

@@ -34,6 +34,7 @@ _USUAL: SearchOptions = {
     "brain_file_limit": BRAIN_FILE_LIMIT,
     "medium_term_limit": MEDIUM_TERM_LIMIT,
     "include_raw": False,
+    "expand": True,
 }
 
 
@@ -95,6 +96,7 @@ class Retriever:
             totalTokensUsed=used,
             contextBudget=budget,
             fusionLog=fusion_log(recall.ledger, **counts),
+            degraded=recall.degraded,
         )
 
     def _dropped(self, recall: Recall, notes: _Notes) -> tuple[RetrievalChunk, ...]:
@@ -135,17 +137,19 @@ class _Notes:
 
 
 def _scored(result: SearchResult, notes: _Notes) -> RetrievalChunk:
-    chunk = _chunk(result.memory, result.score, notes)
+    chunk = _chunk(result.memory, result.score, notes, result.state.cites or "")
+    if result.state.stale is not None:
+        chunk = replace(chunk, metadata={**chunk.metadata, "stale": result.state.stale})
     boost = result.parts.get("actionability")
     return chunk if boost is None else replace(chunk, metadata={**chunk.metadata, "actionabilityScore": boost})
 
 
-def _chunk(memory: Memory, score: float, notes: _Notes) -> RetrievalChunk:
+def _chunk(memory: Memory, score: float, notes: _Notes, remark: str = "") -> RetrievalChunk:
     item = notes.items.get(memory.id, {})
     origin = notes.sources.get(memory.id, {})
     source = item.get("source") or origin.get("layer") or ""
     path = notes.identity.get(memory.id, {}).get("path") or notes.paths.get(memory.document or "", "")
-    shown = excerpt(memory, question=str(notes.ledger.query["text"]), source=source, path=path)
+    shown = excerpt(memory, question=str(notes.ledger.query["text"]), source=source, path=path, remark=remark)
     conflict = notes.conflicts.get(memory.id, {})
     metadata: dict[str, Any] = {
         "filePath": path if memory.document is not None else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -11,7 +11,9 @@ from msgspec.structs import replace
 from recallens import __version__
 from recallens.engine.core import Core
 from recallens.engine.question import question
-from recallens.errors import InvalidInput
+from recallens.errors import InvalidInput, StoreError
+from recallens.index.images import DamagedIndex
+from recallens.index.resident import Version
 from recallens.model.audit import chained, query_digest
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.memory import Event, EventKind, Memory, Usage
@@ -20,6 +22,7 @@ from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recallens.model.snapshot import SCHEMA_VERSION, snapshot_id
 from recallens.model.verdict import Found, Note, Pick
+from recallens.recall.certificate import limited
 from recallens.recall.pipeline import pipeline
 from recallens.recall.presets import Preset, preset_named
 from recallens.recall.results import results, silence_of
@@ -65,11 +68,14 @@ class Search:
 
         `deliver` writes the answer as it is sent: within a budget, that text is what must fit it.
         """
-        query = self.query(text, **options)
-        recall = self.recall(query)
-        if deliver is not None and recall.results and (query.budget is not None or query.tokens is not None):
-            recall = _delivered(recall, deliver)
+        recall = self.sent(self.query(text, **options), deliver)
         return self.recorded(recall, record=options.get("record"), owner=owner)
+
+    def sent(self, query: Query, deliver: Deliver | None) -> Recall:
+        """What a surface sends for the query, which for a person's screen depends on how it is written there."""
+        recall = self.recall(query)
+        bounded = query.budget is not None or query.tokens is not None
+        return _delivered(recall, deliver) if deliver is not None and recall.results and bounded else recall
 
     def recorded(self, recall: Recall, *, record: bool | None, owner: str | None) -> Recall:
         """The recall, after what it returned was written down."""
@@ -77,8 +83,13 @@ class Search:
         if not self.records(record) or query.as_of is not None or not (recall.results or recall.silence):
             return recall
         injected = [result.memory.id for result in recall.results]  # of silence none: nothing is learned from it
-        with self._core.store.write(query.namespace) as tx:
-            audit = self.write_down(tx, query, injected, recall.ledger, owner=owner)
+        try:
+            with self._core.store.write(query.namespace) as tx:
+                audit = self.write_down(tx, query, injected, recall.ledger, owner=owner)
+        except StoreError as error:
+            if owner is not None:  # what a token read and nobody could write down, it does not get
+                raise
+            return replace(recall, notice=f"not recorded: {error.message}")
         return replace(recall, audit=audit, recorded=True)
 
     def records(self, wish: bool | None) -> bool:
@@ -91,7 +102,14 @@ class Search:
         return self.search(text, owner=owner, **only)
 
     def recall(self, query: Query) -> Recall:
-        """The answer and the ledger that caused it. Writes nothing."""
+        """The answer and the ledger that caused it. Writes nothing; an index file that is damaged is made anew."""
+        try:
+            return self._recall(query)
+        except DamagedIndex:
+            self._core.discard_index(query.namespace)
+            return self._recall(query)
+
+    def _recall(self, query: Query) -> Recall:
         preset = preset_named(query.preset)
         if not query.text.strip():
             return _nothing(query, self._versions(preset), "the query is empty: nothing was searched")
@@ -109,6 +127,9 @@ class Search:
             silence = None if returned else silence_of(scene, ledger)
         views = [entry.verdict for entry in ledger.entries if isinstance(entry.verdict, Found)]
         failed = {view.view: view.error for view in views if view.error is not None}
+        waiting = _without_vector(snapshot[2])
+        if waiting and any(view.view == "semantic" for view in views):
+            failed.setdefault("semantic", f"vectors incomplete: {waiting:,} memories wait for theirs; words find them")
         notice = NOTHING_FITS if not returned and _too_long(ledger) else None
         return Recall(query, returned, ledger, encoding.key, degraded=failed, notice=notice, silence=silence)
 
@@ -169,6 +190,14 @@ class Search:
         return audit
 
 
+def _without_vector(version: Version) -> int:
+    """How many memories in use have no vector of the store's encoder yet."""
+    if version.vectors is None:
+        return 0
+    has = version.vectors.where[: version.columns.size] >= 0
+    return int((version.columns.active & ~has).sum())
+
+
 def _too_long(ledger: Ledger) -> bool:
     """Whether something was found, and all of it was left out for its length."""
     return any(
@@ -179,19 +208,28 @@ def _too_long(ledger: Ledger) -> bool:
     )
 
 
+def held_to(recall: Recall, ids: Collection[str], reason: str = "does not fit the budget as it is sent") -> Recall:
+    """The recall with these of its results alone, which its ledger and its certificate say too."""
+    results = tuple(result for result in recall.results if result.memory.id in ids)
+    if len(results) == len(recall.results):
+        return recall
+    ledger, pool = recall.ledger, recall.ledger.replay()
+    order = np.array([at for at in pool.ranked().tolist() if pool.ids[at].decode() in ids], dtype=np.int64)
+    pick = Pick("delivery", order, np.zeros(len(order)), reason)
+    entries = [Entry(stage="deliver", verdict=pick, considered=len(recall.results), admitted=len(order))]
+    for certificate in ledger.notes("certificate")[-1:]:
+        left = Note("certificate", limited(certificate, ids))
+        entries.append(Entry(stage="deliver", verdict=left, considered=0, admitted=0))
+    notice = None if results else NOTHING_FITS
+    return replace(recall, results=results, notice=notice, ledger=replace(ledger, entries=(*ledger.entries, *entries)))
+
+
 def _delivered(recall: Recall, deliver: Deliver) -> Recall:
     """As many of the results, best first, as fit the budget in the very text that is sent; the ledger says how much."""
-    query, ledger, order = recall.query, recall.ledger, recall.ledger.replay().ranked()
-    for kept in range(len(recall.results), -1, -1):
-        sent = recall
-        if kept < len(recall.results):
-            pick = Pick("delivery", order[:kept], np.zeros(kept), "does not fit the budget as it is sent")
-            entry = Entry(stage="deliver", verdict=pick, considered=len(recall.results), admitted=kept)
-            notice = None if kept else NOTHING_FITS
-            sent = replace(
-                recall, results=recall.results[:kept], notice=notice,
-                ledger=replace(ledger, entries=(*ledger.entries, entry)),
-            )  # fmt: skip
+    query, ledger = recall.query, recall.ledger
+    ids = [result.memory.id for result in recall.results]
+    for kept in range(len(ids), -1, -1):
+        sent = held_to(recall, ids[:kept])
         text = deliver(sent)
         tokens = count_tokens(text)
         if len(text) <= (query.budget or len(text)) and tokens <= (query.tokens or tokens):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, structs
 
 from recallens.engine.core import Core
 from recallens.engine.ingest import Ingest
 from recallens.errors import NotFound
-from recallens.ingest.draft import recap, recap_id
+from recallens.ingest.draft import Draft, recap, recap_id
 from recallens.ingest.prepare import kept_text
 from recallens.ingest.validate import label, option
 from recallens.model.memory import Memory, Session, Status, Usage
@@ -56,14 +56,10 @@ class Sessions:
             tx.sessions.put(session)
         with self._core.reading(session.namespace) as reader:
             links = [num for num, usage, _ in reader.sessions.links(session.id) if usage is Usage.CREATED]
-            recaps = reader.memories.by_source_id([recap_id(session.id)])
-            memories = reader.memories.get([*links, *recaps.values()])
-        created = sorted((memories[num] for num in links if num in memories), key=lambda each: (each.created, each.id))
-        known = next((memories[num] for num in recaps.values()), None)
-        draft = recap(session, created)
-        if draft is not None and (known is None or not _stands(known, draft.content)):
-            draft = structs.replace(draft, zone=zone, supersedes=None if known is None else known.id)
-            self._ingest.remember(draft, namespace=session.namespace, dedupe=False)
+            memories = reader.memories.get(links)
+        created = sorted(memories.values(), key=lambda each: (each.created, each.id))
+        for draft in self._recaps({session.id: recap(session, created)}, session.namespace):
+            self._ingest.remember(structs.replace(draft, zone=zone), namespace=session.namespace, dedupe=False)
         return session
 
     def put(self, sessions: Iterable[Session], *, namespace: str | None = None) -> None:
@@ -71,6 +67,25 @@ class Sessions:
         with self._core.making(namespace) as tx:
             for session in sessions:
                 tx.sessions.put(_kept(session))
+
+    def recap(self, sessions: Iterable[Session], *, namespace: str | None = None) -> None:
+        """Keep a recap of each that has a summary, as if it had ended here."""
+        name = self._core.namespace(namespace)
+        drafts = {session.id: recap(session, ()) for session in map(_kept, sessions) if session.summary}
+        for _ in self._ingest.remember_many(self._recaps(drafts, name), namespace=name, dedupe=False):
+            pass
+
+    def _recaps(self, drafts: Mapping[str, Draft | None], namespace: str) -> list[Draft]:
+        """Those that say something new, each in the place of what was kept of its session before."""
+        with self._core.reading(namespace) as reader:
+            nums = reader.memories.by_source_id([recap_id(session) for session in drafts])
+            known = {memory.source_id: memory for memory in reader.memories.get(list(nums.values())).values()}
+        recaps = []
+        for session, draft in drafts.items():
+            before = known.get(recap_id(session))
+            if draft is not None and (before is None or not _stands(before, draft.content)):
+                recaps.append(structs.replace(draft, supersedes=None if before is None else before.id))
+        return recaps
 
     def link(self, session: str, memory: str, usage: str, *, namespace: str | None = None) -> None:
         session = clean(session)

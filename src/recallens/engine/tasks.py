@@ -13,14 +13,17 @@ from recallens.engine.encoder import StoreEncoder
 from recallens.engine.ingest import Ingest
 from recallens.errors import InvalidInput, NotFound, UnknownOption
 from recallens.ingest.crafts import counted
+from recallens.ingest.credit import evidence_of_use, work_log
 from recallens.ingest.curation import strengthen
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import kept_text, prepare
-from recallens.ingest.promotion import Attempts, promotions, worded_alike
+from recallens.ingest.promotion import Attempts, promotions, same_work, work_of
 from recallens.ingest.validate import MAX_CONTENT_BYTES, epoch_ms, label, text_content, unit_interval
 from recallens.model.citation import Citation, LogCitation, TerminalCitation
 from recallens.model.craft import TITLE_CHARACTERS, Gotcha, Pattern, kind_of
 from recallens.model.memory import (
+    PROPOSED,
+    RULE,
     Artifact,
     Event,
     EventKind,
@@ -31,11 +34,13 @@ from recallens.model.memory import (
     RelationType,
     Sector,
     Status,
+    Zone,
 )
 from recallens.model.query import MAX_LIMIT
 from recallens.model.salience import RECALL_REINFORCEMENT, Uplift, uplift_of
-from recallens.model.task import Promotion, Task, TaskOutcome
+from recallens.model.task import Credit, Promotion, Task, TaskOutcome
 from recallens.store.protocols import Reader, Writer
+from recallens.text.content import content_words
 from recallens.text.normalize import clean
 from recallens.text.sentences import first_sentence
 
@@ -46,12 +51,12 @@ MAX_TASK_ID = 128
 TASK_ID_LENGTH = 8
 # Running tasks that are named to who asks for one that is not there.
 SHOWN_RUNNING = 3
-# Wordings that a new task is compared with: the latest ones, of which a project has seldom as many.
-WORDINGS_COMPARED = 1_000
+# Ended tasks that one is compared with when it ends, the latest, and of those that share a word with it how many
+# are read with their logs.
+TASKS_COMPARED, TASKS_READ = 300, 50
 # How much of a log is read for steps, errors and files: what it is about stands near its beginning.
 LOG_READ = 20_000
 LOGS_READ = 100
-RULE = "rule"
 
 
 class Tasks:
@@ -89,9 +94,7 @@ class Tasks:
                     f"there is a task {task.id!r} already", hint="Leave the id out to get one, or give another."
                 )
             self._core.ensure_session(tx, task.session, at=task.started, project=task.project)
-            known = tx.tasks.wordings(task.project, WORDINGS_COMPARED)
-            alike = next((first for first, other in known if worded_alike(words, other)), task.id)
-            task = structs.replace(task, wording=alike)
+            task = structs.replace(task, wording=task.id)
             tx.tasks.put(task)
         return task
 
@@ -127,6 +130,9 @@ class Tasks:
             if at < running.started:
                 raise InvalidInput("a task cannot end before it started", hint="Give a later time, or none.")
             done = structs.replace(running, ended=at, reward=worth, summary=words)
+            logs = tx.tasks.artifacts([done.id], chars=LOG_READ, limit=LOGS_READ)
+            done = structs.replace(done, wording=_attempt_of(tx, done, logs))
+            credited = self._credit(tx, done, logs)
             draft = structs.replace(_episode(done, tx.tasks.artifact_kinds(done.id)), zone=zone)
             row = prepare(draft, id=self._core.new_id(), namespace=tx.name, now=at)
             ((num, _),) = self._ingest.write(tx, [row])
@@ -137,7 +143,22 @@ class Tasks:
             promoted = self._promote(tx, done.wording)
             done = structs.replace(done, episode=row.memory.id)
         self._encoder.drain_quietly()
-        return TaskOutcome(done, row.memory.id, promoted)
+        return TaskOutcome(done, row.memory.id, promoted, credited)
+
+    def _credit(self, tx: Writer, task: Task, logs: Sequence[Artifact]) -> tuple[Credit, ...]:
+        """What the task's log and summary show to have been of use, beside what was marked: a memory that was merely
+        returned gets no credit, and none that the task made itself.
+        """
+        log = work_log(task.text, [task.summary or "", *(each.content for each in logs)])
+        marked = set(tx.tasks.uses(task.id))
+        credited = []
+        for num, memory in tx.memories.get([num for num in tx.tasks.recalled(task) if num not in marked]).items():
+            evidence = evidence_of_use(memory, log) if memory.task != task.id else None
+            if evidence is not None:
+                strengthen(tx, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=task.ended or 0,
+                           session=task.session, task=task.id)  # fmt: skip
+                credited.append(Credit(memory.id, memory.handle, evidence))
+        return tuple(credited)
 
     def recent(
         self, *, running: bool | None = None, project: str | None = None, session: str | None = None, limit: int = 20,
@@ -163,7 +184,7 @@ class Tasks:
         self, memories: Iterable[str], *, task: str | None = None, session: str | None = None, at: int | None = None,
         namespace: str | None = None,
     ) -> list[str]:  # fmt: skip
-        """Say which memories were of use. From then on only what was used counts as having been with the task."""
+        """Say which memories were of use. What was merely returned in a task was not with it."""
         ids = list(dict.fromkeys([memories] if isinstance(memories, str) else memories))
         if not ids:
             raise InvalidInput("name at least one memory that was used", hint="A search shows ids.")
@@ -176,8 +197,6 @@ class Tasks:
             by, into = RECALL_REINFORCEMENT, running.id if running else None
             for num in nums:
                 strengthen(tx, num, EventKind.USED, by=by, now=now, session=asking, task=into)
-            if into is not None:
-                tx.tasks.mark_used(into)
             names = tx.memories.ids(nums)
         return [names[num] for num in nums]
 
@@ -195,7 +214,7 @@ class Tasks:
     def _promote(self, tx: Writer, wording: str) -> tuple[Promotion, ...]:
         tasks, now = tx.tasks.attempts(wording), self._core.clock()
         attempts = _gathered(tx, tasks)
-        where = {"project": tasks[0].project, "source": RULE, "zone": attempts.zone()}
+        where: dict[str, Any] = {"project": tasks[0].project, "source": RULE, "zone": attempts.zone()}
         episodes = [task.episode for task in tasks if task.episode is not None]
         promoted = []
         for craft in promotions(attempts):
@@ -207,7 +226,11 @@ class Tasks:
                 old = tx.memories.find([after.id])[after.id]
             if old is not None and tx.memories.get([old])[old].status not in (Status.ACTIVE, Status.PENDING_REVIEW):
                 continue  # somebody rejected or forgot it: the next success does not bring it back
-            num, created = self._crafts.put(tx, craft, old, {**where, "source_id": name}, by_rule=True)
+            # That something failed is plain; that something is the way to do it is for somebody to say.
+            review = None if isinstance(craft, Gotcha) else PROPOSED
+            zone = where["zone"] if review is None else min(where["zone"], Zone.WORKING, key=tuple(Zone).index)
+            attributes = {**where, "source_id": name, "review": review, "zone": zone}
+            num, created = self._crafts.put(tx, craft, old, attributes, by_rule=True)
             id = tx.memories.ids([num])[num]
             known = {tie.target for tie in tx.relations.of(num) if tie.type is RelationType.BUILDS_ON}
             for other, episode in tx.memories.find([episode for episode in episodes if episode not in known]).items():
@@ -219,6 +242,22 @@ class Tasks:
 
     def _at(self, name: str, moment: int | None) -> int:
         return self._core.clock() if moment is None else epoch_ms(name, moment) or 0
+
+
+def _attempt_of(tx: Reader, task: Task, logs: Sequence[Artifact]) -> str:
+    """The first of the attempts that this task belongs to, most of which did the same; itself, if there are none."""
+    earlier = tx.tasks.ended(task.project, TASKS_COMPARED)
+    own = content_words(f"{task.text}\n{task.summary or ''}")
+    near = [each for each in earlier if own & content_words(f"{each.text}\n{each.summary or ''}")][:TASKS_READ]
+    read: dict[str, list[Artifact]] = {}
+    for artifact in tx.tasks.artifacts([each.id for each in near], chars=LOG_READ, limit=LOGS_READ) if near else ():
+        read.setdefault(artifact.task, []).append(artifact)
+    work = work_of(task, logs)
+    groups: dict[str, list[bool]] = {}
+    for each in near:
+        groups.setdefault(each.wording, []).append(same_work(work, work_of(each, read.get(each.id, ()))))
+    agreed = {wording: sum(same) for wording, same in groups.items() if 2 * sum(same) >= len(same) and any(same)}
+    return max(agreed, key=lambda wording: agreed[wording], default=task.id)
 
 
 def _task(reader: Reader, id: str) -> Task:

@@ -17,12 +17,14 @@ import numpy as np
 
 from recallens.engine.core import Core
 from recallens.errors import InvalidInput, NotFound, StoreBusy
+from recallens.ingest.curation import restate
 from recallens.ingest.vault.changes import Read, VaultChanges, add_changes, renames
 from recallens.ingest.vault.choice import SyncPlan, choose, make_plan, relative
 from recallens.ingest.vault.files import Root, settled
-from recallens.ingest.vault.links import mentions
+from recallens.ingest.vault.links import VaultSections
 from recallens.ingest.vault.notes import read_note
-from recallens.model.memory import Document
+from recallens.ingest.vault.succession import succession
+from recallens.model.memory import Document, RelationType
 from recallens.model.vault import Problem, Seen, Vault, VaultFile, VaultSync
 from recallens.store.protocols import Writer
 
@@ -47,6 +49,7 @@ class Sync:
         self._renamed: list[tuple[str, str]] = []
         self._removed: list[str] = []
         self._errors: list[Problem] = []
+        self._warnings: list[Problem] = []
         self._counts = {"indexed": 0, "kept": 0, "removed": 0}
         self._unchanged = self._done = self._total = 0
         self._suspects: set[int] = set()
@@ -67,7 +70,8 @@ class Sync:
         return VaultSync(
             vault.name, vault.root, tuple(sorted(self._added)), tuple(sorted(self._changed)),
             tuple(sorted(self._renamed)), tuple(sorted(self._removed)), plan.unchanged + self._unchanged,
-            (*plan.errors, *self._errors), plan.skipped, choice.dropped,
+            (*plan.errors, *self._errors), (*plan.warnings, *self._warnings), plan.skipped, plan.left_out,
+            choice.dropped,
             self._counts["indexed"], self._counts["kept"], self._counts["removed"],
         )  # fmt: skip
 
@@ -86,8 +90,8 @@ class Sync:
         for batch in self._batches(root, plan, known, moved):
             self._write(batch, known)
         self._remove([file for path, file in plan.gone.items() if path not in moved.values()])
+        self._link()  # also where nothing changed: a sync before this one may have been stopped
         if self._added or self._changed or self._renamed or self._removed:
-            self._link()
             self._tidy()
         with self._writing() as tx:
             tx.vaults.mark_synced(self._vault.id, self._core.clock())
@@ -146,8 +150,12 @@ class Sync:
             seen, digest = settled(seen, time.time_ns()), _hash(data)
             if known is not None and known.hash == digest and known.error is None:
                 self._unchanged += 1
-                return VaultFile(path, known.document, digest, seen)
+                if known.warning is not None:
+                    self._warnings.append(Problem(path, known.warning))
+                return VaultFile(path, known.document, digest, seen, warning=known.warning)
             note = read_note(path, data, now=self._core.clock())
+            if note.warning is not None:
+                self._warnings.append(Problem(path, note.warning))
         except NotFound:
             return None  # gone since the look; the next one will see it
         except InvalidInput as error:
@@ -217,11 +225,29 @@ class Sync:
             self._removed += [file.path for file in part if file.document]
 
     def _link(self) -> None:
-        """Every link of the vault anew: a file that came or went can change what any of them leads to."""
+        """Every link of the vault anew, and what of it holds: a file that came or went can change either."""
+        vault, now = self._vault.id, self._core.clock()
         with self._writing() as tx:
-            wanted, present = mentions(tx.vaults.links(self._vault.id)), tx.vaults.mentions(self._vault.id)
-            tx.vaults.drop_mentions(sorted(present - wanted))
-            tx.vaults.put_mentions(sorted(wanted - present), self._core.clock())
+            lives, states = tx.vaults.lives(vault), tx.vaults.states(vault)
+            sections = VaultSections(tx.vaults.links(vault), {path: life.names for path, life in lives.items()})
+            wanted = succession(lives, sections, states, now=now)
+            known = {num: (state.status, state.valid_until) for num, state in states.items() if not state.settled}
+            tx.vaults.settle({num: end for num, end in wanted.ends.items() if num in known and known[num] != end})
+            present = tx.vaults.ties(vault)
+            # Since when one supersedes the other can change; the others hold since they were first seen.
+            ties = {
+                tie: at if tie[2] == RelationType.SUPERSEDES else present.get(tie, at)
+                for tie, at in wanted.ties.items()
+            }
+            tx.vaults.retie(
+                [tie for tie in sorted(present) if ties.get(tie) != present[tie]],
+                {tie: ties[tie] for tie in sorted(ties) if present.get(tie) != ties[tie]},
+            )
+            counted = wanted.reinforcements
+            restated = [num for num in sorted(states) if counted.get(num) != states[num].stated]
+            if restated:
+                restate(tx, {num: counted.get(num) for num in restated})
+        self._warnings += wanted.warnings
 
     def _tidy(self) -> None:
         """Words that only the old text held leave the dictionary, so that a search treats them as never written."""
@@ -253,7 +279,9 @@ class Sync:
 
 
 def _record(file: Read | VaultFile) -> VaultFile:
-    return file if isinstance(file, VaultFile) else VaultFile(file.path, file.document, file.hash, file.seen)
+    if isinstance(file, VaultFile):
+        return file
+    return VaultFile(file.path, file.document, file.hash, file.seen, None, file.note.warning, file.note.life)
 
 
 def _hash(data: bytes) -> str:

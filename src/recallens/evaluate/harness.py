@@ -32,6 +32,7 @@ from recallens.model.memory import IdSource, Memory
 from recallens.model.query import MAX_LIMIT, Query
 from recallens.model.recall import Recall, SearchResult
 from recallens.store.records import Prepared
+from recallens.text.times import days_told
 from recallens.xray.ladder import Fate, Walk
 from recallens.xray.why_not import KeptOut, WhyNot
 
@@ -139,7 +140,9 @@ class PreparedUnits:
         if row is None:
             row = self._rows[draft.source_id or ""] = prepare(draft, id=id, namespace=namespace, now=now)
         created = row.memory.created if draft.created is None else draft.created
-        return replace(row, memory=structs.replace(row.memory, id=id, created=created, updated=created))
+        dated = structs.replace(row.memory, id=id, created=created, updated=created)
+        told = row.days_told and days_told(f"{dated.title or ''}\n{dated.content}", created)
+        return replace(row, memory=dated, days_told=told)
 
 
 def _draft(unit: Unit, dates: Mapping[str, int]) -> Draft:

@@ -108,7 +108,8 @@ class Guard:
 
 
 def caller_with(token: Token) -> Caller:
-    return Caller(Right(token.right), frozenset(token.namespaces), owner=token.id, zone=Zone.WORKING)
+    scopes = frozenset(token.scopes)
+    return Caller(Right(token.right), frozenset(token.namespaces), owner=token.id, zone=Zone.WORKING, scopes=scopes)
 
 
 def _shown(request: Request) -> tuple[str | None, bool]:

@@ -21,6 +21,7 @@ RETRY_SECONDS = 1
 # The first that fits counts, so that the narrower stands before the wider.
 STATUS_OF: Mapping[type[errors.RecallensError], int] = {
     errors.InvalidInput: 400, errors.TokenRefused: 401, errors.NotAllowed: 403, errors.NotFound: 404,
+    errors.EditConflict: 409,
     errors.StoreReadOnly: 503, errors.StoreBusy: 503, errors.EncoderError: 503,
 }  # fmt: skip
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="recallens"'}

@@ -18,7 +18,7 @@ from recallens.http.limits import WorkQueue
 from recallens.http.problems import Refused
 from recallens.http.routes import Route
 from recallens.operations import Caller
-from recallens.operations.arguments import Arguments, schema_of
+from recallens.operations.arguments import SPELLINGS, Arguments, known_as, schema_of
 
 T = TypeVar("T")
 
@@ -57,7 +57,9 @@ _WITHIN = re.compile(r"(\w+)\[(.{1,200})\]", re.DOTALL)
 def kinds_of(model: type[Arguments]) -> Mapping[str, str]:
     """What each argument is written as in a query, by the name it has outside."""
     schema, shared = schema_of(model)
-    return {name: _kind(own, shared) for name, own in schema["properties"].items()}
+    kinds = {name: _kind(own, shared) for name, own in schema["properties"].items()}
+    called = {name: own[0] for name in SPELLINGS if (own := known_as(name, kinds))}
+    return kinds | {name: "boolean" if name == "includeDocuments" else kinds[own] for name, own in called.items()}
 
 
 def _kind(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> str:
@@ -76,7 +78,7 @@ def from_query(request: Request, route: Route, model: type[Arguments]) -> dict[s
         if name == BRIEF and route.brief is not None and name not in arguments:
             continue
         called = route.renamed.get(name, name)
-        if called in route.in_path or (called != name and name in kinds) or name in route.renamed.values():
+        if called in route.in_path or (called != name and name in kinds):
             raise _unknown(name, route, kinds)
         within = _WITHIN.fullmatch(called)
         kind = kinds.get(within[1] if within else called)
@@ -107,7 +109,7 @@ def _value(text: str, kind: str) -> Any:
 
 def _unknown(name: str, route: Route, kinds: Mapping[str, str]) -> InvalidInput:
     spelled = {called: name for name, called in route.renamed.items()}
-    names = ", ".join(spelled.get(known, known) for known in kinds if known not in route.in_path)
+    names = ", ".join(spelled.get(own, own) for own in kinds if own not in (*route.in_path, *SPELLINGS))
     return InvalidInput(f"unknown parameter {name[:100]!r}; the parameters are: {names}")
 
 

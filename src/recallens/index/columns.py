@@ -26,7 +26,7 @@ _CODES: Mapping[type[StrEnum], Mapping[str, int]] = {
 }
 _OPTIONS: Mapping[str, type[StrEnum]] = {options.__name__.lower(): options for options in _CODES}
 # Text that repeats is kept once and known by its number; -1 is none.
-INTERNED = ("project", "document", "source", "task", "worktree", "author", "session")
+INTERNED = ("project", "document", "source", "task", "worktree", "author", "session", "review")
 _DTYPES: Mapping[str, Any] = {
     "num": np.int64, "id": "S26", "project": np.int32, "sector": np.int8, "kind": np.int8, "tier": np.int8,
     "status": np.int8, "zone": np.int8, "importance": np.float64, "confidence": np.float64,
@@ -34,8 +34,8 @@ _DTYPES: Mapping[str, Any] = {
     "reinforcement": np.float64, "reinforced_at": np.int64, "confirmed": np.bool_, "valid_from": np.int64,
     "valid_until": np.int64, "document": np.int32, "source": np.int32, "task": np.int32, "worktree": np.int32,
     "author": np.int32, "session": np.int32, "position": np.int32, "reward": np.float64, "cited": np.bool_,
-    "simhash": np.uint64, "chars": np.int32, "tokens": np.int32, "length": np.int32,
-    "tasks_with": np.int32, "reward_with": np.float64, "alive": np.bool_,
+    "simhash": np.uint64, "days_told": np.int64, "chars": np.int32, "tokens": np.int32, "length": np.int32,
+    "review": np.int8, "tasks_with": np.int32, "reward_with": np.float64, "alive": np.bool_,
 }  # fmt: skip
 _MISSING: Mapping[str, Any] = {
     "valid_from": ALWAYS, "valid_until": NEVER, "position": -1, "reward": np.nan, "reinforced_at": 0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Thread
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from recallens.errors import EncoderError, EncoderFailed, EncoderMismatch, EncoderMissing
 from recallens.index.columns import Columns
-from recallens.index.encoders.protocol import Encoder, EncoderKey, Loads, Vectors
+from recallens.index.encoders.protocol import Encoder, EncoderKey, Vectors
 from recallens.index.vectors import BoundSemantic, Single, VectorIndex
 from recallens.index.views import Proposals
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
@@ -51,9 +51,10 @@ class Encoding:
 
     def load_for(self, text: str) -> None:
         """Begin to load the model beside what else is to be loaded, if the encoder has one that can read the text."""
-        if isinstance(self.encoder, Loads) and known_share(text, self.languages) > 0:
+        load = getattr(self.encoder, "load", None)
+        if load is not None and known_share(text, self.languages) > 0:
             # Joined at exit, since a thread that is killed within native code can take the process with it.
-            Thread(target=_load, args=(self.encoder,), name="recallens-encoder").start()
+            Thread(target=_quietly, args=(load,), name="recallens-encoder").start()
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         vectors = self.available().encode_documents(texts)
@@ -62,10 +63,10 @@ class Encoding:
         return vectors
 
 
-def _load(encoder: Loads) -> None:
+def _quietly(load: Callable[[], object]) -> None:
     # What fails here fails again when the text is encoded, where somebody can be told.
     with suppress(Exception):
-        encoder.load()
+        load()
 
 
 class LazySemantic(Struct, eq=False):
@@ -76,11 +77,23 @@ class LazySemantic(Struct, eq=False):
     _columns: Columns
     _text: str
     _bound: BoundSemantic | None = None
+    _failure: Exception | None = None
     name: str = "semantic"
 
+    def asking(self, text: str) -> LazySemantic:
+        """The same rows, asked something else."""
+        return LazySemantic(self._encoding, self._index, self._columns, text)
+
     def prepare(self) -> BoundSemantic:
+        """Asked once: what failed fails again in the same words, and nobody waits for it twice."""
+        if self._failure is not None:
+            raise self._failure
         if self._bound is None:
-            query = self._encoding.available().encode_query(self._text)
+            try:
+                query = self._encoding.available().encode_query(self._text)
+            except Exception as failure:
+                self._failure = failure
+                raise
             self._bound = BoundSemantic(self._index, self._columns, np.asarray(query))
         return self._bound
 

@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-FORMAT = 3
+FORMAT = 6
 _ALIGNMENT = 64
 _HEADER_ROOM = 16  # the header's length and its checksum, as eight hexadecimal digits each
 
@@ -35,10 +35,32 @@ class Stamp(Struct, frozen=True):
         return structs.replace(other, number=self.number) == self and other.number <= self.number
 
 
+class DamagedIndex(Exception):
+    """A byte of an index file differs from what was written. Whoever asked makes the index anew and asks again."""
+
+
 class Image(Struct, frozen=True, eq=False):
+    """`sums` has the checksum of each array as it was written."""
+
     stamp: Stamp
     arrays: Mapping[str, NDArray[Any]]
     extra: Mapping[str, Any]
+    sums: Mapping[str, int] = {}
+
+    def is_sound(self, *, apart_from: str | None = None) -> bool:
+        """Whether every array is as it was written; it reads each of them in full."""
+        return all(checksum(self.arrays[name]) == self.sums[name] for name in self.arrays if name != apart_from)
+
+
+def checksum(values: NDArray[Any]) -> int:
+    """The sum of the array's bytes as 64-bit words: any changed byte changes it, and it is read as fast as memory is.
+
+    A cyclic redundancy check takes eight times as long, which at a million memories is most of a cold start.
+    """
+    octets = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+    whole = len(octets) // 8 * 8
+    rest = int.from_bytes(octets[whole:].tobytes(), "little")
+    return (int(np.add.reduce(octets[:whole].view(np.uint64), dtype=np.uint64)) + rest) % 2**64
 
 
 def write_image(path: Path, image: Image) -> None:
@@ -46,8 +68,8 @@ def write_image(path: Path, image: Image) -> None:
     offset = 0
     for name, values in image.arrays.items():
         offset = -(-offset // _ALIGNMENT) * _ALIGNMENT
-        crc = zlib.crc32(np.ascontiguousarray(values).view(np.uint8).reshape(-1).data) if values.size else 0
-        layout.append({"name": name, "dtype": values.dtype.str, "shape": list(values.shape), "at": offset, "crc": crc})
+        shape = list(values.shape)
+        layout.append({"name": name, "dtype": values.dtype.str, "shape": shape, "at": offset, "sum": checksum(values)})
         offset += values.nbytes
     stamp = structs.asdict(image.stamp)
     record = {"format": FORMAT, "stamp": stamp, "arrays": layout, "bytes": offset, "extra": image.extra}
@@ -55,7 +77,7 @@ def write_image(path: Path, image: Image) -> None:
     start = _start(len(header))
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     try:
-        with temporary.open("wb") as file:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(f"{len(header):08x}{zlib.crc32(header):08x}".encode())
             file.write(header)
             for place, values in zip(layout, image.arrays.values(), strict=True):
@@ -73,8 +95,8 @@ def _start(header_length: int) -> int:
     return -(-(_HEADER_ROOM + header_length) // _ALIGNMENT) * _ALIGNMENT
 
 
-def read_image(path: Path, *, verify: bool = False) -> Image | None:
-    """The image, mapped; None if the file is not a whole one. `verify` reads every byte against its checksum."""
+def read_image(path: Path) -> Image | None:
+    """The image, mapped; None if the file is not a whole one. Its arrays have not been read yet."""
     try:
         with path.open("rb") as file:
             room = file.read(_HEADER_ROOM)
@@ -85,12 +107,9 @@ def read_image(path: Path, *, verify: bool = False) -> Image | None:
         record = json.loads(header)
         if record["format"] != FORMAT or path.stat().st_size != _start(length) + record["bytes"]:
             return None
-        arrays = {}
-        for place in record["arrays"]:
-            arrays[place["name"]] = _mapped(path, place, _start(length))
-            if verify and zlib.crc32(arrays[place["name"]].tobytes()) != place["crc"]:
-                return None
-        return Image(Stamp(**record["stamp"]), arrays, record["extra"])
+        arrays = {place["name"]: _mapped(path, place, _start(length)) for place in record["arrays"]}
+        sums = {place["name"]: int(place["sum"]) for place in record["arrays"]}
+        return Image(Stamp(**record["stamp"]), arrays, record["extra"], sums)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

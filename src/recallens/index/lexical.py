@@ -163,6 +163,11 @@ class BoundLexical(Struct, eq=False):
         documents = self._index.documents + BACKGROUND
         return [idf(self._formula, documents, self._frequency.get(word, 0)) for word in words]
 
+    def is_said(self, word: str) -> bool:
+        """Whether any row holds another word for this one of the query."""
+        _ = self._matches
+        return any(term.expands and term.of == word and self._index.postings(term.numbers[0]) for term in self._terms)
+
     def is_held(self, word: str) -> bool:
         """Whether any row holds this word of the query."""
         _ = self._matches

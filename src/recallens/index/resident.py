@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
 
+from recallens.config import make_private
 from recallens.index.columns import INTERNED, Columns
-from recallens.index.images import Image, Stamp, exclusively, read_image, write_image
+from recallens.index.images import DamagedIndex, Image, Stamp, checksum, exclusively, read_image, write_image
 from recallens.index.lexical import LexicalIndex
 from recallens.index.segments import Segment, from_entries, merge, with_segment
-from recallens.index.vectors import EXACT_ROWS, VECTOR_DTYPE, VectorIndex
+from recallens.index.vectors import EXACT_ROWS, VECTOR_DTYPE, VectorIndex, block_sums
 from recallens.model.verdict import BoolArray
 from recallens.store.protocols import Reader
 from recallens.store.records import NamespaceState
@@ -39,14 +42,17 @@ class Version(Struct, frozen=True, eq=False):
     lexical: LexicalIndex
     vectors: VectorIndex | None
     based: int = 0
-    _outside: dict[str, BoolArray | None] = {}
+    _scoped: list[Mapping[str, BoolArray]] = []  # by scope, once they were read
 
-    def outside(self, reader: Reader, scope: str) -> BoolArray | None:
-        """The rows without a context scope; None where none has it. A snapshot's answer is its version's answer."""
-        if scope not in self._outside:
-            nums = reader.memories.scoped(scope)
-            self._outside[scope] = ~self.columns.mask_of(nums) if nums else None
-        return self._outside[scope]
+    def open_to(self, reader: Reader, held: Collection[str]) -> BoolArray | None:
+        """The rows that are meant for no context but these; None where all are. It is the same for a version."""
+        if not self._scoped:
+            nums: dict[str, list[int]] = {}
+            for scope, num in reader.memories.scoped():
+                nums.setdefault(scope, []).append(num)
+            self._scoped.append({scope: self.columns.mask_of(own) for scope, own in nums.items()})
+        bound = [rows for scope, rows in self._scoped[0].items() if scope not in held]
+        return ~np.logical_or.reduce(bound) if bound else None
 
     @property
     def tail(self) -> int:
@@ -120,7 +126,7 @@ class Resident:
             if max(behind) <= LONGEST_TAIL:
                 return False
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_private(self._folder)
             with exclusively(self._folder) as alone:
                 if not alone:
                     return False
@@ -137,6 +143,9 @@ class Resident:
         """Forget the version and its files: after a deletion no byte of it may stay in them."""
         with self._lock:
             self._version = None
+        self._remove_files()
+
+    def _remove_files(self) -> None:
         if self._folder is not None:
             import shutil  # late, as it brings every kind of compression
 
@@ -156,8 +165,20 @@ class Resident:
         vectors = VectorIndex.empty(self._dimension) if self._encoder is not None else None
         nothing = Version(structs.replace(wanted, number=0), columns, LexicalIndex((), columns), vectors)
         image = self._newest(wanted)
-        if image is None:
+        try:
+            return nothing if image is None else self._of(image)
+        except FileNotFoundError:
+            return nothing  # another process has just put a newer one in its place
+        except DamagedIndex:
+            self._remove_files()
             return nothing
+
+    def _of(self, image: Image) -> Version:
+        """The version of a file; an error where a byte of it that is read now is not as it was written."""
+        # Columns and postings are read at every start. Vectors are most of the file, and checked where they are read.
+        if not image.is_sound(apart_from="vectors"):
+            raise DamagedIndex
+        vectors = None
         arrays, extra = image.arrays, image.extra
         columns = Columns.of(arrays, {name: extra["names"][name] for name in INTERNED})
         segment = Segment(first=0, **{name: arrays[f"segment.{name}"] for name in _SEGMENT_ARRAYS})
@@ -167,11 +188,14 @@ class Resident:
                 import turbovec
 
                 assert self._folder is not None
-                try:
-                    scan = turbovec.TurboQuantIndex.load(str(self._folder / f"{_name(image.stamp)}.scan"))
-                except (OSError, ValueError):
-                    return nothing
-            vectors = VectorIndex.of(arrays["vectors"], arrays["vector_rows"], columns.size, scan)
+                path = self._folder / f"{_name(image.stamp)}.scan"
+                if not path.stat().st_size or _file_sum(path) != extra["scan"]:
+                    raise DamagedIndex
+                scan = turbovec.TurboQuantIndex.load(str(path))
+            elif not image.is_sound():
+                raise DamagedIndex  # few enough that all of them are read at once
+            sums = None if scan is None else arrays["vector_sums"]
+            vectors = VectorIndex.of(arrays["vectors"], arrays["vector_rows"], columns.size, scan, sums)
         return Version(image.stamp, columns, LexicalIndex((segment,), columns), vectors, columns.size)
 
     def _write(self, version: Version) -> None:
@@ -182,7 +206,8 @@ class Resident:
         vectors = version.vectors
         if vectors is not None:
             arrays |= {"vectors": vectors.base, "vector_rows": vectors.base_rows}
-        extra = {
+            arrays |= {"vector_sums": block_sums(vectors.base)}
+        extra: dict[str, Any] = {
             "names": {name: columns.names[name].texts for name in INTERNED},
             "rows": columns.size,
             "vectors": len(vectors) if vectors is not None else 0,
@@ -191,11 +216,18 @@ class Resident:
         older = [path for form in ("*.image", "*.scan", "*.tmp") for path in self._folder.glob(form)]
         stem = self._folder / _name(stamp)
         if vectors is not None and vectors.scan is not None:
-            vectors.scan.write(str(stem.with_suffix(".scan")))
+            scan = stem.with_suffix(".scan")
+            vectors.scan.write(str(scan))
+            scan.chmod(0o600)
+            extra["scan"] = _file_sum(scan)
         write_image(stem.with_suffix(".image"), Image(stamp, arrays, extra))
         for path in older:
             if path.stem != stem.name:
                 path.unlink(missing_ok=True)
+
+
+def _file_sum(path: Path) -> int:
+    return checksum(np.memmap(path, mode="r", dtype=np.uint8))
 
 
 def _stem(stamp: Stamp) -> str:
@@ -224,5 +256,15 @@ def verify_images(folder: Path) -> list[str]:
         f"index file {path.name} of {path.parent.name} is damaged; `recallens reindex` makes it anew"
         for path in sorted(folder.glob("*/*.image"))
         # One that another process replaced while it was being read is not damaged: it is gone.
-        if read_image(path, verify=True) is None and path.exists()
+        if not _is_sound(path) and path.exists()
     ]
+
+
+def _is_sound(path: Path) -> bool:
+    image = read_image(path)
+    if image is None or not image.is_sound():
+        return False
+    try:
+        return "scan" not in image.extra or _file_sum(path.with_suffix(".scan")) == image.extra["scan"]
+    except (OSError, ValueError):
+        return False

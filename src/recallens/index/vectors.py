@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from recallens.index.columns import Columns
+from recallens.index.images import DamagedIndex, checksum
 from recallens.index.views import Proposals, best, distinct
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, everywhere, places
 
@@ -23,6 +24,8 @@ VECTOR_DTYPE = np.dtype("<f2")
 # Up to here a full product takes about as long as a quantised scan, and is exact.
 EXACT_ROWS = 8_192
 SCAN_BITS = 4
+# Rows that share a checksum: the head of a scan is read from some 200 blocks, 10 MB at 384 dimensions.
+BLOCK_ROWS = 64
 # Rows scored again after a scan; at 100,000 rows the true first ten were always among the first 200.
 SCAN_DEPTH = 200
 # Single precision orders rows up to rounding: a few more than asked for are scored again before the cut.
@@ -60,17 +63,25 @@ class VectorIndex(Struct, frozen=True, eq=False):
     scan: Any
     base_single: Single | None  # not kept beside a scan
     tail_single: Single
+    sums: NDArray[np.uint64] | None = None  # of the blocks of a base that is mapped from a file
+    sound: BoolArray | None = None  # blocks of it that were found to be as they were written
 
     @staticmethod
     def empty(dimension: int) -> VectorIndex:
         return VectorIndex.of(np.empty((0, dimension), dtype=VECTOR_DTYPE), np.empty(0, dtype=np.int32), 0, None)
 
     @staticmethod
-    def of(base: Half, base_rows: NDArray[np.int32], size: int, scan: Any) -> VectorIndex:
+    def of(
+        base: Half, base_rows: NDArray[np.int32], size: int, scan: Any, sums: NDArray[np.uint64] | None = None
+    ) -> VectorIndex:
+        """`sums` are the checksums of a base that is mapped from a file: a block is checked when it is first used."""
+        sound = None if sums is None else np.zeros(len(sums), dtype=np.bool_)
         where = np.full(size, -1, dtype=np.int32)
         where[base_rows] = np.arange(len(base_rows), dtype=np.int32)
         none, single = base[:0], to_single(base) if scan is None else None
-        return VectorIndex(base, base_rows, none, base_rows[:0], where, scan, single, none.astype(np.float32))
+        return VectorIndex(
+            base, base_rows, none, base_rows[:0], where, scan, single, none.astype(np.float32), sums, sound
+        )
 
     def __len__(self) -> int:
         return len(self.base_rows) + len(self.tail_rows)
@@ -95,17 +106,36 @@ class VectorIndex(Struct, frozen=True, eq=False):
 
     def gather(self, places: NDArray[Any]) -> Half:
         if not len(self.tail_rows):
+            self._check(places)
             halves: Half = self.base[places]
             return halves
         vectors = np.empty((len(places), self.base.shape[1]), dtype=VECTOR_DTYPE)
         in_base = places < len(self.base_rows)
+        self._check(places[in_base])
         vectors[in_base] = self.base[places[in_base]]
         vectors[~in_base] = self.tail[places[~in_base] - len(self.base_rows)]
         return vectors
 
+    def _check(self, places: NDArray[Any]) -> None:
+        """Blocks that are read for the first time must be as they were written."""
+        if self.sound is None or self.sums is None or self.sound[blocks := places // BLOCK_ROWS].all():
+            return
+        fresh = distinct(blocks[~self.sound[blocks]])
+        if not np.array_equal(block_sums(self.base, fresh), self.sums[fresh]):
+            raise DamagedIndex
+        self.sound[fresh] = True
+
     def single(self, rows: IntArray) -> Single:
         """The vectors of rows that have one, in single precision."""
         return to_single(self.gather(self.where[rows]))
+
+
+def block_sums(vectors: Half, blocks: IntArray | None = None) -> NDArray[np.uint64]:
+    """The checksum of each block of rows, or of those blocks that are named."""
+    count = -(-len(vectors) // BLOCK_ROWS)
+    each = range(count) if blocks is None else blocks.tolist()
+    sums = [checksum(vectors[block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS]) for block in each]
+    return np.array(sums, dtype=np.uint64)
 
 
 def build_scan(vectors: Half) -> Any:

@@ -34,6 +34,7 @@ class Remembered(Struct, frozen=True):
 
     id: str
     outcome: Outcome
+    handle: str
     redacted: tuple[str, ...] = ()
     embedded: bool = False
 

@@ -1,6 +1,6 @@
 """Sector and kind by rule, where the writer names none. The first rule that matches decides.
 
-Sector, in order:
+Sector: that of the kind, where the writer names a kind that has one; else, in order:
 1. reflective: a decision, a lesson or a principle, whatever else the text tells
 2. emotional: a feeling is stated
 3. procedural: steps, commands, how-to
@@ -52,6 +52,16 @@ _KIND_OF_SECTOR: Final = {
 }
 
 
+_SECTOR_OF_KIND: Final = {
+    Kind.EPISODE: Sector.EPISODIC,
+    Kind.SKILL: Sector.PROCEDURAL,
+    Kind.PATTERN: Sector.PROCEDURAL,
+    Kind.DECISION: Sector.REFLECTIVE,
+    Kind.LESSON: Sector.REFLECTIVE,
+    Kind.PRINCIPLE: Sector.REFLECTIVE,
+}
+
+
 def _cues(name: str) -> re.Pattern[str]:
     # Matched against lower-cased text, since ignoring case in the pattern is several times slower.
     pattern = alternatives(lambda pack: getattr(pack.memories, name))
@@ -62,7 +72,9 @@ def _cues(name: str) -> re.Pattern[str]:
 _CUES: Final = {name: _cues(name) for name in (_SECTOR_RULES | _KIND_RULES)}
 
 
-def classify_sector(text: str) -> Sector:
+def classify_sector(text: str, kind: Kind | None = None) -> Sector:
+    if kind in _SECTOR_OF_KIND:
+        return _SECTOR_OF_KIND[kind]
     head = text[:HEAD].lower()
     return next((sector for name, sector in _SECTOR_RULES.items() if _CUES[name].search(head)), Sector.SEMANTIC)
 

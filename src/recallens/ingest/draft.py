@@ -36,6 +36,7 @@ class Draft(Struct, frozen=True):
     kind: str | None = None
     tier: str | None = None
     status: str | None = None
+    review: str | None = None
     zone: str | None = None
     tags: Sequence[str] = ()
     scopes: Sequence[str] = ()

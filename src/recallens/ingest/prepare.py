@@ -12,13 +12,23 @@ from recallens.errors import InvalidInput
 from recallens.ingest.citations import parse_citations
 from recallens.ingest.dedupe import content_hash, simhash
 from recallens.ingest.draft import Draft
-from recallens.ingest.validate import Option, epoch_ms, label, option, tags, text_content, unit_interval
+from recallens.ingest.validate import (
+    Option,
+    epoch_ms,
+    label,
+    option,
+    tags,
+    text_content,
+    unit_interval,
+    without_secrets,
+)  # fmt: skip
 from recallens.model.citation import Citation, FileCitation
 from recallens.model.craft import affected_files, check_fields
 from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Tier, Zone
 from recallens.store.records import Prepared
 from recallens.text.annotation import annotate
 from recallens.text.normalize import clean, normalize
+from recallens.text.times import days_told
 from recallens.text.token_count import estimate_tokens
 from recallens.text.tokenizer import tokenize
 
@@ -78,7 +88,8 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
     title, more = _redacted(draft.title)
     summary, still_more = _redacted(draft.summary)
     annotations = annotate(content, tags(draft.tags))
-    sector = _chosen(Sector, draft.sector) or classify_sector(content)
+    kind = _chosen(Kind, draft.kind)
+    sector = _chosen(Sector, draft.sector) or classify_sector(content, kind)
     created = now if draft.created is None else draft.created
     memory = Memory(
         id=id,
@@ -88,14 +99,15 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
         updated=created,
         project=label("project", draft.project),
         sector=sector,
-        kind=_chosen(Kind, draft.kind) or classify_kind(content, sector),
+        kind=kind or classify_kind(content, sector),
         tier=_chosen(Tier, draft.tier) or Tier.PROJECT,
         status=_chosen(Status, draft.status) or Status.ACTIVE,
         zone=_chosen(Zone, draft.zone) or Zone.TRUSTED,
+        review=draft.review,
         title=title,
         summary=summary,
         tags=annotations.tags,
-        scopes=tuple(clean(scope) for scope in draft.scopes),
+        scopes=tuple(without_secrets(clean(scope)) for scope in draft.scopes),
         annotations=annotations,
         citations=tuple(dict.fromkeys([*draft.citations, *parse_citations(content)])),
         importance=_share("importance", draft.importance, 0.5),
@@ -129,6 +141,7 @@ def indexed(memory: Memory, session: str | None, redacted: tuple[str, ...] = ())
         simhash=simhash(body),
         tokens=estimate_tokens(memory.content),
         labels=tuple(dict.fromkeys(labels(memory.annotations, memory.citations, affected_files(memory)))),
+        days_told=days_told(f"{memory.title or ''}\n{memory.content}", memory.created),
         redacted=redacted,
     )
 

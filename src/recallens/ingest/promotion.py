@@ -1,9 +1,10 @@
 """What repeated attempts at one task have become, by rule. Nothing is asserted that an attempt did not say itself.
 
-Attempts are the ended tasks of one project that are worded alike. From three attempts on:
+Attempts at one task are ended tasks of one project that did the same: `same_work` compares what they say they did, what
+they were to do, and with which files; a title that any task could have is no evidence. From three attempts on:
 - a mean reward of 0.7 or more makes a pattern; where a successful attempt wrote its way down as a numbered list of at
-  least three steps (in its summary or its log), a skill, whose guide is that list;
-- three rewards of 0.3 or less make a gotcha. It is active at once: it only says that this failed, and cites the logs.
+  least three steps (in its summary or its log), a skill, whose guide is that list. Both are proposed: somebody looks;
+- three rewards of 0.3 or less make a gotcha. It needs no review: it only says that this failed, and cites the logs.
   Its resolution is the summary of the best attempt that succeeded after a failure, and empty until there is one.
 """
 
@@ -15,33 +16,97 @@ from math import fsum
 
 from msgspec import Struct
 
-from recallens.ingest.dedupe import jaccard, same_numbers, same_polarity
+from recallens.ingest.dedupe import same_numbers, same_polarity
 from recallens.model.citation import Citation
 from recallens.model.craft import TITLE_CHARACTERS, Craft, Gotcha, Pattern, Skill
 from recallens.model.memory import Artifact, Kind, Memory, Zone
 from recallens.model.salience import expected_reward
 from recallens.model.task import Task
 from recallens.text.annotation import annotate
+from recallens.text.content import actions, content_words, generic_words, overlap
 from recallens.text.sentences import first_sentence
-from recallens.text.stopwords import token_weight
-from recallens.text.tokenizer import tokenize
 
 LEAST_ATTEMPTS, LEAST_STEPS = 3, 3
 SUCCESS, FAILURE = 0.7, 0.3
-# Three words and a fourth are alike; of seven words one may be another. Numbers and negation must agree as well.
-WORDING_FLOOR = 0.75
+# Two aims are one if the shorter has two words of its own, most of which the longer has, which has not many others.
+LEAST_AIM = 2
+SAME_AIM, SAME_AIM_OF_ALL = 0.75, 0.5
+# Two accounts of what was done: some substance, how much of it is enough where the aims are alike and a word differs,
+# and how much where the titles say nothing.
+LEAST_ACCOUNT = 3
+SIMILAR_ACCOUNT, SAME_ACCOUNT = 0.4, 0.6
+# A word is another's shorter form from so many letters on: cert, certificate.
+SHORT_FORM = 4
 MOST_LISTED, MOST_CITED = 5, 8
 SENTENCE = 240
 
 _STEPS = re.compile(r"(?:^[ \t]*\d{1,2}[.)][ \t]+\S[^\n]*(?:\n|\Z)){3,}", re.MULTILINE)
+_COMPOUND = re.compile(r"\S*\w[._/]\w\S*")  # created_at says what something is called, and not what was done
 _FIRST_STEP = re.compile(r"[ \t]*1[.)]")
 
 
-def worded_alike(text_a: str, text_b: str) -> bool:
-    words_a, words_b = ({token for token in tokenize(text) if token_weight(token) > 0} for text in (text_a, text_b))
-    if jaccard(words_a or tokenize(text_a), words_b or tokenize(text_b)) < WORDING_FLOOR:
+class Work(Struct, frozen=True):
+    """What a task was to do and what was done, in words of one form each and without those that any task has."""
+
+    text: str
+    aim: frozenset[str]  # what it was to be done to
+    actions: frozenset[str]  # what was to be done
+    account: frozenset[str]  # what was done, as its summary and its steps say
+    files: frozenset[str]
+    failed: bool
+
+
+def work_of(task: Task, logs: Sequence[Artifact] = ()) -> Work:
+    known, words = actions(), content_words(task.text)
+    named = {known[word] for word in content_words(_COMPOUND.sub(" ", task.text)) if word in known}
+    listed = [steps.group() for log in logs for steps in _STEPS.finditer(log.content)]
+    told = "\n".join([task.summary or "", *listed])
+    said = content_words(told)
+    return Work(
+        text=task.text,
+        aim=frozenset(word for word in words - generic_words() if word not in known),
+        actions=frozenset(named or {known[word] for word in said if word in known}),
+        account=frozenset(known.get(word, word) for word in said - generic_words()),
+        files=frozenset(path for text in (task.text, told) for path in annotate(text).paths),
+        failed=_reward(task) <= FAILURE,
+    )
+
+
+def same_work(one: Work, other: Work) -> bool:
+    """Whether two tasks did the same thing: no other action, number or negation, one aim, and accounts that agree."""
+    if one.actions and other.actions and not one.actions & other.actions:
         return False
-    return same_numbers(text_a, text_b) and same_polarity(text_a, text_b)
+    if not same_numbers(one.text, other.text) or not same_polarity(one.text, other.text):
+        return False
+    told = min(len(one.account), len(other.account)) >= LEAST_ACCOUNT
+    agreed = overlap(one.account, other.account) if told else 0.0
+    aims = _shared(one.aim, other.aim)
+    if min(len(one.aim), len(other.aim)) < LEAST_AIM:
+        shared = len(one.account & other.account)
+        return told and agreed >= SAME_ACCOUNT and shared >= LEAST_ACCOUNT and not one.failed and not other.failed
+    shorter, longer = sorted((one.aim, other.aim), key=len)
+    if aims / len(shorter) < SAME_AIM or aims / (len(shorter) + len(longer) - aims) < SAME_AIM_OF_ALL:
+        return False
+    if aims < len(shorter):  # each has a word that the other has not: another thing, unless they did the same
+        return agreed >= SIMILAR_ACCOUNT or bool(one.files & other.files)
+    if not told or one.failed or other.failed:  # what went wrong says nothing of what was done
+        return True
+    return agreed > 0 or bool(one.files & other.files)
+
+
+def _shared(words: frozenset[str], others: frozenset[str]) -> int:
+    """How many of the words both have, a short form counting as its word."""
+    shared = words & others
+    short = [word for word in words - shared if any(_short_of(word, other) for other in others - shared)]
+    return len(shared) + len(short)
+
+
+def _short_of(word: str, other: str) -> bool:
+    return (
+        word.isascii()
+        and min(len(word), len(other)) >= SHORT_FORM
+        and (word.startswith(other) or other.startswith(word))
+    )
 
 
 class Attempts(Struct, frozen=True):
@@ -131,7 +196,10 @@ def _gotcha(attempts: Attempts) -> Gotcha:
 
 
 def _title(attempts: Attempts) -> str:
-    return first_sentence(attempts.tasks[0].text, TITLE_CHARACTERS) or attempts.tasks[0].id
+    """What the first attempt was to do; where any task could be called that, what was done."""
+    first = attempts.tasks[0]
+    told = first.text if len(work_of(first).aim) >= LEAST_AIM else first.summary or first.text
+    return first_sentence(told, TITLE_CHARACTERS) or first.id
 
 
 def _steps(attempts: Attempts) -> str | None:

@@ -1,5 +1,9 @@
 """Secrets are taken out before a text is stored; what stays says which kind stood there.
 
+Providers' formats are gitleaks' rules, as data (`bench/secret_rules.py` makes them). Ours are those that its rules lack
+or bind to more than the token itself: assignments and sentences in every language, connection strings, headers, private
+keys, and random values.
+
 Text between earlier marks is read on its own, so nothing is taken out twice: redact(redact(x)) = redact(x).
 """
 
@@ -8,13 +12,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 from math import log2
+from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from recallens.text.languages import PACKS, alternatives, each
 from recallens.text.normalize import clean
 
-_MARK: Final = re.compile(r"(\[REDACTED:[a-z-]{1,40}\])")
+_MARK: Final = re.compile(r"(\[REDACTED:[a-z0-9-]{1,60}\])")
 
 # A replacement can uncover another secret beside it. Each round shortens what is left, and a text that needs
 # more rounds than this was made to need them.
@@ -51,6 +59,21 @@ _ASSIGNMENT: Final = re.compile(
     r"(?:\"(?P<double>[^\"\n]{1,256})\"|'(?P<single>[^'\n]{1,256})'|`(?P<tick>[^`\n]{1,256})`"
     rf"|(?P<bare>[^\s\"'`,;<>(){{}}\[\]{_OWN_LETTERS}]{{1,128}}+)(?P<call>[(\[{{]?))"
 )
+_REST_OF_VALUE: Final = re.compile(rf"[^\s\"'`,;<>(){{}}\[\]{_OWN_LETTERS}]*+")
+# "The password is …", "비밀번호는 … 입니다": what a sentence says of a secret, without a sign of assignment.
+_SENTENCE: Final = re.compile(
+    rf"(?:{_PASSWORD_NAMES}|{_KEY_NAMES})(?:{_PARTICLE}|\s{{1,3}}(?:{alternatives(lambda pack: pack.secrets.says)}))"
+    rf"\s{{1,3}}[\"'`“‘]?(?P<said>[^\s\"'`“”‘’,;<>(){{}}\[\]{_OWN_LETTERS}]{{6,2048}}+)"
+)
+# SHA-256, ADR-021: a name, and no secret.
+_NAME_AND_NUMBER: Final = re.compile(r"[A-Z]+[-_.]?\d+(?:\.\d+)*")
+# A look that rules most texts out: every such name has one of these.
+_NAMED_IN_PROSE: Final = tuple(" ".join(each(lambda pack: pack.secrets.signs)).split())
+_LOGIN: Final = re.compile(
+    r"(?P<keep>\blogin\s{1,8}\S{1,128}\s{1,8}password\s{1,8}"  # netrc
+    r"|(?<!\S)(?:-u|--user)(?:\s{1,4}|=)[\"']?[^\s:\"'/]{1,128}:(?!/))"  # curl
+    r"(?P<secret>[^\s\"']{4,256}+)"
+)
 _VALUE_GROUPS: Final = ("double", "single", "tick", "bare")
 
 # token_count and secret_name describe a secret; they do not hold it.
@@ -59,22 +82,45 @@ _DESCRIPTIVE: Final = frozenset((
 ))  # fmt: skip
 
 _VALUE: Final = re.compile(r"(?P<keep>[:=]\s{0,8}[\"'`]?)(?P<secret>[A-Za-z0-9+/_-]{32,}+={0,2})(?![A-Za-z0-9+/_-])")
+# What a provider gives out is at least this long, and most texts hold no such run.
+_RUN: Final = re.compile(r"[A-Za-z0-9_~.+/=|%-]{16}")
 _QUERY_NAME: Final = re.compile(r"[?&#][\w.-]*\Z")
 _LOOK_BACK: Final = 48
 
 
 class SecretFormat(NamedTuple):
-    """A provider's token: the pattern is only tried where one of the signs occurs."""
+    """A provider's token: the pattern is only tried where one of the signs occurs, in lower case."""
 
     kind: str
     signs: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: str
 
 
 def _token(kind: str, signs: tuple[str, ...], pattern: str) -> SecretFormat:
     # A token stands alone; inside a longer run of its own letters it is a part of something else. The run that
     # ends it is possessive, so that a long one is read once.
-    return SecretFormat(kind, signs, re.compile(rf"(?<![A-Za-z0-9_-])(?:{pattern})(?![A-Za-z0-9_-])"))
+    return SecretFormat(kind, tuple(map(str.lower, signs)), rf"(?<![A-Za-z0-9_-])(?:{pattern})(?![A-Za-z0-9_-])")
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _formats() -> tuple[SecretFormat, ...]:
+    """Ours, and then those that came as data; no pattern is compiled before its sign is met."""
+    rules = msgspec.json.decode(Path(__file__).with_name("data").joinpath("secrets.json").read_bytes())
+    behind = r"[ \t\w.-]{0,20}[\s'\"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[`'\"\s=]{0,5}"
+    named = (
+        SecretFormat(
+            kind,
+            tuple(signs),
+            rf"(?i:(?P<keep>(?:{names}){behind})(?P<secret>{value})(?![A-Za-z0-9_-]))",
+        )
+        for kind, signs, names, value in rules["named"]
+    )  # fmt: skip
+    return (*FORMATS, *(_token(kind, tuple(signs), pattern) for kind, signs, pattern in rules["formats"]), *named)
 
 
 _REST: Final = "[A-Za-z0-9_-]"
@@ -95,6 +141,9 @@ FORMATS: Final = (
     _token("npm-token", ("npm_",), r"npm_[A-Za-z0-9]{36,}+"),
     _token("pypi-token", ("pypi-",), rf"pypi-{_REST}{{50,}}+"),
     _token("huggingface-token", ("hf_",), r"hf_[A-Za-z0-9]{30,}+"),
+    _token("recallens-token", ("rcl_",), rf"rcl_{_REST}{{20,}}+"),
+    _token("discord-token", (".",), rf"[MNO][A-Za-z0-9_-]{{23,27}}\.{_REST}{{6}}\.{_REST}{{27,40}}"),
+    _token("sourcegraph-token", ("sgp_",), r"sgp_(?:(?:[a-fA-F0-9]{16}|local)_)?[a-fA-F0-9]{40}"),
     _token("jwt", ("eyJ",), rf"eyJ{_REST}{{5,}}+\.{_REST}{{5,}}+\.{_REST}*+"),
 )
 
@@ -102,10 +151,14 @@ FORMATS: Final = (
 # words or paths about 3.8, so checksums and file names stay.
 ENTROPY_FLOOR: Final = 4.25
 SHORTEST_ENTROPIC: Final = 32
+# Of a value behind a provider's name: lower is a word or a number.
+NAMED_ENTROPY: Final = 3.0
 
 # A shorter value is as likely a word of the sentence.
 SHORTEST_SECRET: Final = 6
-SHORTEST_QUOTED_WORD: Final = 8
+# What is read of a value before it is judged; one that is longer goes with all the rest of it.
+LONGEST_LOOK: Final = 128
+SHORTEST_QUOTED_WORD: Final = 6
 
 _PLACEHOLDER: Final = re.compile(
     rf"[<\[{{(%$]|(.)\1*\Z|(?:{alternatives(lambda pack: pack.secrets.placeholder_openings)})[-_ ]", re.IGNORECASE
@@ -157,9 +210,10 @@ def redact_values(values: Mapping[str, Any]) -> dict[str, Any]:
 def _redact_piece(text: str, kinds: dict[str, None]) -> str:
     if "PRIVATE KEY" in text:
         text = _redact_pem(text, kinds)
-    for form in FORMATS:
-        if any(sign in text for sign in form.signs) and form.pattern.search(text):
-            text = form.pattern.sub(_mark(form.kind, kinds), text)
+    lowered = _lowered(text)
+    for form in _formats() if _RUN.search(text) else ():
+        if any(map(lowered.__contains__, form.signs)):
+            text = _compiled(form.pattern).sub(partial(_replaced, form.kind, kinds), text)
 
     def replace(pattern: re.Pattern[str], kind: str, is_secret: Callable[[re.Match[str]], bool], text: str) -> str:
         return pattern.sub(lambda m: m["keep"] + _mark(kind, kinds) if is_secret(m) else m.group(), text)
@@ -169,10 +223,25 @@ def _redact_piece(text: str, kinds: dict[str, None]) -> str:
         text = replace(_CONNECTION, "connection-password", lambda match: match["secret"][0] not in "[{$*%", text)
     if "earer" in text or "uthorization" in text or "EARER" in text or "UTHORIZATION" in text:
         text = replace(_AUTHORIZATION, "bearer-token", _is_bearer, text)
+    if "login" in lowered or "-u" in lowered:
+        text = replace(_LOGIN, "password", lambda match: not is_placeholder(match["secret"]), text)
+    if any(map(lowered.__contains__, _NAMED_IN_PROSE)):
+        text = _redact_sentences(text, kinds)
     if ":" not in text and "=" not in text:
         return text
     text = replace(_AWS_SECRET, "aws-secret-key", lambda match: True, text)
     return replace(_VALUE, "high-entropy", _is_random, _redact_assignments(text, kinds))
+
+
+def _replaced(kind: str, kinds: dict[str, None], match: re.Match[str]) -> str:
+    """The mark in the secret's place: the group that is named so, the first group, or all of it."""
+    groups = match.re.groupindex
+    group = "secret" if "secret" in groups else 1 if match.re.groups and match[1] else 0
+    secret = match[group]
+    if "secret" in groups and (entropy(secret) < NAMED_ENTROPY or not any(map(str.isdigit, secret))):
+        return match.group()
+    before, after = match.start(group) - match.start(), match.end(group) - match.start()
+    return match.group()[:before] + _mark(kind, kinds) + match.group()[after:]
 
 
 def _mark(kind: str, kinds: dict[str, None]) -> str:
@@ -207,9 +276,25 @@ def _is_random(match: re.Match[str]) -> bool:
     return is_entropic(match["secret"]) and not _QUERY_NAME.search(before)
 
 
-def _redact_assignments(text: str, kinds: dict[str, None]) -> str:
+def _lowered(text: str) -> str:
     # İ is the one letter whose lower case is longer; the offsets must be those of the text.
-    lowered = text.replace("İ", "I").lower()
+    return text.replace("İ", "I").lower()
+
+
+def _redact_sentences(text: str, kinds: dict[str, None]) -> str:
+    kept: list[str] = []
+    at = 0
+    for match in _SENTENCE.finditer(_lowered(text)):
+        start, end = match.span("said")
+        value = text[start:end].rstrip(".:!?")
+        if is_secret_value(value, quoted=False) and not _NAME_AND_NUMBER.fullmatch(value):
+            kept += (text[at:start], _mark("password", kinds))
+            at = start + len(value)
+    return "".join((*kept, text[at:]))
+
+
+def _redact_assignments(text: str, kinds: dict[str, None]) -> str:
+    lowered = _lowered(text)
     kept: list[str] = []
     at = 0
     match = _ASSIGNMENT.search(lowered)
@@ -220,7 +305,8 @@ def _redact_assignments(text: str, kinds: dict[str, None]) -> str:
         describes = match["call"] or _DESCRIPTIVE.intersection(match["suffix"].replace("-", "_").split("_"))
         if not describes and is_secret_value(value, quoted=group != "bare"):
             kept += (text[at:start], _mark("password" if match["password"] else "secret", kinds))
-            at = end = start + len(value)
+            rest = _REST_OF_VALUE.match(text, start + len(value)) if len(value) == LONGEST_LOOK else None
+            at = end = rest.end() if rest else start + len(value)
             match = _ASSIGNMENT.search(lowered, end)
         else:
             # What was taken for a value may itself be a name: `secret: password: …`.

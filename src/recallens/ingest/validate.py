@@ -37,6 +37,9 @@ WHEN_FORMS: Final = (
     "epoch seconds or milliseconds, 'now', or a time ago (30min, 12h, 3d, 2w)"
 )
 
+# Every secret has a digit, a sign that words have not, or is longer than a word.
+_SECRET_SIGN: Final = re.compile(r"[0-9=:!@#$%^&*]|[!-~]{20}")
+
 
 def option(enum_type: type[Option], value: object, what: str) -> Option:
     """The member that the value names, in any case."""
@@ -86,7 +89,16 @@ def label(what: str, value: object) -> str | None:
     """A name that can be kept: a project, a session, an author; None where there is none."""
     if value is not None and not isinstance(value, str):
         raise InvalidInput(f"{what} must be text, not {value!r}")
-    return None if value is None else clean(value)
+    return None if value is None else without_secrets(clean(value))
+
+
+def without_secrets(text: str) -> str:
+    """A name or a question as it may be kept. Most have no sign of a secret, and cost no rules."""
+    if not _SECRET_SIGN.search(text):
+        return text
+    from recallens.ingest.redact import redact
+
+    return redact(text)[0]
 
 
 def epoch_ms(what: str, value: object) -> int | None:
@@ -104,7 +116,7 @@ def tags(values: Iterable[str]) -> tuple[str, ...]:
     for value in values:
         if not isinstance(value, str):
             raise InvalidInput(f"a tag must be text, not {type(value).__name__}")
-        name = tag_name(value)
+        name = tag_name(without_secrets(value))
         if len(name) > MAX_TAG:
             raise InvalidInput(f"the tag {name[:40]!r}… has {len(name)} characters; the limit is {MAX_TAG}")
         if name:

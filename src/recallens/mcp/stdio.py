@@ -223,6 +223,7 @@ class LazyEngine:
                 from recallens.engine import Engine
 
                 self._engine = Engine.open(settings=self.settings, create=True)
+                self._engine.core.folder = Path.cwd()
             return self._engine
 
     def warm(self) -> None:

@@ -34,6 +34,7 @@ _ASKED: Final[Mapping[Check, Schema]] = {
     Check.LIMIT: _COUNT,
     Check.SHARE: _SHARE,
     Check.FLAG: {"type": "boolean"},
+    Check.EDGE: _TEXT,
 }
 
 
@@ -130,6 +131,7 @@ TOOLS: Final = (
         " two for each memory that is likely to help, with its handle; nothing where nothing fits.",
         {
             "query": _TEXT, **_asked("intent", "limit"), "maxTokens": _COUNT, **_asked("requires_citations", "kind"),
+            **_asked("since", "until"),
             "task": {**_TEXT, "description": "id of the running task"}, **_PROJECT,
         },
         SEARCHES, ("query",),
@@ -146,7 +148,7 @@ TOOLS: Final = (
             "observation_id": _HANDLE, "window": {"type": "number", "description": "days to each side, 7"},
             "limit": _COUNT,
         },
-        READS, ("observation_id",), _BESIDE, defaults=_TEXTUAL,
+        READS, ("observation_id",), {"tokens": _COUNT, **_BESIDE}, defaults=_TEXTUAL,
     ),
     Tool(
         "get_details", "get_details", "Read a memory or a task in full",

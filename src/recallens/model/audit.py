@@ -135,7 +135,7 @@ def _most_within(times: Sequence[int], window: int) -> int:
 
 
 class Token(Struct, frozen=True):
-    """Times are epoch milliseconds. `digest` is the SHA-256 of the token's text."""
+    """Times are epoch milliseconds. `digest` is the SHA-256 of the token's text; `scopes` are the contexts held."""
 
     id: str
     name: str
@@ -145,6 +145,7 @@ class Token(Struct, frozen=True):
     created: int
     expires: int | None = None
     revoked: int | None = None
+    scopes: tuple[str, ...] = ()
 
     def live(self, now: int) -> bool:
         return self.revoked is None and (self.expires is None or now < self.expires)

@@ -116,20 +116,63 @@ class Standing(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Finding(StrEnum):
+    """What has become of lines that are known from when they were cited."""
+
+    UNCHANGED = "unchanged"
+    MOVED = "moved"
+    CHANGED = "changed"
+    GONE = "gone"
+
+
+class CitedLines(Struct, frozen=True, omit_defaults=True):
+    """The cited lines as they were: a hash of all, and one of each where there are not too many. Never their text.
+
+    `commit` and `repository` are those of the checkout, where it was one. `start` is the line they began on.
+    """
+
+    hash: str
+    lines: tuple[str, ...] = ()
+    start: int = 1
+    commit: str = ""
+    repository: str = ""
+
+
+class Worktree(Struct, frozen=True, omit_defaults=True):
+    """The checkout that was looked into; a folder that is none has neither branch nor commit."""
+
+    root: str = ""
+    branch: str = ""
+    commit: str = ""
+    repository: str = ""
+
+    def is_called(self, name: str) -> bool:
+        """By its branch, its folder, or the folder's own name."""
+        return name in (self.branch, self.root, self.root.replace("\\", "/").rpartition("/")[2]) and bool(name)
+
+
 class Checked(Struct, frozen=True, rename={"standing": "verdict"}, omit_defaults=True):
-    """`reason` says what is wrong, or why nothing could be found out; a verified citation needs none."""
+    """`reason` says what is wrong, or why nothing could be found out; a verified citation needs none.
+
+    `finding` is known where the lines are known from when they were cited; `now` is where they stand now, `changed`
+    how many of them are other lines now.
+    """
 
     citation: Citation
     standing: Standing
     reason: str = ""
+    finding: Finding | None = None
+    now: str = ""
+    changed: int = 0
 
 
 class CitationCheck(Struct, frozen=True):
-    """What is known of a memory's citations, and since when."""
+    """What is known of a memory's citations in one checkout, and since when."""
 
     memory: str
     at: int
     checked: tuple[Checked, ...]
+    worktree: Worktree = Worktree()
 
     @property
     def standing(self) -> Standing:
@@ -144,9 +187,18 @@ class CitationCheck(Struct, frozen=True):
     def stale(self) -> tuple[Checked, ...]:
         return tuple(each for each in self.checked if each.standing is Standing.STALE)
 
+    @property
+    def remark(self) -> str:
+        """What of its citations speaks against the memory, in two or three words."""
+        findings = {each.finding for each in self.stale}
+        if Finding.CHANGED in findings:
+            return "cites changed lines"
+        return "cites what is gone" if self.stale else ""
+
 
 def updated(before: CitationCheck, after: CitationCheck) -> CitationCheck:
     """The later verdicts; where one is unknown, an earlier one that knew stands."""
     known = {each.citation: each for each in before.checked if each.standing is not Standing.UNKNOWN}
     checked = [known.get(each.citation, each) if each.standing is Standing.UNKNOWN else each for each in after.checked]
-    return replace(after, checked=tuple(checked))
+    worktree = after.worktree if after.worktree.root else before.worktree
+    return replace(after, checked=tuple(checked), worktree=worktree)

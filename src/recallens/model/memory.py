@@ -7,11 +7,14 @@ import secrets
 import threading
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct, field, to_builtins
 
 from recallens.model.citation import Citation
+
+# Where what a vault brought says that it is from.
+VAULT_SOURCE: Final = "vault"
 
 
 class Sector(StrEnum):
@@ -58,6 +61,11 @@ class Zone(StrEnum):
     TRUSTED = "trusted"
 
 
+# What a rule made of other memories, until somebody approves or rejects it.
+PROPOSED = "proposed"
+RULE = "rule"  # where it came from
+
+
 class Usage(StrEnum):
     CREATED = "created"
     RECALLED = "recalled"
@@ -76,6 +84,7 @@ class RelationType(StrEnum):
     ALTERNATIVE_TO = "ALTERNATIVE_TO"
     CAUSED = "CAUSED"
     MENTIONS = "MENTIONS"
+    MAY_SUPERSEDE = "MAY_SUPERSEDE"  # a proposal: somebody accepts it, and then it supersedes, or rejects it
 
 
 class Origin(StrEnum):
@@ -88,6 +97,7 @@ class EventKind(StrEnum):
     RECALLED = "recalled"
     USED = "used"
     CONFIRMED = "confirmed"
+    STATED = "stated"  # a note says of itself how often it was confirmed
     REJECTED = "rejected"
     OUTCOME = "outcome"
 
@@ -118,6 +128,8 @@ class Memory(Struct, frozen=True, gc=False):
     tier: Tier = Tier.PROJECT
     status: Status = Status.ACTIVE
     zone: Zone = Zone.TRUSTED
+    # Why somebody should look at it first: a note is a draft or was rejected, or a rule proposed it.
+    review: str | None = None
     title: str | None = None
     summary: str | None = None
     tags: tuple[str, ...] = ()
@@ -150,7 +162,11 @@ class Memory(Struct, frozen=True, gc=False):
     @property
     def handle(self) -> str:
         """The short name by which every tool and command takes it."""
-        return f"m{self.num}"
+        return handle_of(self.num)
+
+
+def handle_of(num: int) -> str:
+    return f"m{num}"
 
 
 _HANDLE = re.compile(r"[mM]([1-9][0-9]{0,17})")

@@ -57,15 +57,32 @@ class Complexity(Struct, frozen=True):
     factors: Factors
 
 
+class DatedEvent(Struct, frozen=True, rename="camel"):
+    """The memory that says when something happened, and where that stands: in its text, or in when it was made."""
+
+    id: str
+    handle: str
+    title: str | None  # of one whose text is withheld, none
+    day: str
+    dated_by: str
+
+
 class Window(Struct, frozen=True):
-    """A time that the question speaks of, as whole days: from `start` up to and without `end`, epoch milliseconds."""
+    """A time that the question speaks of, as whole days: from `start` up to and without `end`, epoch milliseconds.
+
+    A `vague` one only means about then; a `given` one was not read but asked for; `event` is what it is dated by.
+    """
 
     text: str
     start: int
     end: int
+    vague: bool = False
+    given: bool = False
+    event: DatedEvent | None = None
 
-    def to_json(self) -> dict[str, str]:
-        return {"text": self.text, "from": day(self.start), "to": day(self.end)}
+    def to_json(self) -> dict[str, Any]:
+        record: dict[str, Any] = {"text": self.text, "from": day(self.start), "to": day(self.end)}
+        return record if self.event is None else record | {"event": to_builtins(self.event)}
 
 
 class Plan(Struct, frozen=True):
@@ -74,6 +91,8 @@ class Plan(Struct, frozen=True):
     intent: Intent | None
     intent_given: bool
     level: Level
+    intent_confidence: float = 0.0  # how sure an intent is that was read out of the question; 1 where it is stated
+    intent_cues: tuple[str, ...] = ()  # what it was read from
     windows: tuple[Window, ...] = ()
     expansions: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -88,6 +107,7 @@ class Plan(Struct, frozen=True):
         }
         if self.intent is not None:
             record |= {"intent": str(self.intent), "intentGiven": self.intent_given}
+            record |= {"intentConfidence": self.intent_confidence, "intentCues": list(self.intent_cues)}
         if self.windows:
             record["windows"] = [window.to_json() for window in self.windows]
         if self.expansions:

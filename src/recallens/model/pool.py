@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, assert_never
 
@@ -54,6 +55,7 @@ class Pool(Struct, frozen=True, eq=False):
     round: int = 1
     relevance: FloatArray | None = None  # how likely each row is to help, where that was judged
     least_relevance: float = 0.0  # where no row is as likely, nothing is delivered
+    share: float = 0.0  # beside the best row, what is less likely than this share of it is left out
     places: Mapping[bytes, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -86,6 +88,12 @@ class Pool(Struct, frozen=True, eq=False):
         """The positions in result order: the last pick's, or every live row as it stands."""
         return self.order if self.order is not None else places(self.live)
 
+    def floor(self) -> float:
+        """How likely to help a row must be: beside one that is likely enough, a share of the root of its relevance."""
+        live = self.relevance[self.live] if self.relevance is not None else np.empty(0)
+        best = float(live.max()) if len(live) else 0.0
+        return self.share * math.sqrt(best) if best >= self.least_relevance else self.least_relevance
+
     def apply(self, verdict: Verdict) -> Pool:
         return self.step(verdict)[0]
 
@@ -110,11 +118,10 @@ class Pool(Struct, frozen=True, eq=False):
                 behind = replace(self, live=self.live & kept, passed=self.passed & kept)
                 return behind, considered, counted(judged & kept)
             case Judgement():
-                return (
-                    replace(self, relevance=verdict.probability, least_relevance=verdict.least),
-                    considered,
-                    considered,
+                likely = replace(
+                    self, relevance=verdict.probability, least_relevance=verdict.least, share=verdict.share
                 )
+                return likely, considered, considered
             case Note():
                 return self, 0, 0
             case Found():

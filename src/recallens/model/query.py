@@ -76,6 +76,7 @@ class Check(StrEnum):
     SHARE = "share"  # a number from 0 to 1
     FLAG = "flag"
     MOMENT = "moment"  # epoch milliseconds
+    EDGE = "edge"  # where a time begins or ends: epoch milliseconds, or a day in words
     FACTORS = "factors"  # a factor for each name
     SHARES = "shares"  # a share for each name of `parts`
 
@@ -92,6 +93,7 @@ class Option(Struct, frozen=True):
     flags: tuple[str, ...] = ()  # of the command, where they are not the option's name with dashes
     metavar: str | None = None
     aside: str = ""  # what is true of the flag alone
+    off: str = ""  # what its flag does, where that turns it off
     unit: str = ""
     usual: int | None = None  # a size as one would give it, for the error that lists what is right
     setting: bool = False  # whether a setting of the same name decides where nothing is said
@@ -172,7 +174,7 @@ class SearchOptions(TypedDict, total=False):
         "How far to look.", Check.CHOICE, "filters.scope", choices=Scope, metavar="SCOPE", gates=("scope",),
     )]
     scopes: Annotated[Sequence[str] | None, Option(
-        "A context that the caller holds.", Check.TEXTS, flags=("--scope",), metavar="SCOPE",
+        "A context to ask from: what is remembered for it comes too.", Check.TEXTS, flags=("--scope",), metavar="SCOPE",
     )]
     documents: Annotated[Documents | str | None, Option(
         "Passages of documents.", Check.CHOICE, "filters.documents", choices=Documents, on_page=True,
@@ -180,6 +182,7 @@ class SearchOptions(TypedDict, total=False):
     )]
     cut: Annotated[bool | None, Option(
         "Only what is likely to help; false for as many results as are asked for.", Check.FLAG, flags=("--all",),
+        off="As many results as are asked for, also what is unlikely to help.",
         on_page=True, gates=("relevance-cut",),
     )]
     preset: Annotated[str | None, Option(
@@ -190,6 +193,14 @@ class SearchOptions(TypedDict, total=False):
     )]
     as_of: Annotated[int | None, Option(
         "What was known at this time: 2026-05-01, 3d …", Check.MOMENT, metavar="WHEN", on_page=True,
+    )]
+    since: Annotated[str | int | None, Option(
+        "Only what was made from this day on, or names a day since: 2026-03-01, 3 days ago, last week …", Check.EDGE,
+        "filters.since", metavar="DAY", on_page=True, gates=("time-window",),
+    )]
+    until: Annotated[str | int | None, Option(
+        "Only what was made up to the end of this day, or names a day until then: 2026-03-01, yesterday …", Check.EDGE,
+        "filters.until", metavar="DAY", on_page=True, gates=("time-window",),
     )]
     open_file: Annotated[str | None, Option(
         "The file that is open: what is about it goes up.", Check.LABEL, "situation.open_file", metavar="FILE",
@@ -202,6 +213,10 @@ class SearchOptions(TypedDict, total=False):
         "Prefer what is as abstract as the question.", Check.FLAG, "situation.levels",
     )]
     blend: Annotated[float | None, Option("Under `fusion`: what meaning weighs beside words.", Check.SHARE)]
+    chunk_level: Annotated[bool | None, Option(
+        "Sections of a file as results of their own; false for one result a file, judged by all of its sections.",
+        Check.FLAG, flags=("--whole-files",),
+    )]
     weights: Annotated[Mapping[str, float] | None, Option(
         "Multiply a part of every score by its name, 1 being the preset's own.", Check.FACTORS,
         flags=("--weight",), metavar="NAME=FACTOR",
@@ -225,6 +240,9 @@ class SearchOptions(TypedDict, total=False):
     item_tokens: Annotated[int | None, Option(
         "What a result costs at most in the layer that shows it, where that is not its whole text.", Check.SIZE,
         python_only=True,
+    )]
+    expand: Annotated[bool | None, Option(
+        "Also other words for its own, however short the question; `fusion` always does.", Check.FLAG, python_only=True,
     )]
     excerpts: Annotated[bool | None, Option(
         "Results are handed out shortened, and cost as much.", Check.FLAG, python_only=True,
@@ -285,6 +303,8 @@ class Filters(Struct, frozen=True, forbid_unknown_fields=True):
     include_raw: bool = True
     brain_file_limit: int | None = None
     medium_term_limit: int | None = None
+    since: int | None = None
+    until: int | None = None  # the first millisecond that is out
 
 
 class Situation(Struct, frozen=True, forbid_unknown_fields=True):
@@ -317,6 +337,8 @@ class Query(Struct, frozen=True, forbid_unknown_fields=True):
     rounds. `item_tokens` is what a result costs at most in the layer that shows it, where that is not its whole text.
     `blend` is what meaning weighs beside the words where a preset blends the two. `excerpts` says that results are
     handed out shortened, and cost as much. `cut` leaves out what is not likely to help, where the preset judges that.
+    `expand` looks for other words for the question's own, however simple it is. Without `chunk_level` a file is one
+    result, by the section that stands first.
     """
 
     text: str
@@ -349,6 +371,8 @@ class Query(Struct, frozen=True, forbid_unknown_fields=True):
     situation: Situation = field(default_factory=Situation)
     excerpts: bool = False
     cut: bool = True
+    expand: bool = False
+    chunk_level: bool = True
 
     @property
     def at(self) -> int:

@@ -105,6 +105,7 @@ class Timeline(Struct, frozen=True):
     before: tuple[Memory, ...]
     after: tuple[Memory, ...]
     sessions: Mapping[str, SessionSummary]
+    states: Mapping[str, MemoryState] = {}  # how each memory stands, by its id
 
 
 class RecordedRecall(Struct, frozen=True):
@@ -146,7 +147,7 @@ def evidence_of(certificate: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[s
     except (KeyError, TypeError) as error:
         raise InvalidInput(
             "this is no certificate: it must have query, evidence (id, contentHash) and digest",
-            hint="Give the certificate as `recallens search --brief --json` prints it.",
+            hint="Give the certificate as `recallens search --json` prints it.",
         ) from error
     return str(query), rests_on, str(digest)
 
@@ -198,9 +199,12 @@ class Retrieval(Struct, frozen=True):
     totalTokensUsed: int
     contextBudget: int
     fusionLog: tuple[str, ...]
+    degraded: Mapping[str, str] = field(default_factory=dict)  # each view that failed, and why
 
     def to_json(self) -> dict[str, Any]:
         record: dict[str, Any] = as_json(self)
+        if not self.degraded:
+            del record["degraded"]
         for chunk in (*record["selectedChunks"], *record["droppedChunks"], *record["lessonChunks"]):
             del chunk["block"]
         return record

@@ -52,6 +52,8 @@ class Conflicts(Struct, frozen=True):
 class XrayResult(Struct, frozen=True):
     """`scoreDecomposition` holds every term that was computed for the row, by name, and `final`, their sum.
 
+    `state` says in words what speaks against relying on it: superseded by what, disputed by what.
+
     `relevance` is how likely the row is to help, and `relevanceParts` what each signal adds to the log-odds of that.
 
     `layer` and `queryCoverage` are told by presets that tell sources apart, `conflicts` where there are any.
@@ -84,6 +86,8 @@ class XrayResult(Struct, frozen=True):
     rawScores: Mapping[str, float] | None = None
     relevance: float | None = None
     relevanceParts: Mapping[str, float] | None = None
+    state: tuple[str, ...] | None = None
+    timeReason: str | None = None  # why it is of the time asked about, where a time is
 
 
 class FilterTrace(Struct, frozen=True, omit_defaults=True):
@@ -131,14 +135,14 @@ class ViewTrace(Struct, frozen=True):
 class NearMiss(Struct, frozen=True):
     """A row that was found and not returned: what kept it out, in the row's own words, and how much it lacked.
 
-    Where its text is withheld from the caller, its title and path are its id.
+    Where its text is withheld from the caller, its title and path are its id, and how well it fits is not said.
     """
 
     memoryId: str
     path: str
     title: str
     keptOutBy: str
-    score: float
+    score: float | None
     reason: str | None = None
     margin: float | None = None
     unit: MarginUnit | None = None
@@ -152,7 +156,8 @@ class StageTime(Struct, frozen=True):
 
 
 class Snapshot(Struct, frozen=True):
-    """`names` gives handle and title of memories that are spoken of and are neither results nor near misses.
+    """`names` gives handle and title of memories that are spoken of and are neither results nor near misses. `time`
+    says how much there is of the time asked about.
 
     `capturedAt` is the asking time. Measured times are the only fields outside `digest` and every equality."""
 
@@ -177,6 +182,7 @@ class Snapshot(Struct, frozen=True):
     silence: Mapping[str, Any] | None = None
     widening: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
+    time: Mapping[str, Any] | None = None
     schemaVersion: str = SCHEMA_VERSION
 
 

@@ -22,7 +22,9 @@ REWARDS: Mapping[Ending, float] = {Ending.SUCCESS: 1.0, Ending.PARTIAL: 0.5, End
 
 
 class Task(Struct, frozen=True):
-    """`wording` is the id of the first task of the project that was worded alike: its own, where it is the first."""
+    """`wording` is the id of the first task of the project that did the same: its own, where it is the first, and
+    while it runs.
+    """
 
     id: str
     namespace: str
@@ -51,7 +53,16 @@ class Promotion(Struct, frozen=True):
     count: int
 
 
+class Credit(Struct, frozen=True):
+    """A memory that was of use in a task although nobody said so, and what of it the task's log shows."""
+
+    id: str
+    handle: str
+    shown: str
+
+
 class TaskOutcome(Struct, frozen=True):
     task: Task
     episode: str
     promoted: tuple[Promotion, ...] = ()
+    credited: tuple[Credit, ...] = ()

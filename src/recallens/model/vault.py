@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from recallens.model.memory import RelationType
+
 
 class VaultOptions(Struct, frozen=True):
     """What of the folder belongs to the vault. Scopes are kept as they were given: each sync judges them anew."""
@@ -35,13 +37,17 @@ class Seen(Struct, frozen=True):
 
 
 class VaultFile(Struct, frozen=True):
-    """A file as it was when it was last read. `error` says why it could not be taken in."""
+    """A file as it was when it was last read. `error` says why it could not be taken in, `warning` what could not be
+    read of it.
+    """
 
     path: str
     document: str
     hash: str
     seen: Seen
     error: str | None = None
+    warning: str | None = None
+    life: NoteLife | None = None  # what the note says of itself; None leaves what is known
 
 
 class Link(Struct, frozen=True):
@@ -50,6 +56,30 @@ class Link(Struct, frozen=True):
     kind: str
     target: str
     fragment: str = ""
+
+
+class NoteEnding(Struct, frozen=True, omit_defaults=True):
+    """What a note says of its own end, or a section of its own: when, where it says so, and what takes its place."""
+
+    at: int | None = None
+    by: tuple[Link, ...] = ()
+
+
+class NoteLife(Struct, frozen=True, omit_defaults=True):
+    """What a note says of itself beside its text, as it stands in the file; links are resolved when their targets are
+    there. Relations have the position of the section that states them.
+    """
+
+    names: tuple[str, ...] = ()  # its title and its other names
+    ending: NoteEnding | None = None
+    section_endings: dict[int, NoteEnding] = {}
+    review: str | None = None  # draft or rejected
+    supersedes: tuple[Link, ...] = ()
+    relations: tuple[tuple[int, RelationType, Link], ...] = ()
+    inverse: tuple[tuple[int, RelationType, Link], ...] = ()  # relations in which the note is the target
+    starts: int | None = None  # from when it holds, where it says so
+    valid_until: int | None = None
+    reinforcements: int = 0  # how often it has proved right
 
 
 class Placed(Struct, frozen=True):
@@ -85,6 +115,15 @@ class Problem(Struct, frozen=True):
     reason: str
 
 
+class LeftOutFiles(Struct, frozen=True, omit_defaults=True):
+    """What a sync did not look into: a folder or a sort of files, how many of them, and how to take them in."""
+
+    what: str
+    files: int
+    reason: str
+    take_in: str = ""
+
+
 class VaultSync(Struct, frozen=True):
     """What one sync of one vault did. Paths are relative to its root."""
 
@@ -96,7 +135,9 @@ class VaultSync(Struct, frozen=True):
     removed: tuple[str, ...] = ()
     unchanged: int = 0
     errors: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
     skipped: tuple[Problem, ...] = ()
+    left_out: tuple[LeftOutFiles, ...] = ()
     dropped_scopes: tuple[Problem, ...] = ()
     sections_indexed: int = 0
     sections_kept: int = 0

@@ -81,14 +81,16 @@ class Judgement(Struct, frozen=True, eq=False, tag_field="type", tag="judgement"
     weights: Mapping[str, float]
     signals: Mapping[str, FloatArray]
     least: float  # where no row is as likely to help as this, nothing is
+    share: float = 0.0  # of the best row's probability: beside it, what is less likely than that does not help
 
     @classmethod
     def of(
-        cls, name: str, bias: float, weights: Mapping[str, float], signals: Mapping[str, FloatArray], *, least: float
-    ) -> Judgement:
+        cls, name: str, bias: float, weights: Mapping[str, float], signals: Mapping[str, FloatArray], *, least: float,
+        share: float = 0.0,
+    ) -> Judgement:  # fmt: skip
         odds = bias + sum(weight * np.nan_to_num(signals[signal]) for signal, weight in weights.items())
         bounded = np.clip(np.asarray(odds, dtype=np.float64), -FARTHEST_ODDS, FARTHEST_ODDS)
-        return cls(name, 1.0 / (1.0 + np.exp(-bounded)), bias, weights, signals, least)
+        return cls(name, 1.0 / (1.0 + np.exp(-bounded)), bias, weights, signals, least, share)
 
     def parts_of(self, position: int) -> dict[str, float]:
         """What each signal adds to the log-odds of one row; absent signals are left out."""

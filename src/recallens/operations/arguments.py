@@ -6,7 +6,7 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import EnumType
 from functools import cache
 from itertools import islice
@@ -18,7 +18,17 @@ from msgspec import Meta, Struct, ValidationError, convert, defstruct, structs
 from recallens.errors import InvalidInput
 from recallens.ingest.validate import parse_when
 from recallens.model.plan import INTENT_ALIASES, Intent
-from recallens.model.query import ASKED, MAX_LIMIT, MAX_QUERY_CHARACTERS, NEUTRAL, Check, Option, Ranking, about
+from recallens.model.query import (
+    ASKED,
+    MAX_LIMIT,
+    MAX_QUERY_CHARACTERS,
+    NEUTRAL,
+    Check,
+    Documents,
+    Option,
+    Ranking,
+    about,
+)
 from recallens.render import FORMATS
 
 MOST_BUDGET = 1_000_000
@@ -89,7 +99,7 @@ class Arguments(Struct, frozen=True, rename="camel", forbid_unknown_fields=True)
 class QuestionArguments(Arguments, frozen=True, kw_only=True):
     """A question with everything that can be said beside it, as the command's options say it."""
 
-    query: Annotated[Words, Meta(description="The question, in any language.")]
+    query: Annotated[Text, Meta(description="The question, in any language; none has an empty answer.")]
 
     def options(self, now: int) -> dict[str, Any]:
         """As the engine takes them; what was not given, it decides."""
@@ -122,6 +132,7 @@ _TAKEN: Final[Mapping[Check, Any]] = {
     Check.SHARE: Share,
     Check.FLAG: bool,
     Check.MOMENT: When,
+    Check.EDGE: Annotated[str, Meta(min_length=1, max_length=64)],
     Check.FACTORS: dict[Name, Annotated[float, Meta(ge=0, le=1_000)]],
 }
 
@@ -148,8 +159,12 @@ def schema_of(model: type[Arguments], references: str = "#/$defs/{name}") -> tup
 
 
 def checked(model: type[Given], given: Mapping[str, Any], *, strict: bool = False) -> Given:
-    spelled = dict(zip(model.__struct_fields__, model.__struct_encode_fields__, strict=True))
-    named = {spelled.get(name, name): value for name, value in given.items()}
+    own = dict(zip(model.__struct_fields__, model.__struct_encode_fields__, strict=True))
+    named = spelled({own.get(name, name): value for name, value in given.items()}, model.__struct_encode_fields__)
+    properties = schema_of(model)[0].get("properties", {})
+    for name, value in named.items():  # one text stands for a list of one
+        if isinstance(value, str) and properties.get(name, {}).get("type") == "array":
+            named[name] = [value]
     try:
         return convert(named, model, strict=strict)
     except ValidationError as error:
@@ -185,6 +200,63 @@ def _choices(kind: Any) -> Iterator[str]:
     """The members of the one closed set in a type."""
     for part in kind if isinstance(kind, EnumType) else get_args(kind):
         yield from (part,) if isinstance(part, str) else _choices(part)
+
+
+# ── the names that the specifications give to arguments which have another name here: both are taken ──
+
+# By their names in JSON. `sessionId` filters and tracks at once, as its specification has it.
+SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "projectId": ("project",),
+    "sessionId": ("session", "inSession"),
+    "sessionKey": ("session",),
+    "includeDocuments": ("documents",),
+    "maxTokens": ("tokens",),
+    "maxResults": ("limit",),
+    "depthBefore": ("before",),
+    "depthAfter": ("after",),
+    "includeRawConversations": ("includeRaw",),
+    "scopeFolders": ("folders",),
+    "embeddingBlendAlpha": ("blend",),
+    "hierarchicalReweightEnabled": ("hierarchical",),
+    "chunkLevelRetrieval": ("chunkLevel",),
+    "openFilePath": ("openFile",),
+    "recentSlashCommands": ("commands",),
+}
+# Arguments of one name that hold several: a budget of two limits, what the asker is at.
+GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
+    "budget": {"maxTokens": "tokens", "maxResults": "limit"},
+    "contextBudget": {"totalBudget": "contextBudget"},
+    "workStateSignals": {"openFilePath": "openFile", "recentSlashCommands": "commands"},
+}
+_DOCUMENTS: Final = {True: Documents.INCLUDE, False: Documents.EXCLUDE}
+
+
+def known_as(name: str, names: Collection[str]) -> tuple[str, ...]:
+    """What an argument of this name is called here, among the names that are taken."""
+    return () if name in names else tuple(own for own in SPELLINGS.get(name, ()) if own in names)
+
+
+def spelled(given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """The same arguments under the names that are taken here. What no specification names is left as it is."""
+    arguments: dict[str, Any] = {}
+    for called, name, value in _pairs(given, names):
+        if name in arguments and value is not None:
+            raise InvalidInput(f"{called} and {name} say the same thing", hint="Give one of them.")
+        arguments[name] = value
+    return arguments
+
+
+def _pairs(given: Mapping[str, Any], names: Collection[str]) -> Iterator[tuple[str, str, Any]]:
+    # Those under their own names first, so that the other name is the one that an error tells apart.
+    for name, value in sorted(given.items(), key=lambda item: item[0] in SPELLINGS or isinstance(item[1], Mapping)):
+        group = GROUPS.get(name)
+        if group is not None and isinstance(value, Mapping) and all(group.get(part) in names for part in value):
+            yield from ((f"{name}.{part}", group[part], own) for part, own in value.items())
+        elif own := known_as(name, names):
+            documents = name == "includeDocuments" and isinstance(value, bool)
+            yield from ((name, each, _DOCUMENTS[value] if documents else value) for each in own)
+        else:
+            yield name, name, value
 
 
 # ── pages: where one ended, as a text that fits only the same listing. It grants nothing ──

@@ -45,7 +45,7 @@ class Topic(Arguments, frozen=True, kw_only=True):
 
 
 class Patterns(Arguments, frozen=True, kw_only=True):
-    query: Words
+    query: Text
     limit: Limit = 10
     project: Name | None = None
     session: Name | None = None
@@ -97,7 +97,7 @@ class AddGotcha(AddCraft, frozen=True, kw_only=True):
 
 
 def _asker(asked: Topic | Patterns | Gotchas, call: Call) -> dict[str, Any]:
-    return asked.beside("topic", "query", "files", "limit", "format") | call.who()
+    return asked.beside("topic", "query", "files", "limit", "format") | call.who() | {"scopes": call.held()}
 
 
 def get_skill(engine: Engine, call: Call, asked: Topic) -> Answer | Written:

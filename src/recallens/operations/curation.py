@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import option, text_content
-from recallens.model.citation import Standing
+from recallens.model.citation import Finding, Standing, Worktree
 from recallens.model.memory import Kind, Sector, Status, Tier
 from recallens.operations.arguments import PAGE, Arguments
 from recallens.operations.memories import Edit, Relate
@@ -114,40 +114,48 @@ def rewrite_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
     """The same text changes nothing."""
     old = engine.get(asked.id, namespace=call.namespace)
     if text_content(asked.content) == old.content:
-        return Answer({"id": old.id, "supersedes": None, "changed": False})
+        return Answer({"id": old.id, "handle": old.handle, "supersedes": None, "changed": False})
     new = engine.edit(old.id, asked.content, namespace=call.namespace)
-    return Answer({"id": new.id, "supersedes": old.id, "changed": True})
+    changed = {"id": new.id, "handle": new.handle, "supersedes": old.id, "supersedesHandle": old.handle}
+    return Answer({**changed, "changed": True})
 
 
 def forget_memories(engine: Engine, call: Call, asked: ForgetSeveral) -> Answer:
-    ids = list(dict.fromkeys(_ids(engine, call, asked.ids)))
-    for id in ids:
+    named = _named(engine, call, asked.ids)
+    for id in named:
         engine.forget(id, hard=asked.hard, namespace=call.namespace)
-    return Answer({"forgotten": ids, "hard": asked.hard})
+    return Answer({"forgotten": list(named), "handles": list(named.values()), "hard": asked.hard})
 
 
 def restore_memories(engine: Engine, call: Call, asked: SeveralMemories) -> Answer:
-    statuses = {id: engine.restore(id, namespace=call.namespace) for id in _ids(engine, call, asked.ids)}
-    return Answer({"restored": [{"id": id, "status": status} for id, status in statuses.items()]})
+    named = _named(engine, call, asked.ids)
+    statuses = {id: engine.restore(id, namespace=call.namespace) for id in named}
+    return Answer({
+        "restored": [{"id": id, "handle": named[id], "status": status} for id, status in statuses.items()]
+    })  # fmt: skip
 
 
 def deemphasise_memories(engine: Engine, call: Call, asked: SeveralMemories) -> Answer:
-    weights = {id: engine.memories.deemphasise(id, namespace=call.namespace) for id in _ids(engine, call, asked.ids)}
-    return Answer({"deemphasised": [{"id": id, "baseSalience": weight} for id, weight in weights.items()]})
+    named = _named(engine, call, asked.ids)
+    weights = {id: engine.memories.deemphasise(id, namespace=call.namespace) for id in named}
+    return Answer({
+        "deemphasised": [{"id": id, "handle": named[id], "baseSalience": own} for id, own in weights.items()]
+    })  # fmt: skip
 
 
 def confirm_memories(engine: Engine, call: Call, asked: ConfirmSeveral) -> Answer:
-    ids = _ids(engine, call, asked.ids)
-    for id in ids:
+    named = _named(engine, call, asked.ids)
+    for id in named:
         engine.confirm(id, session=asked.session, namespace=call.namespace)
-    return Answer({"confirmed": ids})
+    return Answer({"confirmed": list(named), "handles": list(named.values())})
 
 
 def review_memories(engine: Engine, call: Call, asked: ReviewSeveral) -> Answer:
-    ids = _ids(engine, call, asked.ids)
-    for id in ids:
+    named = _named(engine, call, asked.ids)
+    for id in named:
         engine.memories.review(id, approve=asked.approve, namespace=call.namespace)
-    return Answer({"approved" if asked.approve else "rejected": ids})
+    word = "approved" if asked.approve else "rejected"
+    return Answer({word: list(named), "handles": list(named.values())})
 
 
 def link_memories(engine: Engine, call: Call, asked: Relate) -> Answer:
@@ -156,22 +164,27 @@ def link_memories(engine: Engine, call: Call, asked: Relate) -> Answer:
     return Answer({"source": source, "target": target, "relation": asked.relation, "confidence": asked.confidence})
 
 
-def _ids(engine: Engine, call: Call, names: Sequence[str]) -> list[str]:
-    """All of them known before anything is changed."""
-    return [engine.get(name, namespace=call.namespace).id for name in names]
+def _named(engine: Engine, call: Call, names: Sequence[str]) -> dict[str, str]:
+    """Handles by id; all of them known before anything is changed."""
+    return {memory.id: memory.handle for name in names if (memory := engine.get(name, namespace=call.namespace))}
 
 
 def check_citations(engine: Engine, call: Call, asked: CheckCitations) -> Answer:
-    root = engine.maintenance.citations.workspace(asked.root)
+    root = engine.maintenance.citations.here(asked.root)
     checks = engine.maintenance.citations.check(
-        asked.ids or None, root=root, project=asked.project, mark=asked.mark, namespace=call.namespace
+        asked.ids or None, root=asked.root, project=asked.project, mark=asked.mark, namespace=call.namespace
     )
     counts = Counter(each.standing for check in checks for each in check.checked)
+    findings = Counter(each.finding for check in checks for each in check.checked if each.finding is not None)
+    place = checks[0].worktree if checks else Worktree()
     record = {
         "root": None if root is None else str(root),
+        "branch": place.branch or None,
+        "commit": place.commit or None,
         "marked": asked.mark,
         "memories": len(checks),
         **{standing.value: counts[standing] for standing in Standing},
+        **{finding.value: findings[finding] for finding in Finding},
         "checks": [check_record(check) for check in checks],
     }
     return Answer(record, value=checks)

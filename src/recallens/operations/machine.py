@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 # What to do about each kind of problem that a check of the store finds.
 REINDEX: Final = "Run `recallens reindex`: it builds everything derived anew from the memories."
-RESTORE: Final = "Copy the file aside and put a copy made by `recallens backup` in its place."
+RESTORE: Final = "Put a copy made by `recallens backup` back with `recallens restore --from BACKUP`."
 _NEXT: Final = {
     "file:": RESTORE,
+    "text:": RESTORE,
     "encoder:": "Make the encoder available again, or run `recallens reindex --encoder minilm`.",
 }
 # Whatever a URL carries beside its place may be a secret.
@@ -61,6 +62,7 @@ class CreateToken(Arguments, frozen=True, kw_only=True):
     right: str = "read"
     name: str | None = None
     expires: str | None = None
+    scopes: tuple[str, ...] = ()
 
 
 class NamedToken(Arguments, frozen=True, kw_only=True):
@@ -206,7 +208,8 @@ def clear_encoder(engine: Engine, call: Call, asked: Arguments) -> Answer:
 def create_token(engine: Engine, call: Call, asked: CreateToken) -> Answer:
     """The record has the token's text, which nobody can tell again."""
     expires = None if asked.expires is None else _later(asked.expires, engine.core.clock())
-    made, text = engine.tokens.create(asked.namespaces, right=asked.right, name=asked.name, expires=expires)
+    said = asked.beside("namespaces") | {"expires": expires}
+    made, text = engine.tokens.create(asked.namespaces, **said)
     return Answer({"token": text, **token_record(made)}, value=made)
 
 
@@ -222,7 +225,8 @@ def revoke_token(engine: Engine, call: Call, asked: NamedToken) -> Answer:
 def token_record(token: Token) -> dict[str, Any]:
     record = {
         "id": token.id, "name": token.name, "namespaces": list(token.namespaces), "right": token.right,
-        "createdAt": token.created, "expiresAt": token.expires, "revokedAt": token.revoked,
+        "scopes": list(token.scopes) or None, "createdAt": token.created, "expiresAt": token.expires,
+        "revokedAt": token.revoked,
     }  # fmt: skip
     return {name: value for name, value in record.items() if value is not None}
 

@@ -10,7 +10,7 @@ from msgspec import Meta
 from recallens.ingest.citations import parse_citation
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import parse_when
-from recallens.model.memory import Kind, Memory, RelationType, Sector, Status, Tier, title_of
+from recallens.model.memory import Kind, Memory, RelationType, Sector, Status, Tier, as_json, title_of
 from recallens.operations.arguments import (
     PAGE,
     AnswerFormat,
@@ -133,7 +133,9 @@ def remember(engine: Engine, call: Call, given: Remember) -> Answer | Written:
     def words() -> str:
         memory = engine.get(kept.id, namespace=call.namespace)
         hidden = f" Without what looked like a secret: {', '.join(kept.redacted)}." if kept.redacted else ""
-        return ("Kept as " if kept.outcome == "created" else "Known already as ") + f"{memory.handle}.{hidden}"
+        reason = call.caller.sight.withholds(memory) if kept.outcome != "created" else None
+        held = f" It is withheld ({reason}) and stays so." if reason is not None else ""
+        return ("Kept as " if kept.outcome == "created" else "Known already as ") + f"{memory.handle}.{held}{hidden}"
 
     return answered(given.format, kept.to_json, words)
 
@@ -161,7 +163,7 @@ def list_memories(engine: Engine, call: Call, asked: MemoryFilters) -> Answer:
 
 
 def _record(call: Call, memory: Memory, saliences: Mapping[str, float]) -> Record:
-    return memory_record(memory, saliences[memory.id], everything=call.caller.sees_withheld)
+    return memory_record(memory, saliences[memory.id], sight=call.caller.sight)
 
 
 def get_memory(engine: Engine, call: Call, asked: OneMemory) -> Answer:
@@ -178,7 +180,7 @@ def get_memory(engine: Engine, call: Call, asked: OneMemory) -> Answer:
         "check": engine.maintenance.citations.last_check(memory.id, **where),
         "successor": engine.get(after[-1], **where) if after else None,
     }
-    return Answer(shown_record(memory, **parts, everything=call.caller.sees_withheld), value=(memory, parts))
+    return Answer(shown_record(memory, **parts, sight=call.caller.sight), value=(memory, parts))
 
 
 def edit_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
@@ -187,20 +189,21 @@ def edit_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
 
 
 def supersede(engine: Engine, call: Call, asked: Supersede) -> Answer:
-    old, new = (engine.get(name, namespace=call.namespace).id for name in (asked.old, asked.new))
-    engine.supersede(old, new, namespace=call.namespace)
-    return Answer({"old": old, "new": new})
+    old, new = (engine.get(name, namespace=call.namespace) for name in (asked.old, asked.new))
+    engine.supersede(old.id, new.id, namespace=call.namespace)
+    return Answer({"old": old.id, "new": new.id, "handles": [old.handle, new.handle]})
 
 
 def forget(engine: Engine, call: Call, asked: Forget) -> Answer | Written:
     if asked.hard:
         local_only(call, "deleting for good")
-    gone = engine.forget(asked.id, hard=asked.hard, namespace=call.namespace)
-    record = {"forgotten": [gone.id], "hard": asked.hard}
+    before = engine.get(asked.id, namespace=call.namespace)
+    reason = call.caller.sight.withholds(before)
+    called = f"withheld: {reason}" if reason is not None else visible(title_of(before))
+    gone = engine.forget(before.id, hard=asked.hard, namespace=call.namespace)
+    record = {"forgotten": [gone.id], "handles": [gone.handle], "hard": asked.hard}
     undone = "for good" if asked.hard else f"`recallens restore {gone.handle}` brings it back"
-    return answered(
-        asked.format, lambda: record, lambda: f"Forgot {gone.handle} ({visible(title_of(gone))}); {undone}."
-    )
+    return answered(asked.format, lambda: record, lambda: f"Forgot {gone.handle} ({called}); {undone}.")
 
 
 def restore(engine: Engine, call: Call, asked: OneMemory) -> Answer:
@@ -221,8 +224,10 @@ def confirm(engine: Engine, call: Call, asked: Confirm) -> Answer:
 
 def list_reviews(engine: Engine, call: Call, asked: Arguments) -> Answer:
     waiting = engine.memories.awaiting_review(namespace=call.namespace)
-    saliences = engine.memories.salience(waiting)
-    return Answer({"memories": [_record(call, memory, saliences) for memory in waiting]}, value=waiting)
+    saliences, states = engine.memories.salience(waiting), engine.layers.states(waiting, namespace=call.namespace)
+    told = [{"state": state} if (state := as_json(states[memory.id])) else {} for memory in waiting]
+    records = [_record(call, memory, saliences) | state for memory, state in zip(waiting, told, strict=True)]
+    return Answer({"memories": records}, value=(waiting, states))
 
 
 def review(engine: Engine, call: Call, asked: Review) -> Answer:

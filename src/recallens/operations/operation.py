@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from recallens.errors import InvalidInput, NotAllowed, NotFound, RecallensError
 from recallens.ingest.validate import namespace_name
 from recallens.model.memory import Zone
-from recallens.operations.arguments import Arguments, checked
+from recallens.model.state import OPEN_SCOPES, Sight
+from recallens.operations.arguments import Arguments, Question, checked
 from recallens.render.records import Record, to_line, to_text
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class Caller:
     `home` is the namespace of a call that names none, `owner` the id of the token that asks, `zone` where what is
     written enters and `source` what it is recorded as; None leaves both to what is written. `record=False` is a wish
     to leave no trace. `deliver` writes a recall as this caller is shown it, where that is not its record.
-    `sees_withheld` is the person who looks after the store: they decide about what is withheld.
+    `sees_withheld` is the person who looks after the store: they decide about what is withheld, and may ask from any
+    context. Others hold the `scopes` that they were granted.
     """
 
     right: Right = Right.WRITE
@@ -51,6 +53,11 @@ class Caller:
     record: bool | None = None
     deliver: Callable[[Recall], str] | None = None
     sees_withheld: bool = False
+    scopes: frozenset[str] = frozenset()
+
+    @property
+    def sight(self) -> Sight:
+        return Sight(self.scopes, self.sees_withheld)
 
     @property
     def local(self) -> bool:
@@ -108,6 +115,21 @@ class Call:
     def who(self) -> dict[str, Any]:
         """Who asks, as a recorded recall keeps it."""
         return {"namespace": self.namespace, "record": self.caller.records, "owner": self.caller.owner}
+
+    def options(self, asked: Question, now: int) -> dict[str, Any]:
+        """The options of a question, asked from the contexts that the caller holds."""
+        said = asked.options(now)
+        return said | {"scopes": self.held(said.get("scopes", ()))}
+
+    def held(self, named: Sequence[str] = ()) -> tuple[str, ...]:
+        """The contexts from which is asked: those that are named, of those that were granted; else all of these."""
+        caller = self.caller
+        for scope in () if caller.sees_withheld else named:
+            if scope not in caller.scopes and scope not in OPEN_SCOPES:
+                raise NotAllowed(
+                    f"the context {scope!r} is not yours to name", hint="`recallens token create --scope` grants it."
+                )
+        return tuple(named) or tuple(sorted(caller.scopes))
 
 
 def allowed(caller: Caller, needs: Right, asked: str | None, *, trace_id: str | None = None) -> Call:

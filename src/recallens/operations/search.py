@@ -40,7 +40,11 @@ class SearchMemory(Question, frozen=True, kw_only=True):
     format: AnswerFormat = "json"
 
 
+Asked = Annotated[Words, Meta(description="The question, in any language.")]
+
+
 class Xray(Question, frozen=True, kw_only=True):
+    query: Asked
     format: XrayFormat = "json"
 
 
@@ -55,6 +59,7 @@ class OneSnapshot(Arguments, frozen=True, kw_only=True):
 
 
 class WhyNot(Question, frozen=True, kw_only=True):
+    query: Asked
     memory: Annotated[Name, Meta(description="The id of the memory that did not come.")]
 
 
@@ -71,6 +76,7 @@ class AroundMemory(Arguments, frozen=True, kw_only=True, rename="lower"):
     observation_id: Annotated[Name, Meta(description="The memory in the middle.")]
     window: Annotated[float, Meta(ge=0, le=36_500, description="Days to each side.")] = 7
     limit: Annotated[Limit, Meta(description="Entries to each side.")] = 10
+    tokens: Annotated[Size, Meta(description="At most this many tokens in all, as sent.")] = 1_000
     format: AnswerFormat = "json"
 
 
@@ -91,14 +97,15 @@ class DetailsOf(Arguments, frozen=True, kw_only=True):
 
 
 def search(engine: Engine, call: Call, asked: Question) -> Answer:
-    options = asked.options(engine.core.clock())
+    options = call.options(asked, engine.core.clock())
     recall = engine.search(asked.query, **options, certify=True, deliver=call.caller.deliver, **call.who())
     return counted(recall, recall_record(recall), recall)
 
 
 def search_memory(engine: Engine, call: Call, asked: SearchMemory) -> Answer | Written:
-    options = asked.options(engine.core.clock())
-    found = engine.layers.search(asked.query, max_tokens=asked.max_tokens, **options, **call.who())
+    options = call.options(asked, engine.core.clock())
+    as_json = asked.format == "json"
+    found = engine.layers.search(asked.query, max_tokens=asked.max_tokens, json=as_json, **options, **call.who())
     if asked.format == "text":
         return Written("text", found.to_text(), found)
     return replace(counted(found.recall, found.to_json(), found), on_one_line=True)
@@ -124,8 +131,9 @@ def counted(recall: Recall, record: Record, value: object) -> Answer:
 def recall_xray(engine: Engine, call: Call, asked: Xray) -> Answer | Written:
     if not engine.core.settings.capture or not call.owns_session:
         return unseen(asked.format)
-    options = asked.options(engine.core.clock())
-    ledger = engine.recalls.ledger(engine.recalls.question(asked.query, **options, namespace=call.namespace))
+    options = call.options(asked, engine.core.clock())
+    query = engine.recalls.question(asked.query, **options, namespace=call.namespace)
+    ledger = engine.recalls.sent(query, call.caller.deliver).ledger
     snapshot = explain(ledger, trace_id=call.trace_id)
     answer = replace(written(snapshot, asked.format), value=(snapshot, ledger))
     if isinstance(answer, Answer):
@@ -171,8 +179,8 @@ def seen(engine: Engine, call: Call, *ids: str) -> None:
 
 
 def why_not(engine: Engine, call: Call, asked: WhyNot) -> Answer:
-    options = asked.options(engine.core.clock())
-    found = engine.why_not(asked.memory, asked.query, **options, namespace=call.namespace)
+    options = call.options(asked, engine.core.clock())
+    found = engine.why_not(asked.memory, asked.query, **options, sight=call.caller.sight, namespace=call.namespace)
     return Answer(found.to_json(), value=found)
 
 
@@ -205,7 +213,7 @@ def diff(engine: Engine, call: Call, asked: TwoSnapshots) -> Answer:
 
 def get_timeline(engine: Engine, call: Call, asked: AroundMemory) -> Answer | Written:
     around = engine.layers.around(
-        asked.observation_id, window=asked.window, limit=asked.limit, everything=call.caller.sees_withheld,
+        asked.observation_id, window=asked.window, limit=asked.limit, tokens=asked.tokens, sight=call.caller.sight,
         namespace=call.namespace,
     )  # fmt: skip
     return _of_layer(around, asked.format)
@@ -214,12 +222,12 @@ def get_timeline(engine: Engine, call: Call, asked: AroundMemory) -> Answer | Wr
 def timeline(engine: Engine, call: Call, asked: TimelineOf) -> Answer:
     found = engine.layers.timeline(asked.id, asked.before, asked.after, namespace=call.namespace)
     saliences = engine.memories.salience([*found.before, found.anchor, *found.after])
-    return Answer(timeline_record(found, saliences, everything=call.caller.sees_withheld), value=found)
+    return Answer(timeline_record(found, saliences, sight=call.caller.sight), value=found)
 
 
 def get_details(engine: Engine, call: Call, asked: DetailsOf) -> Answer | Written:
     details = engine.layers.details(
-        asked.id, **asked.beside("id", "format"), everything=call.caller.sees_withheld, namespace=call.namespace
+        asked.id, **asked.beside("id", "format"), sight=call.caller.sight, namespace=call.namespace
     )
     return _of_layer(details, asked.format)
 
@@ -302,7 +310,7 @@ class Certificate(Arguments, frozen=True, kw_only=True):
 
 
 def search_documents(engine: Engine, call: Call, asked: Question) -> Answer:
-    options = asked.options(engine.core.clock())
+    options = call.options(asked, engine.core.clock())
     recall = engine.recalls.search_documents(asked.query, **options, certify=True, **call.who())
     return counted(recall, recall_record(recall), recall)
 

@@ -135,7 +135,7 @@ def get_session(engine: Engine, call: Call, asked: OneSession) -> Answer:
         {
             "usageType": usage,
             "at": at,
-            "memory": memory_record(memory, saliences[memory.id], everything=call.caller.sees_withheld),
+            "memory": memory_record(memory, saliences[memory.id], sight=call.caller.sight),
         }
         for memory, usage, at in report.links
     ]

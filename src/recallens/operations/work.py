@@ -94,12 +94,15 @@ class Retrieve(Question, frozen=True, kw_only=True):
     brain_file_limit: Annotated[Count | None, Meta(description="Sections of files at most (8); 0 for none.")] = None
     medium_term_limit: Annotated[Count | None, Meta(description="Summaries of sessions at most (3).")] = None
     include_raw: Annotated[bool, Meta(description="Also raw conversations and transcripts.")] = False
+    actionability_weights: Annotated[dict[Name, Share] | None, Meta(description="fileMatch and commandMatch.")] = None
+    hierarchical_weights: Annotated[dict[Name, Share] | None, Meta(description="sameLevel and farMismatch.")] = None
     format: AnswerFormat = "json"
 
 
 def begin_work(engine: Engine, call: Call, asked: BeginWork) -> Answer | Written:
     where: dict[str, Any] = {"project": asked.project, "session": asked.session}
     begun = engine.tasks.start(asked.task, **where, namespace=call.namespace)
+    where["scopes"] = call.held()
     text, record = partial(begun_text, begun.id), partial(context_record, taskId=begun.id)
     sent = text if asked.format == "text" else _json(record)
     found = engine.context(asked.task, asked.tokens, sent=sent, files=asked.files, task=begun.id, **where, **call.who())
@@ -127,7 +130,7 @@ def finish_work(engine: Engine, call: Call, asked: FinishWork) -> Answer | Writt
             "learned": [{"id": memory.id, "handle": memory.handle, "outcome": outcome} for memory, outcome in kept],
         }
 
-    return answered(asked.format, record, lambda: finished_text(ended.task, used, kept, promoted), ended)
+    return answered(asked.format, record, lambda: finished_text(ended, used, kept, promoted), ended)
 
 
 def get_context(engine: Engine, call: Call, asked: ContextFor) -> Answer | Written:
@@ -139,8 +142,8 @@ def compose_context(engine: Engine, call: Call, asked: ComposeContext) -> Answer
 
 
 def _context(engine: Engine, call: Call, asked: ContextFor | ComposeContext, more: dict[str, Any]) -> Answer | Written:
-    names = ("files", "project", "session", "scopes")
-    options = more | {name: value for name in names if (value := getattr(asked, name)) is not None}
+    said = {name: getattr(asked, name) for name in ("files", "project", "session")}
+    options = more | {"scopes": call.held(asked.scopes)} | {name: it for name, it in said.items() if it is not None}
     sent: Callable[[Context], str] = _WORDS.get(asked.format, _json(context_record))
     found = engine.context(asked.task, asked.tokens, sent=sent, **options, **call.who())
     return answered(asked.format, lambda: context_record(found), lambda: sent(found), found)
@@ -153,8 +156,8 @@ _WORDS: Mapping[str, Callable[[Context], str]] = {
 
 
 def retrieve(engine: Engine, call: Call, asked: Retrieve) -> Answer | Written:
-    options = asked.options(engine.core.clock())
-    names = ("brain_file_limit", "medium_term_limit", "include_raw")
+    options = call.options(asked, engine.core.clock())
+    names = ("brain_file_limit", "medium_term_limit", "include_raw", "actionability_weights", "hierarchical_weights")
     limits: dict[str, Any] = {name: value for name in names if (value := getattr(asked, name)) is not None}
     budgets = [size for size in (asked.context_budget, options.pop("tokens", None)) if size is not None]
     if budgets:  # two names of one budget: the tighter holds

@@ -4,7 +4,8 @@ likely it is that nothing here answers it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from enum import StrEnum
 from typing import Any, Final
 
 import numpy as np
@@ -13,11 +14,11 @@ from recallens.model.pool import Pool
 from recallens.model.query import WIDE_LIMIT, Query
 from recallens.model.recall import evidence_digest
 from recallens.model.verdict import BoolArray, IntArray, Note, Round, Verdict, anywhere
-from recallens.recall.coverage import coverage, missing
+from recallens.recall.coverage import coverage, missing, spoken_of
 from recallens.recall.facets import Facet, FacetKind
 from recallens.recall.likeness import repeated_share
 from recallens.recall.scene import Scene
-from recallens.recall.views import RECENT, REVIEW
+from recallens.recall.views import RECENT, REVIEW, TIME, Admitted
 
 # The specification: below the first the search widens once; still below the second, it suggests where else to look.
 WIDEN_BELOW: Final = 0.6
@@ -26,38 +27,82 @@ SUGGESTION: Final = "Check timeline context or request human input"
 # Results named for each facet: enough to see that it is covered, and by what first.
 MOST_COVERING: Final = 3
 
-# From here on a row answers the question in whatever words, so it covers what a question with one part asks for.
-ANSWERS_FROM: Final = 0.5
-# What an agent reads first; whether it is likely to be answered must not depend on how many results were asked for.
+# What an agent reads first, whose relevance is told: however many results were asked for.
 LOOKED_AT: Final = 5
 
 
-def certify(scene: Scene, may_widen: bool, pool: Pool, query: Query) -> Iterator[Verdict]:
+class Answered(StrEnum):
+    """Whether the question is answered: decided here, and read by every line that says so."""
+
+    ANSWERED = "answered"
+    PARTLY = "partly"  # a name, a part or too much of it is missing
+    NOTHING = "nothing"
+    UNFIT = "unfit"  # what would answer does not fit the budget
+
+
+def certify(scene: Scene, may_widen: bool, admitted: Admitted, pool: Pool, query: Query) -> Iterator[Verdict]:
     """Certify the answer. Where it leaves uncovered what a wider look could cover, open a second round."""
     facets, chosen = scene.question.facets, pool.ranked()
     rows = pool.rows[chosen]
-    covers = coverage(scene, facets, rows)
-    if pool.relevance is not None:
-        covers |= _answered(facets)[:, None] & (pool.relevance[chosen] >= ANSWERS_FROM)
+    covers = spoken_of(scene, facets, rows, np.zeros(len(rows)) if pool.relevance is None else pool.relevance[chosen])
     ids = [id.decode() for id in pool.ids[chosen].tolist()]
     complete = completeness(facets, covers)
     widen = may_widen and complete is not None and complete < WIDEN_BELOW and _may_be_found(scene, facets, covers)
     certificate = statement(facets, covers, ids)
     certificate["redundancyRatio"] = repeated_share(scene, rows)
-    certificate["abstention"] = abstention(pool)
-    if complete is not None and complete < SUGGEST_BELOW and not widen:
-        certificate["suggestion"] = SUGGESTION
+    certificate["abstention"] = abstention(pool, RECENT, REVIEW, *([TIME] if scene.question.only_windows else ()))
+    abstains, bounded = certificate["abstention"]["abstain"], not (query.budget is None is query.tokens)
+    certificate |= decision(complete, silent=abstains, unfit=bounded and not len(rows) and not abstains, open=widen)
+    if certificate["missing"]:
+        certificate["elsewhere"] = elsewhere(scene, facets, covers, certificate["missing"], admitted)
     yield Note("certificate", {**certificate, "round": pool.round, **evidence(scene, query, ids, rows)})
     if widen:
         reason = f"completeness {complete:.2f} is below {WIDEN_BELOW}: looking again, for {WIDE_LIMIT} results"
         yield Round(pool.round + 1, reason)
 
 
-def _answered(facets: Sequence[Facet]) -> BoolArray:
-    """What a row that answers a question with one part covers, in whatever words it does."""
-    single = sum(facet.kind is FacetKind.QUESTION for facet in facets) == 1
-    by_words = (FacetKind.ENTITY, FacetKind.TERM, FacetKind.QUESTION)
-    return np.array([single and facet.kind in by_words for facet in facets], dtype=np.bool_)
+def decision(complete: float | None, *, silent: bool, unfit: bool = False, open: bool = False) -> dict[str, Any]:
+    """How the question stands, and where else to look unless it is answered."""
+    if silent or unfit:
+        standing = Answered.NOTHING if silent else Answered.UNFIT
+    else:
+        standing = Answered.PARTLY if complete is not None and complete < SUGGEST_BELOW else Answered.ANSWERED
+    helpless = standing in (Answered.PARTLY, Answered.NOTHING) and complete is not None and not open
+    return {"verdict": str(standing), **({"suggestion": SUGGESTION} if helpless else {})}
+
+
+def limited(certificate: Mapping[str, Any], ids: Collection[str]) -> dict[str, Any]:
+    """The certificate of these results alone, where there was no room for all."""
+    requirements = [
+        {**one, "coveredBy": [id for id in one["coveredBy"] if id in ids]} for one in certificate["requirements"]
+    ]
+    lost = [new["text"] for old, new in zip(certificate["requirements"], requirements, strict=True)
+            if old["coveredBy"] and not new["coveredBy"] and new["kind"] != FacetKind.QUESTION]  # fmt: skip
+    total = sum(one["weight"] for one in requirements)
+    complete = sum(one["weight"] for one in requirements if one["coveredBy"]) / total if total else None
+    kept = {name: value for name, value in certificate.items() if name not in ("suggestion", "completenessScore")}
+    return {
+        **kept,
+        **({} if complete is None else {"completenessScore": complete}),
+        "requirements": requirements,
+        "missing": list(dict.fromkeys([*certificate["missing"], *lost])),
+        "elsewhere": list(dict.fromkeys([*certificate.get("elsewhere", ()), *lost])),
+        "minimalSet": [id for id in certificate["minimalSet"] if id in ids],
+        **decision(complete, silent=certificate["abstention"]["abstain"], unfit=not ids),
+    }
+
+
+def elsewhere(
+    scene: Scene, facets: Sequence[Facet], covers: BoolArray, lacking: Sequence[str], admitted: Admitted
+) -> list[str]:
+    """What the results lack and some other memory that the caller may see speaks of."""
+    bare = [facet for facet, row in zip(facets, covers, strict=True) if not row.any() and facet.text in lacking]
+    may_hold = scene.columns["alive"] & admitted()
+    rows = scene.words.matching if scene.words is not None else np.zeros(0, dtype=np.int64)
+    worded = [facet for facet in bare if facet.groups]
+    covered = coverage(scene, worded, rows[may_hold[rows]])
+    found = {facet.text for facet, row in zip(worded, covered, strict=True) if row.any()}
+    return [facet.text for facet in bare if facet.text in found or facet.kind is FacetKind.ANSWER]
 
 
 def _may_be_found(scene: Scene, facets: Sequence[Facet], covers: BoolArray) -> bool:
@@ -115,17 +160,19 @@ def evidence(scene: Scene, query: Query, ids: Sequence[str], rows: IntArray) -> 
     return {"query": query.text, "evidence": rests_on, "digest": evidence_digest(query.text, rests_on)}
 
 
-def abstention(pool: Pool) -> dict[str, Any]:
-    """An honest "nothing here answers this": how likely it is that none of the first results helps.
+def abstention(pool: Pool, *asked: str) -> dict[str, Any]:
+    """An honest "nothing here answers this": how likely it is that not even the best result helps.
 
-    It follows from their relevance, so it agrees with the cut: whoever abstains has nothing that passes it.
+    It follows from its relevance, so it agrees with the cut: whoever abstains has nothing that passes it. Others that
+    may help as well make it no surer: weighed together, five that are alike were worse at telling what is answered.
+    What one of the views in `asked` proposed was asked for.
     """
     relevance = np.zeros(0) if pool.relevance is None else pool.relevance[pool.passed]
     first = np.sort(relevance)[::-1][:LOOKED_AT]
     best = float(first[0]) if len(first) else 0.0
-    asked_for = (pool.proposed_by(RECENT) | pool.proposed_by(REVIEW)) & pool.passed
+    asked_for = np.any([pool.proposed_by(view) for view in asked], axis=0) & pool.passed
     return {
-        "score": float(np.prod(1.0 - first)),
+        "score": 1.0 - best,
         "threshold": pool.least_relevance,
         "abstain": (not len(first) or best < pool.least_relevance) and not anywhere(asked_for),
         "relevance": first.tolist(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
@@ -11,16 +12,17 @@ from typing import Final
 import numpy as np
 from msgspec import Struct, to_builtins
 
-from recallens.model.memory import Memory, Relation, RelationType
+from recallens.model.memory import Memory, Relation
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import IntArray, Note, Term, Verdict
 from recallens.recall.scene import Scene
 from recallens.recall.select import head_of
+from recallens.recall.states import holds, opponents_of, replacements_of
 from recallens.recall.views import followed
+from recallens.text.amounts import amounts_in
+from recallens.text.content import content_words, overlap
 from recallens.text.languages import PACKS, alternatives
-from recallens.text.stopwords import query_weights
-from recallens.text.tokenizer import tokenize
 
 
 class Severity(StrEnum):
@@ -34,8 +36,9 @@ class Severity(StrEnum):
 PENALTY: Final = {Severity.NONE: 0.0, Severity.LOW: 0.02, Severity.MEDIUM: 0.05, Severity.HIGH: 0.10}
 READ_CHARACTERS: Final = 4_000
 MOST_CLAIMS: Final = 12
-# Two claims are about one thing when they share this much of their words, and two words at least.
-SAME_SUBJECT: Final = 0.6
+# Two claims are about one thing when they share this much of all their words and of the shorter one's, and two words.
+SAME_SUBJECT: Final = 0.4
+SAME_OF_SHORTER: Final = 0.6
 LEAST_WORDS: Final = 2
 
 _RANK: Final = tuple(Severity)
@@ -51,13 +54,7 @@ _MARKS: Final = tuple(
 )
 # No mark is without one of these.
 _TRACES: Final = ("<<<<<<<", *(trace for pack in PACKS for trace in pack.memories.traces))
-_DIGIT: Final = re.compile(r"\d")
-_NUMBER: Final = re.compile(r"\d\d*(?:\.\d+)*")
-_VALUE: Final = re.compile(
-    r"(?P<number>v?\d+(?:\.\d+)*)\s*"
-    rf"(?P<unit>%|ms|kb|mb|gb|tb|{alternatives(lambda pack: pack.memories.units)})?(?![A-Za-z0-9_]|\.\d)",
-    re.IGNORECASE,
-)
+_OTHERS_END: Final = re.compile(alternatives(lambda pack: pack.memories.others_end), re.IGNORECASE)
 # Within a line. Where a pattern begins with one of a few characters, the others are passed over at once.
 _CLAUSE: Final = re.compile(r"[.!?。;][.!?。;]*(?=\s|$)")
 
@@ -70,20 +67,13 @@ class Conflict(Struct, frozen=True):
     memories: tuple[str, ...]
 
 
-class StatedValue(Struct, frozen=True):
-    """A number with its unit, and the rest of the clause that states it."""
-
-    rest: str
-    number: str
-    unit: str
-
-
 class Claim(Struct, frozen=True):
-    """A value, and the words of the clause that states it."""
+    """An amount, and what the clause that states it is about."""
 
     words: frozenset[str]
-    value: str
-    unit: str
+    measure: str
+    size: str | float
+    of: str
 
 
 def traces_in(texts: Iterable[str]) -> bool:
@@ -94,72 +84,53 @@ def traces_in(texts: Iterable[str]) -> bool:
 
 def marked(text: str) -> list[tuple[Severity, str]]:
     """What the text itself says is wrong with it. Two light marks weigh as a middling one."""
-    text = text[:READ_CHARACTERS]
+    text = _OTHERS_END.sub(" ", text[:READ_CHARACTERS])
     marks = [(severity, reason) for severity, reason, pattern in _MARKS if pattern.search(text)]
     if sum(severity is Severity.LOW for severity, _ in marks) > 1:
         return [(max(severity, Severity.MEDIUM, key=_RANK.index), reason) for severity, reason in marks]
     return marks
 
 
-def values_in(text: str) -> list[StatedValue]:
-    """The clauses that state one value."""
-    stated: list[StatedValue] = []
-    for line in text[:READ_CHARACTERS].split("\n"):
-        if _DIGIT.search(line) is None:
-            continue
-        for clause in _CLAUSE.split(line):
-            values = []
-            # As the pattern finds them, but looked for by their digits, which is quicker than by what may be a letter.
-            for digits in _NUMBER.finditer(clause):
-                start = digits.start()
-                value = _VALUE.match(clause, start - 1 if start and clause[start - 1] in "vV" else start)
-                if value is not None:
-                    values.append(value)
-            if len(values) == 1:  # of several numbers it is not plain which is meant
-                (value,) = values
-                rest = f"{clause[: value.start()]} {clause[value.end() :]}"
-                number, unit = value["number"].lower().removeprefix("v"), (value["unit"] or "").lower()[:3]
-                stated.append(StatedValue(rest, number, unit))
-    return stated
-
-
-def claims_of(values: Iterable[StatedValue]) -> list[Claim]:
+def claims_in(text: str) -> list[Claim]:
+    """The clauses that state an amount, each with what it is about. Of two amounts of one measure it is not plain which
+    is meant.
+    """
     claims: list[Claim] = []
-    for stated in values:
-        weights = query_weights(tokenize(stated.rest))
-        words = frozenset([word for word, weight in weights.items() if weight > 0])
-        if len(words) >= LEAST_WORDS:
-            claims.append(Claim(words, stated.number, stated.unit))
-        if len(claims) == MOST_CLAIMS:
+    for line in text[:READ_CHARACTERS].split("\n"):
+        for clause in _CLAUSE.split(line):
+            amounts = list(amounts_in(clause))
+            counts = Counter(amount.measure for amount in amounts)
+            lone = [amount for amount in amounts if counts[amount.measure] == 1]
+            if not lone:
+                continue
+            rest = clause
+            for amount in reversed(amounts):
+                rest = f"{rest[: amount.start]} {rest[amount.end :]}"
+            words = frozenset(word for word in content_words(rest) if not word.isdigit())
+            if len(words) >= LEAST_WORDS:
+                claims += [Claim(words, amount.measure, amount.size, amount.of) for amount in lone]
+        if len(claims) >= MOST_CLAIMS:
             break
-    return claims
-
-
-def contested_claims(texts: Iterable[str]) -> list[list[Claim]]:
-    """The claims of each text that another could disagree with: one of the same unit with another number."""
-    stated = list(map(values_in, texts))
-    numbers: dict[str, list[tuple[int, str]]] = {}
-    for place, values in enumerate(stated):
-        for value in values:
-            numbers.setdefault(value.unit, []).append((place, value.number))
-    claims = []
-    for place, values in enumerate(stated):
-        contested = values
-        # Of more values than are read as claims, the first are: leaving some out would let others in.
-        if len(values) <= MOST_CLAIMS:
-            contested = []
-            for value in values:
-                if any(there != place and number != value.number for there, number in numbers[value.unit]):
-                    contested.append(value)
-        claims.append(claims_of(contested))
-    return claims
+    return claims[:MOST_CLAIMS]
 
 
 def disagree(claim: Claim, other: Claim) -> bool:
-    if claim.value == other.value or claim.unit != other.unit:
+    """Another amount of the same measure, said of the same: a bare number must be said of the very same thing."""
+    if claim.measure != other.measure or claim.size == other.size or claim.of != other.of:
         return False
     shared = len(claim.words & other.words)
-    return shared >= LEAST_WORDS and shared / len(claim.words | other.words) >= SAME_SUBJECT
+    if shared < LEAST_WORDS or shared / len(claim.words | other.words) < SAME_SUBJECT:
+        return False
+    return overlap(claim.words, other.words) >= SAME_OF_SHORTER
+
+
+def older(memory: Memory, other: Memory) -> bool:
+    """Which of two that disagree is in doubt: the one that has held for longer, never the current one."""
+    return since(memory) < since(other)
+
+
+def since(memory: Memory) -> tuple[int, int]:
+    return (memory.created if memory.valid_from is None else memory.valid_from, memory.num)
 
 
 def conflicts_among(
@@ -167,24 +138,25 @@ def conflicts_among(
 ) -> dict[str, Conflict]:
     """The conflicts of some memories by id; those without any are left out."""
     texts = [memory.content for memory in memories]
-    claims, traced = contested_claims(texts), traces_in(texts)
+    claims, traced = list(map(claims_in, texts)), traces_in(texts)
     conflicts: dict[str, Conflict] = {}
     for place, memory in enumerate(memories):
         reasons = marked(memory.content) if traced else []
-        opponents = []
-        for relation in relations.get(memory.id, ()):
-            held = relation.created <= at and (relation.valid_until is None or relation.valid_until > at)
-            if held and relation.type is RelationType.CONTRADICTS:
-                opponents.append(relation.target if relation.source == memory.id else relation.source)
+        holding = [relation for relation in relations.get(memory.id, ()) if holds(relation, at)]
+        opponents = opponents_of(memory.id, holding)
         if opponents:
             reasons.append((Severity.HIGH, "a memory contradicts it"))
+        replacements = replacements_of(memory.id, holding)
+        if replacements:
+            reasons.append((Severity.MEDIUM, "a newer memory may replace it"))
+            opponents += replacements
         others = {}
         for mine in claims[place]:
             for there, theirs in enumerate(claims):
-                if there != place and any(map(partial(disagree, mine), theirs)):
+                if older(memory, memories[there]) and any(map(partial(disagree, mine), theirs)):
                     others[there] = memories[there].id
         if others:
-            reasons.append((Severity.MEDIUM, "another result states another value"))
+            reasons.append((Severity.MEDIUM, "a newer result states another value"))
             opponents += [others[there] for there in sorted(others)]
         if reasons:
             severities, words = zip(*reasons, strict=True)

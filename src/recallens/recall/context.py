@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from recallens.model.citation import FileCitation, SymbolCitation
 from recallens.model.context import GOTCHAS_FROM, ContextSection, Item, LeftOut, SectionName, allocation
-from recallens.model.memory import Memory
+from recallens.model.memory import Kind, Memory
 from recallens.text.normalize import normalize
 from recallens.text.stopwords import frame_words, query_stopwords
 from recallens.text.tokenizer import tokenize
@@ -68,11 +68,28 @@ def select(
             used += heading + fitting.tokens
         left -= used
         sections[name] = ContextSection(name, allowed, used, tuple(chosen))
+    sections = _filed(sections, headings)
     return Selection(
         tuple(sections[name] for name in SectionName),
         tuple(missed for name, missed in passed.items() if name not in taken),
         sum(section.used for section in sections.values()),
     )
+
+
+def _filed(
+    sections: Mapping[SectionName, ContextSection], headings: Mapping[SectionName, int]
+) -> dict[SectionName, ContextSection]:
+    """A known issue stands among the gotchas, whichever share it was paid from."""
+    items = {name: [*section.items] for name, section in sections.items()}
+    for name in (SectionName.CONTEXT, SectionName.CODE_SYMBOLS):
+        issues = [item for item in items[name] if item.memory is not None and item.memory.kind is Kind.GOTCHA]
+        items[name] = [item for item in items[name] if item not in issues]
+        items[SectionName.GOTCHAS] = issues + items[SectionName.GOTCHAS]
+    filed = {}
+    for name, section in sections.items():
+        used = headings[name] + sum(item.tokens for item in items[name]) if items[name] else 0
+        filed[name] = ContextSection(name, max(section.allocated, used), used, tuple(items[name]))
+    return filed
 
 
 def _reason(name: SectionName, left: int, room: int) -> str:

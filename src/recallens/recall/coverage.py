@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
 from recallens.index.views import BoundSymbolic
-from recallens.model.verdict import BoolArray, IntArray
+from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.recall.facets import Facet, FacetKind
 from recallens.recall.scene import Scene
 from recallens.recall.views import within_windows
 from recallens.text.answers import holds_answer
 from recallens.text.languages import grammar_of
 from recallens.text.normalize import normalize
+from recallens.text.stopwords import token_weight
+from recallens.text.tokenizer import tokenize
+from recallens.text.wordforms import SpokenWords
 
 # A Korean word of this many pairs of syllables is a clause without spaces, and so many of them are most.
 CLAUSE_PAIRS: Final = 6
 MOST_PAIRS: Final = 0.6
+# From here on a row answers a question with one part in its own words: what it lacks of the question's, other than
+# names and the type of the answer, is the asker's wording. From the second on it need not hold most of them; nor from
+# the third on, where it holds the very measure that is asked for.
+ANSWERS_FROM: Final = 0.3
+SURE: Final = 0.9
+SURE_OF_A_MEASURE: Final = 0.2
+MEASURED: Final = ("time", "price", "value", "number")
+_WORDED: Final = (FacetKind.ENTITY, FacetKind.TERM)
+_FIGURE: Final = re.compile(r"\d")
+# The encoder's opinion counts of a question of which it can read more than this.
+HALF_READ: Final = 0.5
+# Texts are read for other forms of a word only so far down.
+READ: Final = 20
 
 
 def coverage(scene: Scene, facets: Sequence[Facet], rows: IntArray) -> BoolArray:
@@ -35,12 +52,11 @@ def coverage(scene: Scene, facets: Sequence[Facet], rows: IntArray) -> BoolArray
             named = symbolic.carries(normalize(facet.text), rows) if facet.kind is FacetKind.ENTITY else None
             if named is not None:  # a file that a row cites is spoken of there
                 held |= {word: held[word] | named for word in facet.words}
-    created = scene.columns["created"][rows]
     for at, facet in enumerate(facets):
         if facet.window is not None:
-            covers[at] = within_windows(created, [facet.window])
+            covers[at] = within_windows(scene.columns, rows, [facet.window])
         elif facet.kind is FacetKind.ANSWER:
-            covers[at] = answering(scene, facet.text, rows)
+            covers[at] = answering(scene, facet.answer, rows)
         else:
             groups = np.array([_whole(group, held) for group in facet.groups])
             covers[at] = groups.sum(axis=0) >= facet.needed
@@ -70,18 +86,104 @@ def _across(before: str, word: str, after: str) -> bool:
     return grammar_of(word) is not None and before[-1] == word[0] and word[-1] == after[0]
 
 
-def answering(scene: Scene, kind: str, rows: IntArray) -> BoolArray:
-    """Which rows hold something that could answer, such as a number."""
+def texts_of(scene: Scene, rows: IntArray) -> list[str]:
     nums = scene.columns["num"][rows].tolist()
     memories = scene.bodies.of(nums).memories
-    texts = (f"{memories[num].title or ''}\n{memories[num].content}" for num in nums)
-    return np.array([holds_answer(kind, text) for text in texts], dtype=np.bool_)
+    return [f"{memories[num].title or ''}\n{memories[num].content}" for num in nums]
+
+
+def answering(scene: Scene, kind: str, rows: IntArray) -> BoolArray:
+    """Which rows hold something that could answer, such as a number."""
+    return np.array([holds_answer(kind, text) for text in texts_of(scene, rows)], dtype=np.bool_)
+
+
+def spoken_of(scene: Scene, facets: Sequence[Facet], rows: IntArray, relevance: FloatArray) -> BoolArray:
+    """Which facets which rows speak of, in whatever form: the words of the question inflected, misspelt or written with
+    other spaces; a time that the text names.
+
+    A row speaks of a part of the question if it holds all names in it, and most of its words; or if it is all but sure
+    to answer by its meaning, in whatever words. Its other words, and the type of the answer, count where
+    they stand in such a row: what others hold of them is another matter. Of a likely one, they are the asker's own.
+    """
+    likely = relevance >= ANSWERS_FROM
+    covers = coverage(scene, facets, rows)
+    texts = texts_of(scene, rows[:READ]) if len(rows) and not covers.all() else []
+    spoken = [SpokenWords(text) for text in texts]
+    held = {facet: covers[at] for at, facet in enumerate(facets)}
+    # A question in one script may be answered in another; one that holds both names things as they are written.
+    one_script = len({facet.text.isascii() for facet in facets if facet.kind in _WORDED}) == 1
+    for facet in facets:
+        for at, words in enumerate(spoken):
+            if not held[facet][at] and facet.kind in _WORDED:
+                other_script = one_script and bool(likely[at]) and _unreadable(facet, texts[at])
+                held[facet][at] = words.holds(facet.text) or other_script
+            elif not held[facet][at] and facet.window is not None:
+                held[facet][at] = _names_time(facet.text, texts[at])
+    parts = [facet for facet in facets if facet.kind is FacetKind.QUESTION]
+    likely = likely & (len(parts) == 1)
+    measured = [held[facet] for facet in facets if facet.answer in MEASURED]
+    enough = np.where(measured[0], SURE_OF_A_MEASURE, SURE) if measured else SURE
+    by_meaning = (relevance >= enough) & ("semantic" in scene.views and scene.question.fluency > HALF_READ)
+    by_meaning &= len(parts) == 1
+    others = [Facet(FacetKind.TERM, "", (group,), 1) for part in parts for group in part.groups]
+    of_words = {facet.groups[0]: row for facet, row in zip(others, coverage(scene, others, rows), strict=True)}
+    for facet, row in held.items():
+        if facet.kind in _WORDED:  # a word by itself, or as a word of a name
+            of_words |= {group: of_words[group] | row for group in of_words if set(group) <= facet.words}
+    speaks = {part: _speaks(part, held, of_words) | (by_meaning & _named(part, held)) for part in parts}
+    asked = [held[facet] for facet in facets if facet.kind is FacetKind.ANSWER]
+    for facet in facets:
+        own = [speaks[part] for part in parts if facet.kind is FacetKind.ANSWER or facet.words <= part.words]
+        anyone = np.any(own, axis=0) if own else np.zeros(len(rows), dtype=np.bool_)
+        if facet.kind is FacetKind.QUESTION:
+            held[facet] = speaks[facet] & asked[0] if asked and len(parts) == 1 else speaks[facet]
+        elif facet.kind is FacetKind.ANSWER and parts:
+            held[facet] = held[facet] & anyone
+        elif facet.kind is FacetKind.TERM and anyone.any():
+            held[facet] = anyone & (held[facet] | likely | by_meaning)
+    return np.array([held[facet] for facet in facets], dtype=np.bool_).reshape(covers.shape)
+
+
+def _speaks(part: Facet, held: Mapping[Facet, BoolArray], of_words: Mapping[tuple[str, ...], BoolArray]) -> BoolArray:
+    count = np.sum([of_words[group] for group in part.groups], axis=0)
+    speaks: BoolArray = (np.asarray(count) >= part.needed) & _named(part, held)
+    return speaks
+
+
+def _named(part: Facet, held: Mapping[Facet, BoolArray]) -> BoolArray:
+    """Which rows hold all names of the part; a day that is named by its number is one."""
+    names = [row for facet, row in held.items() if facet.kind is FacetKind.ENTITY and facet.text in part.names]
+    names += [
+        row for facet, row in held.items() if facet.window and _FIGURE.search(facet.text) and facet.text in part.text
+    ]
+    every: BoolArray = np.all([np.ones_like(next(iter(held.values()))), *names], axis=0)
+    return every
+
+
+def _unreadable(facet: Facet, text: str) -> bool:
+    """Whether it is written in letters that the text has none of: it may be there in others."""
+    ascii = facet.text.isascii()
+    return not any(letter.isalpha() and letter.isascii() is ascii for letter in text)
+
+
+def _names_time(time: str, text: str) -> bool:
+    if grammar_of(time):
+        return "".join(time.split()) in "".join(text.split())
+    wanted = {token for token in tokenize(time) if token_weight(token)}
+    return bool(wanted) and wanted.issubset(tokenize(text))
 
 
 def missing(facets: Sequence[Facet], covers: BoolArray) -> list[str]:
-    """By name; a part of the question that is missing stands for the words in it."""
+    """By name; one of several parts that is missing stands for the words in it, and names come first."""
     bare = [facet for facet, row in zip(facets, covers, strict=True) if not row.any()]
+    several = sum(facet.kind is FacetKind.QUESTION for facet in facets) > 1
     parts = [facet for facet in bare if facet.kind is FacetKind.QUESTION]
-    of_parts = frozenset[str]().union(*(part.words for part in parts))
-    rest = [facet for facet in bare if facet not in parts and not (facet.groups and facet.words <= of_parts)]
-    return list(dict.fromkeys(facet.text for facet in [*parts, *rest]))
+    of_parts = frozenset[str]().union(*(part.words for part in parts)) if several else frozenset()
+    names = [facet for facet in bare if facet.kind is FacetKind.ENTITY]
+    answers = [facet for facet in bare if facet.kind is FacetKind.ANSWER]
+    known = {*parts, *names, *answers}
+    rest = [facet for facet in bare if facet not in known and not (facet.groups and facet.words <= of_parts)]
+    told = [*names, *(parts if several else ()), *rest]
+    if not told or not parts:  # of what is not spoken of, no answer is to be had
+        told += answers
+    return list(dict.fromkeys(facet.text for facet in told or parts))

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from recallens.model.memory import Annotations
 from recallens.model.plan import Window
 from recallens.recall.question import mentions
-from recallens.text.answers import answer_types
+from recallens.text.answers import answer_name, answer_types
 from recallens.text.languages import alternatives, grammar_of
-from recallens.text.stopwords import FULL_WEIGHT, token_weight
+from recallens.text.stopwords import FULL_WEIGHT, frame_words, token_weight
 from recallens.text.tokenizer import token_spans, tokenize
+from recallens.text.wordforms import LEAST_MISSPELT, one_apart
 
 
 class FacetKind(StrEnum):
@@ -27,7 +29,7 @@ class FacetKind(StrEnum):
     TERM = "term"
     TIME = "time"
     QUESTION = "question"
-    ANSWER = "answer"  # the type of the answer: a time, a number, a person, a place
+    ANSWER = "answer"  # the type of the answer: a time, a price, a number, a person, a place
 
 
 WEIGHTS: Final = {
@@ -44,14 +46,24 @@ MOST_FACETS: Final = 24
 MOST_PARTS: Final = 6
 
 _PART_ENDS: Final = re.compile(rf"[?？;\n]+|{alternatives(lambda pack: pack.questions.part_ends)}", re.IGNORECASE)
+# What a longer text asks for is not said behind this.
+MOST_READ: Final = 2_000
+# A rule that may begin with a blank would try a long run of them at each.
+_BLANKS: Final = re.compile(r"[^\S\n]{2,}")
 _AND: Final = re.compile(rf",?\s+(?:{alternatives(lambda pack: pack.questions.conjunctions)})\s+", re.IGNORECASE)
+_ASKING: Final = re.compile(alternatives(lambda pack: pack.questions.asking), re.IGNORECASE)
+_CONTRAST: Final = re.compile(alternatives(lambda pack: pack.questions.contrast), re.IGNORECASE)
 _LEAST_WORDS_A_SIDE: Final = 2
+# A letter first and a number somewhere: DRM-99, s3. What it names is this one and no other.
+_IDENTIFIER: Final = re.compile(r"(?<![\w.-])(?=[\w-]*\d)[A-Za-z]\w*(?:[-_/.]\w+)*", re.ASCII)
+_ACTIVITIES: Final = re.compile(alternatives(lambda pack: pack.questions.activities), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """`groups` are words, each as its tokens; `needed` of them must stand in one row. A time has a window instead, and
-    the text of an answer is its type.
+    """`groups` are words, each as its tokens; `needed` of them must stand in one row, and all of its `names`.
+
+    A time has a window instead, and an answer its type.
     """
 
     kind: FacetKind
@@ -59,6 +71,8 @@ class Facet:
     groups: tuple[tuple[str, ...], ...] = ()
     needed: int = 0
     window: Window | None = None
+    names: frozenset[str] = frozenset()
+    answer: str = ""
 
     @property
     def weight(self) -> float:
@@ -70,19 +84,40 @@ class Facet:
 
 
 def facets_of(text: str, noticed: Annotations, windows: Iterable[Window] = ()) -> tuple[Facet, ...]:
-    timeless = text
-    for window in windows:
-        timeless = timeless.replace(window.text, " ")
-    entities = [name for name in mentions(timeless, noticed) if not grammar_of(name)]
-    found = [_all_of(FacetKind.ENTITY, name) for name in entities]
-    named = {word for facet in found for word in facet.words}
-    found += [facet for facet in _terms(timeless) if not named.issuperset(facet.words)]
+    windows, text = tuple(windows), _BLANKS.sub(" ", text[:MOST_READ])
+    spans = [window.text for window in windows]
+    timeless = _without(text, spans)
+    times = [Facet(FacetKind.TIME, window.text, window=window) for window in windows if not window.given]
+    if windows and not _names_anything(timeless, noticed):
+        return tuple(dict.fromkeys(times))
+    required = _CONTRAST.sub(" ", timeless)
+    names = [name for name in mentions(required, noticed) if name in required and not grammar_of(name)]
+    identifiers = _IDENTIFIER.findall(required)
+    names = [*identifiers, *(name for name in names if not any(name in whole for whole in identifiers))]
+    found = [facet for name in names if (facet := _all_of(FacetKind.ENTITY, name)).groups]
+    named = {word for facet in found for word in (*facet.words, *tokenize(facet.text))}
+    found += [facet for facet in _terms(required) if not named.issuperset(facet.words)]
     found = [facet for facet in found if facet.groups][:MOST_FACETS]
-    found += [Facet(FacetKind.TIME, window.text, window=window) for window in windows]
-    found += [facet for part in parts_of(timeless)[:MOST_PARTS] if (facet := _part(part)) is not None]
+    found += times
+    for part in parts_of(text, spans)[:MOST_PARTS]:
+        held = frozenset(name for name in names if name in part)
+        found += _part(part, _without(part, spans), held)
     if found:  # who or when alone requires nothing
-        found += [Facet(FacetKind.ANSWER, kind) for kind in answer_types(timeless)[:1]]
+        types = answer_types(timeless)[:1]
+        found += [Facet(FacetKind.ANSWER, answer_name(kind, text), answer=kind) for kind in types]
     return tuple(dict.fromkeys(found))
+
+
+def _without(text: str, spans: Iterable[str]) -> str:
+    for span in spans:
+        text = text.replace(span, " ")
+    return text
+
+
+def _names_anything(timeless: str, noticed: Annotations) -> bool:
+    """Whether there is more to a question than its time: what we did, fixed or decided then names nothing."""
+    rest = _ACTIVITIES.sub(" ", timeless)
+    return bool(_terms(rest) or any(name in rest for name in mentions(rest, noticed)))
 
 
 def _all_of(kind: FacetKind, name: str) -> Facet:
@@ -97,9 +132,10 @@ def _saying(tokens: Iterable[str]) -> list[str]:
 def _terms(text: str) -> list[Facet]:
     """Words as they are written; nouns without their particles where words must be taken apart."""
     found: dict[frozenset[str], Facet] = {}
+    text = _ASKING.sub(" ", text)
     for token, start, end in token_spans(text):
         written = text[start:end]
-        if token_weight(token) == FULL_WEIGHT and not grammar_of(written) and len(token) > 1:
+        if token_weight(token) == FULL_WEIGHT and not grammar_of(written) and len(token) > 1 and not _asks(token):
             found.setdefault(frozenset((token,)), Facet(FacetKind.TERM, written, ((token,),), 1))
     if grammar := grammar_of(text):
         for noun in grammar.nouns(text):
@@ -109,11 +145,28 @@ def _terms(text: str) -> list[Facet]:
     return list(found.values())
 
 
-def parts_of(text: str) -> list[str]:
-    """The questions within a question, as written; one that asks a single thing is its own only part."""
+@lru_cache(maxsize=4_096)  # each word is compared with every word that asks, and questions share most of theirs
+def _asks(token: str) -> bool:
+    """A word that asks, misspelt: happend."""
+    return len(token) >= LEAST_MISSPELT and any(
+        one_apart(token, word) for word in frame_words() if abs(len(word) - len(token)) <= 1
+    )
+
+
+def parts_of(text: str, times: Sequence[str] = ()) -> list[str]:
+    """The questions within a question, as written; one that asks a single thing is its own only part.
+
+    What has one word of its own and no name goes on about what stands before it: and what is included.
+    """
     pieces = [piece for end in _PART_ENDS.split(text) for piece in _clauses(end.strip(" ,.")) if piece]
-    parts = [half for piece in pieces for half in _halves(piece)]
-    return [part for part in parts if _terms(part)]
+    parts: list[str] = []
+    for part in (half for piece in pieces for half in _halves(piece)):
+        terms = _terms(_without(part, times))
+        if parts and len(terms) == 1 and " " in part and part.isascii() and part == part.lower():
+            parts[-1] = text[text.index(parts[-1]) : text.index(part) + len(part)]
+        elif terms:
+            parts.append(part)
+    return parts
 
 
 def _clauses(text: str) -> list[str]:
@@ -126,11 +179,14 @@ def _halves(text: str) -> list[str]:
     sides = _AND.split(text)
     if len(sides) == 1 and (grammar := grammar_of(text)):
         sides = grammar.halves(text)
-    if len(sides) > 1 and all(len(_terms(side)) >= _LEAST_WORDS_A_SIDE for side in sides):
+    last = sides[-1].strip()
+    spoken = [side for side in sides if len(_terms(side)) >= _LEAST_WORDS_A_SIDE or (side == last and " " not in last)]
+    if len(sides) > 1 and len(spoken) == len(sides):
         return sides
     return [text]
 
 
-def _part(text: str) -> Facet | None:
-    groups = tuple(group for facet in _terms(text) for group in facet.groups)
-    return Facet(FacetKind.QUESTION, text, groups, math.ceil(ENOUGH_OF_A_PART * len(groups))) if groups else None
+def _part(text: str, timeless: str, names: frozenset[str]) -> list[Facet]:
+    groups = tuple(group for facet in _terms(_CONTRAST.sub(" ", timeless)) for group in facet.groups)
+    needed = math.ceil(ENOUGH_OF_A_PART * len(groups))
+    return [Facet(FacetKind.QUESTION, text, groups, needed, names=names)] if groups else []

@@ -19,13 +19,19 @@ from recallens.ingest.vault.lessons import is_raw_conversation
 from recallens.model.memory import Status, Zone
 from recallens.model.plan import Scope
 from recallens.model.pool import Pool
-from recallens.model.query import Documents, Filters, Query
-from recallens.model.state import ONLY_HERE
+from recallens.model.query import Documents, Filters, Mode, Query
+from recallens.model.state import OPEN_SCOPES
+from recallens.model.times import day
 from recallens.model.verdict import BoolArray, Gate, IntArray, anywhere, everywhere
+from recallens.recall.plan import given_windows
 from recallens.recall.scene import EVERY, Rows, Scene
 from recallens.recall.sources import inner_path, session_summaries
+from recallens.recall.views import within_windows
 from recallens.store.protocols import Reader
 from recallens.text.normalize import nfc, normalize
+
+# The time that the caller set, and the one that a question asks about and nothing else.
+TIME_RULES: Final = ("time-window", "time-asked-about")
 
 
 class FilterRule(Struct, frozen=True, eq=False):
@@ -39,7 +45,19 @@ class FilterRule(Struct, frozen=True, eq=False):
 
 def filter_rules(scene: Scene, query: Query) -> tuple[FilterRule, ...]:
     """The rules of this recall, in the order in which the X-ray lists them."""
-    return (*_standing_rules(scene, query), *_caller_rules(scene, query))
+    return (*_standing_rules(scene, query), *_caller_rules(scene, query), *time_rules(scene, query))
+
+
+def time_rules(scene: Scene, query: Query) -> Iterator[FilterRule]:
+    """The time that the caller set; and a question that is only a time is answered from it."""
+    given, hybrid = list(given_windows(query)), query.mode is Mode.HYBRID
+    read = [window for window in scene.question.only_windows if not window.given and query.cut and hybrid]
+    for name, windows in zip(TIME_RULES, (given, read), strict=True):
+        if windows:
+            spans = " or ".join(f"{day(one.start)} to {day(one.end - 1)}" for one in windows)
+            reason = f"neither made from {spans} nor naming a day of it"
+            admitted = within_windows(scene.columns, EVERY, windows)
+            yield _admits(name, admitted, reason, from_caller=windows is given)
 
 
 def judge(
@@ -118,10 +136,9 @@ def _standing_rules(scene: Scene, query: Query) -> Iterator[FilterRule]:
     yield FilterRule("status-active", partial(_not_active, scene, query), statuses, skips_plain_rows=True)
     yield FilterRule("validity", partial(_not_valid, scene, query), "outside its validity", skips_plain_rows=timeless)
     yield FilterRule("trust-zone", quarantined, "rejected quarantine", skips_plain_rows=True)
-    if ONLY_HERE not in query.scopes:
-        open_to_all = scene.index.outside(scene.reader, ONLY_HERE)
-        if open_to_all is not None:
-            yield _admits("context-scope", open_to_all, "meant for another context only", from_caller=False)
+    open_to_caller = scene.index.open_to(scene.reader, OPEN_SCOPES.union(query.scopes))
+    if open_to_caller is not None:
+        yield _admits("context-scope", open_to_caller, "meant for another context only", from_caller=False)
 
 
 def _caller_rules(scene: Scene, query: Query) -> Iterator[FilterRule]:

@@ -8,6 +8,7 @@ of a hundred thousand. `bench/relevance.py` fits their weights on the dev sets a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from typing import Final
 
 import numpy as np
@@ -15,66 +16,206 @@ from msgspec import Struct
 
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import FloatArray, Judgement
+from recallens.model.verdict import BoolArray, FloatArray, IntArray, Judgement, anywhere, everywhere
 from recallens.recall.coverage import answering, coverage
 from recallens.recall.facets import Facet, FacetKind
 from recallens.recall.scene import Scene
 from recallens.recall.terms import deviation_of, measured_against
-from recallens.recall.terms.relevance import USER_ROLES
-from recallens.recall.views import within_windows
+from recallens.recall.terms.relevance import ASSISTANT_ROLES, USER_ROLES
+from recallens.recall.views import REVIEW, SAME_FILE, within_windows
+from recallens.recall.views.graph import leading, related
+from recallens.recall.views.succession import inherited
+from recallens.text.tokenizer import tokenize
 
 # Texts are read for the type of the answer only so far down.
 READ: Final = 40
+# So many rows more, unlike the question, stand beside the candidates when it is asked how far one stands out: of five
+# memories the mean says little. Texts that have nothing to do with each other have about this cosine.
+BACKGROUND: Final = 20
+UNRELATED: Final = 0.1
+LONG: Final = 200  # tokens, from which on a longer text says no more
+
+
+class Company(StrEnum):
+    """In what company a row stands: what its signals are worth differs."""
+
+    NOTE = "note"
+    TALK = "talk"  # a turn of somebody with a name
+    CHAT = "chat"  # a turn of a user or an assistant
+
+
+# What it is worth, in log-odds, to be of the time that a question asks about and nothing else.
+OF_THE_TIME, OF_THE_TIME_ODDS = "ofTheTime", 6.0
 
 
 class Model(Struct, frozen=True):
-    """Made by `bench/relevance.py`: the weights of the signals, and how likely to help the best row must be."""
+    """Made by `bench/relevance.py`: the weights of the signals, and what the cut asks for where such a row is best."""
 
     bias: float
     weights: Mapping[str, float]
     least: float  # where no row is as likely, nothing is delivered
+    share: float  # of the root of the best one's probability: beside it, what is less likely is not delivered
 
 
-BY_MEANING: Final = Model(
-    bias=-4.32,
-    weights={
-        "cosine": 3.87,
-        "words": 1.77,
-        "unreadable": -0.99,
-        "pairs": 0.49,
-        "namedSpeaker": 1.76,
-        "ownWords": 0.65,
-        "otherTime": -0.27,
-        "behind": -1.71,
-        "noAnswer": -0.9,
-    },
-    least=0.06,
-)
-BY_WORDS: Final = Model(
-    bias=-3.1,
-    weights={
-        "words": 2.33,
-        "unreadable": -2.56,
-        "bm25": 0.11,
-        "pairs": 0.6,
-        "namedSpeaker": 1.63,
-        "ownWords": 0.8,
-        "otherTime": -0.31,
-        "behind": -1.58,
-        "noAnswer": -1.11,
-    },
-    least=0.1,
-)
+BY_MEANING: Final[Mapping[Company, Model]] = {
+    Company.NOTE: Model(
+        bias=-4.58,
+        weights={
+            "standsOut": 8.02,
+            "words": 0.72,
+            "moreWords": 3.7,
+            "unreadable": -1.84,
+            "pairs": 0.43,
+            "otherTime": -0.05,
+            "behind": -1.38,
+            "noAnswer": -1.11,
+        },
+        least=0.06,
+        share=0.004,
+    ),
+    Company.TALK: Model(
+        bias=-8.38,
+        weights={
+            "standsOut": 4.86,
+            "moreWords": 1.64,
+            "unreadable": 0.36,
+            "pairs": -0.07,
+            "namedSpeaker": 3.1,
+            "otherTime": -1.23,
+            "behind": -1.45,
+            "noAnswer": -1.07,
+            "length": 0.89,
+        },
+        least=0.05,
+        share=0.022,
+    ),
+    Company.CHAT: Model(
+        bias=-6.37,
+        weights={
+            "standsOut": 5.56,
+            "moreWords": 3.58,
+            "asked": 0.9,
+            "unreadable": -1.3,
+            "pairs": -0.01,
+            "ownWords": 1.57,
+            "otherTime": -1.01,
+            "behind": -0.9,
+            "noAnswer": -0.62,
+        },
+        least=0.06,
+        share=0.032,
+    ),
+}
+BY_WORDS: Final[Mapping[Company, Model]] = {
+    Company.NOTE: Model(
+        bias=-3.55,
+        weights={
+            "words": 3.5,
+            "unreadable": -1.57,
+            "pairs": 0.73,
+            "otherTime": -0.18,
+            "behind": -1.72,
+            "noAnswer": -1.48,
+        },
+        least=0.1,
+        share=0.005,
+    ),
+    Company.TALK: Model(
+        bias=-7.48,
+        weights={
+            "moreWords": 4.11,
+            "unreadable": -0.57,
+            "pairs": -0.06,
+            "namedSpeaker": 2.12,
+            "otherTime": -1.26,
+            "behind": -1.46,
+            "noAnswer": -0.49,
+            "length": 0.83,
+        },
+        least=0.05,
+        share=0.022,
+    ),
+    Company.CHAT: Model(
+        bias=-4.57,
+        weights={
+            "moreWords": 4.57,
+            "asked": 0.07,
+            "unreadable": -2.27,
+            "pairs": 0.3,
+            "ownWords": 2.03,
+            "otherTime": -0.97,
+            "behind": -1.36,
+            "noAnswer": -1.08,
+        },
+        least=0.06,
+        share=0.022,
+    ),
+}
+# Source code is alike, and so are the sections of files, the rest of which is at hand: beside the best one less helps.
+SHARE_OF_CODE: Final = 0.03
+SHARE_OF_SECTION: Final = 0.01
+MOSTLY_CODE: Final = 0.5
 # The encoder whose cosines were fitted. Another's lie elsewhere, so with it the words are judged alone.
 CALIBRATED: Final = "all-MiniLM-L6-v2-int8@"
+
+
+# What is not measured but known: a row names a file under review, or is related to one that helps.
+UNDER_REVIEW, LINKED = "underReview", "linked"
+OF_THE_FILE: Final = 0.6
 
 
 def judge_relevance(scene: Scene, pool: Pool, query: Query) -> Iterator[Judgement]:
     if not len(pool):
         return
     signals = signals_of(scene, pool)
-    model = BY_WORDS if np.isnan(signals["cosine"]).all() else BY_MEANING
-    yield Judgement.of("relevance", model.bias, model.weights, signals, least=model.least)
+    models = BY_WORDS if np.isnan(signals["cosine"]).all() else BY_MEANING
+    rows = {company: mask for company, mask in companies(scene, pool.rows).items() if anywhere(mask)}
+    bias, weights, told = models[next(iter(rows))].bias, dict[str, float](), dict(signals)
+    for company, mask in rows.items():
+        model, prefix = models[company], f"{company}." if weights else ""
+        if prefix:  # beside rows in other company, its own signals have names of their own
+            told[str(company)], weights[str(company)] = np.where(mask, 1.0, np.nan), model.bias - bias
+        alone = everywhere(mask)
+        for name, weight in model.weights.items():
+            told[prefix + name] = signals[name] if alone else np.where(mask, signals[name], np.nan)
+            weights[prefix + name] = weight
+    weights |= {UNDER_REVIEW: 1.0, LINKED: 1.0}
+    told |= {UNDER_REVIEW: np.full(len(pool), np.nan), LINKED: np.full(len(pool), np.nan)}
+    if scene.question.only_windows:  # the words of such a question say nothing: being of the time is what counts
+        told[OF_THE_TIME] = 1.0 - _outside_windows(scene, pool)
+        weights[OF_THE_TIME] = OF_THE_TIME_ODDS
+    own = Judgement.of("relevance", bias, weights, told, least=0.0).probability
+    best = int(np.where(pool.live, own, -1.0).argmax())
+    of_best = next(models[company] for company, mask in rows.items() if mask[best])
+    # Where neither encoder nor store can read all of the question, an answer in another language cannot be as likely.
+    unread = min(float(signals["unreadable"][best]), 1.0 - scene.question.fluency)
+    least = of_best.least * (1.0 - unread / 2.0)
+    told[UNDER_REVIEW] = _raised(own, np.where(pool.raw(REVIEW) >= SAME_FILE, OF_THE_FILE, 0.0))
+    told[LINKED] = _raised(own, related(scene, pool, query, own, leading(pool, own, least)))
+    share = _share(scene, pool, best, of_best)
+    yield Judgement.of("relevance", bias, weights, told, least=least, share=share)
+
+
+def _share(scene: Scene, pool: Pool, best: int, model: Model) -> float:
+    """What the cut asks of the rows beside the best one; more where that is code, or a section of a file."""
+    if scene.words is not None and scene.words.code_share(pool.rows, measured_against(pool)) > MOSTLY_CODE:
+        return max(model.share, SHARE_OF_CODE)
+    return max(model.share, SHARE_OF_SECTION) if scene.columns["document"][pool.rows[best]] >= 0 else model.share
+
+
+def companies(scene: Scene, rows: IntArray) -> dict[Company, BoolArray]:
+    """Which of the rows are turns of a chat with an assistant, which of a talk among people, and which are neither:
+    a turn has its place in the session.
+    """
+    turns = (scene.columns["author"][rows] >= 0) & (scene.columns["position"][rows] >= 0)
+    chats = turns & np.isin(scene.columns["author"][rows], _codes(scene, (*USER_ROLES, *ASSISTANT_ROLES)))
+    return {Company.NOTE: ~turns, Company.TALK: turns & ~chats, Company.CHAT: chats}
+
+
+def _raised(own: FloatArray, least: FloatArray) -> FloatArray:
+    """What it takes, in log-odds, to make each row at least as likely as this; absent where it is."""
+    lifted = np.log(np.maximum(least, 1e-9) / (1.0 - least)) - np.log(own / (1.0 - own))
+    return np.where(least > own, lifted, np.nan)
 
 
 def signals_of(scene: Scene, pool: Pool) -> dict[str, FloatArray]:
@@ -83,34 +224,59 @@ def signals_of(scene: Scene, pool: Pool) -> dict[str, FloatArray]:
     required, unreadable = readable(scene)
     rarity = np.array([rarity_of(scene, facet) for facet in required])
     held = coverage(scene, required, rows).astype(np.float64)
-    return {
+    share = rarity @ held / rarity.sum() if len(required) else scene.coverage(rows)
+    signals = {
         "cosine": _cosines(scene, pool),
-        "words": rarity @ held / rarity.sum() if len(required) else scene.coverage(rows),
+        "words": share,
         "unreadable": np.full(len(pool), unreadable),
         "bm25": words.score(rows) / words.ceiling if words is not None and words.ceiling else absent,
+        "asked": np.full(len(pool), np.log1p(len(required))),
         "pairs": np.log1p(words.pairs(rows)) if words is not None else absent,
         "namedSpeaker": _said_by(scene, pool, scene.question.speakers),
         "ownWords": _said_by(scene, pool, _codes(scene, USER_ROLES)),
         "otherTime": _outside_windows(scene, pool),
         "behind": _behind(pool),
         "noAnswer": _without_answer(scene, pool),
+        "length": np.log1p(np.minimum(scene.columns["tokens"][rows], LONG)),
     }
+    # What took the place of another answers what the other was about.
+    for name in ("cosine", "words", "bm25", "pairs") if scene.heirs else ():
+        signals[name] = np.fmax(signals[name], inherited(scene, pool, signals[name]))
+    sample = measured_against(pool)
+    for name, of, unrelated in (("standsOut", "cosine", UNRELATED), ("moreWords", "words", 0.0)):
+        signals[name] = signals[of] - _usual(signals[of][sample], unrelated)
+    return signals
+
+
+def _usual(sample: FloatArray, unrelated: float) -> float:
+    """The mean of the candidates and of some more that have nothing to do with the question."""
+    known = sample[~np.isnan(sample)]
+    return float(known.sum() + BACKGROUND * unrelated) / (len(known) + BACKGROUND)
 
 
 def readable(scene: Scene) -> tuple[list[Facet], float]:
     """The names and words that the question requires, and the share of them that this store cannot hold.
 
-    A store of English notes holds no Korean word: that a question's are missing says nothing of its rows.
+    A store of English notes holds no Korean word: that a question's are missing says nothing of its rows, unless it
+    holds another word for one. Who is named as a speaker says who spoke, and not of what.
     """
     required = [facet for facet in scene.question.facets if facet.kind in (FacetKind.ENTITY, FacetKind.TERM)]
+    authors = scene.columns.names["author"].texts
+    speakers = {token for code in scene.question.speakers for token in tokenize(authors[code])}
+    required = [facet for facet in required if not facet.words <= speakers] or required
     of_scripts = [[facet for facet in required if facet.text.isascii() is ascii] for ascii in (True, False)]
     legible = [facets for facets in of_scripts if any(is_known(scene, facet) for facet in facets)]
-    kept = [facet for facets in legible for facet in facets]
+    others = [facet for facets in of_scripts if facets not in legible for facet in facets if is_said(scene, facet)]
+    kept = [*(facet for facets in legible for facet in facets), *others]
     return kept or required, 1.0 - len(kept) / len(required) if required else 0.0
 
 
 def is_known(scene: Scene, facet: Facet) -> bool:
     return scene.words is not None and any(map(scene.words.is_held, facet.words))
+
+
+def is_said(scene: Scene, facet: Facet) -> bool:
+    return scene.words is not None and any(map(scene.words.is_said, facet.words))
 
 
 def rarity_of(scene: Scene, facet: Facet) -> float:
@@ -141,7 +307,7 @@ def _outside_windows(scene: Scene, pool: Pool) -> FloatArray:
     windows = scene.question.plan.windows if scene.question.plan is not None else ()
     if not windows:
         return np.full(len(pool), np.nan)
-    return (~within_windows(scene.columns["created"][pool.rows], windows)).astype(np.float64)
+    return (~within_windows(scene.columns, pool.rows, windows)).astype(np.float64)
 
 
 def _behind(pool: Pool) -> FloatArray:
@@ -155,7 +321,7 @@ def _behind(pool: Pool) -> FloatArray:
 
 def _without_answer(scene: Scene, pool: Pool) -> FloatArray:
     """1 for what holds no time, number, person or place where that is asked for; absent where nothing is."""
-    kinds = [facet.text for facet in scene.question.facets if facet.kind is FacetKind.ANSWER]
+    kinds = [facet.answer for facet in scene.question.facets if facet.kind is FacetKind.ANSWER]
     without = np.full(len(pool), np.nan)
     if kinds:
         first = np.argsort(-pool.score, kind="stable")[:READ]

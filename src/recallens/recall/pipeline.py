@@ -12,9 +12,10 @@ from recallens.model.query import Mode, Query
 from recallens.model.verdict import BoolArray, Note, Verdict
 from recallens.recall.certificate import certify
 from recallens.recall.conflicts import conflict_penalty, note_conflicts
-from recallens.recall.gates import FilterRule, filter_rules, judge, passing
+from recallens.recall.gates import TIME_RULES, FilterRule, filter_rules, judge, passing
 from recallens.recall.judgement import judge_relevance
 from recallens.recall.plan import widened_query
+from recallens.recall.precedence import PRECEDENCE
 from recallens.recall.presets import Preset
 from recallens.recall.results import describe
 from recallens.recall.runner import Decide, Stage
@@ -25,6 +26,7 @@ from recallens.recall.select import (
     budget_fit,
     first_by_score,
     mmr_diversify,
+    of_that_time,
     one_of_each_text,
     per_document_cap,
     relevance_cut,
@@ -32,6 +34,7 @@ from recallens.recall.select import (
 )
 from recallens.recall.sources import note_sources
 from recallens.recall.terms import weighed
+from recallens.recall.terms.intent import preferred_rows
 from recallens.recall.views import (
     FIRST_BATCH,
     GRAPH_BATCH,
@@ -45,10 +48,13 @@ from recallens.recall.views import (
     encode,
     propose,
     propose_more,
+    propose_preferred,
     refill,
 )
 from recallens.recall.views.direct_answer import judge_answers, overlap_gate, propose_answers
+from recallens.recall.views.events import dated
 from recallens.recall.views.graph import walk
+from recallens.recall.views.succession import successors
 from recallens.recall.views.tiers import (
     follow,
     mask_unproposed,
@@ -57,9 +63,11 @@ from recallens.recall.views.tiers import (
     recent_sessions,
     review_context,
 )
+from recallens.recall.views.times import note_times, of_the_time
 
 
 def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
+    scene = dated(scene, preset, query)
     rules = filter_rules(scene, query)
     mask, counts = passing(scene, rules) if any(rule.from_caller for rule in rules) else (None, None)
     narrow = mask is not None and mask.sum() < PUSH_SHARE * scene.columns["alive"].sum()
@@ -71,9 +79,16 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
     by_relations = preset.by_strategy and plan is not None and plan.strategy is Strategy.COMPLEX
     widens = plan is not None and query.widen
     cuts = preset.cut and query.cut
+    preferred = preferred_rows(scene) if tiered else None
+    if preferred is not None and narrow and mask is not None:
+        preferred &= mask
+    preferring = views if preferred is not None else ()
 
     def admitted() -> BoolArray:
         return mask if mask is not None else passing(scene, rules)[0]
+
+    def whenever() -> BoolArray:
+        return passing(scene, [rule for rule in rules if rule.name not in TIME_RULES])[0]
 
     def gates(batch: int) -> Stage:
         pushed = counts if narrow and batch == FIRST_BATCH else None
@@ -83,21 +98,24 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
         ("plan", partial(note_plan, scene, preset, rules)),
         ("encode", partial(encode, scene)),
         *((f"gather:{view}", partial(propose, scene, view, depth, mask if narrow else None)) for view in views),
+        *((f"gather:{view}", partial(propose_preferred, scene, view, preferred)) for view in preferring),
         *([("direct-answer", partial(propose_answers, scene, words))] if words is not None else ()),
         *([("procedural", partial(procedural, scene, words, depth))] if words is not None else ()),
         *([("sessions", partial(recent_sessions, scene, words))] if words is not None else ()),
         *([("review-context", partial(review_context, scene, depth))] if tiered and query.files else ()),
         gates(FIRST_BATCH),
         ("refill", partial(refill, scene, views, depth, admitted)),
+        *([("succession", partial(successors, scene))] if tiered else ()),
         gates(REFILL_BATCH),
         *([("graph", partial(walk, scene, GRAPH_BATCH)), gates(GRAPH_BATCH)] if tiered or by_relations else ()),
+        *([("time", partial(of_the_time, scene, cuts, depth, whenever))] if tiered else ()),
         *([("recent-scan", partial(recent_scan, scene, cuts, admitted)), gates(RECENT_BATCH)] if tiered else ()),
         *([("watch", partial(follow, scene, depth)), ("watch", mask_unproposed)] if query.watch else ()),
         *([gates(WATCH_BATCH)] if query.watch else ()),
         *([("direct-answer", partial(judge_answers, scene, words))] if words is not None else ()),
         *([("gates", partial(overlap_gate, words))] if words is not None else ()),
         *ranking(scene, preset, query),
-        *([("certificate", partial(certify, scene, widens))] if preset.planned and query.certify else ()),
+        *([("certificate", partial(certify, scene, widens, admitted))] if preset.planned and query.certify else ()),
         *(second_round(scene, preset, query, rules, admitted) if widens else ()),
     ]
 
@@ -106,15 +124,22 @@ def ranking(scene: Scene, preset: Preset, query: Query) -> Iterator[Stage]:
     """From candidates to results: every term, the picks, and what each result is."""
     cuts = preset.cut and query.cut
     lessons = LESSON_EXTRA if preset.fused and query.max_results is None else 0
-    for term in preset.terms:
-        if term.view is None or term.view in scene.views:
+    terms = [term for term in preset.terms if term.view is None or term.view in scene.views]
+    for term in terms:
+        if not term.orders:
             yield "terms", partial(weighed, scene, term, term.fits and preset.alpha_weighs_fit)
     if preset.fused:
         yield "terms", partial(conflict_penalty, scene)
     if preset.planned:
         yield "relevance", partial(judge_relevance, scene)
+    for term in terms:
+        if term.orders:
+            yield "terms", partial(weighed, scene, term, False)
+    for precedence in PRECEDENCE if preset.tiers else ():
+        yield "terms", partial(precedence, scene, preset.balance)
     if cuts:
         yield "select", partial(relevance_cut, scene)
+        yield "select", partial(of_that_time, scene)
     if preset.fused:
         yield "select", partial(relevant_only, scene)
         yield "select", partial(one_of_each_text, scene)
@@ -126,6 +151,7 @@ def ranking(scene: Scene, preset: Preset, query: Query) -> Iterator[Stage]:
         yield "select", partial(first_by_score, scene)
     yield "select", partial(budget_fit, scene)
     yield "describe", partial(describe, scene)
+    yield "describe", partial(note_times, scene)
     if preset.tiers:
         yield "describe", partial(note_conflicts, scene)
     if preset.fused:
@@ -149,7 +175,7 @@ def second_round(
     if preset.tiers and query.mode is Mode.HYBRID:
         stages.append(("graph", partial(walk, scene, WIDENED_GRAPH_BATCH)))
         stages.append(("gates", partial(judge, scene, rules, WIDENED_GRAPH_BATCH, None)))
-    stages += [*ranking(scene, preset, query), ("certificate", partial(certify, scene, False))]
+    stages += [*ranking(scene, preset, query), ("certificate", partial(certify, scene, False, admitted))]
     for name, decide in stages:
         yield name, partial(_if_opened, decide, wide)
 

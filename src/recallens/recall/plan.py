@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
 from typing import Final
@@ -10,7 +11,9 @@ from msgspec import structs
 
 from recallens.model.plan import Complexity, Plan, Strategy, Window
 from recallens.model.query import WIDE_ALPHA, WIDE_BETA, WIDE_LIMIT, Query
-from recallens.recall.question import complexity_of, intent_of, level_of, mentions, strategy_of
+from recallens.model.times import day
+from recallens.recall.intents import wish_of
+from recallens.recall.question import complexity_of, level_of, mentions, strategy_of
 from recallens.text.annotation import annotate
 from recallens.text.stopwords import expansions
 from recallens.text.times import day_of, milliseconds, time_references
@@ -20,22 +23,28 @@ from recallens.text.tokenizer import tokenize
 PLANNED_CHARACTERS: Final = 4_000
 # How many results a question calls for is asked before its plan is made: what was read then is read once.
 REMEMBERED: Final = 256
+# The end of a time that has none: the last day that a calendar can name.
+LAST_MS: Final = milliseconds(date.max)
 
 
 def make_plan(query: Query, *, widened: bool = False) -> Plan:
     """The plan of a first round; that of a second one, `widened`, looks with every means there is."""
     text = query.text[:PLANNED_CHARACTERS]
-    windows = windows_of(text, query.at)
+    windows = (*windows_of(text, query.at), *given_windows(query))
     complexity = measure(text, dated=bool(windows))
     strategy = Strategy.COMPLEX if widened else strategy_of(complexity.score)
+    wish = wish_of(text, query.intent)
+    expanded = query.expand or strategy is not Strategy.SIMPLE
     return Plan(
         complexity=complexity,
         strategy=strategy,
-        intent=query.intent or intent_of(text),
+        intent=wish.intent,
         intent_given=query.intent is not None,
+        intent_confidence=wish.confidence,
+        intent_cues=wish.cues,
         level=level_of(text),
         windows=windows,
-        expansions={} if strategy is Strategy.SIMPLE else expansions(text, dict.fromkeys(tokenize(text))),
+        expansions=expansions(text, dict.fromkeys(tokenize(text))) if expanded else {},
     )
 
 
@@ -57,8 +66,18 @@ def windows_of(text: str, now: int) -> tuple[Window, ...]:
     return _windows(text, day_of(now))
 
 
+def given_windows(query: Query) -> Iterator[Window]:
+    """The time that the caller set."""
+    since, until = query.filters.since, query.filters.until
+    if since is not None or until is not None:
+        start, end = 0 if since is None else since, LAST_MS if until is None else until
+        words = [f"since {day(start)}"] * (since is not None) + [f"until {day(end - 1)}"] * (until is not None)
+        yield Window(" ".join(words), start, end, given=True)
+
+
 @lru_cache(maxsize=REMEMBERED)
 def _windows(text: str, today: date) -> tuple[Window, ...]:
     return tuple(
-        Window(phrase, milliseconds(start), milliseconds(end)) for phrase, start, end in time_references(text, today)
+        Window(one.text, milliseconds(one.start), milliseconds(one.end), one.vague)
+        for one in time_references(text, today)
     )

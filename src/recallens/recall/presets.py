@@ -12,8 +12,9 @@ from recallens.model.memory import Sector
 from recallens.model.plan import Strategy
 from recallens.model.query import Mode
 from recallens.recall.select import LAMBDA
-from recallens.recall.sources import LESSON_BOOST, lesson_boost, source_prior, source_scale
-from recallens.recall.terms import ScoreTerm, priors, relevance, situation
+from recallens.recall.sources import LESSON_BOOST, lesson_boost, source_prior, source_scale, whole_file
+from recallens.recall.terms import ScoreTerm, intent, priors, relevance, situation, times
+from recallens.recall.views.succession import succession
 
 VIEWS: Mapping[Mode, tuple[str, ...]] = {
     Mode.HYBRID: ("lexical", "semantic", "symbolic"),
@@ -65,9 +66,18 @@ SECTOR_BOOST = {
     Sector.EPISODIC: 0.8,
 }
 SUPERSEDED_FACTOR = 0.5
+REVIEW_FACTOR = 0.5
 # Specified is β·uplift beside α·cosine. Here a cosine counts in standard deviations of the candidates, about a twelfth
 # each, at half a point: the same trade makes β·uplift six times as heavy.
 UPLIFT_WEIGHT = 6.0
+# Where a question is only a time, its words tell next to nothing: whose turn it is outweighs them.
+TURN_WEIGHT = 12.0
+# A row that is related to an answer stands this near to it, decay and degree apart.
+RELATED_SHARE = 1.5
+# What full reinforcement is worth, as a share of the score.
+REINFORCED_SHARE = 0.15
+# What the right kind of answer is worth, as a share of its score: the ablation is in docs/benchmarks.md.
+INTENT_SHARE = 0.8
 # A linked note enters on the strength of its link, as far as a middling match would.
 LINKED_WEIGHT = 0.5
 
@@ -80,23 +90,27 @@ DEFAULT = Preset(
         relevance.spread("bm25", "lexical", 0.7),
         relevance.word_pairs(0.3),
         relevance.meaning_of_code(0.7),
+        relevance.meaning_of_chats(0.28),
         relevance.session_support(0.3),
-        relevance.own_words(1.4),
-        relevance.named_speaker(0.7),
+        relevance.own_words(1.8),
+        relevance.named_speaker(1.4),
         relevance.exact_names(1.4),
-        relevance.graph(0.4),
         priors.importance(0.1),
         priors.own_salience(0.1),
-        priors.reinforcement_boost(0.1),
-        priors.uplift(UPLIFT_WEIGHT),
+        priors.reinforcement_boost(REINFORCED_SHARE),
+        priors.uplift(UPLIFT_WEIGHT, warns=True),
         priors.recency(0.05),
-        situation.intent_match(0.2),
-        situation.time_match(1.0),
+        intent.intent_match(INTENT_SHARE),
+        times.time_match(1.0),
         priors.tier_prior(),
+        relevance.related_to_an_answer(RELATED_SHARE),
         lesson_boost(LESSON_BOOST, cards=True),
         situation.actionability(),
         situation.level_match(),
+        succession(),
         priors.superseded(SUPERSEDED_FACTOR),
+        priors.review(REVIEW_FACTOR),
+        times.time_turn(TURN_WEIGHT),  # after what multiplies a score
     ),
     tiers=True,
     fluent=True,
@@ -114,12 +128,15 @@ FUSION = Preset(
         relevance.blended_words(),
         relevance.blended_meaning(),
         relevance.linked(LINKED_WEIGHT),
+        whole_file(),
         source_scale(),
         source_prior(),
         lesson_boost(LESSON_BOOST),
         situation.actionability(),
         situation.level_match(),
+        succession(),
         priors.superseded(SUPERSEDED_FACTOR),
+        priors.review(REVIEW_FACTOR),
     ),
     tiers=True,
     fluent=True,

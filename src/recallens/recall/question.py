@@ -1,4 +1,4 @@
-"""How a question is read: the kind of answer it wants, how abstract it is, and how much it asks for (as specified).
+"""How a question is read: how abstract it is, and how much it asks for (as specified).
 
 A memory's level is read here too, for it is compared with the question's.
 """
@@ -10,16 +10,8 @@ import re
 from typing import Final
 
 from recallens.model.memory import Annotations, Kind, Memory
-from recallens.model.plan import Complexity, Factors, Intent, Level, Strategy
+from recallens.model.plan import Complexity, Factors, Level, Strategy
 from recallens.text.languages import PACKS, Phrases, alternatives, grammar_of
-
-
-def _phrases(intent: str) -> Phrases:
-    return Phrases.of(lambda pack: pack.questions.intents.get(intent, ""))
-
-
-# The first that fits is the intent.
-_INTENTS: Final = tuple((Intent(name), _phrases(name)) for name in PACKS[0].questions.intents)
 
 _PRINCIPLE: Final = Phrases.of(lambda pack: pack.questions.principle)
 _IMPLEMENTATION: Final = Phrases.of(
@@ -56,11 +48,6 @@ TOKENS_DETAILED, TOKENS_SUMMARY, DETAILED_ABOVE = 500, 100, 0.5
 _ACRONYM: Final = re.compile(r"(?<![\w.])[A-Z][A-Z0-9]{1,9}s?(?![\w.]*[a-z])")
 _CALENDAR: Final = "|".join(name.capitalize() for pack in PACKS for name in pack.names.calendar) or "(?!)"
 _CAPITALISED: Final = re.compile(rf"(?<=[a-z,] )(?!(?:{_CALENDAR})\b)[A-Z][a-z]+\b")
-
-
-def intent_of(text: str) -> Intent | None:
-    """The first that fits; most questions want no kind of answer in particular."""
-    return next((intent for intent, phrases in _INTENTS if phrases.within(text)), None)
 
 
 def level_of(text: str) -> Level:

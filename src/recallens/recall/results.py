@@ -12,11 +12,11 @@ from msgspec import Struct, structs
 from recallens.ingest.vault.lessons import extract_lesson_essence
 from recallens.model.citation import CitationCheck
 from recallens.model.ledger import Ledger
-from recallens.model.memory import Kind, Memory, Relation, RelationType, Status, title_of
+from recallens.model.memory import VAULT_SOURCE, Kind, Memory, Relation, RelationType, Status, title_of
 from recallens.model.pool import Pool
 from recallens.model.query import WATCH, Query
 from recallens.model.recall import MatchType, SearchResult, Silence, Successor
-from recallens.model.state import BLOCKING, ONLY_HERE, withheld
+from recallens.model.state import BLOCKING, MemoryState, not_held, withheld
 from recallens.model.times import instant
 from recallens.model.verdict import IntArray, Note, all_but, anywhere
 from recallens.recall.scene import Bodies, Scene
@@ -24,6 +24,7 @@ from recallens.recall.sources import LAYERS, layers
 from recallens.recall.states import states
 from recallens.recall.views import DIRECT, GRAPH, HYBRID_VIEWS, PROCEDURAL, RECENT, REVIEW
 from recallens.recall.views.direct_answer import OVERLAP_FLOOR
+from recallens.recall.views.succession import SUCCESSION
 from recallens.store.protocols import Reader
 from recallens.text.excerpt import answering
 from recallens.text.snippet import Snippets, counting
@@ -53,11 +54,8 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
         id = bodies.memories[num].id
         if any(each.type is RelationType.SUPERSEDES and each.target == id for each in bodies.relations.get(num, ())):
             replaced.append(num)
-    successors = _visible(reader, reader.relations.successors(replaced, scene.at), query) if replaced else {}
-    standing = states(
-        reader, {num: bodies.memories[num] for num in nums}, scene.at, scopes=query.scopes,
-        relations=bodies.relations, checks=bodies.checks,
-    )  # fmt: skip
+    successors = _visible(bodies, reader.relations.successors(replaced, scene.at), query) if replaced else {}
+    standing = _standing(scene, nums, bodies, query)
     saliences = scene.salience(pool.rows)[positions].tolist()
     superseded = scene.superseded(rows).tolist()
     proposers = pool.proposers(positions)
@@ -86,6 +84,13 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     )
 
 
+def _standing(scene: Scene, nums: Sequence[int], bodies: Bodies, query: Query) -> dict[int, MemoryState]:
+    if missing := {num: bodies.memories[num] for num in nums if num not in bodies.states}:
+        known: dict[str, Any] = {"relations": bodies.relations, "checks": bodies.checks}
+        bodies.states |= states(scene.reader, missing, scene.at, scopes=query.scopes, **known)
+    return {num: bodies.states[num] for num in nums}
+
+
 def silence_of(scene: Scene, ledger: Ledger) -> Silence | None:
     """What came nearest where nothing was likely to help."""
     told = ledger.notes("silence")
@@ -96,10 +101,9 @@ def silence_of(scene: Scene, ledger: Ledger) -> Silence | None:
     return Silence(scene.bodies.of([num]).memories[num], note["relevance"], note["least"], tuple(note["missing"]))
 
 
-def _visible(reader: Reader, successors: Mapping[int, Successor], query: Query) -> dict[int, Successor]:
+def _visible(bodies: Bodies, successors: Mapping[int, Successor], query: Query) -> dict[int, Successor]:
     """The successors with their handles, and without the text of those whose text is withheld."""
-    found = reader.memories.find([successor.id for successor in successors.values()])
-    memories = {memory.id: memory for memory in reader.memories.get(list(found.values())).values()}
+    memories = bodies.named([successor.id for successor in successors.values()])
     shown = {}
     for num, successor in successors.items():
         memory = memories[successor.id]
@@ -134,6 +138,9 @@ def describe(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
     coverage = scene.coverage(pool.rows)[chosen].tolist()
     served, origins = {}, {}
     identities = {bodies.memories[num].id: identity(num, bodies, query) for num in nums}
+    for num, state in _standing(scene, nums, bodies, query).items():
+        if warnings := list(state.warnings()):
+            identities[bodies.memories[num].id]["state"] = warnings
     for num in missed:
         memory = bodies.memories[num]
         replaced = (r.source for r in bodies.relations.get(num, ()) if r.type is RelationType.SUPERSEDES)
@@ -205,7 +212,7 @@ def served_by(proposers: Collection[str], coverage: float) -> str:
         return PROCEDURAL
     if hybrid:
         return "hybrid"
-    return GRAPH if GRAPH in proposers else RECENT
+    return GRAPH if GRAPH in proposers or SUCCESSION in proposers else RECENT
 
 
 def path_of(memory: Memory, documents: Mapping[str, str]) -> str:
@@ -233,8 +240,7 @@ def provenance(
     stale_citations = check.stale if check is not None and check.at <= at else ()
     stale = bool(stale_citations) or (memory.valid_until is not None and memory.valid_until <= at)
     blocked = [f"status={memory.status}"] if memory.status in BLOCKING else []
-    if ONLY_HERE in memory.scopes and ONLY_HERE not in query.scopes:
-        blocked.append(f"scope={ONLY_HERE}")
+    blocked += [f"scope={scope}" for scope in not_held(memory, query.scopes)]
     review = []  # why somebody should look at it first
     if correction == "superseded":
         review.append("status=superseded")
@@ -242,6 +248,8 @@ def provenance(
         review.append("disputed")
     if memory.status is Status.PENDING_REVIEW:
         review.append("status=pending_review")
+    if memory.review is not None:
+        review.append(f"note-status={memory.review}")
     if stale:
         review.append("stale=true")
         review += [f"stale-citation: {citation.reason}" for citation in stale_citations]
@@ -249,7 +257,7 @@ def provenance(
         review.append(f"confidence<{LOW_CONFIDENCE}")
     safety = "blocked" if blocked else "requires-review" if review else "safe"
     return {
-        "source": memory.source,
+        "source": memory.source_id if memory.source == VAULT_SOURCE and memory.source_id else memory.source,
         "created": _instant(memory.created),
         "updated": _instant(memory.updated),
         "namespace": memory.namespace,
@@ -289,28 +297,31 @@ class Excerpt(Struct, frozen=True):
     source: str
     title: str
     content: str
+    remark: str = ""
 
     @property
     def block(self) -> str:
-        return f"[{self.source}] {self.title}\n{self.content}\n\n".replace(_CLOSING, _BLUNTED)
+        label = f"{self.source}, {self.remark}" if self.remark else self.source
+        return f"[{label}] {self.title}\n{self.content}\n\n".replace(_CLOSING, _BLUNTED)
 
     @property
     def tokens(self) -> int:
         return count_tokens(self.block)
 
 
-def excerpt(memory: Memory, *, question: str, source: str, path: str) -> Excerpt:
+def excerpt(memory: Memory, *, question: str, source: str, path: str, remark: str = "") -> Excerpt:
     """What of a section answers the question, up to a length; a lesson's essence, up to a larger one. A section of a
-    file is called by its path, and its headings stand before its text; a lesson is called alike.
+    file is called by its path, and its headings stand before its text; a lesson is called alike. `remark` is what
+    speaks against what it cites.
     """
     lesson = memory.kind is Kind.LESSON
     text = memory.content.strip()
     essence = extract_lesson_essence(text, LESSON_CHARACTERS) if lesson else ""
     body = essence or _answering(text, question, LESSON_CHARACTERS if lesson else SECTION_CHARACTERS)
     if memory.document is None:
-        return Excerpt(source, title_of(memory), body)
+        return Excerpt(source, title_of(memory), body, remark)
     crumb = f"{memory.title}\n" if memory.title and not lesson and not text.startswith(memory.title) else ""
-    return Excerpt(source, path, crumb + body)
+    return Excerpt(source, path, crumb + body, remark)
 
 
 def _answering(text: str, question: str, characters: int) -> str:
@@ -330,7 +341,9 @@ def excerpts(scene: Scene, pool: Pool, positions: IntArray, question: str) -> li
     bodies = scene.bodies.of(nums)
     sources = [str(LAYERS[code]) for code in layers(scene, pool)[positions].tolist()]
     memories = [bodies.memories[num] for num in nums]
+    checks = [bodies.checks.get(num) for num in nums]
+    remarks = [check.remark if check is not None and check.at <= scene.at else "" for check in checks]
     return [
-        excerpt(memory, question=question, source=source, path=path_of(memory, bodies.paths))
-        for memory, source in zip(memories, sources, strict=True)
+        excerpt(memory, question=question, source=source, path=path_of(memory, bodies.paths), remark=remark)
+        for memory, source, remark in zip(memories, sources, remarks, strict=True)
     ]

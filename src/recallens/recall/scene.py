@@ -5,7 +5,7 @@ question, and the time by which rows are judged.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from msgspec import Struct
@@ -15,17 +15,20 @@ from numpy.typing import NDArray
 from recallens.errors import NotFound
 from recallens.index.columns import NEVER, Columns, code_of
 from recallens.index.encoding import Encoding, LazySemantic
+from recallens.index.images import DamagedIndex
 from recallens.index.lexical import BoundLexical, bind_lexical
 from recallens.index.resident import Version
 from recallens.index.views import BoundView, bind_symbolic
 from recallens.ingest.prepare import ROLES, labels
 from recallens.model.citation import CitationCheck
 from recallens.model.memory import Annotations, EventKind, Memory, Relation, Status
-from recallens.model.plan import Plan, Window
+from recallens.model.plan import Intent, Plan, Window
 from recallens.model.query import Mode, Query
 from recallens.model.salience import SECTOR_ORDER, reinforced, salience
+from recallens.model.state import MemoryState
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.recall.facets import Facet, FacetKind, facets_of
+from recallens.recall.intents import names_a_kind
 from recallens.recall.plan import PLANNED_CHARACTERS, annotations_of, make_plan
 from recallens.store.protocols import Reader
 from recallens.store.records import NamespaceState
@@ -60,31 +63,42 @@ class Interpretation(Struct, frozen=True, eq=False):
     facets: tuple[Facet, ...] = ()  # what an answer would have to speak of
 
     @property
+    def windows(self) -> tuple[Window, ...]:
+        return () if self.plan is None else self.plan.windows
+
+    @property
     def only_windows(self) -> tuple[Window, ...]:
         """The times that the question asks about, where it asks about nothing else."""
         timeless = any(facet.kind is not FacetKind.TIME for facet in self.facets)
-        return () if self.plan is None or timeless else self.plan.windows
+        return () if timeless else self.windows
+
+
+# Successors that are followed from one memory: a chain has few links.
+LONGEST_CHAIN: Final = 20
 
 
 class Bodies:
     """Memories in full, each read once however many stages ask for it.
 
-    Relations and citation checks are by memory number, paths by document.
+    Relations, citation checks and states are by memory number, paths by document.
     """
 
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
+    def __init__(self, reader: Reader, worktree: str | None = None) -> None:
+        self._reader, self._worktree = reader, worktree
         self.memories: dict[int, Memory] = {}
         self.relations: dict[int, Sequence[Relation]] = {}
+        self._related: set[int] = set()
         self.checks: dict[int, CitationCheck] = {}
+        self.states: dict[int, MemoryState] = {}
         self.paths: dict[str, str] = {}
+        self._edges: dict[int, list[tuple[int, int, str, float]]] = {}
 
     def of(self, nums: Sequence[int]) -> Bodies:
         missing = [num for num in nums if num not in self.memories]
         if missing:
             memories = self._reader.memories.get(missing)
             self.memories.update(memories)
-            self.relations.update(self._reader.relations.find(missing))
+            self.relations_of(missing)
             cited, documents = [], set()
             for num, memory in memories.items():
                 if memory.citations:
@@ -92,9 +106,35 @@ class Bodies:
                 if memory.document is not None:
                     documents.add(memory.document)
             if cited:
-                self.checks.update(self._reader.citations.checks(cited))
+                self.checks.update(self._reader.citations.checks(cited, self._worktree))
             self.paths_of(sorted(documents))
         return self
+
+    def named(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """Memories by their ids; those that no stage has asked for are read, without what goes with them."""
+        known = {memory.id: memory for memory in self.memories.values()}
+        if missing := [id for id in ids if id not in known]:
+            read = self._reader.memories.get(list(self._reader.memories.find(missing).values()))
+            known |= {memory.id: memory for memory in read.values()}
+        return known
+
+    def relations_of(self, nums: Sequence[int]) -> Mapping[int, Sequence[Relation]]:
+        """The relations of memories whose texts need not be read."""
+        missing = [num for num in nums if num not in self._related]
+        if missing:
+            self.relations.update(self._reader.relations.find(missing))
+            self._related.update(missing)
+        return self.relations
+
+    def edges_of(self, nums: Sequence[int], at: int) -> list[tuple[int, int, str, float]]:
+        """The relations that touch these memories and hold at the judging time: source, target, kind, confidence."""
+        missing = [num for num in nums if num not in self._edges]
+        if missing:
+            self._edges.update((num, []) for num in missing)
+            for edge in self._reader.relations.neighbours(missing, at):
+                for end in {edge[0], edge[1]}.intersection(missing):
+                    self._edges[end].append(edge)
+        return sorted({edge for num in nums for edge in self._edges[num]})
 
     def paths_of(self, documents: Sequence[str]) -> Mapping[str, str]:
         """The paths of documents; one that is not known is left out."""
@@ -113,6 +153,8 @@ class Scene(Struct, frozen=True, eq=False):
     at: int  # epoch milliseconds: rows are judged as they stood then
     usage: UsageColumns
     bodies: Bodies
+    vouched: set[int]  # rows that belong beside a relevant one, as a warning beside the failure that it explains
+    heirs: dict[int, int]  # rows that were replaced, and the row that took the place of each, once that is known
     versions: Mapping[str, object]  # what the answer depends on beside store, query and clock, for the plan's note
 
     @property
@@ -134,6 +176,8 @@ class Scene(Struct, frozen=True, eq=False):
         """The view's raw score of each row, NaN where it cannot say, which is everywhere if it failed."""
         try:
             return self.views[view].score(rows)
+        except DamagedIndex:
+            raise
         except Exception:  # the failure itself is in the ledger, from when the view was asked to propose
             return np.full(len(rows), np.nan)
 
@@ -183,7 +227,7 @@ def open_scene(
         fluency=known_share(query.text, encoding.languages),
         speakers=sorted({name.code for name in speakers}),
         plan=plan,
-        facets=() if plan is None else facets_of(query.text[:PLANNED_CHARACTERS], annotations, plan.windows),
+        facets=() if plan is None else facets_asked(query.text[:PLANNED_CHARACTERS], annotations, plan),
     )
     without_speakers = without_names(query.text, speakers)
     past = query.as_of is not None
@@ -195,14 +239,28 @@ def open_scene(
         question=question,
         at=query.at,
         usage=usage_at(columns, reader.trail.usage_until(query.at), query.at) if past else usage_now(columns),
-        bodies=Bodies(reader),
+        bodies=Bodies(reader, query.worktree),
+        vouched=set(),
+        heirs={},
         versions=versions,
     )
 
 
+def facets_asked(text: str, annotations: Annotations, plan: Plan) -> tuple[Facet, ...]:
+    """What the question requires. Words that only say which kind of answer is wanted are required of nobody. Who asks
+    what to watch out for when deploying, or where something is in the code, asks for no time and no place.
+    """
+    facets = facets_of(text, annotations, plan.windows)
+    if plan.intent in (Intent.KNOWN_ISSUES, Intent.HOW_TO_DO, Intent.CODE_STRUCTURE):
+        facets = tuple(facet for facet in facets if facet.kind is not FacetKind.ANSWER)
+    kinds = [facet for facet in facets if facet.kind is FacetKind.TERM and names_a_kind(facet.text, plan.intent_cues)]
+    left = tuple(facet for facet in facets if facet not in kinds)
+    return left if any(facet.kind in (FacetKind.TERM, FacetKind.ENTITY) for facet in left) else facets
+
+
 def widened_scene(scene: Scene, preset: Preset, query: Query) -> Scene:
     """The scene of a second round: the same rows, asked with the widened plan and its other words for each word."""
-    plan = make_plan(query, widened=True)
+    plan = replace(make_plan(query, widened=True), windows=scene.question.windows)
     words = _bind_words(scene.reader, scene.index, preset, query, plan)
     views = {name: words if name == "lexical" else view for name, view in scene.views.items()}
     return replace(scene, views=views, question=replace(scene.question, plan=plan))

@@ -17,6 +17,7 @@ from recallens.model.context import HYPOTHESIS
 from recallens.model.memory import Kind, Memory
 from recallens.model.pool import Pool
 from recallens.model.query import Query
+from recallens.model.terms import as_share
 from recallens.model.verdict import (
     BoolArray,
     IntArray,
@@ -30,13 +31,13 @@ from recallens.model.verdict import (
     everywhere,
     places,
 )
-from recallens.recall.coverage import coverage, missing
+from recallens.recall.coverage import missing, spoken_of
 from recallens.recall.likeness import likeness
 from recallens.recall.results import excerpts
 from recallens.recall.scene import Scene
 from recallens.recall.sources import session_summaries
 from recallens.recall.terms import deviation_of, measured_against
-from recallens.recall.views import RECENT, REVIEW
+from recallens.recall.views import RECENT, TIME, within_windows
 from recallens.text.tokenizer import tokenize
 
 # Rows whose texts are compared or judged: what is further down is not returned.
@@ -45,10 +46,10 @@ PER_DOCUMENT: Final = 3
 LAMBDA: Final = 0.7
 # Lessons of the rest that come beside the rows, where the caller set no limit: to be checked before an answer is final.
 LESSON_EXTRA: Final = 3
-# Beside a row that is likely enough to help, what is less likely than this stays out. What was said in a conversation
-# has to be likelier: there are many turns, and most of them are about the same.
-LEAST_BESIDE: Final = 0.005
-LEAST_TURN: Final = 0.01
+# Beside something of the time asked about, what is of another time stays out, unless its odds are so many times better:
+# people remember a time wrongly, and a memory tells of a time in more ways than are read.
+OTHER_TIME_ODDS: Final = 4.0
+SURE: Final = 1e-9
 OPEN, CLOSE = "<memories>\n", "</memories>\n"
 # What the line above an item costs beside its kind: brackets, rank, id, date, ends of lines.
 _HEADER: Final = len("[000]  (, 0000-00-00)\n\n") + 26
@@ -95,25 +96,38 @@ def relevance_cut(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     order = by_score(scene, pool)
     if pool.relevance is None or not len(order):
         return
-    relevance = pool.relevance[order]
-    least = np.full(len(order), pool.least_relevance)
-    if relevance.max() >= pool.least_relevance:
-        rows = pool.rows[order]
-        spoken = (scene.columns["author"][rows] >= 0) & (scene.columns["session"][rows] >= 0)
-        least = np.where(spoken, LEAST_TURN, LEAST_BESIDE)
-    # A question about a time alone asks for the latest, and files under review ask for what is known of them.
-    asked_for = pool.proposed_by(RECENT) | pool.proposed_by(REVIEW)
-    keep = (relevance >= least) | asked_for[order]
+    relevance, floor = pool.relevance[order], pool.floor()
+    # A question about a time alone asks for what is of it; what explains or corrects a relevant row belongs beside it.
+    views = [RECENT, TIME] if scene.question.only_windows else [RECENT]
+    vouched = order[np.isin(pool.rows[order], list(scene.vouched))]
+    keep = (relevance >= floor) | np.isin(order, vouched)
+    for view in views:
+        keep |= pool.proposed_by(view)[order]
     if not anywhere(keep):
         nearest = order[[int(relevance.argmax())]]
         facets = scene.question.facets
-        lacks = missing(facets, coverage(scene, facets, pool.rows[nearest]))
+        lacks = missing(facets, spoken_of(scene, facets, pool.rows[nearest], np.zeros(1)))
         near = {"nearest": pool.ids[nearest[0]].decode(), "relevance": float(pool.relevance[nearest[0]])}
         yield Note("silence", {**near, "least": pool.least_relevance, "missing": lacks})
-    floor = float(least.max()) if len(least) else pool.least_relevance
-    yield Note("relevance-cut", {"least": floor})
-    reason = "" if everywhere(keep) else f"its relevance is below {floor:g}"
+    beside = [id.decode() for id in pool.ids[vouched].tolist()]
+    yield Note("relevance-cut", {"least": floor, "askedFor": views, "beside": beside})
+    reason = "" if everywhere(keep) else f"its relevance is below {as_share(floor)}"
     yield _pick(scene, pool, "relevance-cut", order[keep], reason)
+
+
+def of_that_time(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
+    """Of something at a time what is of that time, and of the rest only what fits far better."""
+    windows = [window for window in scene.question.windows if not window.vague]
+    order = by_score(scene, pool)
+    if not windows or pool.relevance is None or not len(order):
+        return
+    inside = within_windows(scene.columns, pool.rows[order], windows)
+    odds = pool.relevance[order] / np.maximum(1.0 - pool.relevance[order], SURE)
+    if not anywhere(inside) or everywhere(inside):
+        return
+    keep = inside | (odds > OTHER_TIME_ODDS * odds[inside].max())
+    reason = "" if everywhere(keep) else "of another time than the one asked about"
+    yield _pick(scene, pool, "of-that-time", order[keep], reason)
 
 
 # ── what stays out ──
@@ -124,7 +138,7 @@ def relevant_only(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
     order = by_score(scene, pool)
     relevant = pool.score[order] > 0
     if scene.question.only_windows:  # the latest of a time is what was asked for
-        relevant |= pool.proposed_by(RECENT)[order]
+        relevant |= pool.proposed_by(TIME)[order]
     chosen = order[relevant]
     reason = "nothing in it is about the question" if len(chosen) < len(order) else ""
     yield _pick(scene, pool, "relevance", chosen, reason)
@@ -162,7 +176,8 @@ def _same_text(one: Memory, other: Memory) -> bool:
 
 
 def per_document_cap(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
-    """At most three sections of one document, its best ones."""
+    """At most three sections of one document, its best ones; its best one alone where files are asked for."""
+    most = PER_DOCUMENT if query.chunk_level else 1
     order = by_score(scene, pool)
     documents = scene.columns["document"][pool.rows[order]]
     seen: dict[int, int] = {}
@@ -170,8 +185,8 @@ def per_document_cap(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
     for at, document in enumerate(documents.tolist() if anywhere(documents >= 0) else ()):
         if document >= 0:
             seen[document] = seen.get(document, 0) + 1
-            keep[at] = seen[document] <= PER_DOCUMENT
-    reason = "" if everywhere(keep) else f"more than {PER_DOCUMENT} of one document"
+            keep[at] = seen[document] <= most
+    reason = "" if everywhere(keep) else f"more than {most} of one document"
     yield _pick(scene, pool, "per-document-cap", order[keep], reason)
 
 

@@ -18,7 +18,7 @@ from recallens.model.memory import Kind, Sector
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.salience import DAY_MS
-from recallens.model.verdict import BoolArray, Gate, IntArray, Note, Pick, Term, all_true
+from recallens.model.verdict import BoolArray, Found, Gate, IntArray, Note, Pick, Term, all_true, anywhere
 from recallens.recall.scene import Scene
 from recallens.recall.terms import Amounts, score_term
 from recallens.recall.views import GRAPH, RECENT
@@ -137,6 +137,25 @@ def source_prior(scene: Scene, pool: Pool, query: Query) -> Amounts:
     return pool.score * (factor - 1.0), all_true(len(pool)), {}
 
 
+@score_term("wholeFile")
+def whole_file(scene: Scene, pool: Pool, query: Query) -> Amounts | None:
+    """(1 − α) · the share of the question's words that the file's other sections have and this one lacks, where a
+    caller wants files: their words then count wherever in the file they stand.
+    """
+    if query.chunk_level or scene.words is None or not anywhere(pool.live):
+        return None
+    documents = scene.columns["document"][pool.rows]
+    words = list(dict.fromkeys(tokenize(query.text)))
+    rarity = np.array(scene.words.rarity(words))
+    held = scene.words.presence(words, pool.rows)
+    within = held.copy()
+    for document in np.unique(documents[(documents >= 0) & pool.live]).tolist():
+        of_file = documents == document
+        within[:, of_file] = np.any(held[:, of_file & pool.live], axis=1, keepdims=True)
+    lacking = rarity @ (within & ~held) / max(float(rarity.sum()), 1e-9)
+    return (1.0 - query.blend) * lacking, lacking > 0, {"blend": query.blend}
+
+
 @score_term("lessonBoost")
 def lesson_boost(scene: Scene, pool: Pool, query: Query, factor: float, *, cards: bool = False) -> Amounts | None:
     """Lessons are short and say what to check: a relevant one goes before an ordinary note.
@@ -183,6 +202,7 @@ def fusion_log(ledger: Ledger, *, selected: int, lessons: int, dropped: int, tok
     return (
         f"Query tokens: [{', '.join(words[:SHOWN_TOKENS])}]",
         f"Expanded tokens: [{', '.join(expanded[:SHOWN_EXPANDED])}]",
+        *(f"{view} view failed: {error}" for view, error in _failures(ledger).items()),
         _brain_line(query["filters"], plan, brain),
         f"Memory search: {total - brain - counts.get(Layer.MEDIUM_TERM_MEMORY, 0)} chunks found",
         f"Medium-term sessions: {medium} chunks selected",
@@ -196,6 +216,11 @@ def fusion_log(ledger: Ledger, *, selected: int, lessons: int, dropped: int, tok
 def _last(ledger: Ledger, name: str) -> Mapping[str, Any]:
     notes = ledger.notes(name)
     return notes[-1] if notes else {}
+
+
+def _failures(ledger: Ledger) -> dict[str, str]:
+    views = [entry.verdict for entry in ledger.entries if isinstance(entry.verdict, Found)]
+    return {view.view: view.error for view in views if view.error is not None}
 
 
 def _layers(ledger: Ledger) -> Iterator[str]:

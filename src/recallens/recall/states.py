@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from recallens.model.citation import CitationCheck
-from recallens.model.memory import Memory, Relation, RelationType
+from recallens.model.memory import Memory, Relation, RelationType, Status
 from recallens.model.state import MemoryState, withheld
+from recallens.recall.scene import LONGEST_CHAIN
 from recallens.store.protocols import Reader
-
-# Successors that are followed from one memory: a chain has few links.
-LONGEST_CHAIN = 20
 
 
 def states(
@@ -21,6 +19,7 @@ def states(
     scopes: Collection[str] = (),
     relations: Mapping[int, Sequence[Relation]] | None = None,
     checks: Mapping[int, CitationCheck] | None = None,
+    worktree: str | None = None,
 ) -> dict[int, MemoryState]:
     """By number. `relations` and `checks` are read where the caller has not read them already.
 
@@ -31,37 +30,52 @@ def states(
         relations = reader.relations.find(nums)
     if checks is None:
         cited = [num for num, memory in memories.items() if memory.citations]
-        checks = reader.citations.checks(cited) if cited else {}
+        checks = reader.citations.checks(cited, worktree) if cited else {}
     tasks = {memory.task for memory in memories.values() if memory.task is not None and memory.reward is None}
     outcomes = reader.tasks.outcomes(sorted(tasks)) if tasks else {}
-    holding = {num: [each for each in relations.get(num, ()) if _holds(each, at)] for num in nums}
+    holding = {num: [each for each in relations.get(num, ()) if holds(each, at)] for num in nums}
     after = {memories[num].id: _ends(memories[num].id, holding[num], after=True) for num in nums}
     others = _ancestry(reader, after, at)
     before = {num: _ends(memories[num].id, holding[num], after=False) for num in nums}
-    disputes = {num: _disputes(memories[num].id, holding[num]) for num in nums}
-    named = {end for each in (before, disputes) for ends in each.values() for end in ends}
+    disputes = {num: opponents_of(memories[num].id, holding[num]) for num in nums}
+    proposed = {num: replacements_of(memories[num].id, holding[num]) for num in nums}
+    proposes = {num: replacements_of(memories[num].id, holding[num], replaced=True) for num in nums}
+    named = {end for each in (before, disputes, proposed, proposes) for ends in each.values() for end in ends}
     known = {memory.id: memory for memory in memories.values()} | others
     if missing := sorted(named - known.keys()):
         found = reader.memories.find(missing)
         known |= {memory.id: memory for memory in reader.memories.get(list(found.values())).values()}
+
+    def shown(ids: Sequence[str]) -> tuple[str, ...]:
+        return tuple(known[id].handle for id in ids if id in known and withheld(known[id], scopes) is None)
+
     found_states = {}
     for num, memory in memories.items():
-        disputed = [known[id] for id in disputes[num] if id in known and withheld(known[id], scopes) is None]
         found_states[num] = MemoryState(
             project=memory.project,
-            status=memory.status,
+            status=_status(memory, at),
             zone=memory.zone,
             superseded_by=tuple(known[id].handle for id in _chain(memory.id, after) if id in known),
             supersedes=tuple(known[id].handle for id in before[num] if id in known),
-            disputed_by=tuple(other.handle for other in disputed),
+            disputed_by=shown(disputes[num]),
+            maybe_replaced_by=shown(proposed[num]),
+            may_replace=shown(proposes[num]),
             stale=_stale(memory, checks.get(num), at),
+            cites=check.remark or None if (check := checks.get(num)) is not None and check.at <= at else None,
+            review=memory.review,
             outcome=memory.reward if memory.reward is not None else outcomes.get(memory.task or ""),
             withheld=withheld(memory, scopes),
         )
     return found_states
 
 
-def _holds(relation: Relation, at: int) -> bool:
+def _status(memory: Memory, at: int) -> Status:
+    """What was superseded later was in use then."""
+    ended = memory.valid_until is None or memory.valid_until <= at
+    return Status.ACTIVE if memory.status is Status.SUPERSEDED and not ended else memory.status
+
+
+def holds(relation: Relation, at: int) -> bool:
     return relation.created <= at and (relation.valid_until is None or relation.valid_until > at)
 
 
@@ -71,13 +85,19 @@ def _ends(id: str, relations: Sequence[Relation], *, after: bool) -> list[str]:
     return [each.source for each in own if each.target == id] if after else [e.target for e in own if e.source == id]
 
 
-def _disputes(id: str, relations: Sequence[Relation]) -> list[str]:
-    ends = (each.source if each.target == id else each.target for each in relations if _contradicts(each))
+def opponents_of(id: str, relations: Sequence[Relation]) -> list[str]:
+    """Who contradicts a memory, or is contradicted by it."""
+    ties = (each for each in relations if each.type is RelationType.CONTRADICTS)
+    ends = (each.source if each.target == id else each.target for each in ties)
     return list(dict.fromkeys(end for end in ends if end != id))
 
 
-def _contradicts(relation: Relation) -> bool:
-    return relation.type is RelationType.CONTRADICTS
+def replacements_of(id: str, relations: Sequence[Relation], *, replaced: bool = False) -> list[str]:
+    """What was proposed in a memory's place and not decided on; or in whose place it was proposed."""
+    ties = [each for each in relations if each.type is RelationType.MAY_SUPERSEDE and each.source != each.target]
+    return (
+        [each.target for each in ties if each.source == id] if replaced else [e.source for e in ties if e.target == id]
+    )
 
 
 def _ancestry(reader: Reader, after: dict[str, list[str]], at: int) -> dict[str, Memory]:
@@ -91,7 +111,7 @@ def _ancestry(reader: Reader, after: dict[str, list[str]], at: int) -> dict[str,
         relations = reader.relations.find(list(memories))
         for num, memory in memories.items():
             known[memory.id] = memory
-            holding = [each for each in relations.get(num, ()) if _holds(each, at)]
+            holding = [each for each in relations.get(num, ()) if holds(each, at)]
             after[memory.id] = _ends(memory.id, holding, after=True)
         edge = {id for memory in memories.values() for id in after[memory.id]} - after.keys()
     return known

@@ -5,7 +5,7 @@ At most 40 lines: names instead of ids, and only what did something. The other f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from recallens.model.snapshot import Budget, FilterTrace, NearMiss, Snapshot, Xr
 from recallens.model.terms import as_share, plain, shown_parts
 from recallens.model.times import moment
 from recallens.render.formats import counted, first_line, visible
+from recallens.render.times import time_line
 
 # Two lines each for the first results and one for a few more; with the rest of the page that makes 40 lines.
 EXPLAINED, LISTED = 6, 3
@@ -20,6 +21,10 @@ FILTERS: Final = 7
 NEAR_MISSES: Final = 5
 TITLE_CHARACTERS: Final = 90
 NOTHING: Final = "Nothing here answers this."
+PARTLY: Final = "Not answered in full:"
+UNFIT: Final = "What answers this does not fit the budget: raise it."
+# The reasons of safety that are not said in words already.
+_WORDS: Final = {"status=pending_review": "under review", "stale=true": "stale", "confidence<0.3": "low confidence"}
 # The part of a score beside which each raw score is shown.
 _RAW: Final = {"vector": ("cosine", "cosine"), "bm25": ("bm25", "BM25")}
 
@@ -32,6 +37,8 @@ def _lines(snapshot: Snapshot) -> Iterator[str]:
     names = names_in(snapshot)
     yield f"X-ray: {first_line(snapshot.query)}"
     yield from verdict_lines(snapshot)
+    if snapshot.plan.get("windows"):
+        yield time_line({"windows": snapshot.plan["windows"], **(snapshot.time or {})})
     for view, error in islice(snapshot.degraded.items(), 1):
         yield f"The {view} view failed: {first_line(error)}"
     yield _spent(snapshot.budget) + f" Asked {moment(snapshot.capturedAt)} UTC in {snapshot.namespace}."
@@ -53,21 +60,39 @@ def _lines(snapshot: Snapshot) -> Iterator[str]:
 
 def verdict_lines(snapshot: Snapshot) -> Iterator[str]:
     certificate, silence = snapshot.certificate or {}, snapshot.silence or {}
-    if snapshot.results and not certificate.get("abstention", {}).get("abstain"):
+    standing = standing_of(certificate, found=bool(snapshot.results))
+    shown: tuple[XrayResult | NearMiss, ...] = snapshot.results or snapshot.nearMisses
+    nearest = next((row for row in shown if row.memoryId == silence.get("nearest", row.memoryId)), None)
+    lacking = lacks(certificate, silence.get("missing"))
+    if standing == "answered":
         yield f"Answered by {_named(snapshot.results[0])}."
+    elif standing == "unfit":
+        yield UNFIT + (f" First: {_named(nearest)}." if nearest is not None else "")
+        return
     else:
-        shown: tuple[XrayResult | NearMiss, ...] = snapshot.results or snapshot.nearMisses
-        nearest = next((row for row in shown if row.memoryId == silence.get("nearest", row.memoryId)), None)
-        yield NOTHING + (f" Nearest: {_named(nearest)}." if nearest is not None else "")
-    if missing := silence.get("missing") or parts_missing(certificate):
-        yield f"Missing: {', '.join(f'“{first_line(name)}”' for name in missing)}."
+        first = f"{PARTLY} {lacking}." if standing == "partly" and lacking else NOTHING
+        yield first + (f" Nearest: {_named(nearest)}." if nearest is not None else "")
+    if lacking and standing != "partly":
+        yield f"{lacking[:1].upper()}{lacking[1:]}."
 
 
-def parts_missing(certificate: Mapping[str, Any]) -> tuple[str, ...]:
-    """What of the question nothing speaks of. A question of one part that has an answer is spoken of in other words."""
-    parts = [one["text"] for one in certificate.get("requirements", ()) if one["kind"] == "question"]
-    whole = parts if len(parts) == 1 else ()
-    return tuple(name for name in certificate.get("missing", ()) if name not in whole)
+def standing_of(certificate: Mapping[str, Any], *, found: bool) -> str:
+    """How the question stands, as the certificate decided it; without one, whether anything came."""
+    told = certificate.get("verdict") or ("nothing" if certificate.get("abstention", {}).get("abstain") else "answered")
+    return str(told) if found or told == "unfit" else "nothing"
+
+
+def lacks(certificate: Mapping[str, Any], names: Sequence[str] | None = None) -> str:
+    """What is missing, in a sentence: of some of it nothing here speaks, of other things only these results do not."""
+    missing = certificate.get("missing", ()) if names is None else names
+    there = [name for name in missing if name in certificate.get("elsewhere", ())]
+    nowhere = [name for name in missing if name not in there]
+    told = [f"nothing here speaks of {_quoted(nowhere)}"] if nowhere else []
+    return "; ".join([*told, *([f"not among these results: {_quoted(there)}"] if there else [])])
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"“{first_line(name)}”" for name in names)
 
 
 def _spent(budget: Budget) -> str:
@@ -99,13 +124,29 @@ def _remarks(result: XrayResult, names: Mapping[str, str]) -> str:
     if (origin := result.provenance) is not None:
         remarks += [f"{origin.source}, {(origin.created or '')[:10]}"]
         remarks += ["replaces an older one"] * (origin.correctionState == "correction")
-        remarks += [f"! {reason}" for reason in origin.safetyReasons]
+    remarks += [f"! {warning}" for warning in warnings_of(result)]
     if result.conflicts is not None:
         against = ", ".join(names.get(id, id) for id in result.conflicts.memories)
         remarks += [f"! {'; '.join(result.conflicts.reasons)}" + (f": {against}" if against else "")]
+    if result.timeReason is not None:
+        remarks.append(result.timeReason)
     if result.graphPath:
         remarks.append("by way of " + " → ".join(names.get(id, id) for id in result.graphPath[:-1]))
     return f" · {' · '.join(remarks)}" if remarks else ""
+
+
+def warnings_of(result: XrayResult) -> list[str]:
+    """What speaks against a result, in words: how it stands, and whatever else the rules of safety say."""
+    said = list(result.state or ())
+    for reason in result.provenance.safetyReasons if result.provenance is not None else ():
+        word = _WORDS.get(reason, reason).replace("stale-citation", "stale")
+        name, _, value = reason.partition("=")
+        word = {"status": value.replace("_", " "), "note-status": f"{value}, needs review",
+                "scope": f"meant for {value} only"}.get(name, word) if value and word == reason else word  # fmt: skip
+        replaced = word == "stale" and any(one.startswith("superseded") for one in said)
+        if not replaced and not any(one.startswith(word) for one in said):
+            said = [one for one in said if not word.startswith(f"{one}:")] + [word]
+    return said
 
 
 def _sum(result: XrayResult) -> str:

@@ -17,11 +17,11 @@ from recallens.model.context import HYPOTHESIS, Context, ContextSection, Item, S
 from recallens.model.craft import Craft, Gotcha, Pattern, Skill
 from recallens.model.memory import Memory, as_json, title_of
 from recallens.model.recall import Retrieval, SearchResult, build_strings
-from recallens.model.task import Task
+from recallens.model.task import TaskOutcome
 from recallens.model.times import day
-from recallens.render.formats import cites, visible
+from recallens.render.formats import cites, failures, visible
 from recallens.render.records import present, to_text
-from recallens.text.token_count import budget_tokens, count_tokens, fit
+from recallens.text.token_count import budget_tokens, count_tokens, fit, one_line
 
 MARK_LENGTH: Final = 4
 CITATIONS_SHOWN: Final = 3
@@ -33,6 +33,13 @@ def format_for_context(result: SearchResult | Memory) -> str:
     """The content, labelled where it cites nothing."""
     memory = result.memory if isinstance(result, SearchResult) else result
     return memory.content if memory.citations else HYPOTHESIS + memory.content
+
+
+def quoted_memory(memory: Memory) -> str:
+    """The content behind its title, unless it begins with it."""
+    title, text = one_line(memory.title or ""), format_for_context(memory)
+    said = one_line(memory.content[: 2 * len(title) + 200]).lstrip("# ")
+    return quoted(text if not title or said.startswith(title) else f"{title}\n{text}")
 
 
 def quoted(text: str) -> str:
@@ -119,7 +126,11 @@ def context_text(context: Context) -> str:
     why = f"{visible(context.notice)}.\n" if context.notice else NOTHING
     if context.left_out:
         why = f"Nothing fits {context.budget.total:,} tokens; {len(context.left_out)} memories would cost more.\n"
-    return context.block or why
+    return (context.block or why) + _line(failures(context.degraded))
+
+
+def _line(sentence: str) -> str:
+    return f"{sentence}\n" if sentence else ""
 
 
 def begun_text(task: str, context: Context) -> str:
@@ -127,11 +138,14 @@ def begun_text(task: str, context: Context) -> str:
 
 
 def finished_text(
-    task: Task, used: Sequence[Memory], learned: Sequence[tuple[Memory, str]], promoted: Sequence[Memory]
+    ended: TaskOutcome, used: Sequence[Memory], learned: Sequence[tuple[Memory, str]], promoted: Sequence[Memory]
 ) -> str:
-    lines = [f"Task {task.id} has ended with reward {task.reward:g}."]
+    lines = [f"Task {ended.task.id} has ended with reward {ended.task.reward:g}."]
     if used:
         lines.append(f"Used: {', '.join(memory.handle for memory in used)}.")
+    if ended.credited:
+        shown = ", ".join(f"{credit.handle} ({credit.shown})" for credit in ended.credited)
+        lines.append(f"Used by what the log shows: {visible(shown)}.")
     for memory, outcome in learned:
         new = outcome == "created"
         lines.append(f"Learned, kept as {memory.handle}." if new else f"Known already as {memory.handle}.")
@@ -284,7 +298,9 @@ def summary(context: Context) -> Mapping[str, str]:
 
 
 def retrieval_text(found: Retrieval) -> str:
-    return quoted(build_strings(found)) or "Nothing that is remembered is likely to answer this.\n"
+    nothing = "Nothing that is remembered is likely to answer this." if found.query.strip() else "The query is empty."
+    text = quoted(build_strings(found)) or f"{nothing}\n"
+    return text + _line(failures(found.degraded))
 
 
 def retrieval_record(found: Retrieval) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from recallens.model.state import MemoryState
 from recallens.model.task import Task
 from recallens.model.times import instant
 from recallens.render.formats import cited, printable, visible
-from recallens.render.layers import cost, counted_record, head_of, titled
+from recallens.render.layers import cost, counted_record, head_of, said_by, titled
 from recallens.render.records import Record, present, task_record, to_line
 from recallens.text.excerpt import answering, log_excerpt
 from recallens.text.sentences import cut_at_word, sentences
@@ -43,6 +43,7 @@ _VERBS: Final[Mapping[RelationType, tuple[str, str]]] = {
     RelationType.ALTERNATIVE_TO: ("alternative to", "alternative to"),
     RelationType.CAUSED: ("caused", "caused by"),
     RelationType.MENTIONS: ("mentions", "mentioned by"),
+    RelationType.MAY_SUPERSEDE: ("may replace", "maybe replaced by"),
 }
 
 
@@ -58,7 +59,7 @@ class LinkedMemory(Struct, frozen=True):
         verb, other = _VERBS[self.type][0 if self.outward else 1], self.memory
         if self.withheld is not None:
             return f"{verb} {other.handle} (withheld: {self.withheld})"
-        words = visible(one_line(titled(other, other.content)))
+        words = visible(one_line(titled(other, said_by(other))))
         return f"{verb} {other.handle}: {words if room is None else fit(words, room)[0]}"
 
 

@@ -55,6 +55,8 @@ def document(snapshot: Snapshot | None) -> tree.XrayDocument:
     ]
     if snapshot.certificate is not None:
         sections.append(Facts("certificate", tuple(_certificate(snapshot.certificate, snapshot.widening))))
+    if snapshot.time is not None:
+        sections.append(Facts("time", tuple(_plain(("time",), snapshot.time))))
     if snapshot.degraded:
         sections.append(Facts("degraded", tuple(_plain(("degraded",), snapshot.degraded))))
     versions = _rows(
@@ -115,6 +117,7 @@ def _result(at: Path, result: XrayResult) -> Card:
         _score((*at, "scoreDecomposition"), result.scoreDecomposition),
         *(_provenance((*at, "provenance"), result.provenance) if result.provenance else ()),
         _graph(at, result),
+        _many("state", (*at, "state"), result.state),
         _many("edge-confidences", (*at, "graphEdgeConfidences"), result.graphEdgeConfidences, SHARE),
         _many("admitted-by", (*at, "admittedBy"), result.admittedBy),
         _one("rejected-by", (*at, "rejectedBy"), result.rejectedBy),
@@ -128,6 +131,7 @@ def _result(at: Path, result: XrayResult) -> Card:
         _numbers("raw", (*at, "rawScores"), result.rawScores),
         _one("relevance", (*at, "relevance"), result.relevance, SCORE),
         _numbers("relevance-parts", (*at, "relevanceParts"), result.relevanceParts),
+        _one("time", (*at, "timeReason"), result.timeReason),
         Row("cost", _fields(at, result, _COST), lambda shown: ", ".join(f"{text} {label}" for label, text in shown)),
     )
     return Card(Row("", _fields(at, result, _RESULT), _headline), rows)

@@ -76,6 +76,12 @@ def kind_of(value: object) -> ValueKind:
     return next((kind for type_, kind in kinds if isinstance(value, type_)), ValueKind.TEXT)
 
 
+def failures(degraded: Mapping[str, str]) -> str:
+    """The views that failed while the others answered, in a sentence; nothing where none did."""
+    told = (f"The {view} view failed ({visible(error)})." for view, error in degraded.items())
+    return f"{' '.join(told)} The other views answered alone." if degraded else ""
+
+
 def visible(text: object) -> str:
     """The text on one line, with everything that could break or disguise it spelled out."""
     line = str(text)
@@ -122,16 +128,21 @@ def headline(memory: Memory) -> str:
     return first_line(memory.title) if memory.title else first_line(memory.content)
 
 
-def kinship(memory: Memory) -> str:
-    """project · sector · kind, and whatever is out of the ordinary."""
+def kinship(memory: Memory, status: Status | None = None) -> str:
+    """project · sector · kind, and whatever is out of the ordinary; `status` is what it was at the time asked about."""
     tier = "" if memory.tier == "project" else f"{memory.tier} tier"
-    return printable(" · ".join(filter(None, (memory.project, memory.sector, memory.kind, tier, *remarks(memory)))))
+    parts = (memory.project, memory.sector, memory.kind, tier, *remarks(memory, status))
+    return printable(" · ".join(filter(None, parts)))
 
 
-def remarks(memory: Memory) -> list[str]:
-    status = "" if memory.status is Status.ACTIVE else memory.status.replace("_", " ")
+def remarks(memory: Memory, at_the_time: Status | None = None) -> list[str]:
+    own = memory.status if at_the_time is None else at_the_time
+    status = "" if own is Status.ACTIVE else own.replace("_", " ")
     held = memory.zone is Zone.QUARANTINE and memory.status is not Status.QUARANTINED
-    return [*filter(None, (status, "in quarantine" if held else "", "confirmed" if memory.confirmed else ""))]
+    unsettled = f"{memory.review}, needs review" if memory.review is not None else ""
+    return [
+        *filter(None, (status, unsettled, "in quarantine" if held else "", "confirmed" if memory.confirmed else ""))
+    ]
 
 
 def cited(citation: Citation) -> str:

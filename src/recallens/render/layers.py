@@ -6,6 +6,7 @@ lines, so that no text can pass for a line of ours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -27,9 +28,10 @@ from recallens.model.salience import DAY_MS
 from recallens.model.state import MemoryState
 from recallens.model.times import day, instant
 from recallens.render.formats import cites, visible
+from recallens.render.markup import plain_text
 from recallens.render.records import Record, present, to_line
 from recallens.text.excerpt import Wanted, answering, wanted_of
-from recallens.text.token_count import count_tokens, fit, one_line
+from recallens.text.token_count import budget_tokens, count_tokens, fit, one_line
 from recallens.text.tokenizer import tokenize
 
 # Citations named on an entry of JSON or of a timeline; how many more there are is said.
@@ -39,6 +41,11 @@ LEAST = 12
 # What of a result's text is read to see whether it speaks of the question at all.
 _READ = 20_000
 
+_HEADED = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
+RAISE = "raise maxTokens."
+# The last line of an answer, of the places of the lines that are shown.
+Foot = Callable[[Sequence[int]], str]
+
 # What cites nothing, in a word among the remarks of a line; JSON has the specification's label before the text.
 UNCITED = "hypothesis"
 
@@ -46,6 +53,11 @@ UNCITED = "hypothesis"
 def cost(text: str) -> int:
     """What a text costs as it is sent, with the end of its last line."""
     return count_tokens(f"{text}\n")
+
+
+def takes(text: str) -> int:
+    """What it takes from a limit."""
+    return budget_tokens(f"{text}\n")
 
 
 def head_of(memory: Memory, state: MemoryState, *, when: str) -> str:
@@ -65,6 +77,13 @@ def titled(memory: Memory, text: str) -> str:
     if not title or one_line(text[: 2 * len(title) + 200]).startswith(title):
         return text
     return f"{title}{'' if title[-1] in '.!?…。' else '.'} {text}"
+
+
+def said_by(memory: Memory) -> str:
+    """What it says, without the headings' marks, and without a heading that only repeats its title."""
+    if not _HEADED.search(memory.content):
+        return memory.content
+    return plain_text(memory.content, memory.title) or memory.content
 
 
 # ── layer 1 ──
@@ -97,7 +116,8 @@ def index_entry(result: SearchResult, question: str | Wanted, *, room: int | Non
 def _said(memory: Memory, question: str | Wanted, room: int, *, whole: int | None) -> tuple[str, bool]:
     """What the memory says on one line, and whether anything of its text is missing."""
     most = INDEX_TOKENS if whole is None else min(room, INDEX_TOKENS)
-    for text in (titled(memory, memory.content), memory.content):
+    own = said_by(memory)
+    for text in (titled(memory, own), own):
         line = visible(one_line(text))
         if len(line) <= most * 24 and count_tokens(line) <= most:
             return line, False
@@ -106,9 +126,9 @@ def _said(memory: Memory, question: str | Wanted, room: int, *, whole: int | Non
     wanted = wanted_of(question)
     if memory.summary and wanted.words.keys().isdisjoint(tokenize(memory.content[:_READ])):
         return fit(visible(one_line(memory.summary)), room)[0], True
-    text, size = titled(memory, memory.content), room
+    text, size = titled(memory, plain_text(memory.content, memory.title) or memory.content), room
     while size > 0:  # spelling out what could break a line makes it longer
-        line = visible(one_line(answering(text, wanted, tokens=size)))
+        line = visible(one_line(answering(text, wanted, tokens=size, related=True)))
         if (over := count_tokens(line) - room) <= 0:
             return line, True
         size -= over
@@ -143,45 +163,54 @@ def certificate_line(certificate: Mapping[str, Any] | None, *, most: int = CERTI
     return fit(f"{line}.", most)[0]
 
 
-def fitted_lines(lines: Sequence[str], foot: str, limit: int | None, shorter: Callable[[int, int], str]) -> str:
-    """The lines and the foot within the limit: lines from the first on, the last one `shorter` where that makes it fit.
+def fitted_lines(
+    lines: Sequence[str],
+    order: Sequence[int],
+    foot: Foot,
+    limit: int | None,
+    shorter: Callable[[int, int], str],
+    left_out: int = 0,
+) -> tuple[str, list[int]]:
+    """The lines and the foot within the limit, and the places of the lines in it: taken in `order`, the last of them
+    `shorter` where that makes it fit.
 
-    The foot gives way first where there is little room. What is left out is said, where there is room to say it.
+    The foot gives way first, and what is left out is said, with the `left_out` before.
     """
-    everything = "\n".join(filter(None, (*lines, foot)))
-    if limit is None or cost(everything) <= limit:
-        return everything
-    if cost(foot) * 3 > limit:
-        foot = fit(foot, limit // 3)[0] if limit // 3 >= LEAST else ""
 
-    def written(shown: Sequence[str], *, said: bool = False) -> str:
-        left = len(lines) - len(shown)
-        told = f"{left} more did not fit." if said and left else ""
-        return "\n".join(filter(None, (*shown, " ".join(filter(None, (foot, told))))))
+    def written(shown: Mapping[int, str], foot: str = "") -> str:
+        left = len(lines) - len(shown) + left_out
+        told = f"{left} more left out: {RAISE}" if left else ""
+        return "\n".join(filter(None, (*(shown[at] for at in sorted(shown)), " ".join(filter(None, (foot, told))))))
 
-    shown: list[str] = []
-    for at, line in enumerate(lines):
-        if cost(written([*shown, line])) > limit:
-            room = limit - cost(written(shown)) - 1
-            line = shorter(at, room) if room > LEAST else ""
-            if not line or cost(written([*shown, line])) > limit:
-                break
-        shown.append(line)
-    for text in (written(shown, said=True), written(shown), "\n".join(shown)):
-        if (shown or not lines) and cost(text) <= limit:
-            return text
-    handles = " ".join(line.split(" ", 1)[0] for line in lines) or foot
-    return fit(handles, limit - 1)[0] if limit > 1 else ""
-
-
-def counted_record(record: Record, holder: Record, name: str = "tokens") -> Record:
-    """The record, in which `holder` says what the whole of it costs as it is sent."""
-    holder[name] = 0
-    for _ in range(4):  # the number is part of what it counts
-        size = cost(to_line(record))
-        if size == holder[name]:
+    everything = written(dict(enumerate(lines)), foot(order))
+    if limit is None or takes(everything) <= limit:
+        return everything, list(order)
+    shown: dict[int, str] = {}
+    for at in order:
+        whole = {**shown, at: lines[at]}
+        if takes(written(whole)) > limit:
+            room = limit - takes(written(shown) if shown else f"{len(lines) + left_out - 1} more left out: {RAISE}")
+            short = shorter(at, room) if room > LEAST else ""
+            if short and takes(written({**shown, at: short})) <= limit:
+                shown[at] = short
             break
-        holder[name] = size
+        shown = whole
+    places = sorted(shown)
+    told = [written(shown, foot(places)), written(shown), "\n".join(shown[at] for at in places)] if shown else []
+    handles = " ".join(lines[at].split(" ", 1)[0] for at in order)
+    rest = [f"{handles}: {RAISE}", RAISE] if handles else [fit(foot(order), limit - 1)[0] if limit > 1 else ""]
+    return next((text for text in (*told, *rest) if takes(text) <= limit), ""), places
+
+
+def counted_record(record: Record, holder: Record, *names: str) -> Record:
+    """The record, in which `holder` says what the whole of it costs as it is sent."""
+    names = names or ("tokens",)
+    size = 0
+    for _ in range(4):  # the number is part of what it counts
+        holder |= dict.fromkeys(names, size)
+        before, size = size, cost(to_line(record))
+        if size == before:
+            break
     return record
 
 
@@ -207,7 +236,7 @@ def timeline_entry(memory: Memory, anchor: Memory, state: MemoryState, around: S
     room = TIMELINE_TOKENS - count_tokens(f"{head}\n {tail}\n")
     beside = _beside(around)
     needed = sum(count_tokens(f"\n {name}: {line}") for name, line in beside)
-    own, truncated = fit(visible(one_line(titled(memory, memory.content))), max(LEAST, room - needed, room // 2))
+    own, truncated = fit(visible(one_line(titled(memory, said_by(memory)))), max(LEAST, room - needed, room // 2))
     room -= count_tokens(own)
     lines, shown = [f"{head}\n {own}"], {}
     for place, (name, line) in enumerate(beside):

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from html import escape
 from typing import Final, NamedTuple
 
 _FENCE: Final = re.compile(r"^ {0,3}(```|~~~)")
-_HEADING: Final = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_HEADING: Final = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$")
 _ITEM: Final = re.compile(r"^[ \t]*(?:[-*+]|(?P<number>\d{1,3})[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _QUOTE: Final = re.compile(r"^ {0,3}>[ \t]?")
 _RULE: Final = re.compile(r"^ {0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*$")
@@ -57,7 +56,7 @@ def blocks(text: str) -> Iterator[Block]:
             continue
         if heading := _HEADING.match(line):
             yield from done()
-            yield Block("heading", heading[2], len(heading[1]))
+            yield Block("heading", heading[2].rstrip(" \t#"), len(heading[1]))
             continue
         if not line.strip() or _RULE.match(line):
             yield from done()
@@ -122,6 +121,12 @@ def _words(match: re.Match[str]) -> str:
         return match[0]
     said = match["alias"] or match["page"] or match["words"] or match["strong"] or match["em"] or ""
     return _INLINE.sub(_words, said)
+
+
+def escape(text: str) -> str:
+    from html import escape  # its table of entities is of no use to a search
+
+    return escape(text)
 
 
 def _inline_html(text: str) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from recallens.model.memory import as_json
-from recallens.model.state import withheld
+from recallens.model.state import EVERYTHING, Sight
+from recallens.render.times import time_of
 from recallens.text.snippet import END_MARK, MARK
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _MEMORY: Final[Mapping[str, str]] = {
     "sourceId": "source_id", "document": "document", "task": "task", "worktree": "worktree", "author": "author",
     "position": "position", "reward": "reward", "createdAt": "created", "updatedAt": "updated",
     "lastUsedAt": "last_used", "uses": "uses", "validFrom": "valid_from", "validUntil": "valid_until",
-    "contentHash": "content_hash", "version": "version", "attributes": "attributes",
+    "review": "review", "contentHash": "content_hash", "version": "version", "attributes": "attributes",
 }  # fmt: skip
 # What is shown of a memory whose text is withheld.
 _WITHOUT_TEXT: Final = (
@@ -79,9 +80,9 @@ def _spelled(names: Mapping[str, str], value: Struct, **more: object) -> Record:
     return present({name: fields[field] for name, field in names.items()})
 
 
-def memory_record(memory: Memory, salience: float | None = None, *, everything: bool = True) -> Record:
-    """`everything` is for the person who looks after the store; others see of what is withheld only that it is."""
-    reason = None if everything else withheld(memory)
+def memory_record(memory: Memory, salience: float | None = None, *, sight: Sight = EVERYTHING) -> Record:
+    """Of what is withheld from the caller only that it is."""
+    reason = sight.withholds(memory)
     if reason is not None:
         known = _spelled(_MEMORY, memory, handle=memory.handle, salience=salience, entities=[], attributes=None)
         return {**{name: known[name] for name in _WITHOUT_TEXT if name in known}, "withheld": reason}
@@ -115,6 +116,7 @@ def result_record(result: SearchResult) -> Record:
         "isSuperseded": result.is_superseded,
         "relatedMemoryCount": result.related_count,
         "supersededBy": as_json(result.superseded_by),
+        "state": as_json(result.state) or None,
     })  # fmt: skip
 
 
@@ -130,6 +132,19 @@ def certificate_of(ledger: Ledger) -> Record | None:
     """What the last round said of its answer; null where nothing could be required of it."""
     notes = ledger.notes("certificate")
     return {"completenessScore": None, **notes[-1]} if notes else None
+
+
+# What layer 1 has of it beside the specification's numbers; a search in full has what it rests on.
+_TOLD = ("verdict", "missing", "elsewhere", "suggestion")
+
+
+def brief_certificate(certificate: Mapping[str, Any], handles: Mapping[str, str], *, whole: bool) -> Record:
+    """By handle, without what the results say already; where there is little room, its numbers."""
+    numbers = present({name: certificate.get(name) for name in ("completenessScore", "redundancyRatio")})
+    if not whole:
+        return numbers
+    told = {name: certificate[name] for name in _TOLD if certificate.get(name)}
+    return {**numbers, **told, "minimalSet": [handles.get(id, id) for id in certificate["minimalSet"]]}
 
 
 def recall_record(recall: Recall) -> Record:
@@ -148,6 +163,7 @@ def recall_record(recall: Recall) -> Record:
         "notice": recall.notice,
         "results": [result_record(result) for result in recall.results],
         "silence": as_json(recall.silence),
+        "time": time_of(recall.ledger),
         "filters": filters_record(recall.ledger),
         "certificate": certificate_of(recall.ledger),
     })  # fmt: skip
@@ -163,9 +179,11 @@ def marked(excerpt: str) -> Iterator[tuple[str, bool]]:
     yield excerpt[at:], False
 
 
-def timeline_record(timeline: Timeline, saliences: Mapping[str, float], *, everything: bool = True) -> Record:
+def timeline_record(timeline: Timeline, saliences: Mapping[str, float], *, sight: Sight = EVERYTHING) -> Record:
     def record(memory: Memory) -> Record:
-        return memory_record(memory, saliences.get(memory.id), everything=everything)
+        state = as_json(timeline.states.get(memory.id))
+        whole = memory_record(memory, saliences.get(memory.id), sight=sight)
+        return {**whole, "state": state} if state else whole
 
     return {
         "anchor": record(timeline.anchor),
@@ -183,7 +201,9 @@ def timeline_record(timeline: Timeline, saliences: Mapping[str, float], *, every
 
 def check_record(check: CitationCheck) -> Record:
     citations = as_json(check.checked)
-    return {"id": check.memory, "checkedAt": check.at, "verdict": check.standing, "citations": citations}
+    place = present({"root": check.worktree.root or None, "branch": check.worktree.branch or None,
+                     "commit": check.worktree.commit or None})  # fmt: skip
+    return {"id": check.memory, "checkedAt": check.at, "verdict": check.standing, **place, "citations": citations}
 
 
 def shown_record(
@@ -195,11 +215,13 @@ def shown_record(
     context: SessionContext | None,
     check: CitationCheck | None,
     successor: Memory | None,
-    everything: bool = True,
+    sight: Sight = EVERYTHING,
 ) -> Record:
-    after = successor and memory_record(successor, everything=everything)
+    after = successor and memory_record(successor, sight=sight)
+    if sight.withholds(memory) is not None:
+        context = check = None
     return present({
-        "memory": memory_record(memory, salience, everything=everything),
+        "memory": memory_record(memory, salience, sight=sight),
         "relations": [relation_record(relation) for relation in relations],
         "uplift": as_json(uplift),
         "sessionContext": context and {
@@ -222,7 +244,11 @@ def task_record(task: Task) -> Record:
 
 
 def outcome_record(outcome: TaskOutcome) -> Record:
-    return {**task_record(outcome.task), "promoted": as_json(outcome.promoted)}
+    return {
+        **task_record(outcome.task),
+        "promoted": as_json(outcome.promoted),
+        "credited": as_json(outcome.credited),
+    }
 
 
 def artifact_record(artifact: Artifact) -> Record:
@@ -247,7 +273,10 @@ def _sync_record(sync: VaultSync) -> Record:
     return {
         "name": sync.vault, "root": sync.root, "added": list(sync.added), "changed": list(sync.changed),
         "renamed": [{"from": old, "to": new} for old, new in sync.renamed], "removed": list(sync.removed),
-        "unchanged": sync.unchanged, "errors": as_json(sync.errors), "skipped": as_json(sync.skipped),
+        "unchanged": sync.unchanged, "errors": as_json(sync.errors), "warnings": as_json(sync.warnings),
+        "skipped": as_json(sync.skipped),
+        "leftOut": [present({"what": left.what, "files": left.files, "reason": left.reason,
+                             "takeIn": left.take_in or None}) for left in sync.left_out],
         "droppedScopes": [{"scope": problem.path, "reason": problem.reason} for problem in sync.dropped_scopes],
         "sections": {"indexed": sync.sections_indexed, "kept": sync.sections_kept, "removed": sync.sections_removed},
     }  # fmt: skip

@@ -9,7 +9,7 @@ from msgspec import Struct
 from recallens.model.memory import Memory
 from recallens.model.recall import Recall
 from recallens.model.terms import as_share
-from recallens.render.brief import parts_missing
+from recallens.render.brief import NOTHING, PARTLY, UNFIT, lacks, standing_of
 from recallens.render.markup import plain_text
 from recallens.render.records import certificate_of
 from recallens.text.excerpt import answering
@@ -23,29 +23,40 @@ _SURE: Final = ((0.8, "very likely"), (0.5, "likely"), (0.15, "possibly"), (0.0,
 
 
 class Verdict(Struct, frozen=True):
-    """`source` is the memory that answers, with its `sentence`; or, where nothing does, the nearest, if there is one.
+    """`source` is the memory that answers, with its `sentence`; or, where nothing does or not in full, the nearest.
 
-    `missing` names the parts of the question of which nothing speaks.
+    `headline` is said where there is no sentence, and `lacking` tells what is missing.
+    `warnings` is what speaks against the source.
     """
 
     answered: bool
     source: Memory | None = None
     relevance: float | None = None
     sentence: str = ""
-    missing: tuple[str, ...] = ()
+    lacking: str = ""
+    headline: str = ""
+    warnings: tuple[str, ...] = ()
+    whole: bool = True  # whether the sentence is all of the source's excerpt
 
 
 def verdict_of(recall: Recall) -> Verdict:
-    certificate = certificate_of(recall.ledger) or {}
-    missing = parts_missing(certificate)
-    if recall.silence is not None:
-        return Verdict(False, recall.silence.nearest, recall.silence.relevance, missing=recall.silence.missing)
-    best = next(iter(recall.results), None)
+    """As the certificate decided it."""
+    certificate, silence = certificate_of(recall.ledger) or {}, recall.silence
+    standing, asked = standing_of(certificate, found=bool(recall.results)), recall.query.text
+    if silence is not None:
+        said, lacking = leading(silence.nearest, asked), lacks(certificate, silence.missing)
+        return Verdict(False, silence.nearest, silence.relevance, said, lacking, headline=NOTHING)
+    best, lacking = next(iter(recall.results), None), lacks(certificate)
     if best is None:
-        return Verdict(False, missing=missing)
-    if certificate.get("abstention", {}).get("abstain"):
-        return Verdict(False, best.memory, best.relevance, missing=missing)
-    return Verdict(True, best.memory, best.relevance, excerpt(best.memory, recall.query.text), missing)
+        return Verdict(False, lacking=lacking, headline=UNFIT if standing == "unfit" else NOTHING)
+    said, warnings = leading(best.memory, asked), tuple(best.state.warnings())
+    if standing == "answered":
+        whole = said == excerpt(best.memory, asked)
+        return Verdict(True, best.memory, best.relevance, said, lacking, warnings=warnings, whole=whole)
+    headline = NOTHING
+    if standing == "partly" and lacking:
+        headline, lacking = f"{PARTLY} {lacking}.", ""
+    return Verdict(False, best.memory, best.relevance, said, lacking, headline=headline, warnings=warnings)
 
 
 def excerpt(memory: Memory, question: str) -> str:
@@ -54,9 +65,19 @@ def excerpt(memory: Memory, question: str) -> str:
     return " ".join(answering(text, question, tokens=EXCERPT_TOKENS).split())
 
 
+def leading(memory: Memory, question: str) -> str:
+    """The same from the sentence on that says most."""
+    text = plain_text(memory.content, memory.title) or memory.content
+    return " ".join(answering(text, question, tokens=EXCERPT_TOKENS, leading=True).split())
+
+
 def marked_excerpt(memory: Memory, question: str) -> str:
     """The same, with the words that were asked for marked."""
-    return Snippets(counting(tokenize(question))).marked(excerpt(memory, question))
+    return highlighted(excerpt(memory, question), question)
+
+
+def highlighted(text: str, question: str) -> str:
+    return Snippets(counting(tokenize(question))).marked(text)
 
 
 def how_sure(relevance: float | None, answers: bool = True) -> str:

@@ -50,13 +50,14 @@ def _columns(names: str, **roles: bool) -> list[StoredColumn]:
 
 COLUMNS = (
     *_columns("num uses reinforcement reinforced_at confirmed tasks_with reward_with", resident=True, inserted=False),
-    *_columns("id tier status zone importance confidence base_salience last_used valid_from", resident=True),
-    *_columns("valid_until document source task worktree author session reward", resident=True),
+    *_columns("id tier status zone base_salience last_used valid_until", resident=True),
+    *_columns("document source task worktree author session reward", resident=True),
     *_columns("project sector kind created updated position cited", resident=True, replaced=True),
-    *_columns("simhash chars tokens length", resident=True, replaced=True, derived=True),
-    *_columns("content title tags content_hash attributes", replaced=True),
+    *_columns("importance confidence valid_from review", resident=True, replaced=True),
+    *_columns("simhash chars tokens length days_told", resident=True, replaced=True, derived=True),
+    *_columns("content title tags scopes source_id content_hash attributes", replaced=True),
     *_columns("annotations", replaced=True, derived=True),
-    *_columns("summary scopes source_id version"),
+    *_columns("summary version"),
 )
 """Every column but `ns` and `seq`, which each write sets by itself. A new column is a name here, a field of `Memory`, a
 step in the migrations and, where it is resident, a type in index/columns.py."""
@@ -92,6 +93,7 @@ class Prepared:
     simhash: int
     tokens: int
     labels: Sequence[tuple[str, str]]
+    days_told: int = 0  # as `text/times.py` packs them
     redacted: tuple[str, ...] = ()
 
 
@@ -151,6 +153,28 @@ class ReplacedSection(Struct, frozen=True):
     same_text: bool  # what the encoder reads is as it was, so that the vector stays too
 
 
+class SectionFacts(Struct, frozen=True):
+    """What a note says of itself that each of its sections has."""
+
+    importance: float = 0.5
+    confidence: float = 0.8
+    valid_from: int | None = None
+    review: str | None = None
+    scopes: tuple[str, ...] = ()
+    source_id: str | None = None
+
+
+class SectionState(Struct, frozen=True):
+    """How a section stands in the store. `settled` is by somebody's decision, which no note overrules."""
+
+    created: int
+    updated: int
+    status: str
+    valid_until: int | None
+    stated: tuple[float, int] | None  # how much the note's own count of confirmations reinforces it, and since when
+    settled: bool
+
+
 class MovedSection(Struct, frozen=True):
     """A section that stayed as it was, and may stand elsewhere in its file now."""
 
@@ -160,3 +184,4 @@ class MovedSection(Struct, frozen=True):
     attributes: Mapping[str, Any]
     created: int | None  # None leaves it as it was
     updated: int
+    facts: SectionFacts = SectionFacts()

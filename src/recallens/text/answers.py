@@ -1,11 +1,11 @@
-"""What a question asks for beside a text (a time, a number, a person, a place, a reason), and what then answers it."""
+"""What a question asks for beside a text (a time, a price, a number, a person, a place, a reason), what answers it."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from recallens.text.languages import PACKS, Phrases, alternatives
+from recallens.text.languages import PACKS, Phrases, alternatives, main_language
 
 _TYPES: Final = tuple(PACKS[0].questions.answer_types)
 _ASKED_FOR: Final = {
@@ -21,8 +21,13 @@ _REASON: Final = re.compile(alternatives(lambda pack: pack.memories.reasons))
 
 
 def answer_types(question: str) -> tuple[str, ...]:
-    """A time, a number, a person, a place; most questions ask for none of them."""
+    """A time, a price, a value, a number, a person, a place; most questions ask for none of them."""
     return tuple(name for name, phrases in _ASKED_FOR.items() if phrases.within(question))
+
+
+def answer_name(kind: str, question: str) -> str:
+    """What it is called in the question's language."""
+    return main_language(question).questions.answer_names.get(kind, kind)
 
 
 def holds_answer(kind: str, text: str) -> bool:

@@ -28,7 +28,9 @@ _STEEP: Final = 3
 # A sentence that speaks of a word again says less than the first that speaks of it.
 _AGAIN: Final = 0.3
 # Of what the best sentence says, another must add this share to stand beside it.
-_ENOUGH: Final = 0.05
+_ENOUGH: Final = 0.08
+# A sentence that says this share of what the best one says may lead.
+_AS_MUCH: Final = 0.5
 _TO_SPARE: Final = 0.7
 # Of the words of a cut sentence, so many stand before the first that was asked for.
 _LEAD: Final = 0.25
@@ -82,28 +84,41 @@ class Wanted(NamedTuple):
 Words = str | Iterable[str] | Mapping[str, float] | Wanted
 
 
-def answering(text: str, words: Words, *, tokens: int) -> str:
+def answering(text: str, words: Words, *, tokens: int, related: bool = False, leading: bool = False) -> str:
     """The whole text where it fits, else the sentences that hold most of the question's words, in their order.
 
     `words` is the question as it was asked or read, or its tokens, or its tokens with their weights. What is left out
     shows as an ellipsis. A sentence is cut only where it alone is longer than the room, then around the words it holds.
+    `related` leaves out what has nothing to do with the question also where the whole would fit. `leading` begins with
+    the first sentence that says about as much as the best.
     """
     text = text.strip()
-    if len(text) <= tokens * _LONGEST_TOKEN and count_tokens(text) <= tokens:
+    fits = len(text) <= tokens * _LONGEST_TOKEN and count_tokens(text) <= tokens
+    if fits and not related and not leading:
         return text
     wanted = wanted_of(words)
     lines = [one_line(sentence) for sentence in sentences(text[:_SCANNED])]
     held = [wanted.held(line) for line in lines]
     worth = _rarity(held, wanted.weights())
-    chosen: list[int] = []
+    if leading:
+        values = [sum(worth[word] for word in own) for own in held]
+        most = max(values, default=0.0)
+        first = next((at for at, value in enumerate(values) if most and value >= most * _AS_MUCH), 0)
+        lines, held = lines[first:], held[first:]
+    if fits:
+        chosen = [at for at, own in enumerate(held) if own] if related else list(range(len(lines)))
+        whole = len(chosen) in (0, len(lines)) and not (leading and first)
+        return text if whole else _joined(lines, chosen or range(len(lines)))
+    chosen = []
     for at in _order(held, worth):
         if count_tokens(_joined(lines, [*chosen, at])) <= tokens:
             chosen.append(at)
         elif not chosen:
             return _cut(lines[at], worth, tokens)
-    # What follows may be the answer to what was just asked in the text; it comes only where there is room to spare.
+    # What follows a question in the text may be its answer; it comes only where there is room to spare.
     after = [*chosen, chosen[0] + 1]
-    if after[-1] < len(lines) and after[-1] not in chosen and count_tokens(_joined(lines, after)) <= tokens * _TO_SPARE:
+    asks = lines[chosen[0]].rstrip("\"'”’)").endswith(("?", "？")) and after[-1] < len(lines)
+    if asks and after[-1] not in chosen and count_tokens(_joined(lines, after)) <= tokens * _TO_SPARE:
         chosen = after
     return _joined(lines, chosen)
 

@@ -1,31 +1,67 @@
-"""Times that a question speaks of ("yesterday", "last March", "지난주", "최근 3개월"), as half-open spans of UTC days.
+"""Times that a text speaks of ("yesterday", "last March", "지난주", "최근 3개월"), as half-open spans of UTC days.
 
-A reference is understood against the asking time, at day granularity. A vague one gets a wide span: "3 weeks ago" is
-the week around that day. What cannot be understood is left out; nothing is guessed from a bare number.
+A reference of a question is understood against the asking time, at day granularity; one of a memory against the day on
+which it was made. A vague one gets a wide span: "3 weeks ago" is the week around that day. What cannot be understood is
+left out; nothing is guessed from a bare number. A time may also be told by what happened: "since the release".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Container, Mapping
 from datetime import date, timedelta
 from functools import cache
-from typing import Final, assert_never
+from operator import attrgetter
+from typing import Final, NamedTuple, assert_never
 
 from recallens.text.languages import PACKS, Phrases, alternatives, packs_for
 from recallens.text.languages.pack import TimeRule, TimeWords
 
 Span = tuple[date, date]
-Reference = tuple[str, date, date]
 
+
+class Reference(NamedTuple):
+    """As written, its first day, the day after its last, and whether it only means about then."""
+
+    text: str
+    start: date
+    end: date
+    vague: bool = False
+
+
+class EventPhrase(NamedTuple):
+    """What is said to have happened, as written and with the word that makes a time of it."""
+
+    text: str
+    event: str
+    since: bool
+
+
+class _Match(NamedTuple):
+    start: int
+    end: int
+    span: Span
+    vague: bool
+
+
+# How far from a time the words may stand that open its span: a whole text for each time would cost its square.
+_NEARBY: Final = 40
+_start: Final = attrgetter("start")
 _EPOCH: Final = date(1970, 1, 1)
 _DAY: Final = timedelta(days=1)
 _DAY_MS: Final = 86_400_000
 
+# A day without a year is the coming one if it is no farther ahead: of a question, which mostly asks for what has been,
+# and of a memory, where it is the nearest.
+UPCOMING: Final = timedelta(days=60)
+NEAREST: Final = timedelta(days=182)
+_SECOND_THIRD: Final = 11
 # Of every language: numbers alone.
 _ISO: Final = TimeRule(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?!\d)", "date")
 # One look that rules most questions out: every rule needs one of these.
 _SIGN: Final = Phrases.of(lambda pack: pack.times.sign, anywhere=r"[12][09](?<=19|20)\d\d")
+_EVENT_SIGN: Final = Phrases.of(lambda pack: pack.times.event_sign)
 _SINCE: Final = tuple(word for pack in PACKS for word in pack.times.since_within)
 
 
@@ -80,18 +116,30 @@ def period(today: date, unit: str, back: int) -> Span:
         case "month":
             first = months_after(today.replace(day=1), -back)
             return month(first.year, first.month)
+        case "quarter":
+            first = months_after(date(today.year, 3 * ((today.month - 1) // 3) + 1, 1), -3 * back)
+            return first, months_after(first, 3)
         case _:
             return part_of_year(today, 1, 12, today.year - back)
 
 
-def month_day(today: date, number: int, day_number: int, year_number: int | None) -> Span | None:
+def month_day(today: date, number: int, day_number: int, year_number: int | None, ahead: timedelta) -> Span | None:
+    """Without a year the latest such day, unless the next one is at most so far ahead."""
     try:
         named_day = date(year_number or today.year, number, day_number)
-        if year_number is None and named_day > today:
+        if year_number is None and named_day > today + ahead:
             named_day = named_day.replace(year=today.year - 1)
+        elif year_number is None and named_day.replace(year=today.year + 1) <= today + ahead:
+            named_day = named_day.replace(year=today.year + 1)
     except ValueError:
         return None
     return named_day, named_day + _DAY
+
+
+def third_of_month(today: date, number: int, first_day: int, year_number: int | None) -> Span:
+    first = month(year_number or (today.year if number <= today.month else today.year - 1), number)
+    start = first[0].replace(day=first_day)
+    return start, first[1] if first_day > _SECOND_THIRD else start + 10 * _DAY
 
 
 def part_of_year(today: date, first_month: int, length: int, year_number: int | None) -> Span:
@@ -103,25 +151,49 @@ def part_of_year(today: date, first_month: int, length: int, year_number: int | 
 
 
 def time_references(text: str, today: date) -> list[Reference]:
-    """Each reference as written, its first day, and the day after its last; in text order, none inside another."""
+    """In text order, none inside another; two that are the ends of one span are one."""
+    found = _found(text, today)
+    references: list[Reference] = []
+    at = 0
+    while at < len(found):
+        first, last = found[at], found[min(at + 1, len(found) - 1)]
+        if last is not first and first.span[0] < last.span[1] and _joined(text, first, last):
+            references.append(Reference(text[first.start : last.end].strip(), first.span[0], last.span[1]))
+            at += 2
+            continue
+        bounded = _bounded(text, first, today)
+        references.append(Reference(text[first.start : first.end].strip(), *bounded, first.vague))
+        at += 1
+    return references
+
+
+def _found(text: str, today: date, ahead: timedelta = UPCOMING, readings: Container[str] | None = None) -> list[_Match]:
+    """Those of these readings, or of every one."""
     if not _SIGN.within(text):
         return []
     rules = [(_ISO, TimeWords()), *((rule, pack.times) for pack in packs_for(text) for rule in pack.times.rules)]
-    taken: list[tuple[int, int]] = []
-    references: list[tuple[int, Reference]] = []
+    if readings is not None:
+        rules = [(rule, words) for rule, words in rules if rule.reading in readings]
+    found: list[_Match] = []
     for rule, words in rules:
         for match in _compiled(rule.pattern, words.around).finditer(text):
-            if any(match.start() < end and start < match.end() for start, end in taken):
+            at = bisect_left(found, match.end(), key=_start)  # none overlaps another: only the one before it can
+            if at and match.start() < found[at - 1].end:
                 continue
             try:
-                span = _understood(rule, match, today, words)
+                span = _understood(rule, match, today, words, ahead)
             except (ValueError, OverflowError):  # no such day, or a year that no calendar has
                 continue
-            if span is None:
-                continue
-            taken.append(match.span())
-            references.append((match.start(), (match.group().strip(), *_bounded(text, match, span, today))))
-    return [reference for _, reference in sorted(references, key=lambda pair: pair[0])]
+            if span is not None:
+                found.insert(at, _Match(*match.span(), span, rule.vague))
+    return found
+
+
+def _joined(text: str, first: _Match, last: _Match) -> bool:
+    """Whether the two are the first and the last day of one span: between 1 and 10 October."""
+    between = text[first.end : last.start]
+    opened = _bound("between").search(_before_it(text, first)) and _bound("joints").fullmatch(between)
+    return bool(opened or _bound("ranges").fullmatch(between))
 
 
 @cache  # compiling all rules takes 20 ms, and most questions speak of no time
@@ -129,14 +201,30 @@ def _compiled(pattern: str, around: tuple[str, str]) -> re.Pattern[str]:
     return re.compile(around[0] + pattern + around[1])
 
 
-def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWords) -> Span | None:
+def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWords, ahead: timedelta) -> Span | None:
     groups = {name: value.lower() for name, value in match.groupdict().items() if value}
     known_year = int(groups["year"]) if "year" in groups else None
     count = _number(groups["count"], words.numbers) if "count" in groups else rule.count
     unit = words.units.get(groups["unit"], groups["unit"]) if "unit" in groups else rule.unit
     match rule.reading:
+        case "date" if "month" not in groups:  # the latest such day
+            this_month = today.replace(day=int(groups["day"])) if int(groups["day"]) <= today.day else None
+            first = this_month or months_after(today.replace(day=1), -1).replace(day=int(groups["day"]))
+            return first, first + _DAY
         case "date":
-            return month_day(today, _number(groups["month"], words.months), int(groups["day"]), known_year)
+            month_number = _number(groups["month"], words.months)
+            span = month_day(today, month_number, int(groups["day"]), known_year, ahead)
+            if span is None or "until" not in groups:
+                return span
+            last = span[0].replace(day=int(groups["until"]))
+            return (span[0], last + _DAY) if last >= span[0] else span
+        case "part" if "month" not in groups:
+            then = months_after(today.replace(day=1), -rule.back)
+            return third_of_month(then, then.month, words.parts[groups["part"]], then.year)
+        case "part":
+            return third_of_month(
+                today, _number(groups["month"], words.months), words.parts[groups["part"]], known_year
+            )
         case "month":
             number = _number(groups["month"], words.months)
             if not 1 <= number <= 12:
@@ -155,6 +243,10 @@ def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWo
         case "weekend":
             monday, end = week(today - timedelta(weeks=rule.back))
             return monday + 5 * _DAY, end
+        case "weekday" if "week" in groups:
+            monday, _ = week(today - timedelta(weeks=words.weeks[groups["week"]]))
+            weekday = monday + words.weekdays.index(groups["weekday"]) * _DAY
+            return weekday, weekday + _DAY
         case "weekday":
             weekday = today - ((today.weekday() - words.weekdays.index(groups["weekday"])) % 7 or 7) * _DAY
             return weekday, weekday + _DAY
@@ -173,18 +265,82 @@ def _number(spelled: str, names: Mapping[str, int]) -> int:
     return int(spelled) if spelled.isdigit() else names[spelled]
 
 
-def _bounded(text: str, match: re.Match[str], span: Span, today: date) -> Span:
+def _bounded(text: str, match: _Match, today: date) -> Span:
     """The span, or everything since it or until it where the words around it say so."""
-    before, after = text[: match.start()], text[match.end() :]
-    opens = match.group().lower().startswith(_SINCE)
+    before, after, span = _before_it(text, match), text[match.end : match.end + _NEARBY], match.span
+    opens = text[match.start : match.end].lower().startswith(_SINCE)
     if opens or _bound("since_before").search(before) or _bound("since_after").match(after):
         return span[0], max(today + _DAY, span[1])
-    if _bound("until_before").search(before):
+    if _bound("until_before").search(before) or _bound("ended_after").match(after):
         return _EPOCH, span[0]
     return (_EPOCH, span[1]) if _bound("until_after").match(after) else span
 
 
+def _before_it(text: str, match: _Match) -> str:
+    return text[max(0, match.start - _NEARBY) : match.start]
+
+
 @cache
 def _bound(name: str) -> re.Pattern[str]:
-    """One of the four sorts of words that make a span open, in every language."""
+    """One of the sorts of words that make a span open, or a span of two, in every language."""
     return re.compile(alternatives(lambda pack: getattr(pack.times, name)), re.IGNORECASE)
+
+
+# ── a time that is told by what happened ──
+
+
+def event_phrase(text: str, today: date) -> EventPhrase | None:
+    """What a question about the past dates itself by. What one does before every release is no time."""
+    for pack in packs_for(text) if _EVENT_SIGN.within(text) else ():
+        words = pack.times
+        for pattern, since in ((words.since_event, True), (words.until_event, False)):
+            match = _event_pattern(pattern).search(text) if pattern else None
+            if match is None:
+                continue
+            rest = text[: match.start()] + text[match.end() :]
+            opens = match.start("event") + _DETERMINER
+            is_dated = any(time.start <= opens and match.start() < time.end for time in _found(text, today))
+            if not is_dated and re.search(words.past, rest.lower()) and not re.search(words.habit, rest.lower()):
+                return EventPhrase(match.group().strip(), match["event"].strip(), since)
+    return None
+
+
+# A date in the words of an event is no event if it opens them: the 5th.
+_DETERMINER: Final = 4
+
+
+@cache
+def _event_pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+# ── the days that a memory's text speaks of ──
+
+# How much of a text is read for days, and how many of them are kept, 16 bits each: what says when stands early on.
+TOLD_CHARACTERS: Final = 4_000
+DAYS_TOLD: Final = 4
+DAY_BITS: Final = 16
+# A whole month stands beyond every day that fits (2079), as its number since 1970.
+MONTHS_FROM: Final = 40_000
+_TOLD: Final = frozenset(("date", "month", "day", "ago", "weekday", "period"))
+
+
+def days_told(text: str, created: int) -> int:
+    """The first few days and whole months that a text names, as one number; the day on which it was made says nothing.
+
+    A day without a year is the nearest to that day: in January, 20 December was three weeks ago.
+    """
+    made = day_of(created)
+    numbers: dict[int, None] = {}
+    for match in _found(text[:TOLD_CHARACTERS], made, NEAREST, _TOLD):
+        start, end = match.span
+        if start == made:
+            continue
+        if end - start == _DAY:
+            numbers[(start - _EPOCH).days] = None
+        elif start.day == 1 and end == months_after(start, 1):
+            numbers[MONTHS_FROM + (start.year - 1970) * 12 + start.month - 1] = None
+    packed = 0
+    for place, number in enumerate([number for number in numbers if 0 < number < 1 << DAY_BITS][:DAYS_TOLD]):
+        packed |= number << (DAY_BITS * place)
+    return packed - (1 << 64) if packed >= 1 << 63 else packed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -12,21 +13,24 @@ from urllib.parse import parse_qsl
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from msgspec import Struct
+from msgspec import Struct, structs
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from recallens.errors import AccessError, InvalidInput, NotAllowed, NotFound, RecallensError, StoreBusy
 from recallens.http.requests import worked
+from recallens.model.ledger import Ledger
 from recallens.model.memory import Kind, Memory, Sector
+from recallens.model.state import Sight
 from recallens.model.terms import ordinal, plain
 from recallens.model.times import age, day, instant, moment, second
+from recallens.render.brief import warnings_of
 from recallens.render.formats import cited, counted, first_line, headline
 from recallens.render.formats import printable as visible
 from recallens.render.markup import to_html
 from recallens.render.records import marked
-from recallens.render.verdict import how_sure, marked_excerpt
+from recallens.render.verdict import highlighted, how_sure, marked_excerpt
 from recallens.text.scripts import LANGUAGE_OF, script_of
 from recallens.web.visit import Visit, from_here, visit_of
 
@@ -115,9 +119,28 @@ def _response(visit: Visit, shown: Shown) -> Response:
     if isinstance(shown, Response):
         return shown
     names = {"visit": visit, "link": visit.link, "params": visit.params(), "now": visit.engine.core.clock()}
-    text = templates().get_template(shown.template).render(**names, **shown.values)
+    values = shown.values if visit.caller.sees_withheld else gated(shown.values, visit.caller.sight)
+    text = templates().get_template(shown.template).render(**names, **values)
     headers = HEADERS | ({"Referrer-Policy": "same-origin"} if shown.sends else {})
     return HTMLResponse(text, shown.status, headers=headers)
+
+
+def gated(value: Any, sight: Sight) -> Any:
+    """What a page shows, with every memory in it as the caller may see it: the one gate of all pages."""
+    if isinstance(value, Memory):
+        reason = sight.withholds(value)
+        if reason is None:
+            return value
+        return structs.replace(sight.shown(value), title=f"{value.handle} (withheld: {reason})")
+    if isinstance(value, Mapping):
+        return {name: gated(each, sight) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(gated(each, sight) for each in value)
+    if isinstance(value, Struct) and not isinstance(value, Ledger):  # a ledger holds no text
+        fields = {name: (own := getattr(value, name), gated(own, sight)) for name in value.__struct_fields__}
+        changed = {name: after for name, (before, after) in fields.items() if after is not before and after != before}
+        return structs.replace(value, **changed) if changed else value
+    return value
 
 
 def _failed(visit: Visit, message: str, hint: str | None, status: int) -> Response:
@@ -139,7 +162,8 @@ def templates() -> Environment:
     environment.globals.update(asset=asset, kinds=tuple(map(str, Kind)), sectors=tuple(map(str, Sector)))
     environment.filters.update(
         age=age, cited=cited, counted=counted, day=day, first_line=first_line, headline=headline, instant=instant,
-        how_sure=how_sure, iso=second, lang=_lang, marked=marked,
+        how_sure=how_sure, warnings=warnings_of, handles=_handles, highlighted=_highlighted,
+        iso=second, lang=_lang, marked=marked,
         marked_excerpt=_marked_excerpt, rendered=_rendered, moment=moment, ordinal=ordinal, plain=plain,
         signed=lambda value: f"{value:+.4f}".replace("-", "−"),
         spaced=lambda name: name.replace("_", " ").replace("-", " ").replace(":", " · "),
@@ -154,6 +178,15 @@ def _finalized(value: object) -> object:
 
 def _marked_excerpt(memory: Memory, question: str) -> str:
     return marked_excerpt(memory, question).replace("`", "")  # the page shows code by its letters
+
+
+def _handles(text: str) -> list[tuple[str, bool]]:
+    """A sentence of ours in pieces, and whether each is the handle of a memory."""
+    return [(piece, place % 2 == 1) for place, piece in enumerate(re.split(r"\b(m\d+)\b", text))]
+
+
+def _highlighted(text: str, question: str) -> str:
+    return highlighted(text, question).replace("`", "")
 
 
 def _rendered(memory: Memory) -> Markup:

@@ -51,7 +51,7 @@ def _page(visit: Visit, name: str, *, grades: Mapping[str, int] = {}, problem: s
     kept: Mapping[str, int] = {}
     if visit.query:
         question = visit.question()
-        options: dict[str, Any] = {"limit": RATED, **question.options(engine.core.clock())}
+        options: dict[str, Any] = {"limit": RATED, **visit.options(question)}
         rows = engine.recall(engine.recalls.query(question.query, **options, namespace=namespace)).results
         before = rated_questions(engine, name, namespace=namespace)
         kept = next((rated.grades for rated in before if rated.query == visit.query), {})

@@ -14,7 +14,7 @@ from recallens.model.query import DEFAULT_BUDGET, Query, json_name
 from recallens.model.snapshot import Snapshot, XrayResult
 from recallens.model.terms import WEIGHABLE
 from recallens.model.times import instant
-from recallens.operations import OPERATIONS, perform
+from recallens.operations import OPERATIONS, Right, perform
 from recallens.recall.presets import PRESETS
 from recallens.render import DEFAULT_FORMAT, FORMATS
 from recallens.render.brief import names_in, verdict_lines
@@ -40,7 +40,7 @@ def fresh(visit: Visit) -> ShownPage:
         return show("ask.html", title="X-ray", about=ABOUT_XRAY, action="/xray")
     visit.captured()
     engine, question = visit.engine, visit.question()
-    options = question.options(engine.core.clock())
+    options = visit.options(question)
     ledger = engine.recalls.ledger(engine.recalls.question(question.query, **options, namespace=visit.namespace))
     return _xray(visit, ledger, explain(ledger), recorded=False)
 
@@ -122,12 +122,13 @@ def why_not(visit: Visit) -> ShownPage:
     if not visit.query:
         return show("ask.html", title="Why not this one?", about=ABOUT_WHY_NOT, action="/why-not")
     engine, question = visit.engine, visit.question()
-    options = question.options(engine.core.clock())
+    options = visit.options(question)
     wanted = visit.given.get("memory", "").strip()
     if not wanted:
         return _picker(visit, engine.xray(question.query, **options, namespace=visit.namespace))
     memory = engine.get(wanted, namespace=visit.namespace)
-    why = engine.why_not(memory.id, question.query, **options, namespace=visit.namespace)
+    sight = visit.caller.sight
+    why = engine.why_not(memory.id, question.query, **options, sight=sight, namespace=visit.namespace)
     kept_out = why if isinstance(why, KeptOut) else None
     return show(
         "why_not.html", memory=memory, kept_out=kept_out,
@@ -163,7 +164,8 @@ def _offered(visit: Visit, looked: str) -> list[Memory]:
     engine, namespace = visit.engine, visit.namespace
     if not looked:
         return list(engine.memories.browse(Listing(statuses=ASKABLE, limit=4 * OFFERED), namespace=namespace).memories)
-    query = engine.recalls.query(looked, limit=OFFERED, include_superseded=True, namespace=namespace)
+    held = visit.may(Right.READ).held()
+    query = engine.recalls.query(looked, limit=OFFERED, include_superseded=True, scopes=held, namespace=namespace)
     return [result.memory for result in engine.recall(query).results]
 
 
@@ -214,7 +216,7 @@ def sandbox(visit: Visit) -> ShownPage:
     if not visit.query:
         return show("ask.html", title="Sandbox", about=ABOUT_SANDBOX, action="/sandbox")
     question, trial = visit.question(), tried(visit)
-    weights = question.options(visit.engine.core.clock())["weights"]
+    weights = visit.options(question)["weights"]
     # The parts that this question's scores are made of.
     weighable = [name for name in Walk(trial.before).terms if name in WEIGHABLE]
     dials = {name: weights.get(name, 1.0) for name in ordered(weighable)}
@@ -234,8 +236,8 @@ def ranking(visit: Visit) -> ShownPage:
 def tried(visit: Visit) -> Trial:
     """Both are asked at the same moment, so that nothing but the settings differs."""
     engine, question, now = visit.engine, visit.question(), visit.engine.core.clock()
-    options, shared = question.options(now), {"now": now, "namespace": visit.namespace}
-    moments = {name: options[name] for name in ("now", "as_of") if name in options}
+    options, shared = visit.options(question), {"now": now, "namespace": visit.namespace}
+    moments = {name: options[name] for name in ("now", "as_of", "scopes") if name in options}
     plain, query = (engine.recalls.question(question.query, **(shared | asked)) for asked in (moments, options))
     before, after = engine.recalls.ledger(plain), engine.recalls.ledger(query)
     old, new = explain(before), explain(after)

@@ -13,6 +13,7 @@ from recallens.model.recall import SearchResult
 from recallens.model.snapshot import Snapshot, XrayResult, snapshot_id
 from recallens.model.terms import shown_parts
 from recallens.render.records import certificate_of
+from recallens.render.times import time_line, time_of
 from recallens.render.verdict import verdict_of
 from recallens.store.records import Listing
 from recallens.web.page import ShownPage, show
@@ -31,7 +32,7 @@ def search(visit: Visit) -> ShownPage:
         return _start(visit)
     engine, question = visit.engine, visit.question()
     who: dict[str, Any] = {"namespace": visit.namespace, "record": visit.records, "owner": visit.caller.owner}
-    recall = engine.search(question.query, **question.options(engine.core.clock()), certify=True, **who)
+    recall = engine.search(question.query, **visit.options(question), certify=True, **who)
     snapshot = engine.recalls.snapshot_of(recall)
     results = {result.memory.id: result for result in recall.results}
     memories = {id: result.memory for id, result in results.items()}
@@ -39,7 +40,7 @@ def search(visit: Visit) -> ShownPage:
     return show(
         "results.html", recall=recall, snapshot=snapshot, verdict=verdict_of(recall), rows=rows,
         recorded=snapshot_id(recall.ledger) if recall.recorded else None,
-        certificate=certificate_of(recall.ledger),
+        certificate=certificate_of(recall.ledger), asked_time=time_line(time_of(recall.ledger)),
         filters=[trace for trace in snapshot.filters if trace.admitted < trace.considered],
     )  # fmt: skip
 

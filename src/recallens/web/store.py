@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 
+from msgspec import structs
+
 from recallens.engine.maintenance import RECALL_DAYS
 from recallens.engine.vaults import FILES_A_PAGE
 from recallens.model.memory import Memory, Relation, RelationType, Status, Zone
@@ -22,11 +24,13 @@ _WARNINGS = {
     Status.SUPERSEDED: "Something newer replaced it.",
     **{own: f"It is {own} and is not recalled." for own in (Status.REJECTED, Status.ARCHIVED, Status.FORGOTTEN)},
 }
+_REVIEWS = {"draft": "a draft", "rejected": "rejected"}
 
 
 def memory(visit: Visit) -> ShownPage:
     engine, namespace = visit.engine, visit.namespace
     memory = engine.get(visit.named["id"], namespace=namespace)
+    hidden = visit.caller.sight.withholds(memory) is not None
     relations = engine.memories.relations(memory.id, namespace=namespace)
     others = engine.memories.many((_far(relation, memory) for relation in relations), namespace=namespace)
     chain = engine.memories.lineage(memory.id, namespace=namespace)
@@ -40,8 +44,8 @@ def memory(visit: Visit) -> ShownPage:
             if relation.type is not RelationType.SUPERSEDES and _far(relation, memory) in others
         ],
         chain=chain if len(chain) > 1 else (),
-        context=engine.sessions.context(memory.id, namespace=namespace),
-        check=engine.maintenance.citations.last_check(memory.id, namespace=namespace),
+        context=None if hidden else engine.sessions.context(memory.id, namespace=namespace),
+        check=None if hidden else engine.maintenance.citations.last_check(memory.id, namespace=namespace),
         warnings=warnings(memory),
     )
 
@@ -51,6 +55,7 @@ def warnings(memory: Memory) -> list[str]:
     untrusted = memory.zone is Zone.QUARANTINE and memory.status is not Status.QUARANTINED
     sentences = (
         _WARNINGS.get(memory.status),
+        f"The note says that it is {_REVIEWS[memory.review]}: look at it first." if memory.review else None,
         "It came from an untrusted source and stays in quarantine until someone approves it." if untrusted else None,
         None if memory.citations else "It cites nothing: take it as a hypothesis.",
     )
@@ -92,6 +97,11 @@ def vault(visit: Visit) -> ShownPage:
         return show("vault.html", vaults=vaults, counts=counts, page=None)
     at = visit.whole("page", 1, MOST_PAGES)
     page = engine.vaults.files(chosen, like=like, offset=(at - 1) * FILES_A_PAGE, namespace=namespace)
+    known = engine.memories.many((part.id for filed in page.files for part in filed.sections), namespace=namespace)
+    hidden = {id for id, memory in known.items() if visit.caller.sight.withholds(memory) is not None}
+    if hidden:
+        files = (structs.replace(f, sections=tuple(p for p in f.sections if p.id not in hidden)) for f in page.files)
+        page = structs.replace(page, files=tuple(files))
     return show(
         "vault.html", vaults=vaults, counts=counts, page=page, like=like, at=at,
         pages=max(1, -(-page.total // FILES_A_PAGE)),

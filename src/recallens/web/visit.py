@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from msgspec import Struct
@@ -88,6 +89,10 @@ class Visit(Struct, frozen=True):
     def question(self) -> Question:
         """Checked as on every surface; a wrong value is an error that lists the right ones."""
         return checked(Question, self.arguments())
+
+    def options(self, question: Question) -> dict[str, Any]:
+        """As the engine takes them, asked from the contexts that the caller holds."""
+        return self.may(Right.READ).options(question, self.engine.core.clock())
 
     def _weights(self) -> Iterator[tuple[str, float]]:
         for name, value in self.given.items():

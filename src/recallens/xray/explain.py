@@ -64,6 +64,7 @@ def explain(ledger: Ledger, *, audit: Mapping[str, str] | None = None, trace_id:
         silence=None if len(walk.pool.ranked()) else _note(walk, "silence"),
         widening=walk.widening,
         names=_names(walk),
+        time=_note(walk, "time"),
     )
 
 
@@ -73,6 +74,7 @@ def _results(walk: Walk, audit: Mapping[str, str]) -> tuple[XrayResult, ...]:
     sources, conflicts = (_rows(walk, name) for name in ("sources", "conflicts"))
     graph: Rows = (_note(walk, "graph") or {}).get("paths", {})
     items: Rows = (_note(walk, "budget") or {}).get("items", {})
+    reasons: Mapping[str, str] = (_note(walk, "timeReasons") or {}).get("rows", {})
     results = []
     ranked = pool.ranked()
     proposers, parts, scores = pool.proposers(ranked), walk.ledger.parts_of(ranked), pool.score[ranked].tolist()
@@ -110,6 +112,8 @@ def _results(walk: Walk, audit: Mapping[str, str]) -> tuple[XrayResult, ...]:
                 rawScores={name: raw[name][rank - 1] for name in raw if raw[name][rank - 1] == raw[name][rank - 1]},
                 relevance=walk.relevance(position),
                 relevanceParts=walk.relevance_parts(position),
+                state=_tuple(named.get("state")),
+                timeReason=reasons.get(memory),
             )
         )
     return tuple(results)

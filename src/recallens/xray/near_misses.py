@@ -51,21 +51,22 @@ def near_misses(walk: Walk) -> tuple[NearMiss, ...]:
         id = pool.ids[position].decode()
         name, (filter, words) = names.get(id, {}), kept_out
         miss = missed(walk, position, filter, words, name.get("facts", {}))
+        withheld = bool(name) and "title" not in name  # how well it fits would tell what it says
         misses.append(
             NearMiss(
                 memoryId=id,
                 path=name.get("path") or id,
                 title=name.get("title") or id,
                 keptOutBy=filter,
-                score=float(pool.score[position]),
+                score=None if withheld else float(pool.score[position]),
                 reason=miss.reason or None,
                 margin=miss.margin,
                 unit=miss.unit,
                 handle=name.get("handle"),
-                relevance=walk.relevance(position),
+                relevance=None if withheld else walk.relevance(position),
             )
         )
-    return tuple(misses)
+    return tuple(sorted(misses, key=lambda miss: miss.score is None))
 
 
 def missed(walk: Walk, position: int, filter: str, words: str, facts: Facts) -> Shortfall:

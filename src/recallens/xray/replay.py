@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +18,7 @@ from recallens.xray.ladder import query_from_record
 
 __all__ = ["Difference", "Replayed", "compare_live", "replay"]
 
+CUT = "relevance-cut"
 # Sums of the same terms in the same order are equal to the bit; a record that passed through decimals is, to this.
 _TOLERANCE = 1e-9
 
@@ -45,11 +47,15 @@ def replay(ledger: Ledger, *, digest: str | None = None) -> Replayed:
     found = ledger.digest()
     if digest is not None and digest != found:
         raise ValueError(f"the ledger was altered: its digest is {found}, the stored one is {digest}")
-    pool = Pool()
+    pool, asked_for = Pool(), None  # ledgers of before the cut said what else it lets through are not held to it
     for at, entry in enumerate(ledger.entries):
         _check(pool, entry, at)
+        if isinstance(entry.verdict, Note) and entry.verdict.name == CUT and "askedFor" in entry.verdict.data:
+            asked_for = entry.verdict.data
         if isinstance(entry.verdict, Pick):
             _check_order(pool, entry, entry.verdict, at)
+            if entry.verdict.name == CUT and asked_for is not None:
+                _check_cut(pool, entry, entry.verdict, asked_for, at)
         pool = pool.apply(entry.verdict)
     order = pool.ranked()
     return Replayed(
@@ -115,6 +121,16 @@ def _check_chosen(pool: Pool, entry: Entry, pick: Pick, at: int) -> None:
         raise _altered(at, entry, "chooses a row twice, or without its cost")
     if any(not 0 <= row < len(pool) or not pool.live[row] for row in chosen):
         raise _altered(at, entry, "chooses a row that was not there to choose")
+
+
+def _check_cut(pool: Pool, entry: Entry, pick: Pick, asked_for: Mapping[str, Any], at: int) -> None:
+    """Kept is what is likely enough beside the best one, or was asked for, or explains such a row; all else is cut."""
+    likely = np.zeros(len(pool), dtype=np.bool_) if pool.relevance is None else pool.relevance >= pool.floor()
+    for view in asked_for["askedFor"]:
+        likely |= pool.proposed_by(view)
+    likely |= np.isin(pool.ids, [id.encode() for id in asked_for.get("beside", ())])
+    if set(pick.chosen.tolist()) != set(np.flatnonzero(likely & pool.live).tolist()):
+        raise _altered(at, entry, "does not cut where the relevance says")
 
 
 def _check_order(pool: Pool, entry: Entry, pick: Pick, at: int) -> None:

@@ -12,6 +12,7 @@ from recallens.model.query import Documents, Query
 from recallens.model.salience import DAY_MS
 from recallens.model.terms import ordinal
 from recallens.model.times import day
+from recallens.model.verdict import Found
 from recallens.xray.counterfactual import (
     QueryChange,
     Rerun,
@@ -84,6 +85,7 @@ class KeptOut(Statement, frozen=True, tag_field="outcome", tag="kept-out", renam
     """
 
     memory_id: str
+    handle: str | None
     stage: str
     dropped_by: Blocker
     blockers: tuple[Blocker, ...]
@@ -127,6 +129,7 @@ def why_not(memory_id: str, query: Query, rerun: Rerun, *, memory: Memory | None
     found = _blockers(query, walk, fate, memory, short)
     return KeptOut(
         memory_id=memory_id,
+        handle=None if memory is None else memory.handle,
         stage=found[0].stage,
         dropped_by=found[0],
         blockers=found,
@@ -174,6 +177,9 @@ def _unproposed(walk: Walk, fate: Fate) -> Blocker:
     if best is not None:
         view, at = best
         where = f"its best place is {ordinal(at['rank'])}, in the {view} view, which was asked for {at['depth']}"
+    views = [entry.verdict for entry in walk.ledger.entries if isinstance(entry.verdict, Found)]
+    for view, error in {found.view: found.error for found in views if found.error}.items():
+        where += f"; the {view} view could not be asked ({error})"
     stage = next((one.stage for one in fate.rejections if one.name == NOT_PROPOSED), "gather")
     return Blocker(NOT_PROPOSED, stage, f"no view proposed it: {where}")
 

@@ -10,6 +10,7 @@ from recallens.cli.screen import counted, moment, say
 from recallens.errors import StoreError
 
 if TYPE_CHECKING:
+    from recallens.model.audit import Token
     from recallens.operations import Answer
 
 _NEXT = "The log was changed by something other than Recallens. Keep this file, and compare it with a backup."
@@ -29,6 +30,8 @@ def token() -> None:
               help="A namespace that it opens; repeat it for several.")  # fmt: skip
 @click.option("--right", type=TEXT, default="read", metavar="RIGHT", help="read or write (read); write includes read.")
 @click.option("--name", metavar="NAME", type=TEXT, help="What to call it.")
+@click.option("--scope", "scopes", metavar="WORD", type=TEXT, multiple=True,
+              help="A context that its caller holds: what is remembered for it is shown.")  # fmt: skip
 @click.option("--expires", metavar="WHEN", type=TEXT, help="When it ends: 2027-01-31, or 30d for in thirty days.")
 @shared_but_namespace
 def create(given: Given, /, **attributes: object) -> None:
@@ -42,9 +45,14 @@ def create(given: Given, /, **attributes: object) -> None:
     def printed(answer: Answer) -> None:
         made = answer.value
         click.echo(answer.record["token"])
-        given.note(f"{made.id}: may {made.right} {', '.join(made.namespaces)}. The text is not shown again.")
+        granted = f"may {made.right} {', '.join(made.namespaces)}{_held(made)}"
+        given.note(f"{made.id}: {granted}. The text is not shown again.")
 
     given.perform("create_token", attributes, printed, create=True)
+
+
+def _held(token: Token) -> str:
+    return f" and holds {', '.join(token.scopes)}" if token.scopes else ""
 
 
 @token.command("list")
@@ -57,7 +65,7 @@ def list_tokens(given: Given) -> None:
         for one in answer.value:
             state = "in force" if one.live(now) else "revoked" if one.revoked is not None else "expired"
             until = "" if one.expires is None else f", until {moment(one.expires)}"
-            say(f"{one.id}  {one.name}\n   {one.right} {', '.join(one.namespaces)}, {state}{until}")
+            say(f"{one.id}  {one.name}\n   {one.right} {', '.join(one.namespaces)}{_held(one)}, {state}{until}")
         if not answer.value:
             click.echo("no tokens: `recallens serve` answers this machine alone")
 

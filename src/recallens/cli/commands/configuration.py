@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -128,3 +129,29 @@ def show(given: Given) -> None:
         line = Text.assemble((name, "bold"), f" = {visible(told)}", (visible(f"  ({setting['from']})"), "dim"))
         console.print(line, soft_wrap=True)
         console.print(Text(f"    {setting['about']}", style="dim"), soft_wrap=True)
+
+
+@click.command()
+@click.argument("place", type=click.Path(path_type=Path), default=".")
+@click.option("--undo", is_flag=True, help="Take the trust back.")
+@shared
+def trust(given: Given, place: Path, undo: bool) -> None:
+    """Let the project file PLACE (or that of the folder PLACE) set what names a place, a key or an encoder.
+
+    It is trusted as it stands: once its text changes, it has to be trusted again.
+    """
+    from recallens import project_file
+    from recallens.config import trusted_files
+
+    path = (place / project_file.NAME if place.is_dir() else place).resolve()
+    if undo:
+        had = project_file.distrust(path, trusted_files())
+        record, line = {"distrusted": str(path) if had else None}, f"no longer trusted: {path}"
+        line = line if had else f"{path} was not trusted"
+    else:
+        text = project_file.trust(path, trusted_files())
+        record, line = {"trusted": str(path)}, f"trusted as it stands: {path}\n{text.strip()}"
+    if given.json:
+        given.emit(record)
+    else:
+        say(visible(line))

@@ -63,6 +63,7 @@ def serve(
     logging.basicConfig(level=logging.INFO if access_log else logging.WARNING, format="%(levelname)s %(message)s")
     limits = Limits(deadline=deadline) if threads is None else Limits(deadline=deadline, threads=threads)
     with given.engine(create=True) as engine:
+        engine.core.folder = None  # whoever asks over HTTP works elsewhere
         refuse_open_doors(engine, host)
         with listening(host, port) as listener:
             address = address_of(listener, host)
@@ -146,6 +147,7 @@ def _serve_http(given: Given, tools: tuple[Tool, ...], host: str, port: int) -> 
     from recallens.server import address_of, listening, refuse_open_doors, run
 
     with given.engine(create=True) as engine:
+        engine.core.folder = None  # whoever asks over HTTP works elsewhere
         refuse_open_doors(engine, host)
         with listening(host, port) as listener:
             address = address_of(listener, host) + PATH

@@ -9,6 +9,7 @@ from recallens.cli.commands.search import warn_of_failures
 from recallens.cli.files import changed_files
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, OneOf, Size, listed, no_record, project_asked, shared
+from recallens.cli.question import flag
 from recallens.errors import InvalidInput
 from recallens.model.query import DEFAULT_TOKENS
 
@@ -36,6 +37,7 @@ class ContextFormat(StrEnum):
               )  # fmt: skip
 @click.option("--hierarchical", is_flag=True, help="Prefer what is as abstract as the question.")
 @click.option("--blend", type=float, metavar="0..1", help="What meaning weighs beside the words (0.5).")
+@flag("chunk_level")
 @project_asked
 @click.option("--session", metavar="ID", type=TEXT, help="The session that asks.")
 @click.option("--preset", metavar="NAME", type=TEXT, help="The ranking (fusion).")
@@ -71,7 +73,7 @@ def retrieve(given: Given, /, query: tuple[str, ...], log: bool, no_record: bool
 @project_asked
 @click.option("--session", metavar="ID", type=TEXT, help="The session that asks.")
 @click.option("--scope", "scopes", metavar="SCOPE", type=TEXT, multiple=True,
-              help="A context that the caller holds; repeat it for several.")  # fmt: skip
+              help="A context to ask from; repeat it for several.")  # fmt: skip
 @click.option("--format", "form", type=OneOf(ContextFormat, "format"),
               help=f"One of {listed(ContextFormat)}; --json is json.")  # fmt: skip
 @click.option("--no-record", is_flag=True, help="Do not record what was delivered.")

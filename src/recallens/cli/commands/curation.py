@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -8,7 +9,8 @@ import click
 from recallens.cli.files import words
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, OneOf, listed, several_ids, shared
-from recallens.cli.screen import counted
+from recallens.cli.screen import counted, say
+from recallens.errors import InvalidInput
 from recallens.model.memory import RelationType
 
 if TYPE_CHECKING:
@@ -31,9 +33,9 @@ def edit(given: Given, id: str, text: tuple[str, ...]) -> None:
     def printed(answer: Answer) -> None:
         record = answer.record
         if record["changed"]:
-            click.echo(f"remembered {record['id']}, which supersedes {record['supersedes']}")
+            say(f"remembered {record['id']}, which supersedes {record['supersedes']}")
         else:
-            click.echo(f"unchanged {record['id']}")
+            say(f"unchanged {record['id']}")
 
     with given.engine() as engine:
         old = engine.get(id)
@@ -57,7 +59,7 @@ def supersede(given: Given, old: str, new: str) -> None:
     """Say that the memory NEW replaces OLD. Searches leave OLD out from now on; it stays as history."""
     given.perform(
         "supersede", {"old": old, "new": new},
-        lambda answer: click.echo(f"{answer.record['new']} supersedes {answer.record['old']}"),
+        lambda answer: say(f"{answer.record['new']} supersedes {answer.record['old']}"),
     )  # fmt: skip
 
 
@@ -71,7 +73,7 @@ def relate(given: Given, source: str, target: str, type: RelationType, confidenc
     arguments = {"source": source, "target": target, "relation": type, "confidence": confidence}
     given.perform(
         "link_memories", arguments,
-        lambda answer: click.echo(f"{answer.record['source']} {type} {answer.record['target']}"),
+        lambda answer: say(f"{answer.record['source']} {type} {answer.record['target']}"),
     )  # fmt: skip
 
 
@@ -100,7 +102,7 @@ def deemphasise(given: Given, ids: tuple[str, ...]) -> None:
 
     def printed(answer: Answer) -> None:
         for one in answer.record["deemphasised"]:
-            click.echo(f"deemphasised {one['id']}: its salience starts at {one['baseSalience']:.2f}")
+            say(f"deemphasised {one['id']}: its salience starts at {one['baseSalience']:.2f}")
 
     given.perform("deemphasise_memories", {"ids": ids}, printed)
 
@@ -114,30 +116,52 @@ def forget(given: Given, ids: tuple[str, ...], hard: bool, yes: bool) -> None:
     """Hide memories from every search. `recallens restore` brings them back, unless --hard deleted them."""
     with given.engine() as engine:
         # Every id is looked up first, so that a wrong one changes nothing.
-        memories = tuple(dict.fromkeys(engine.get(id).id for id in ids))
+        memories = {memory.id: memory.handle for memory in map(engine.get, ids)}
         if hard and not given.agreed(f"deleting {counted(len(memories), 'memory', 'memories')} for good", yes=yes):
             return
-        answer = given.answer(engine, "forget_memories", {"ids": memories, "hard": hard})
+        answer = given.answer(engine, "forget_memories", {"ids": tuple(memories), "hard": hard})
     word = "deleted" if hard else "forgot"
-    given.tell(answer, lambda answer: click.echo("\n".join(f"{word} {id}" for id in memories)))
+    given.tell(answer, lambda answer: say("\n".join(f"{word} {handle}" for handle in memories.values())))
 
 
 @click.command()
-@several_ids
+@click.argument("ids", nargs=-1, type=TEXT, metavar="IDS...")
+@click.option("--from", "backup", metavar="BACKUP", type=click.Path(path_type=Path), help="Put a whole backup back.")
 @shared
-def restore(given: Given, ids: tuple[str, ...]) -> None:
-    """Bring back what was forgotten."""
+def restore(given: Given, ids: tuple[str, ...], backup: Path | None) -> None:
+    """Bring back the memories IDS that were forgotten, or with --from the whole store as it was in BACKUP.
+
+    The store that a backup replaces is kept beside it under another name.
+    """
+    if backup is not None:
+        _restore_store(given, ids, backup)
+        return
+    if not ids:
+        raise InvalidInput("nothing to restore", hint="Name memories, or a backup with --from BACKUP.")
 
     def printed(answer: Answer) -> None:
         for one in answer.record["restored"]:
-            click.echo(f"restored {one['id']}, which is {one['status']}")
+            say(f"restored {one['id']}, which is {one['status']}")
 
     given.perform("restore_memories", {"ids": ids}, printed)
 
 
+def _restore_store(given: Given, ids: tuple[str, ...], backup: Path) -> None:
+    from recallens.store.sqlite.connection import restore as put_back
+
+    if ids:
+        raise InvalidInput("a backup is restored whole", hint="Give either memories or --from BACKUP.")
+    store = Path(given.settings().store)
+    kept = put_back(store, backup.expanduser())
+    if given.json:
+        given.emit({"store": str(store), "backup": str(backup), "kept": kept and str(kept)})
+        return
+    say(f"restored {store} from {backup}" + (f"; what was there is kept as {kept}" if kept else ""))
+
+
 def print_changes(word: str, answer: Answer) -> None:
     """What was done, with the id of each memory that the record lists under that word."""
-    click.echo("\n".join(f"{word} {id}" for id in answer.record[word]))
+    say("\n".join(f"{word} {id}" for id in answer.record[word]))
 
 
 # ── review ──

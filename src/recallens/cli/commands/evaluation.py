@@ -26,7 +26,16 @@ if TYPE_CHECKING:
     from recallens.evaluate.runs import Run
 
 _ALL = ""
-SWEPT = ("preset", "alpha", "beta", "graph_floor", "mode", *(f"weight:{name}" for name in WEIGHABLE))
+SWEPT = (
+    "preset",
+    "alpha",
+    "beta",
+    "blend",
+    "chunk_level",
+    "graph_floor",
+    "mode",
+    *(f"weight:{name}" for name in WEIGHABLE),
+)
 MOST_VARIANTS = 200
 
 
@@ -42,7 +51,7 @@ MOST_VARIANTS = 200
 )  # fmt: skip
 @click.option(
     "--sweep", "sweeps", metavar="NAME=V,V", type=TEXT, multiple=True,
-    help="A row for each value of alpha, beta, weight:bm25 …; repeat it for combinations.",
+    help="A row for each value of alpha, blend, chunk_level, weight:bm25 …; repeat it for combinations.",
 )  # fmt: skip
 @click.option(
     "--limit-queries", metavar="N", type=Size("limit-queries", "questions", 100),
@@ -136,7 +145,9 @@ def _measure_golden(
 
     floors = [comparison.parse_floor(text, list(metrics.GOLDEN)) for text in least]
     swept = any(sweep.startswith("preset=") for sweep in sweeps)
-    rankings = variants(presets or (() if swept else (given.settings().preset,)), sweeps)
+    # Only `fusion` blends, so that is what a sweep of the blend is about.
+    usual = "fusion" if any(sweep.startswith("blend=") for sweep in sweeps) else given.settings().preset
+    rankings = variants(presets or (() if swept else (usual,)), sweeps)
     sets = read_golden_sets([Path(file).expanduser() for file in files])
     runs: list[Run] = []
     missed: list[list[Miss]] = []
@@ -231,6 +242,10 @@ def _options(written: Mapping[str, str]) -> dict[str, Any]:
             weights[term] = factor
         elif name == "mode":
             options[name] = option(Mode, value, "mode")
+        elif name == "chunk_level":
+            if value not in ("true", "false"):
+                raise InvalidInput(f"chunk_level must be true or false, not {value!r}")
+            options[name] = value == "true"
         else:
             try:
                 options[name] = unit_interval(name, float(value))

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recallens.cli.commands.search import Shown
 from recallens.cli.files import target, write
 from recallens.cli.given import Given
 from recallens.cli.options import FORMAT, TEXT, shared
@@ -57,7 +58,8 @@ def xray(
         if not engine.core.settings.capture:
             show(given, unseen(format), page)
             return
-        answer = given.run(engine, "recall_xray", arguments, trace_id=trace_id)
+        shown = Shown(given, why=None, verbose=False)
+        answer = given.run(engine, "recall_xray", arguments, trace_id=trace_id, deliver=shown.text)
     snapshot, decisions = answer.value
     text = written(snapshot, format, by_term(decisions)) if sensitivity else answer.text.removesuffix("\n")
     if record is not None:

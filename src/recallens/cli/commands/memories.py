@@ -11,6 +11,7 @@ from recallens.cli.printers import attributes, facts, table
 from recallens.cli.screen import counted, day, first_line, moment, say, screen, visible
 from recallens.errors import InvalidInput
 from recallens.ingest.validate import option
+from recallens.model.context import TIMELINE_BUDGET
 from recallens.model.memory import Kind, Memory, Relation, Sector, Status, Tier
 from recallens.render.formats import cited, headline
 
@@ -46,7 +47,7 @@ def _print_memory(given: Given, answer: Answer, others: dict[str, Memory]) -> No
     console = screen(given)
     if memory.title:
         console.print(Text(visible(memory.title), style="bold"))
-    console.print(Text(memory.id, style="cyan"))
+    console.print(Text.assemble((memory.handle, "cyan"), (f" {memory.id}", "dim")))
     # Into a file or a pipe the text goes as it is; only a terminal needs it wrapped.
     console.print()
     if console.is_terminal:
@@ -55,7 +56,7 @@ def _print_memory(given: Given, answer: Answer, others: dict[str, Memory]) -> No
         say(memory.content)
     console.print()
     if after := parts["successor"]:
-        console.print(Text(f"superseded by {after.id}: {first_line(headline(after), 120)}\n", style="yellow"))
+        console.print(Text(f"superseded by {after.handle}: {first_line(headline(after), 120)}\n", style="yellow"))
     rows = attributes(memory, parts["salience"])
     if uplift := parts["uplift"]:
         told = f"{uplift.value:+.2f} over {counted(uplift.tasks, 'task')} (confidence {uplift.confidence:.2f})"
@@ -81,7 +82,7 @@ def _related(relation: Relation, memory: Memory, others: dict[str, Memory]) -> s
     outward = relation.source == memory.id
     other = others[relation.target if outward else relation.source]
     arrow = f"{relation.type} →" if outward else f"← {relation.type}"
-    return f"{arrow} {other.id} {first_line(headline(other), 60)}"
+    return f"{arrow} {other.handle} {first_line(headline(other), 60)}"
 
 
 @click.command()
@@ -137,26 +138,35 @@ def list_memories(given: Given, /, statuses: tuple[str, ...], page: int, limit: 
 @click.option("--after", type=int, metavar="N", help=f"How many after it ({DEPTH}).")
 @click.option("--window", type=float, metavar="DAYS", help="What came within so many days, as an agent reads it.")
 @click.option("--limit", type=int, metavar="N", help=f"With --window: how many a side ({A_SIDE}).")
+@click.option("--tokens", type=int, metavar="N", help=f"With --window: at most so many tokens ({TIMELINE_BUDGET:,}).")
 @shared
 def timeline(
-    given: Given, id: str, before: int | None, after: int | None, window: float | None, limit: int | None
-) -> None:
+    given: Given, id: str, before: int | None, after: int | None, window: float | None, limit: int | None,
+    tokens: int | None,
+) -> None:  # fmt: skip
     """What came before and after a memory in its project, and in which sessions."""
     if window is not None:
         if before is not None or after is not None:
             raise InvalidInput("--before and --after do not go with --window", hint="Use --limit N for each side.")
-        arguments = {"observation_id": id, "window": window, "limit": A_SIDE if limit is None else limit}
+        arguments = {
+            "observation_id": id, "window": window, "limit": A_SIDE if limit is None else limit,
+            "tokens": TIMELINE_BUDGET if tokens is None else tokens,
+        }  # fmt: skip
         given.print_layer("get_timeline", arguments)
         return
-    if limit is not None:
-        raise InvalidInput("--limit goes with --window", hint="Use --before N and --after N, or add --window DAYS.")
+    if limit is not None or tokens is not None:
+        raise InvalidInput(
+            f"{'--limit' if limit is not None else '--tokens'} goes with --window",
+            hint="Use --before N and --after N, or add --window DAYS.",
+        )
     sides = {"before": DEPTH if before is None else before, "after": DEPTH if after is None else after}
     given.perform("timeline", {"id": id, **sides}, lambda answer: _print_timeline(given, answer.value))
 
 
 def _print_timeline(given: Given, timeline: Timeline) -> None:
     console = screen(given)
-    console.print(table([*timeline.before, timeline.anchor, *timeline.after], mark=timeline.anchor.id))
+    memories = [*timeline.before, timeline.anchor, *timeline.after]
+    console.print(table(memories, mark=timeline.anchor.id, states=timeline.states))
     if timeline.sessions:
         console.print(Text("\nsessions", style="dim"))
     for session in timeline.sessions.values():

@@ -50,7 +50,9 @@ _OUTCOMES = {
 @click.option("--valid-from", type=WHEN, help="When it begins to hold.")
 @click.option("--valid-until", type=WHEN, help="When it stops to hold.")
 @click.option("--supersedes", metavar="ID", type=TEXT, help="The memory it replaces.")
-@click.option("--scope", "scopes", metavar="SCOPE", type=TEXT, multiple=True, help="Repeat it for several.")
+@click.option("--scope", "scopes", metavar="WORD", type=TEXT, multiple=True,
+              help="A context that it is meant for: who does not hold it does not see it. task, worktree, project, org,"
+                   " repo and work are labels that keep nobody out. Repeat it for several.")  # fmt: skip
 @click.option("--zone", type=OneOf(Zone, "zone"), help=f"How far to trust it: {listed(Zone)}.")
 @click.option("--status", type=OneOf(Status, "status"), help="pending_review lets it wait for `review`.")
 @click.option("--no-dedupe", is_flag=True, help="Keep it even if a memory already says the same.")
@@ -103,7 +105,7 @@ def _keep_one(given: Given, content: str, said: Mapping[str, Any], *, dedupe: bo
 
     def printed(answer: Answer) -> None:
         remembered = answer.value
-        click.echo(f"{_OUTCOMES[remembered.outcome]} {remembered.id}")
+        say(f"{_OUTCOMES[remembered.outcome]} {remembered.id}")
         if remembered.redacted:
             given.note(f"redacted before it was stored: {', '.join(remembered.redacted)}")
         if remembered.outcome is Outcome.CREATED and encodes and not remembered.embedded:

@@ -33,10 +33,10 @@ def replay(given: Given, snapshot: str) -> None:
 
     def printed(answer: Answer) -> None:
         again, live = answer.value
-        click.echo(f"reproduced: {counted(len(again.ids), 'result')} of {again.considered:,} considered")
+        say(f"reproduced: {counted(len(again.ids), 'result')} of {again.considered:,} considered")
         for rank, (id, score) in enumerate(zip(again.ids, again.scores, strict=True), start=1):
-            click.echo(f"{rank:>3}  {id}  {score:.4f}")
-        click.echo(f"digest {again.digest}")
+            say(f"{rank:>3}  {id}  {score:.4f}")
+        say(f"digest {again.digest}")
         if live is None:
             say(f"\nthe store could not be asked again: {answer.record['liveError']}")
             return
@@ -105,7 +105,7 @@ def _setting(one: SettingChanged) -> str:
 
 def _print_section(heading: str, lines: list[str]) -> None:
     if lines:
-        click.echo(f"{heading}:")
+        say(f"{heading}:")
     for line in lines:
         say(f"- {line}")
 

@@ -12,7 +12,7 @@ from recallens.cli.options import TEXT, several_ids, shared
 from recallens.cli.printers import table
 from recallens.cli.screen import counted, say, screen
 from recallens.errors import InvalidInput
-from recallens.model.citation import Standing
+from recallens.model.citation import Finding, Standing
 from recallens.render.formats import cited
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 @click.group()
 def review() -> None:
-    """Decide on memories that wait: pending ones and those in quarantine. Searches leave them out until then."""
+    """Decide on memories that wait: pending or in quarantine, which searches leave out until then, or proposed in the
+    place of another.
+    """
 
 
 @review.command("list")
@@ -30,9 +32,9 @@ def waiting(given: Given) -> None:
     """What waits for a decision, oldest first."""
 
     def printed(answer: Answer) -> None:
-        console, memories = screen(given), answer.value
+        console, (memories, states) = screen(given), answer.value
         if memories:
-            console.print(table(memories))
+            console.print(table(memories, states=states))
         console.print(Text(f"{counted(len(memories), 'memory waits', 'memories wait')} for review", style="dim"))
 
     given.perform("list_reviews", {}, printed)
@@ -42,7 +44,7 @@ def waiting(given: Given) -> None:
 @several_ids
 @shared
 def approve(given: Given, ids: tuple[str, ...]) -> None:
-    """Make them active and trusted."""
+    """Make them active and trusted; what was proposed in the place of another supersedes it."""
     given.perform("review_memories", {"ids": ids, "approve": True}, lambda answer: print_changes("approved", answer))
 
 
@@ -50,7 +52,9 @@ def approve(given: Given, ids: tuple[str, ...]) -> None:
 @several_ids
 @shared
 def reject(given: Given, ids: tuple[str, ...]) -> None:
-    """Keep them out of every search; `recallens prune` deletes them in the end."""
+    """Keep them out of every search; `recallens prune` deletes them in the end. Of what was proposed in the place of
+    another, only the proposal goes.
+    """
     given.perform("review_memories", {"ids": ids, "approve": False}, lambda answer: print_changes("rejected", answer))
 
 
@@ -70,7 +74,10 @@ def cite() -> None:
 @click.option("--mark", is_flag=True, help="Keep the verdicts: what is stale then needs review in a recall.")
 @shared
 def check(given: Given, ids: tuple[str, ...], every: bool, root: str | None, project: str | None, mark: bool) -> None:
-    """Whether files, lines, symbols, commits and logs that are cited are there.
+    """Whether files, lines, symbols, commits and logs that are cited are there, and as they were.
+
+    Of lines and symbols that were cited in a checkout, it says whether they are unchanged, moved (to where), changed
+    (how many lines) or gone. --mark keeps that by checkout and branch, and every answer then tells it.
 
     \b
     recallens cite check --all --root ~/src/harbor --mark
@@ -87,12 +94,16 @@ def check(given: Given, ids: tuple[str, ...], every: bool, root: str | None, pro
         counts = Counter(each.standing for one in answer.value for each in one.checked)
         for one in answer.value:
             for each in one.checked:
-                if ids or each.standing is not Standing.VERIFIED:
+                if ids or each.standing is not Standing.VERIFIED or each.reason:
                     why = f": {each.reason}" if each.reason else ""
-                    say(f"{one.memory}  {each.standing:8}  {cited(each.citation)}{why}")
+                    say(f"{one.memory}  {each.finding or each.standing:9}  {cited(each.citation)}{why}")
         figures = ", ".join(f"{counts[standing]:,} {standing}" for standing in Standing)
-        memories = counted(len(answer.value), "memory", "memories")
-        click.echo(f"{counted(sum(counts.values()), 'citation')} of {memories}: {figures}")
+        memories, record = counted(len(answer.value), "memory", "memories"), answer.record
+        found = ", ".join(f"{record[finding]:,} {finding}" for finding in Finding if record[finding])
+        known = f"; of lines as they were cited: {found}" if found else ""
+        say(f"{counted(sum(counts.values()), 'citation')} of {memories}: {figures}{known}")
+        if record["commit"] is not None:
+            given.note(f"looked in {record['root']}, {record['branch'] or 'no branch'} at {record['commit'][:10]}")
         if answer.record["root"] is None and counts[Standing.UNKNOWN]:
             given.note("no workspace: files and commits were not looked for. Give the checkout with --root DIR.")
 

@@ -77,7 +77,7 @@ def _print_session(given: Given, report: SessionReport) -> None:
         grid.add_column(name, no_wrap=True)
     grid.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
     for memory, usage, at in report.links:
-        grid.add_row(Text(memory.id), Text(usage), Text(moment(at)), Text(headline(memory)))
+        grid.add_row(Text(memory.handle), Text(usage), Text(moment(at)), Text(headline(memory)))
     if report.links:
         console.print()
         console.print(grid)

@@ -70,15 +70,17 @@ def log(given: Given, task: str, text: tuple[str, ...], file: str | None, kind: 
 @click.option("--summary", type=TEXT, help="What was done and what came of it.")
 @shared
 def end_task(given: Given, task: str, reward: float, summary: str | None) -> None:
-    """End a task: it becomes an episode, and each memory that took part is judged by its reward."""
+    """End a task: it becomes an episode, and each memory that was used in it is judged by its reward."""
 
     def printed(answer: Answer) -> None:
         outcome = answer.value
         say(f"ended {outcome.task.id} with reward {reward:g}")
-        click.echo(f"episode {outcome.episode}")
+        say(f"episode {outcome.episode}")
+        for credit in outcome.credited:
+            say(f"used {credit.handle} ({credit.shown} in the log)")
         for one in outcome.promoted:
             word = "new" if one.created else "grown"
-            click.echo(f"{one.kind} {one.id} ({word}, {one.count} times)")
+            say(f"{one.kind} {one.id} ({word}, {one.count} times)")
 
     given.perform("end_task", {"id": task, "reward": reward, "summary": summary}, printed)
 
@@ -112,5 +114,5 @@ def used(given: Given, ids: tuple[str, ...], task: str | None, session: str | No
     """Say which memories were of use. In a task, only these then count as having helped it."""
     given.perform(
         "use_memories", {"ids": ids, "task": task, "session": session},
-        lambda answer: click.echo("\n".join(f"used {id}" for id in answer.record["used"])),
+        lambda answer: say("\n".join(f"used {id}" for id in answer.record["used"])),
     )  # fmt: skip

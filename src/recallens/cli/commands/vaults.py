@@ -150,6 +150,7 @@ def _print_sync(given: Given, one: VaultSync) -> None:
     told = [
         f"{len(one.added):,} added", f"{len(one.changed):,} changed", f"{len(one.renamed):,} renamed",
         f"{len(one.removed):,} removed", f"{one.unchanged:,} unchanged", counted(len(one.errors), "error"),
+        *((counted(len(one.warnings), "warning"),) if one.warnings else ()),
     ]  # fmt: skip
     say(f"{one.vault}: {', '.join(told)}")
     if one.changed_anything:
@@ -159,7 +160,10 @@ def _print_sync(given: Given, one: VaultSync) -> None:
         )
     for problem in one.dropped_scopes:
         given.note(f"  scope dropped: {problem.path}: {problem.reason}")
-    for what, problems in (("error", one.errors), ("skipped", one.skipped)):
+    for left in one.left_out:
+        how = f"; {left.take_in} takes them in" if left.take_in.startswith("--include") else ""
+        given.note(f"  left out: {left.what} ({left.files:,}): {left.reason}{how}")
+    for what, problems in (("error", one.errors), ("warning", one.warnings), ("skipped", one.skipped)):
         for problem in problems[:SHOWN_PATHS]:
             given.note(f"  {what}: {problem.path}: {problem.reason}")
         if len(problems) > SHOWN_PATHS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -55,7 +55,8 @@ class EncoderKey:
 class Encoder(Protocol):
     """Unit vectors of float32, so that a dot product is a cosine.
 
-    A blank text is the zero vector: it resembles nothing, not even another blank text.
+    A blank text is the zero vector: it resembles nothing, not even another blank text. One whose model takes a while
+    to load at the first text may have a method `load`, to begin sooner.
     """
 
     @property
@@ -70,13 +71,6 @@ class Encoder(Protocol):
 
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Of shape (n, dimension), in the order of the texts."""
-
-
-@runtime_checkable
-class Loads(Encoder, Protocol):
-    """An encoder whose model takes a while to load. It loads at the first text, or when it is told to."""
-
-    def load(self) -> object: ...
 
 
 # ── what some model families were trained to see before a query and before a document ──

@@ -12,11 +12,12 @@ from typing import Final
 from msgspec import Struct, structs
 
 from recallens.ingest.dedupe import content_hash
+from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import prepare
 from recallens.ingest.vault.notes import VaultNote, draft_of, placed
 from recallens.model.citation import citation_to_json
 from recallens.model.vault import KnownSection, Placed, Seen, Vault
-from recallens.store.records import MovedSection, NewSection, ReplacedSection
+from recallens.store.records import MovedSection, NewSection, ReplacedSection, SectionFacts
 
 # git calls two files a rename from 50 %; notes share headings and boilerplate, so a little more is asked.
 RENAME_SIMILARITY: Final = 0.6
@@ -44,7 +45,8 @@ class Read(Struct, frozen=True):
 
     @property
     def changed_at(self) -> int:
-        return self.seen.mtime // 1_000_000
+        stated = self.note.facts.updated
+        return self.seen.mtime // 1_000_000 if stated is None else stated
 
 
 class VaultChanges(Struct):
@@ -71,7 +73,9 @@ def add_changes(
         if known is not None and known.placed.digest == places[at].digest:
             citation = citation_to_json(draft.citations[0])
             changes.moved.append(
-                MovedSection(known.num, places[at], citation, draft.attributes, note.created, read.changed_at)
+                MovedSection(
+                    known.num, places[at], citation, draft.attributes, note.created, read.changed_at, _facts(draft)
+                )
             )
             continue
         id = new_id() if known is None else known.id
@@ -84,6 +88,15 @@ def add_changes(
             changes.replaced.append(ReplacedSection(known.num, row, places[at], same))
     kept = {known.num for known in matched if known is not None}
     changes.dropped += [section.num for section in old if section.num not in kept]
+
+
+def _facts(draft: Draft) -> SectionFacts:
+    unstated = SectionFacts()
+    return SectionFacts(
+        unstated.importance if draft.importance is None else draft.importance,
+        unstated.confidence if draft.confidence is None else draft.confidence,
+        draft.valid_from, draft.review, tuple(draft.scopes), draft.source_id,
+    )  # fmt: skip
 
 
 def match_sections(old: Sequence[KnownSection], new: Sequence[Fresh]) -> list[KnownSection | None]:

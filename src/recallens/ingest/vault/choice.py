@@ -6,26 +6,37 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
 from recallens.errors import InvalidInput
-from recallens.ingest.vault.files import Closed, NoteFile, Root, Sight
+from recallens.ingest.vault.files import Closed, NoteFile, OtherFile, Root, Sight, Unentered
 from recallens.ingest.vault.lessons import is_operational_path, is_raw_conversation
-from recallens.model.vault import Problem, Seen, VaultFile, VaultOptions
+from recallens.ingest.vault.links import NOTE_SUFFIXES
+from recallens.model.vault import LeftOutFiles, Problem, Seen, VaultFile, VaultOptions
 from recallens.text.normalize import nfc
 
 _NEVER_ENTERED = frozenset(("node_modules", "__pycache__"))
 
 
+class Omission(Struct, frozen=True):
+    """Why a file or folder is left out, what stands for it in a report, and how it is taken in."""
+
+    what: str
+    reason: str
+    take_in: str = ""
+
+
 class Choice(Struct, frozen=True):
-    """`enters` is asked of folders, `takes` of files; both see paths relative to the root."""
+    """`enters` is asked of folders, `omits` of files; both see paths relative to the root."""
 
     enters: Callable[[str], bool]
-    takes: Callable[[str], bool]
+    omits: Callable[[str], Omission | None]  # None where the file is taken
     dropped: tuple[Problem, ...]
 
 
@@ -47,16 +58,45 @@ def choose(root: str, options: VaultOptions) -> Choice:
             return False
         return in_scope(folder) or any(is_under(scope, folder) for scope in scopes)
 
-    def takes(path: str) -> bool:
-        if path.rpartition("/")[2].startswith(".") or not in_scope(path):
-            return False
-        if any(matches(pattern, path) for pattern in options.exclude):
-            return False
-        raw = is_raw_conversation(path) and not options.include_raw
-        operational = is_operational_path(path) and not options.include_operational
-        return not (raw or operational) or any(matches(pattern, path) for pattern in options.include)
+    def omits(path: str) -> Omission | None:
+        if path.rpartition("/")[2].startswith("."):
+            return _HIDDEN
+        if not in_scope(path):
+            return Omission("outside the scopes", f"the vault is limited to {', '.join(scopes)}", "--scope FOLDER")
+        for pattern in options.exclude:
+            if matches(pattern, path):
+                return Omission(pattern, f"--exclude {pattern}", "add the vault again without it")
+        if any(matches(pattern, path) for pattern in options.include):
+            return None
+        if is_raw_conversation(path) and not options.include_raw:
+            return Omission(_top(path, is_raw_conversation), "raw conversations", "--include-raw")
+        if is_operational_path(path) and not options.include_operational:
+            return Omission(
+                _top(path, is_operational_path), "logs of sessions, agents and projects", "--include-operational"
+            )
+        return None
 
-    return Choice(enters, takes, dropped)
+    return Choice(enters, omits, dropped)
+
+
+_HIDDEN: Final = Omission("hidden files and folders", "they stay out always")
+
+
+def _top(path: str, left_out: Callable[[str], bool]) -> str:
+    """The highest folder of a path that is left out, or the file itself."""
+    parts = path.split("/")
+    folders = ("/".join(parts[:at]) + "/" for at in range(1, len(parts)))
+    return next((folder for folder in folders if left_out(folder)), path)
+
+
+def _unentered(path: str) -> Omission:
+    name = path.rpartition("/")[2]
+    if name in _NEVER_ENTERED:
+        return Omission(f"{name}/", "packages and caches stay out always")
+    return _HIDDEN if name.startswith(".") else Omission("outside the scopes", "a folder of no scope", "--scope FOLDER")
+
+
+_NOT_A_NOTE: Final = Omission("other files", f"only {', '.join(NOTE_SUFFIXES)} are read")
 
 
 def resolve_scopes(root: str, scopes: Sequence[str]) -> tuple[list[str], tuple[Problem, ...]]:
@@ -109,7 +149,9 @@ class SyncPlan(Struct, frozen=True):
     gone: Mapping[str, VaultFile]
     unchanged: int
     errors: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
     skipped: tuple[Problem, ...]
+    left_out: tuple[LeftOutFiles, ...]
 
 
 def make_plan(root: Root, choice: Choice, known: Mapping[str, VaultFile], paths: Sequence[str] | None) -> SyncPlan:
@@ -123,14 +165,20 @@ def make_plan(root: Root, choice: Choice, known: Mapping[str, VaultFile], paths:
     present: dict[str, Seen] = {}
     closed: list[Closed] = []
     skipped: list[Problem] = []
+    omitted: Counter[Omission] = Counter()
     for sight in sights:
         if isinstance(sight, Closed):
             closed.append(sight)
-        elif choice.takes(sight.path):
-            if isinstance(sight, NoteFile):
-                present[sight.path] = sight.seen
-            else:
-                skipped.append(sight)
+        elif isinstance(sight, Unentered):
+            omitted[_unentered(sight.path)] += 1
+        elif (omission := choice.omits(sight.path)) is not None:
+            omitted[omission] += 1
+        elif isinstance(sight, OtherFile):
+            omitted[_NOT_A_NOTE] += 1
+        elif isinstance(sight, NoteFile):
+            present[sight.path] = sight.seen
+        else:
+            skipped.append(sight)
     same = {path for path, seen in present.items() if path in known and known[path].seen == seen}
     out_of_sight = {path for path in concerned for folder in closed if is_under(path, folder.path)}
     bad = [(path, known[path].error) for path in sorted(same | out_of_sight)]
@@ -140,7 +188,12 @@ def make_plan(root: Root, choice: Choice, known: Mapping[str, VaultFile], paths:
         gone={path: file for path, file in concerned.items() if path not in present and path not in out_of_sight},
         unchanged=len(same | out_of_sight) - len(errors),
         errors=(*(Problem(folder.path or ".", folder.reason) for folder in closed), *errors),
+        warnings=tuple(Problem(path, warning) for path in sorted(same) if (warning := known[path].warning) is not None),
         skipped=tuple(skipped),
+        left_out=tuple(
+            LeftOutFiles(omission.what, count, omission.reason, omission.take_in)
+            for omission, count in sorted(omitted.items(), key=lambda item: item[0].what)
+        ),
     )
 
 

@@ -43,7 +43,19 @@ class Closed(Struct, frozen=True):
     reason: str
 
 
-Sight = NoteFile | Closed | Problem
+class OtherFile(Struct, frozen=True):
+    """A file that is no note, by its name."""
+
+    path: str
+
+
+class Unentered(Struct, frozen=True):
+    """A folder that was not looked into."""
+
+    path: str
+
+
+Sight = NoteFile | Closed | OtherFile | Unentered | Problem
 
 
 def is_note(name: str) -> bool:
@@ -110,12 +122,16 @@ class Root:
             elif entry.is_dir(follow_symlinks=False):
                 if enters(path):
                     yield from self._enter(fd, entry.name, path, enters)
+                else:
+                    yield Unentered(path)
             elif is_note(entry.name) or (entry.is_symlink() and entry.is_dir()):
                 try:
                     yield self._sight(path, entry.stat(follow_symlinks=False))
                 except OSError as error:
                     if error.errno != errno.ENOENT:
                         yield Problem(path, _reason(error))
+            else:
+                yield OtherFile(path)
 
     def _enter(self, fd: int, name: str, path: str, enters: Callable[[str], bool]) -> Iterator[Sight]:
         try:

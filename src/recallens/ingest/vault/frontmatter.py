@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import islice
 from math import isfinite
 from typing import Any, Final
 
@@ -22,6 +23,13 @@ MOST_KEPT: Final = 4_096
 
 _OPENING: Final = re.compile(r"---[ \t]*\n")
 _CLOSING: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
+# A key at the beginning of a line with what belongs to it: the rest of the line, and lines further in.
+_KEYED: Final = re.compile(
+    r"^(?P<key>[^\W\d][\w -]{0,63}?)[ \t]*:(?:[ \t]+(?P<value>[^\n]*)|(?=\n|\Z))(?P<more>(?:\n(?:[ \t]+|- )[^\n]*)*)",
+    re.MULTILINE,
+)
+_SYNTAX: Final = re.compile(r"[\[{&*!|>%@`]")  # what no plain value begins with
+MOST_SALVAGED: Final = 200
 _TAG_LIST: Final = re.compile(r"[,\s]+")
 
 _DATES: Final = ("date", "created", "created_at")
@@ -35,13 +43,42 @@ def split(text: str) -> tuple[str | None, int]:
     closing = _CLOSING.search(text, opening.end()) if opening is not None else None
     if opening is None or closing is None:
         return None, 0  # what is not closed is a rule at the top
-    if closing.start() - opening.end() > MOST_CHARACTERS:
-        raise InvalidInput(f"its frontmatter is over {MOST_CHARACTERS // 1024} KiB; move the text below it")
     return text[opening.end() : closing.start()], min(closing.end() + 1, len(text))
 
 
+def read(source: str) -> tuple[dict[str, Any] | None, str | None]:
+    """Plain JSON values by key, or None where it is no mapping, so that it was a part of the text; and what was wrong
+    with it. Of frontmatter that cannot be read as a whole, the keys that can be are kept.
+    """
+    if len(source) > MOST_CHARACTERS:
+        return {}, f"its frontmatter is over {MOST_CHARACTERS // 1024} KiB and was left out; move the text below it"
+    try:
+        return parse(source), None
+    except InvalidInput as error:
+        kept = _salvaged(source)
+        known = f"read {', '.join(kept)} all the same" if kept else "no key of it could be read"
+        return kept, f"{error.message}; {known}"
+
+
+def _salvaged(source: str) -> dict[str, Any]:
+    """Key by key: as YAML where that works, else the rest of the line as it stands. A template's blank is no value."""
+    values: dict[str, Any] = {}
+    left = MOST_CHARACTERS
+    for block in islice(_KEYED.finditer(source), MOST_SALVAGED):
+        try:
+            parsed = parse(block[0]) or {}
+        except InvalidInput:
+            rest = (block["value"] or "").strip()
+            plain = rest and not _SYNTAX.match(rest) and not block["more"].strip()
+            parsed = {block["key"]: rest.strip("\"'")} if plain else {}
+        left -= len(json.dumps(parsed))
+        if left >= 0:
+            values |= {key: value for key, value in parsed.items() if "{{" not in str(value)}
+    return values
+
+
 def parse(source: str) -> dict[str, Any] | None:
-    """Plain JSON values by key; None where it is no mapping, so that it was a part of the text."""
+    """Plain JSON values by key; None where it is no mapping. What cannot be read is refused."""
     import yaml  # late: an excerpt only looks for where the frontmatter ends
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -114,20 +151,20 @@ def kept(matter: Mapping[str, Any]) -> dict[str, Any]:
         unread = key not in _TAKEN or (key in _DATES and created({key: value}, 0) is None)
         if not unread or value in (None, "", [], {}):
             continue
-        safe = _safe(key, value)
-        size = len(json.dumps({key: safe}, ensure_ascii=False).encode())
+        without_secrets = safe(key, value)
+        size = len(json.dumps({key: without_secrets}, ensure_ascii=False).encode())
         if size <= room:
-            fields[key] = safe
+            fields[key] = without_secrets
             room -= size
     return fields
 
 
-def _safe(key: str, value: Any) -> Any:
+def safe(key: str, value: Any) -> Any:
     """A key such as `password` says what its value is, so that both are read together."""
     if isinstance(value, dict):
-        return {inner: _safe(inner, item) for inner, item in value.items()}
+        return {inner: safe(inner, item) for inner, item in value.items()}
     if isinstance(value, list):
-        return [_safe(key, item) for item in value]
+        return [safe(key, item) for item in value]
     if not isinstance(value, str):
         return value
     from recallens.ingest.redact import redact  # late, as above

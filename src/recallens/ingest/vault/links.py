@@ -22,6 +22,14 @@ _INLINE: Final = re.compile(
     r"(?:\s+[^()\n]{0,256})?\)"
 )
 _DEFINED: Final = re.compile(r"^ {0,3}\[[^\[\]\n]{1,256}\]:[ \t]*<?([^\s<>]{1,1024})", re.MULTILINE)
+_ANY_LINK: Final = re.compile(
+    r"!?\[\[(?P<wiki>[^\[\]\n]{1,512})\]\]|!?\[(?P<label>[^\[\]\n]{0,512})\]"
+    r"\(\s*(?:<(?P<angled>[^<>\n]{1,1024})>|(?P<plain>[^\s()<>]{1,1024}))(?:\s+[^()\n]{0,256})?\)"
+)
+LONGEST_NAME: Final = 160
+# A name with a number by which people speak of a record, and how it begins a file's name or a title: adr-0012-cache.md.
+NUMBERED: Final = re.compile(r"\b(?P<letters>[^\W\d_]{2,10})[-_ #]*0*(?P<number>\d{1,5})(?!\.?\d|[A-Za-z_])")
+_OPENS_NUMBERED: Final = re.compile(r"(?:(?P<letters>[^\W\d_]{2,10})[-_ #]*)?0*(?P<number>\d{1,5})(?![\d.]|-\d\d\b)")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _CODE: Final = re.compile(r"`[^`\n]*`")
 
@@ -35,6 +43,36 @@ def links(text: str) -> tuple[Link, ...]:
     targets += [_path(match[1] or match[2]) for match in _INLINE.finditer(prose)]
     targets += [_path(match[1]) for match in _DEFINED.finditer(prose)]
     return tuple(dict.fromkeys(link for link in targets if link is not None))[:MOST_LINKS]
+
+
+LINK: Final = "\uffff"
+"""What stands for a link in a line whose links have been taken out; no text has it."""
+
+
+def taken_out(line: str) -> tuple[str, list[Link]]:
+    """A line with a sign in place of each link to a note, and the links; of a link to elsewhere its label stays."""
+    found: list[Link] = []
+
+    def sign(match: re.Match[str]) -> str:
+        link = _wiki(match["wiki"]) if match["wiki"] else _path(match["angled"] or match["plain"])
+        if link is None:
+            return match["label"] or ""
+        found.append(link)
+        return LINK
+
+    return _ANY_LINK.sub(sign, line.replace(LINK, "")), found
+
+
+def named(text: str) -> Link | None:
+    """A note that is named without a link: by its path, its title, another name of it, or its number (ADR-12)."""
+    text, found = taken_out(text)
+    if found:
+        return found[0]
+    number = NUMBERED.search(text)
+    name = " ".join(text.split()).strip(" .,;:\"'")
+    if len(name) > LONGEST_NAME:
+        name = number[0] if number is not None else ""
+    return Link("name", name) if name else None
 
 
 def _wiki(inner: str) -> Link | None:
@@ -57,15 +95,25 @@ def _path(raw: str) -> Link | None:
 
 
 class Resolver:
-    """Finds the file that a link means, among these paths."""
+    """Finds the file that a link means, among these paths; `names` has the titles and other names of each."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
+    def __init__(self, paths: Iterable[str], names: Mapping[str, Sequence[str]] | None = None) -> None:
         self._by_path: dict[str, str] = {}
         self._by_name: dict[str, list[str]] = {}
+        self._by_title: dict[str, str] = {}
+        self._by_number: dict[tuple[str, int], set[str]] = {}
         for path in sorted(paths, key=_shortness, reverse=True):
             folded = normalize(path)
+            stem = posixpath.basename(_without_suffix(folded))
+            titles = [" ".join(normalize(name).split()) for name in (names or {}).get(path, ())]
             self._by_path[folded] = path
-            self._by_name.setdefault(posixpath.basename(_without_suffix(folded)), []).append(path)
+            self._by_name.setdefault(stem, []).append(path)
+            self._by_title |= dict.fromkeys(titles, path)
+            for name in (stem, *titles):
+                if opening := _OPENS_NUMBERED.match(name):
+                    number = int(opening["number"])
+                    for letters in {opening["letters"] or "", ""}:
+                        self._by_number.setdefault((letters, number), set()).add(path)
 
     def resolve(self, link: Link, source: str) -> str | None:
         if not link.target:
@@ -73,7 +121,10 @@ class Resolver:
         folder = posixpath.dirname(source)
         if link.kind == "path":
             return self._at(folder, link.target)
-        return self._at("", link.target) or self._at(folder, link.target) or self._named(link.target)
+        named = self._at("", link.target) or self._at(folder, link.target) or self._named(link.target)
+        if named is None:
+            named = self._by_title.get(" ".join(normalize(link.target).split()))
+        return self._numbered(link.target, folder) if named is None and link.kind == "name" else named
 
     def _at(self, folder: str, target: str) -> str | None:
         """By path; one that starts with a slash starts at the vault, and one that leaves the vault leads nowhere."""
@@ -95,6 +146,18 @@ class Resolver:
         ]
         return min(candidates, key=_shortness, default=None)
 
+    def _numbered(self, target: str, folder: str) -> str | None:
+        """By its number, where that leaves one: ADR-12 is adr-0012-cache.md, or 0012-cache.md in the same folder."""
+        name = NUMBERED.search(normalize(target))
+        if name is None:
+            return None
+        letters, number = name["letters"], int(name["number"])
+        here = {path for path in self._by_number.get(("", number), ()) if posixpath.dirname(path) == folder}
+        for paths in (self._by_number.get((letters, number), set()), here):
+            if len(paths) == 1:
+                return next(iter(paths))
+        return None
+
 
 def _shortness(path: str) -> tuple[int, int, str]:
     return path.count("/"), len(path), path
@@ -109,17 +172,34 @@ LinkedSection = tuple[int, Sequence[str], Sequence[Link]]
 """A section's number, the names of its headings, its links."""
 
 
-def mentions(sections: Mapping[str, Sequence[LinkedSection]]) -> set[tuple[int, int]]:
-    """Which section mentions which, from the sections of every file in their order."""
-    resolver = Resolver(sections)
-    named = {
-        path: {anchor: num for num, anchors, _ in reversed(own) for anchor in anchors} for path, own in sections.items()
-    }
-    pairs: set[tuple[int, int]] = set()
-    for path, own in sections.items():
-        for num, _, own_links in own:
-            for link in own_links:
-                target = resolver.resolve(link, path)
-                if target is not None and sections[target]:
-                    pairs.add((num, named[target].get(link.fragment, sections[target][0][0])))
-    return {(num, other) for num, other in pairs if num != other}
+class VaultSections:
+    """The sections of every file in their order, and which of them a link leads to."""
+
+    def __init__(
+        self, by_path: Mapping[str, Sequence[LinkedSection]], names: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        self.by_path = by_path
+        self._resolver = Resolver(by_path, names)
+        self._named = {
+            path: {anchor: num for num, anchors, _ in reversed(own) for anchor in anchors}
+            for path, own in by_path.items()
+        }
+
+    def file(self, link: Link, source: str) -> str | None:
+        return self._resolver.resolve(link, source)
+
+    def target(self, link: Link, source: str) -> int | None:
+        path = self.file(link, source)
+        if path is None or not self.by_path[path]:
+            return None
+        return self._named[path].get(link.fragment, self.by_path[path][0][0])
+
+    def mentions(self) -> set[tuple[int, int]]:
+        """Which section mentions which."""
+        pairs = {
+            (num, self.target(link, path))
+            for path, own in self.by_path.items()
+            for num, _, own_links in own
+            for link in own_links
+        }
+        return {(num, other) for num, other in pairs if other is not None and num != other}

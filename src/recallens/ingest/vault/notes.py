@@ -17,17 +17,20 @@ from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import option
 from recallens.ingest.vault import frontmatter
+from recallens.ingest.vault.fields import NoteFacts, note_facts
 from recallens.ingest.vault.lessons import infer_category, is_project_evidence, lesson_kind
+from recallens.ingest.vault.life import read_life
 from recallens.ingest.vault.links import links
+from recallens.ingest.vault.marks import dated
 from recallens.ingest.vault.sections import NoteSection, headings, markdown_sections, plain_sections, whole_section
 from recallens.model.citation import FileCitation
-from recallens.model.memory import Kind, Zone
-from recallens.model.vault import Placed
+from recallens.model.memory import VAULT_SOURCE, Kind, Zone
+from recallens.model.vault import NoteLife, Placed
 from recallens.text.normalize import clean
 
-VAULT_SOURCE: Final = "vault"
 CRUMB: Final = " › "
 _MARKDOWN: Final = (".md", ".markdown")
+_TAG_LINE: Final = re.compile(r"^[ \t]*#[^\W\d][\w/-]*(?:[ \t]+#[^\W\d][\w/-]*)*[ \t]*$", re.MULTILINE)
 _NEWLINE: Final = re.compile(r"\r\n?|\u2028|\u2029|\x0b|\x0c")
 
 
@@ -39,6 +42,9 @@ class VaultNote(Struct, frozen=True):
     tags: tuple[str, ...]
     attributes: Mapping[str, Any]
     sections: tuple[NoteSection, ...]
+    facts: NoteFacts = NoteFacts()
+    life: NoteLife = NoteLife()
+    warning: str | None = None  # what of it could not be read
 
 
 def decoded(data: bytes) -> str:
@@ -59,20 +65,35 @@ def read_note(path: str, data: bytes, *, now: int) -> VaultNote:
     text = decoded(data)
     markdown = path.lower().endswith(_MARKDOWN)
     source, start = frontmatter.split(text) if markdown else (None, 0)
-    matter = None if source is None else frontmatter.parse(source)
+    matter, warning = (None, None) if source is None else frontmatter.read(source)
     start, matter = (0, {}) if matter is None else (start, matter)
     body, line = clean(text[start:]), text.count("\n", 0, start) + 1
     lesson = lesson_kind(path, matter)
     cut = whole_section if lesson is not None else markdown_sections if markdown else plain_sections
+    title, sections = _title(path, matter, body if markdown else ""), tuple(cut(body, line=line))
+    tags = frontmatter.tags(matter)
+    created = frontmatter.created(matter, now)
+    created = dated(body) if created is None and markdown else created
+    facts = note_facts(matter, (*tags, *tag_lines(body)), now=now)
+    complaints = "; ".join(filter(None, (warning, *facts.warnings)))
     return VaultNote(
-        title=_title(path, matter, body if markdown else ""),
-        created=frontmatter.created(matter, now),
+        title=title,
+        created=created,
         kind=Kind.LESSON if lesson is not None else _kind(matter),
         lesson=lesson,
-        tags=frontmatter.tags(matter),
+        tags=tags,
         attributes=_attributes(path, matter, text, lesson),
-        sections=tuple(cut(body, line=line)),
+        sections=sections,
+        facts=facts,
+        life=read_life(matter, title, body if markdown else "", sections if markdown else (), created=created, now=now),
+        warning=complaints or None,
     )
+
+
+def tag_lines(body: str) -> list[str]:
+    """The tags of lines that hold nothing else, which are tags of the note and not of a sentence."""
+    alone = _TAG_LINE.finditer(body) if "#" in body else ()
+    return [tag.lstrip("#") for line in alone for tag in line[0].split()]
 
 
 def _title(path: str, matter: Mapping[str, Any], body: str) -> str:
@@ -117,8 +138,14 @@ def draft_of(
         kind=note.kind,
         zone=Zone.TRUSTED,
         tags=note.tags,
+        scopes=note.facts.scopes,
+        importance=note.facts.importance,
+        confidence=note.facts.confidence,
+        review=note.life.review,
+        valid_from=note.facts.valid_from,
         citations=(FileCitation(path, section.first_line, section.last_line),),
         source=VAULT_SOURCE,
+        source_id=note.facts.source,
         document=document,
         position=at,
         created=created if note.created is None else note.created,

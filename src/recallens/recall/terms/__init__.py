@@ -37,17 +37,18 @@ class ScoreTerm(Struct, frozen=True, eq=False):
     formula: Formula[...]
     view: str | None = None  # the view whose scores it reads: where that view is not asked, the term is left out
     fits: bool = False  # it says how well a row fits the question, which is what alpha weighs
+    orders: bool = False  # it orders what is relevant, so it is added after relevance was judged and cannot change that
     settings: tuple[Any, ...] = ()  # what the preset says of it, such as its weight
 
 
 def score_term(
-    name: str, *, view: str | None = None, fits: bool = False
+    name: str, *, view: str | None = None, fits: bool = False, orders: bool = False
 ) -> Callable[[Formula[Settings]], Callable[Settings, ScoreTerm]]:
     """Make a term of a formula. A preset calls it with what follows the query in the signature: `recency(0.05)`."""
 
     def named(formula: Formula[Settings]) -> Callable[Settings, ScoreTerm]:
         def with_settings(*settings: Settings.args, **more: Settings.kwargs) -> ScoreTerm:
-            return ScoreTerm(name, partial(formula, **more) if more else formula, view, fits, settings)
+            return ScoreTerm(name, partial(formula, **more) if more else formula, view, fits, orders, settings)
 
         return with_settings
 

@@ -7,16 +7,24 @@ from typing import Final
 
 import numpy as np
 
-from recallens.model.memory import Sector
+from recallens.index.columns import table_of
+from recallens.model.memory import Kind, Sector
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.salience import DAY_MS, SECTOR_ORDER, expected_reward, uplifts
-from recallens.model.verdict import all_true, anywhere
+from recallens.model.salience import DAY_MS, SECTOR_ORDER, decay, expected_reward, uplifts
+from recallens.model.verdict import IntArray, all_but, all_true, anywhere, places
 from recallens.recall.scene import Scene
-from recallens.recall.terms import Amounts, score_term
-from recallens.recall.views import DIRECT, GRAPH, PROCEDURAL, REVIEW
+from recallens.recall.terms import Amounts, deviation_of, measured_against, score_term
+from recallens.recall.views import DIRECT, GRAPH, PROCEDURAL, REVIEW, SAME_FILE
 
 RECENCY_RATE: Final = 0.05
+_WARNINGS: Final = table_of((Kind.GOTCHA, Kind.LESSON))
+# Places for what names a file under review, and how far it stands before the next row, in deviations: more than its
+# likeness to what is chosen before it may cost.
+RESERVED: Final = 3
+MARGIN: Final = 0.5
+# As likely to help as this, a row is an answer.
+ANSWERS: Final = 0.5
 # The specification's sample: a direct answer 0.30, the other tiers 0.15.
 TIER_PRIOR: Final = {DIRECT: 0.30, REVIEW: 0.15, PROCEDURAL: 0.15, GRAPH: 0.15}
 
@@ -35,18 +43,31 @@ def own_salience(scene: Scene, pool: Pool, query: Query, weight: float) -> Amoun
     return weight * scene.salience(pool.rows, own=True), all_true(len(pool)), {"weight": weight}
 
 
-@score_term("reinforcementBoost")
-def reinforcement_boost(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
-    computed = scene.usage.reinforcement[pool.rows] > 0
+@score_term("reinforcementBoost", orders=True)
+def reinforcement_boost(scene: Scene, pool: Pool, query: Query, share: float) -> Amounts | None:
+    """share · what time has left of the reinforcement, from 0 to 1 · the score so far: what is beside the point gains
+    nothing by having been right about something else.
+    """
+    reinforcement = scene.usage.reinforcement[pool.rows]
+    computed = (reinforcement > 0) & (pool.score > 0)
     if not anywhere(computed):
         return None
-    gained = scene.salience(pool.rows) - scene.salience(pool.rows, own=True)
-    return np.where(computed, weight * gained, 0.0), computed, {"weight": weight}
+    columns, rows = scene.columns, pool.rows
+    kept = reinforcement * decay(
+        sector=columns["sector"][rows],
+        importance=columns["importance"][rows],
+        since=scene.usage.reinforced_at[rows],
+        at=scene.at,
+    )
+    return np.where(computed, share * kept * pool.score, 0.0), computed, {"weight": share}
 
 
 @score_term("uplift")
-def uplift(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
-    """weight · β · how much better tasks went with the memory than without it; absent where no ended task had it."""
+def uplift(scene: Scene, pool: Pool, query: Query, weight: float, warns: bool = False) -> Amounts | None:
+    """weight · β · how much better tasks went with the memory than without it; absent where no ended task had it.
+
+    With `warns` a warning is not blamed for the failures that it came along in: they say how much it is needed.
+    """
     columns, ended, total = scene.columns, scene.state.tasks_ended, scene.state.reward_total
     tasks, rewards = columns["tasks_with"], columns["reward_with"]  # of each row, as they stand now
     if query.as_of is not None:
@@ -60,6 +81,8 @@ def uplift(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | N
     tasks, rewards = tasks[pool.rows], rewards[pool.rows]
     computed = tasks > 0
     value = uplifts(tasks, rewards, ended, total)
+    if warns:
+        value = np.where(_WARNINGS[columns["kind"][pool.rows]], np.abs(value), value)
     expected = expected_reward(ended, total)
     stats = {"weight": weight, "beta": query.beta, "tasks": float(ended), "expected": expected}
     return np.where(computed, weight * query.beta * value, 0.0), computed, stats
@@ -94,14 +117,41 @@ def superseded(scene: Scene, pool: Pool, query: Query, factor: float) -> Amounts
     return np.where(computed, pool.score * (factor - 1.0), 0.0), computed, {"factor": factor}
 
 
-@score_term("tierPrior")
+@score_term("review")
+def review(scene: Scene, pool: Pool, query: Query, factor: float) -> Amounts | None:
+    """A draft or a rejected note stands behind what holds."""
+    if not scene.columns.names["review"].texts:
+        return None
+    computed = scene.columns["review"][pool.rows] >= 0
+    return np.where(computed, np.abs(pool.score) * (factor - 1.0), 0.0), computed, {"factor": factor}
+
+
+@score_term("tierPrior", orders=True)
 def tier_prior(scene: Scene, pool: Pool, query: Query) -> Amounts:
-    """The head start of the best tier that proposed the row."""
+    """The head start of the best tier that proposed the row. The best rows that name a file under review have places of
+    their own: behind the best other row where that one answers, else before it.
+    """
     prior = np.zeros(len(pool))
     for tier, worth in TIER_PRIOR.items():
         if tier in pool.found:
             prior = np.maximum(prior, np.where(pool.proposed_by(tier), worth, 0.0))
+    named = places(pool.live & (pool.raw(REVIEW) >= SAME_FILE))
+    if len(named):
+        reserved = named[np.argsort(-pool.score[named], kind="stable")[:RESERVED]]
+        lift = _ahead_of(pool, all_but(len(pool), reserved)) - pool.score[reserved].min()
+        prior[reserved] = np.maximum(prior[reserved], lift)
     return prior, prior > 0, {}
+
+
+def _ahead_of(pool: Pool, positions: IntArray) -> float:
+    """A score to stand before these rows with; behind the first of them, where it answers the question."""
+    live = positions[pool.live[positions]]
+    scores = np.sort(pool.score[live])[::-1]
+    best = live[pool.score[live].argmax()] if len(live) else -1
+    answered = len(live) > 0 and pool.relevance is not None and pool.relevance[best] >= ANSWERS
+    ahead = scores[1:] if answered else scores
+    sample = pool.score[measured_against(pool)]
+    return float(ahead[0]) + deviation_of(sample) * MARGIN if len(ahead) else 0.0
 
 
 @score_term("clamp")

@@ -12,10 +12,11 @@ import numpy as np
 
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, FloatArray, anywhere, everywhere, places
+from recallens.model.verdict import BoolArray, FloatArray, anywhere, counted, everywhere, places
 from recallens.recall.scene import Scene
 from recallens.recall.terms import Amounts, ScoreTerm, floor_and_deviation, measured_against, score_term
 from recallens.recall.views import GRAPH
+from recallens.recall.views.graph import leading, related
 
 FTS_SCALE: Final = 10.0
 # Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet", SIGIR 2009.
@@ -90,6 +91,32 @@ def meaning_of_code(scene: Scene, pool: Pool, query: Query, weight: float) -> Am
     return np.where(computed, delta, 0.0), computed, {"weight": weight, "share": share}
 
 
+@score_term("chat", view="semantic", fits=True)
+def meaning_of_chats(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
+    """What taking this much weight from meaning costs, as far as a user and an assistant said the candidates.
+
+    What the user said of themselves is an aside in a turn that asks for something else, and the vector is of the whole.
+    """
+    sample = measured_against(pool)
+    share = _chat_share(scene, pool, sample)
+    if not share or "semantic" not in scene.views:
+        return None
+    meaning = scene.score("semantic", pool.rows)
+    computed = ~np.isnan(meaning)
+    delta = -weight * share * scene.question.fluency * _standing(meaning, computed & sample)
+    return np.where(computed, delta, 0.0), computed, {"weight": weight, "share": share}
+
+
+def _chat_share(scene: Scene, pool: Pool, sample: BoolArray) -> float:
+    """The share of the sample that a user or an assistant said, where both took part in it."""
+    codes = scene.columns.names["author"].codes
+    by_user = sample & _spoken_by(scene, pool, map(codes.get, USER_ROLES))
+    by_assistant = sample & _spoken_by(scene, pool, map(codes.get, ASSISTANT_ROLES))
+    if not anywhere(by_user) or not anywhere(by_assistant):
+        return 0.0
+    return counted(by_user | by_assistant) / counted(sample)
+
+
 def _standing(raw: FloatArray, sample: BoolArray) -> FloatArray:
     floor, deviation = floor_and_deviation(raw[sample])
     return (raw - floor) / deviation
@@ -111,6 +138,16 @@ def graph(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | No
     raw = pool.raw(GRAPH)
     computed = ~np.isnan(raw)
     return np.where(computed, weight * raw, 0.0), computed, {"weight": weight}
+
+
+@score_term("graph", orders=True)
+def related_to_an_answer(scene: Scene, pool: Pool, query: Query, share: float) -> Amounts | None:
+    """What it takes to bring a row that words cannot reach near the score of an answer that it is related to."""
+    if pool.relevance is None or not len(pool):
+        return None
+    leads = leading(pool, pool.relevance, pool.least_relevance)
+    lift = share * related(scene, pool, query, pool.score, leads) - pool.score
+    return np.where(lift > 0, lift, 0.0), lift > 0, {"share": share}
 
 
 # ── who said it, and in what company ──
@@ -149,14 +186,17 @@ def _spoken_by(scene: Scene, pool: Pool, authors: Iterable[int | None]) -> BoolA
 def session_support(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
     """weight · the mean score so far of the session's best rows: what stands alone among strangers is likelier chance.
 
-    Always a mean of SESSION_ROWS, so that a session with fewer candidates gets less.
+    Always a mean of SESSION_ROWS, so that a session with fewer candidates gets less. A chat with an assistant is about
+    whatever came up, and speaks for nothing: the weight is less as far as the candidates are from such.
     """
     if not scene.columns.names["session"].texts:
         return None
     sessions = scene.columns["session"][pool.rows]
     computed = sessions >= 0
-    sample = places(computed & measured_against(pool))
-    if not len(sample):
+    measured = measured_against(pool)
+    worth = weight * (1.0 - _chat_share(scene, pool, measured))
+    sample = places(computed & measured)
+    if not len(sample) or not worth:
         return None
     order = sample[np.lexsort((-pool.score[sample], sessions[sample]))]
     among = sessions[order]
@@ -166,7 +206,7 @@ def session_support(scene: Scene, pool: Pool, query: Query, weight: float) -> Am
     known, session = np.unique(sessions, return_inverse=True)
     total = np.bincount(session[best], weights=pool.score[best], minlength=len(known))
     support = total[session] / SESSION_ROWS
-    return np.where(computed, weight * support, 0.0), computed, {"weight": weight}
+    return np.where(computed, worth * support, 0.0), computed, {"weight": worth}
 
 
 # ── as specified, for the rows that a view proposed ──
@@ -235,16 +275,16 @@ def blended_words(scene: Scene, pool: Pool, query: Query) -> Amounts:
 
 @score_term("vector", view="semantic", fits=True)
 def blended_meaning(scene: Scene, pool: Pool, query: Query) -> Amounts:
-    """α · dense, the cosine from the least to the greatest among the candidates.
+    """α · dense, the cosine from the least to the greatest among the first candidates of each view.
 
     Unrelated texts have a cosine of 0.5 to 0.7 under many models: added as it is, it is noise of one height. What the
     encoder can read of the question, its opinion weighs.
     """
     raw = _cosines(scene, pool)
     computed = ~np.isnan(raw)
-    sample = raw[pool.live & computed]
+    sample = raw[measured_against(pool) & computed]
     low, high = (float(sample.min()), float(sample.max())) if len(sample) else (0.0, 0.0)
-    dense = (raw - low) / (high - low if high > low else 1.0)
+    dense = np.maximum(raw - low, 0.0) / (high - low if high > low else 1.0)
     alpha = query.blend * scene.question.fluency
     return np.where(computed, alpha * dense, 0.0), computed, {"min": low, "max": high, "blend": alpha}
 

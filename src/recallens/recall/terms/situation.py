@@ -1,6 +1,4 @@
-"""What the asker wants and is at: the kind of answer, the time asked about, the open file and the latest commands, and
-how abstract the question is.
-"""
+"""What the asker is at: the open file, the latest commands, how abstract the question is."""
 
 from __future__ import annotations
 
@@ -10,12 +8,9 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from recallens.index.columns import code_of, table_of
-from recallens.model.memory import Kind, Sector
-from recallens.model.plan import Intent, Level, Window
+from recallens.model.plan import Level
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.salience import DAY_MS
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.recall.plan import PLANNED_CHARACTERS
 from recallens.recall.question import far_apart, level_of, level_of_memory
@@ -27,108 +22,10 @@ from recallens.recall.views import followed
 from recallens.text.normalize import normalize
 from recallens.text.tokenizer import tokenize
 
-# An intent that was read out of the question is a guess, and weighs half of one that the caller states.
-GUESSED: Final = 0.5
-# A memory just outside the time that the question speaks of may still be meant: at this many days, or at the length of
-# the window if that is longer, it keeps 37 percent.
-SLACK_DAYS: Final = 7.0
-LEAST_MATCH: Final = 0.01
-
 # How well a row is about the open file: it names it or is cut from it; it names one of that name; it lies beside it;
 # its words are those of the file's name.
 SAME_FILE, SAME_NAME, SAME_FOLDER, SAME_WORDS = 1.0, 0.5, 0.3, 0.5
 LATEST_COMMANDS: Final = 5
-
-_HOW_KINDS: Final = table_of((Kind.SKILL, Kind.PATTERN, Kind.LESSON))
-_ISSUE_KINDS: Final = table_of((Kind.GOTCHA, Kind.LESSON))
-_EVENT_KINDS: Final = table_of((Kind.EPISODE, Kind.OBSERVATION, Kind.DECISION))
-
-
-# ── the kind of answer ──
-
-
-@score_term("intentMatch")
-def intent_match(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
-    """weight · how well the row is the kind of answer that is wanted, from 0 to 1 (the specification's preferences)."""
-    plan = scene.question.plan
-    if plan is None or plan.intent is None or not len(pool):
-        return None
-    preference = _PREFERENCES.get(plan.intent)
-    if preference is None:
-        return None
-    value = preference(scene, pool)
-    computed = value > 0
-    scale = weight if plan.intent_given else weight * GUESSED
-    return np.where(computed, scale * value, 0.0), computed, {"weight": scale}
-
-
-def _of_kind_or_sector(scene: Scene, pool: Pool, kinds: BoolArray, sector: Sector) -> BoolArray:
-    columns, rows = scene.columns, pool.rows
-    either: BoolArray = kinds[columns["kind"][rows]] | (columns["sector"][rows] == code_of(sector))
-    return either
-
-
-def _confident_guides(scene: Scene, pool: Pool) -> FloatArray:
-    """How to do it: skills and patterns, those first that are surest."""
-    guides = _of_kind_or_sector(scene, pool, _HOW_KINDS, Sector.PROCEDURAL)
-    return np.where(guides, scene.columns["confidence"][pool.rows], 0.0)
-
-
-def _events(scene: Scene, pool: Pool) -> FloatArray:
-    """What happened: episodes. Their order in time is for the surface that lists them."""
-    return _of_kind_or_sector(scene, pool, _EVENT_KINDS, Sector.EPISODIC).astype(np.float64)
-
-
-def _issues(scene: Scene, pool: Pool) -> FloatArray:
-    """Known issues: gotchas, and what names the same files and symbols."""
-    return 0.5 * _ISSUE_KINDS[scene.columns["kind"][pool.rows]] + 0.5 * _exact_names(scene, pool)
-
-
-def _exact_names(scene: Scene, pool: Pool) -> FloatArray:
-    """The share of the question's files, symbols and other exact names that each row carries."""
-    return scene.score("symbolic", pool.rows) if "symbolic" in scene.views else np.zeros(len(pool))
-
-
-def _newest(scene: Scene, pool: Pool) -> FloatArray:
-    """The environment: the latest word on it."""
-    created = scene.columns["created"][pool.rows].astype(np.float64)
-    live = created[pool.live]
-    if len(live) < 2 or live.max() == live.min():
-        return np.zeros(len(pool))
-    newness: FloatArray = np.clip((created - live.min()) / (live.max() - live.min()), 0.0, 1.0)
-    return newness
-
-
-_PREFERENCES: Final = {
-    Intent.HOW_TO_DO: _confident_guides,
-    Intent.WHAT_HAPPENED: _events,
-    Intent.KNOWN_ISSUES: _issues,
-    Intent.ENVIRONMENT: _newest,
-    Intent.CODE_STRUCTURE: _exact_names,
-}
-
-
-# ── the time asked about ──
-
-
-@score_term("timeMatch")
-def time_match(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
-    """weight · 1 inside a window of the question, and exp(−days outside / slack) beyond it; the best of its windows."""
-    plan = scene.question.plan
-    if plan is None or not plan.windows or not len(pool):
-        return None
-    match = _closeness(scene.columns["created"][pool.rows].astype(np.float64), plan.windows)
-    computed = match >= LEAST_MATCH
-    return np.where(computed, weight * match, 0.0), computed, {"weight": weight}
-
-
-def _closeness(created: FloatArray, windows: Sequence[Window]) -> FloatArray:
-    best = np.zeros(len(created))
-    for window in windows:
-        outside = np.maximum(np.maximum(window.start - created, created - (window.end - 1)), 0.0) / DAY_MS
-        slack = max(SLACK_DAYS, (window.end - window.start) / DAY_MS)
-        best = np.maximum(best, np.exp(-outside / slack))
-    return best
 
 
 # ── the work at hand ──

@@ -7,26 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recallens.index.columns import Columns
+from recallens.index.images import DamagedIndex
 from recallens.index.views import Proposals
 from recallens.model.plan import Window
 from recallens.model.pool import Pool
 from recallens.model.query import WATCH, Query
+from recallens.model.salience import DAY_MS
 from recallens.model.verdict import BoolArray, FloatArray, Found, IntArray, Note, anywhere, everywhere, places
-from recallens.recall.scene import Scene
+from recallens.recall.scene import Rows, Scene
+from recallens.text.times import DAY_BITS, DAYS_TOLD, MONTHS_FROM, day_of
 
 HYBRID_VIEWS: Final = frozenset(("lexical", "semantic", "symbolic"))
 DIRECT, REVIEW, PROCEDURAL, GRAPH = "direct-answer", "review-context", "procedural", "graph"
-RECENT, SESSIONS = "recent-scan", "sessions"
+RECENT, SESSIONS, TIME = "recent-scan", "sessions", "time"
+# What review-context says of a row that names the very file; of one that names a file of the same name it says half.
+SAME_FILE: Final = 1.0
 # The candidates of the direct-answer tier, of which at most one becomes its answer.
 ANSWER_CANDIDATES: Final = "direct-answer:candidates"
 
 # A filter that leaves less than this of the namespace is pushed in at once: asking without it would be asking twice.
 PUSH_SHARE: Final = 0.05
+
+# Rows of the kind that is wanted that a view is asked for beside its best.
+PREFERRED: Final = 10
 
 # Rows by how they came into the pool; each batch passes the gates once.
 FIRST_BATCH, REFILL_BATCH, GRAPH_BATCH, RECENT_BATCH, WATCH_BATCH, WIDENED_BATCH, WIDENED_GRAPH_BATCH = range(7)
@@ -50,12 +60,19 @@ def encode(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
 
 
 def propose(scene: Scene, view: str, depth: int, pushed: BoolArray | None, pool: Pool, query: Query) -> Iterator[Found]:
-    yield _ask(scene, view, depth, pushed, batch=FIRST_BATCH, pushed=pushed is not None, beside=pool.rows)
+    yield ask(scene, view, depth, pushed, batch=FIRST_BATCH, pushed=pushed is not None, beside=pool.rows)
+
+
+def propose_preferred(
+    scene: Scene, view: str, preferred: BoolArray | None, pool: Pool, query: Query
+) -> Iterator[Found]:
+    """Ask a view again among the rows of the kind that the question wants: they may be few among many others."""
+    yield ask(scene, view, PREFERRED, preferred, batch=FIRST_BATCH, refill=True)
 
 
 def propose_more(scene: Scene, view: str, depth: int, admitted: Admitted, pool: Pool, query: Query) -> Iterator[Found]:
     """Ask a view again in a second round, deeper, among the rows that pass: what it proposed before stays."""
-    yield _ask(scene, view, depth, admitted(), batch=WIDENED_BATCH, refill=True)
+    yield ask(scene, view, depth, admitted(), batch=WIDENED_BATCH, refill=True)
 
 
 def refill(
@@ -69,10 +86,10 @@ def refill(
         return
     for view in views:
         if anywhere(pool.proposed_by(view) & ~pool.live):
-            yield _ask(scene, view, depth, admitted(), batch=REFILL_BATCH, refill=True)
+            yield ask(scene, view, depth, admitted(), batch=REFILL_BATCH, refill=True)
 
 
-def _ask(
+def ask(
     scene: Scene,
     view: str,
     depth: int,
@@ -86,6 +103,8 @@ def _ask(
     error = None
     try:
         proposals = scene.views[view].propose(depth, mask, beside)
+    except DamagedIndex:
+        raise
     except Exception as failure:  # a view that fails is a fact of this recall: the others still answer
         proposals, error = Proposals.none(), f"{type(failure).__name__}: {failure}"
     rows = proposals.rows
@@ -93,12 +112,34 @@ def _ask(
     return Found(view, ids, proposals.raw, rows, batch=batch, refill=refill, pushed=pushed, error=error)
 
 
-def within_windows(created: NDArray[np.int64], windows: Sequence[Window]) -> BoolArray:
-    """Which of the times lie in one of the windows."""
-    inside = np.zeros(len(created), dtype=np.bool_)
+def within_windows(columns: Columns, rows: Rows, windows: Sequence[Window]) -> BoolArray:
+    """Which of the rows were made in one of the windows, or name a day of it."""
+    inside = told_within(columns["days_told"][rows], windows)
+    created = columns["created"][rows]
     for window in windows:
         inside |= (window.start <= created) & (created < window.end)
     return inside
+
+
+def told_within(told: NDArray[np.int64], windows: Sequence[Window]) -> BoolArray:
+    """Which of the rows name a day of one of the windows, or a month that lies in it."""
+    inside = np.zeros(len(told), dtype=np.bool_)
+    spans = [span for window in windows for span in _numbers_within(window)]
+    for place in range(DAYS_TOLD if told.any() else 0):
+        numbers = (told >> (DAY_BITS * place)) & ((1 << DAY_BITS) - 1)
+        for first, last in spans:
+            inside |= (first <= numbers) & (numbers < last)
+    return inside
+
+
+def _numbers_within(window: Window) -> Iterator[tuple[int, int]]:
+    """The days and the whole months of a window, as a packed day is numbered: from the first up to the last."""
+    start, end = day_of(window.start), day_of(window.end - 1)
+    yield max(window.start // DAY_MS, 1), min(window.end // DAY_MS, MONTHS_FROM)
+    first = MONTHS_FROM + (start.year - 1970) * 12 + start.month - (start.day == 1)
+    last = MONTHS_FROM + (end.year - 1970) * 12 + end.month - ((end + timedelta(days=1)).day != 1)
+    if first < last:
+        yield first, last
 
 
 def proposed_by_others(pool: Pool, *but: str) -> BoolArray:

@@ -16,7 +16,7 @@ from recallens.model.pool import Pool
 from recallens.model.query import WATCH, Query
 from recallens.model.verdict import BoolArray, Found, Gate, IntArray, Note, Verdict, all_true, anywhere, places
 from recallens.recall.scene import Scene
-from recallens.recall.views import ANSWER_CANDIDATES, DIRECT, FIRST_BATCH, REVIEW, found, proposed_by_others
+from recallens.recall.views import ANSWER_CANDIDATES, DIRECT, FIRST_BATCH, REVIEW, SAME_FILE, found, proposed_by_others
 from recallens.text.tokenizer import tokenize
 
 CANDIDATES: Final = 8
@@ -31,7 +31,8 @@ _OWN_VIEWS: Final = (ANSWER_CANDIDATES, DIRECT, WATCH)
 def answer_rules(scene: Scene, words: BoundLexical, rows: IntArray) -> Iterator[tuple[str, str, BoolArray]]:
     """The tier's own gates: the name of each, the X-ray's word for a rejection, and which of the rows it rejects."""
     columns = scene.columns
-    yield "active", "not-active", columns["status"][rows] != code_of(Status.ACTIVE)
+    unsettled = (columns["status"][rows] != code_of(Status.ACTIVE)) | (columns["review"][rows] >= 0)
+    yield "active", "not-active", unsettled
     yield "trusted-zone", "not-trusted", columns["zone"][rows] != code_of(Zone.TRUSTED)
     yield "eligible-kind", "ineligible-kind", ~_ELIGIBLE[columns["kind"][rows]]
     unimportant = (columns["importance"][rows] < IMPORTANCE_FLOOR) & ~columns["confirmed"][rows]
@@ -102,10 +103,11 @@ def _anchors(scene: Scene, row: int) -> list[str]:
 
 
 def overlap_gate(words: BoundLexical, pool: Pool, query: Query) -> Iterator[Gate]:
-    """Which of the rows that the files at hand brought in share too few words with the question. They are exempt, since
-    the files speak for them, and the X-ray says what would have rejected them.
+    """Rows that are here because they name a file of the same name as one at hand must share words with the question.
+    What names the very file is exempt, since the file speaks for it, and the X-ray says what would have rejected it.
     """
     applies = pool.proposed_by(REVIEW)
     if anywhere(applies):
         fails = applies & (words.coverage(pool.rows) < OVERLAP_FLOOR)
-        yield Gate("token-overlap", applies, fails, applies, BELOW_OVERLAP if anywhere(fails & pool.live) else "")
+        exempt = (pool.raw(REVIEW) >= SAME_FILE) | proposed_by_others(pool, REVIEW, *_OWN_VIEWS)
+        yield Gate("token-overlap", applies, fails, exempt, BELOW_OVERLAP if anywhere(fails & pool.live) else "")

@@ -6,21 +6,23 @@ the starting rows and run over what the activation reached.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
 
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import FloatArray, Note, Verdict, places
+from recallens.model.verdict import BoolArray, FloatArray, Note, Verdict, places
 from recallens.recall.gates import usable
 from recallens.recall.scene import Scene
 from recallens.recall.views import GRAPH, found
 
-SEEDS = 5
+SEEDS = 10
 HOPS = 2
 HOP_DECAY = 0.5
 TIE_DECIMALS = 12
@@ -157,9 +159,45 @@ def walk(scene: Scene, batch: int, pool: Pool, query: Query) -> Iterator[Verdict
     yield found(scene, GRAPH, np.array(rows, dtype=np.int64), np.array(strengths), batch)
 
 
+# Of rows that are this likely to help beside the likeliest, what they are related to may help too.
+LEADS_ON: Final = 0.25
+# A link between two notes says less than a relation that somebody named, and what was replaced is known as such.
+_SAYS_LITTLE: Final = frozenset(("MENTIONS", "SUPERSEDES"))
+
+
+def leading(pool: Pool, relevance: FloatArray, least: float) -> BoolArray:
+    """The rows to set out from; none where no row is likely enough to help."""
+    best = relevance[pool.live].max(initial=0.0)
+    return (relevance >= LEADS_ON * best) if best >= least else np.zeros(len(pool), dtype=np.bool_)
+
+
+def related(scene: Scene, pool: Pool, query: Query, worth: FloatArray, leads: BoolArray) -> FloatArray:
+    """What the rows that lead on pass along stated relations: their worth · confidence · decay a hop / √degree, so that
+    a hub passes on little to each; the best of what reaches a row, 0 for the others.
+    """
+    reached = np.zeros(len(pool))
+    nums = scene.columns["num"][pool.rows]
+    place = {int(num): at for at, num in enumerate(nums.tolist())}
+    front, carried = places(pool.live & leads), worth
+    for _ in range(HOPS):
+        edges = scene.bodies.edges_of(nums[front].tolist(), scene.at)
+        edges = [edge for edge in edges if edge[2] not in _SAYS_LITTLE and edge[3] >= query.graph_floor]
+        degree = Counter(end for source, target, *_ in edges for end in (source, target))
+        inside, following = set(front.tolist()), np.zeros(len(pool))
+        for source, target, _, confidence in edges:
+            for here, there in ((source, target), (target, source)):
+                start, end = place.get(here, -1), place.get(there, -1)
+                if start in inside and end >= 0 and pool.live[end]:
+                    passed = float(carried[start]) * confidence * HOP_DECAY / math.sqrt(degree[here])
+                    following[end] = max(following[end], passed)
+        front = places(following > reached)
+        reached, carried = np.maximum(reached, following), following
+    return reached
+
+
 def _ties(scene: Scene, nums: Sequence[int]) -> Iterator[GraphEdge]:
     """The relations of some memories, and the memories that share a name with them."""
-    for source, target, relation, confidence in scene.reader.relations.neighbours(nums, scene.at):
+    for source, target, relation, confidence in scene.bodies.edges_of(nums, scene.at):
         yield GraphEdge(source, target, relation, confidence)
     for source, target in scene.reader.terms.sharing_names(nums, MOST_SHARED_TIES):
         yield GraphEdge(source, target, SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE)

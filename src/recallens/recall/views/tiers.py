@@ -4,7 +4,6 @@ only followed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,7 +12,9 @@ import numpy as np
 from recallens.index.columns import code_of, table_of
 from recallens.index.lexical import BoundLexical
 from recallens.index.views import best
-from recallens.model.memory import Kind, Sector
+from recallens.ingest.prepare import labels
+from recallens.model.memory import Kind, Memory, Sector
+from recallens.model.plan import Intent
 from recallens.model.pool import Pool
 from recallens.model.query import WATCH, Query
 from recallens.model.salience import DAY_MS
@@ -31,26 +32,20 @@ from recallens.recall.views import (
     Admitted,
     found,
     proposed_by_others,
-    within_windows,
 )
-from recallens.text.languages import alternatives
 from recallens.text.normalize import normalize
 
 # Of sessions that share as many words, the newer first; at most a tenth of a word, and nothing after a week.
 RECENT_DAYS: Final = 7.0
 RECENCY_SCALE: Final = 70.0
 
-_TASK_START: Final = re.compile(alternatives(lambda pack: pack.questions.task_start), re.IGNORECASE)
 _RUNBOOKS: Final = table_of((Kind.SKILL, Kind.PATTERN))
 
 
-def starts_a_task(text: str) -> bool:
-    return _TASK_START.search(text) is not None
-
-
 def procedural(scene: Scene, words: BoundLexical, depth: int, pool: Pool, query: Query) -> Iterator[Found]:
-    """Skills and runbooks that share the question's words, when the question starts a task."""
-    if not starts_a_task(query.text):
+    """Skills and runbooks that share the question's words, when the question asks how to do something."""
+    plan = scene.question.plan
+    if plan is None or plan.intent is not Intent.HOW_TO_DO:
         return
     columns, rows = scene.columns, words.matching
     runbooks = _RUNBOOKS[columns["kind"][rows]] | (columns["sector"][rows] == code_of(Sector.PROCEDURAL))
@@ -59,14 +54,26 @@ def procedural(scene: Scene, words: BoundLexical, depth: int, pool: Pool, query:
 
 
 def review_context(scene: Scene, depth: int, pool: Pool, query: Query) -> Iterator[Found]:
-    """What is known of the files that a change touches: rows that name one, in full or by its last part."""
-    reader, _ns, columns = scene.reader, scene.state.key, scene.columns
-    files = {normalize(file) for file in query.files}
-    values = sorted(files | {file.rsplit("/", 1)[-1] for file in files})
-    hits = reader.terms.labelled([(value, "path") for value in values])
+    """What is known of the files that a change touches: rows that name one (1), and rows that only name one of the same
+    name (0.5). Where a project begins differs, so that the longer of two paths may hold the shorter.
+    """
+    columns = scene.columns
+    files = sorted({normalize(file) for file in query.files})
+    tails = {file: ["/".join(parts[at:]) for at in range(len(parts))] for file in files for parts in [file.split("/")]}
+    values = sorted({tail for file in files for tail in tails[file]})
+    hits = scene.reader.terms.labelled([(value, "path") for value in values])
+    last = {tails[file][-1] for file in files} - set(files)
+    whole = columns.mask_of([num for value, _, num in hits if value not in last])
     rows = np.flatnonzero(columns.mask_of([num for _, _, num in hits]) & columns["alive"])
-    chosen = best(columns, rows, columns["importance"][rows], depth)
-    yield found(scene, REVIEW, chosen, columns["importance"][chosen], FIRST_BATCH)
+    rows = best(columns, rows, whole[rows] + 0.5 * columns["importance"][rows], depth)
+    nums = columns["num"][rows].tolist()
+    memories = scene.bodies.of(nums).memories
+    within = [any(path.endswith(f"/{file}") for file in files for path in _paths(memories[num])) for num in nums]
+    yield found(scene, REVIEW, rows, np.where(whole[rows] | np.array(within, dtype=np.bool_), 1.0, 0.5), FIRST_BATCH)
+
+
+def _paths(memory: Memory) -> Iterator[str]:
+    return (value for value, kind in labels(memory.annotations, memory.citations) if kind == "path")
 
 
 def recent_sessions(scene: Scene, words: BoundLexical, pool: Pool, query: Query) -> Iterator[Found]:
@@ -87,17 +94,11 @@ def recent_sessions(scene: Scene, words: BoundLexical, pool: Pool, query: Query)
 
 
 def recent_scan(scene: Scene, cuts: bool, admitted: Admitted, pool: Pool, query: Query) -> Iterator[Found]:
-    """The newest memories that the filters admit: of the time asked about, where a question asks about nothing else;
-    and where nothing was found and the caller wants results all the same.
-    """
-    windows = scene.question.only_windows
-    if not windows and (cuts or anywhere(pool.live)):
+    """The newest memories that the filters admit, where nothing was found and results are wanted all the same."""
+    if cuts or anywhere(pool.live):
         return
     created = scene.columns["created"]
-    eligible = admitted() & (created <= scene.at)
-    if windows:
-        eligible &= within_windows(created, windows)
-    rows = np.flatnonzero(eligible)
+    rows = np.flatnonzero(admitted() & (created <= scene.at))
     chosen = best(scene.columns, rows, created[rows].astype(np.float64), query.limit)
     yield found(scene, RECENT, chosen, created[chosen].astype(np.float64), RECENT_BATCH)
 

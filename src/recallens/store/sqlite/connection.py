@@ -7,7 +7,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -16,8 +16,19 @@ from typing import Any
 import apsw
 from msgspec import Struct
 
-from recallens.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
+from recallens.config import make_private
+from recallens.errors import (
+    InvalidInput,
+    NotFound,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+    StoreMissing,
+    StoreReadOnly,
+    StoreTooNew,
+)  # fmt: skip
 from recallens.store.records import META_ENCODER_KEY, NamespaceState
+from recallens.store.sqlite import files
 from recallens.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 
 # Another process may hold the write lock for a whole ingest batch; a minute is longer than any of ours takes.
@@ -80,7 +91,7 @@ def connect(path: Path, *, read_only: bool) -> apsw.Connection:
             uri = f"{path.absolute().as_uri()}?mode=ro{immutable}"
             connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         else:
-            connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+            connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(BUSY_WAIT_MS)
         for pragma in _PRAGMAS:
             connection.execute(pragma)
@@ -100,13 +111,7 @@ def open_store(path: Path, *, create: bool) -> tuple[apsw.Connection, bool]:
         if not create:
             hint = "Run `recallens init` to make one, or name another with --store PATH."
             raise StoreMissing(f"no store at {path}", hint=hint)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            why = f"cannot make the folder {path.parent} ({error.strerror})"
-            raise StoreReadOnly(why, hint=_ELSEWHERE) from error
-        if not may_write(path):
-            raise StoreReadOnly(f"cannot write to the folder {path.parent}", hint=_ELSEWHERE)
+        _make(path)
     read_only = not may_write(path)
     connection = connect(path, read_only=read_only)
     with InOurWords(str(path)):
@@ -114,7 +119,42 @@ def open_store(path: Path, *, create: bool) -> tuple[apsw.Connection, bool]:
     return connection, read_only
 
 
-def _prepare(connection: apsw.Connection, path: Path, *, read_only: bool) -> None:
+def restore(path: Path, backup: Path) -> Path | None:
+    """Put a copy of a backup in the store's place; gives the name under which what was there is kept, if any."""
+    if not backup.is_file():
+        raise StoreMissing(f"no backup at {backup}", hint="Name a file made by `recallens backup`.")
+    if path.exists() and path.samefile(backup):
+        raise InvalidInput(f"{backup} is the store itself", hint="Name a file made by `recallens backup`.")
+    with InOurWords(str(backup)):
+        source = connect(backup, read_only=True)
+        _prepare(source, backup, read_only=True, current=False)
+        make_private(path.parent)
+        kept = files.put_back(source, path)
+        source.close()
+    return kept
+
+
+def _make(path: Path) -> None:
+    """A new store appears at its path whole, so that no other process ever sees, or leaves, half of one."""
+    try:
+        make_private(path.parent)
+    except OSError as error:
+        why = f"cannot make the folder {path.parent} ({error.strerror})"
+        raise StoreReadOnly(why, hint=_ELSEWHERE) from error
+    if not may_write(path):
+        raise StoreReadOnly(f"cannot write to the folder {path.parent}", hint=_ELSEWHERE)
+    try:
+        with files.made_beside(path) as fresh, InOurWords(str(path)):
+            connection = connect(fresh, read_only=False)
+            connection.execute("PRAGMA journal_mode=WAL")
+            _migrate(connection, path)
+            connection.close()
+    except FileExistsError:
+        pass  # another process has made it meanwhile, and that one is used
+
+
+def _prepare(connection: apsw.Connection, path: Path, *, read_only: bool, current: bool = True) -> None:
+    """Bring the schema up to date, unless it need not be `current`; an error where this is no store of ours."""
     known = [name for name, _ in MIGRATIONS]
     applied = _applied(connection, path)
     newer = [name for name in applied if name not in known]
@@ -123,13 +163,18 @@ def _prepare(connection: apsw.Connection, path: Path, *, read_only: bool) -> Non
             f"{path} was written by a newer Recallens (it has the schema step {newer[0]!r})",
             hint="Nothing was changed. Upgrade with `pip install -U recallens`.",
         )
-    if applied == known:
+    if applied == known or (applied and not current):
         return
-    if read_only:
+    if read_only and applied:
         why = f"{path} needs a schema upgrade, but cannot be written to"
         raise StoreReadOnly(why, hint="Open it once where it can be.")
     if not applied:
-        _enter_wal(connection)
+        hint = "Nothing was changed. Move it away, or restore a backup with `recallens restore --from BACKUP`."
+        raise StoreDamaged(f"{path} holds no store: it is empty or was left half made", hint=hint)
+    _migrate(connection, path)
+
+
+def _migrate(connection: apsw.Connection, path: Path) -> None:
     with immediate(connection):
         applied = _applied(connection, path)  # another process may have migrated while this one waited for the lock
         if not applied:
@@ -140,19 +185,6 @@ def _prepare(connection: apsw.Connection, path: Path, *, read_only: bool) -> Non
                 connection.execute(script)
                 connection.execute("INSERT INTO migrations VALUES (?, ?)", (name, int(time.time() * 1000)))
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('store-id', ?)", (str(uuid.uuid4()),))
-
-
-def _enter_wal(connection: apsw.Connection) -> None:
-    """Switching to WAL takes the whole file for a moment and does not wait by itself."""
-    deadline = time.monotonic() + BUSY_WAIT_MS / 1000
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            return
-        except apsw.BusyError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
 
 
 def _applied(connection: apsw.Connection, path: Path) -> list[str]:
@@ -268,7 +300,7 @@ class NamespaceConnection(Struct):
 packed_record = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def packed(values: Sequence[Any]) -> str:
+def packed(values: Collection[Any]) -> str:
     """A list as one parameter, so that no query is made per row. It is all of one kind, most often numbers."""
     items = list(values)
     return str(items) if items and type(items[0]) is int else packed_record(items)

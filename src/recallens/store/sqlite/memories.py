@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -20,7 +20,7 @@ from recallens.store.sqlite.trail import SqliteTrail
 
 UPDATABLE = frozenset(
     ("status", "zone", "importance", "confidence", "base_salience", "valid_until", "updated", "last_used", "uses",
-     "confirmed", "version")
+     "confirmed", "review", "version")
 )  # fmt: skip
 
 # ── a row as a memory ──
@@ -81,6 +81,7 @@ _ENCODERS: Mapping[str, Callable[[Prepared], Any]] = {
     "simhash": lambda row: row.simhash - (1 << 64) if row.simhash >= 1 << 63 else row.simhash,
     "chars": lambda row: len(row.memory.content),
     "tokens": attrgetter("tokens"),
+    "days_told": attrgetter("days_told"),
     "length": lambda row: len(row.head) + len(row.body),
     "cited": lambda row: int(bool(row.memory.citations)),
 }
@@ -105,11 +106,17 @@ _INSERT = (
 )
 
 
-def shown(withheld: str) -> str:
-    """What may be shown: not blocked by its status or zone, and not bound to a context that nobody said they hold."""
+_IN_USE = "m.status IN ('active', 'pending_review')"
+_BLOCKED = "m.status IN ('forgotten', 'rejected', 'quarantined') OR m.zone = 'quarantine'"
+
+
+def shown(held: str) -> str:
+    """What may be shown: not blocked by its status or zone, and meant for no context but those of the JSON list
+    that the parameter `held` is.
+    """
     return (
-        "m.status NOT IN ('forgotten', 'rejected', 'quarantined') AND m.zone <> 'quarantine'"
-        f" AND (m.scopes = '[]' OR NOT EXISTS (SELECT 1 FROM json_each(m.scopes) WHERE value = {withheld}))"
+        f"NOT ({_BLOCKED}) AND (m.scopes = '[]' OR NOT EXISTS"
+        f" (SELECT 1 FROM json_each(m.scopes) WHERE value NOT IN (SELECT value FROM json_each({held}))))"
     )
 
 
@@ -148,11 +155,13 @@ class SqliteMemories(Struct, frozen=True):
             "SELECT num FROM memories WHERE id >= ?2 AND id < ?2 || ?3 AND +ns = ?1 LIMIT 10", prefix, AFTER_EVERY_TERM
         )
 
-    def by_hash(self, hashes: Sequence[str]) -> dict[tuple[str, str | None], int]:
-        """The oldest memory in use with each text in each project. What is part of a document is not one of these."""
+    def by_hash(self, hashes: Sequence[str], *, blocked: bool = False) -> dict[tuple[str, str | None], int]:
+        """The oldest memory in use with each text in each project; or the oldest that is forgotten, rejected or in
+        quarantine. What is part of a document is not one of these.
+        """
         rows = self._here.all(
             "SELECT m.content_hash, m.project, min(m.num) FROM json_each(?2) j CROSS JOIN memories m"
-            " ON m.ns = ?1 AND m.content_hash = j.value WHERE m.status IN ('active', 'pending_review')"
+            f" ON m.ns = ?1 AND m.content_hash = j.value WHERE ({_BLOCKED if blocked else _IN_USE})"
             " AND m.document IS NULL GROUP BY m.content_hash, m.project",
             packed(hashes),
         )
@@ -188,14 +197,15 @@ class SqliteMemories(Struct, frozen=True):
     def awaiting_review(self) -> list[int]:
         return self._here.first(
             "SELECT num FROM memories WHERE ns = ?1 AND (status IN ('pending_review', 'quarantined')"
-            " OR (status = 'active' AND zone = 'quarantine')) ORDER BY created, id"
+            " OR (status = 'active' AND (zone = 'quarantine' OR review = 'proposed'"
+            " OR num IN (SELECT source FROM relations WHERE ns = ?1 AND type = 'MAY_SUPERSEDE'"
+            " AND valid_until IS NULL)))) ORDER BY created, id"
         )
 
-    def scoped(self, scope: str) -> list[int]:
-        return self._here.first(
-            "SELECT num FROM memories WHERE ns = ?1 AND scopes <> '[]' AND EXISTS"
-            " (SELECT 1 FROM json_each(scopes) WHERE value = ?2)",
-            scope,
+    def scoped(self) -> list[tuple[str, int]]:
+        """Every scope of every memory that has any."""
+        return self._here.all(
+            "SELECT s.value, m.num FROM memories m, json_each(m.scopes) s WHERE m.ns = ?1 AND m.scopes <> '[]'"
         )
 
     def crafts(self, kind: str, project: str | None) -> list[tuple[int, str]]:
@@ -236,12 +246,12 @@ class SqliteMemories(Struct, frozen=True):
         key = "(SELECT created, id FROM memories WHERE num = ?2)"
         return self._nearest(same, "<", key, num, before)[::-1], self._nearest(same, ">", key, num, after)
 
-    def window(self, num: int, span: int, limit: int, withheld: str) -> tuple[list[int], list[int]]:
+    def window(self, num: int, span: int, limit: int, held: Collection[str]) -> tuple[list[int], list[int]]:
         """The nearest neighbours of a memory in its project within `span` ms, each side in the order of time."""
         anchor = self._here.one("SELECT created, id, project FROM memories WHERE num = ?2 AND ns = ?1", num)
         assert anchor is not None
         created, id, project = anchor
-        values, key = (created, id, project, withheld), "(?2, ?3)"
+        values, key = (created, id, project, packed(held)), "(?2, ?3)"
         same = f"m.ns = ?1 AND m.project IS ?4 AND {shown('?5')}"
         earlier = self._nearest(f"{same} AND m.created >= ?6", "<", key, *values, created - span, limit)
         return earlier[::-1], self._nearest(f"{same} AND m.created <= ?6", ">", key, *values, created + span, limit)

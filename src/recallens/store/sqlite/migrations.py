@@ -212,4 +212,49 @@ ALTER TABLE vectors_by_part RENAME TO vectors;
 CREATE INDEX vectors_by_change ON vectors(ns, encoder, seq);
 CREATE INDEX vectors_by_memory ON vectors(num);
 """),
+    ("0008-note-life", """
+-- What a note says of itself beside its text (its end, its successors, its relations), and what could not be read.
+ALTER TABLE vault_files ADD COLUMN warning TEXT;
+ALTER TABLE vault_files ADD COLUMN life TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE memories ADD COLUMN review TEXT;
+-- Every note is read once more, so that what it says is known.
+UPDATE vault_files SET hash = '', mtime = 0 WHERE error IS NULL;
+"""),
+    ("0009-credit", """
+-- Only what was used in a task counts as having been with it, no longer what was merely returned in it.
+ALTER TABLE tasks DROP COLUMN marked;
+UPDATE namespaces SET number = number + 1;
+UPDATE memories SET (tasks_with, reward_with) = (
+    SELECT count(*), total(reward) FROM (
+        SELECT DISTINCT e.task, t.reward FROM events e JOIN tasks t ON t.ns = e.ns AND t.id = e.task
+        WHERE e.num = memories.num AND e.kind = 'used' AND t.ended IS NOT NULL
+    )
+), seq = (SELECT number FROM namespaces n WHERE n.id = memories.ns) WHERE tasks_with <> 0;
+"""),
+    ("0010-token-scopes", """
+ALTER TABLE tokens ADD COLUMN scopes TEXT NOT NULL DEFAULT '[]';
+"""),
+    ("0011-days-told", """
+-- The first four days that a text names, 16 bits each. Those with a year are known already; `reindex` reads the others.
+ALTER TABLE memories ADD COLUMN days_told INTEGER NOT NULL DEFAULT 0;
+UPDATE memories SET days_told = coalesce((
+    SELECT sum(CAST(julianday(told.value) - 2440587.5 AS INTEGER) << (16 * told.key))
+    FROM json_each(memories.annotations, '$.dates') told
+    WHERE told.key < 4 AND length(told.value) = 10 AND told.value BETWEEN '1970-01-02' AND '2050-01-01'
+), 0) WHERE annotations LIKE '%"dates"%';
+"""),
+    ("0012-cited-lines", """
+-- What cited lines were when they were cited, as hashes; and verdicts by checkout, since branches differ.
+CREATE TABLE cited_lines (
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE, kind TEXT NOT NULL, data TEXT NOT NULL,
+    print TEXT NOT NULL, PRIMARY KEY (num, kind, data)
+) WITHOUT ROWID;
+ALTER TABLE citation_checks RENAME TO checks_anywhere;
+CREATE TABLE citation_checks (
+    num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE, root TEXT NOT NULL, branch TEXT NOT NULL,
+    "commit" TEXT NOT NULL, at INTEGER NOT NULL, verdicts TEXT NOT NULL, PRIMARY KEY (num, root, branch)
+) WITHOUT ROWID;
+INSERT INTO citation_checks SELECT num, '', '', '', at, verdicts FROM checks_anywhere;
+DROP TABLE checks_anywhere;
+"""),
 )  # fmt: skip

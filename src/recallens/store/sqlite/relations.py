@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 from msgspec import Struct, structs
+from msgspec.json import decode, encode
 
-from recallens.model.citation import Checked, Citation, CitationCheck, Standing, citation_from_json, citation_to_json
+from recallens.model.citation import (
+    Checked,
+    Citation,
+    CitationCheck,
+    CitedLines,
+    Finding,
+    Standing,
+    Worktree,
+    citation_from_json,
+    citation_to_json,
+)
 from recallens.model.memory import Memory, Origin, Relation, RelationType
 from recallens.model.recall import Successor
 from recallens.store.sqlite.connection import NamespaceConnection, packed, packed_record
@@ -53,10 +64,23 @@ class SqliteRelations(Struct, frozen=True):
         rows = self._here.all(
             "SELECT r.target, m.id, substr(m.content, 1, ?3), m.created FROM json_each(?2) j CROSS JOIN relations r"
             " ON r.target = j.value AND r.type = 'SUPERSEDES' AND r.ns = ?1 JOIN memories m ON m.num = r.source"
-            " WHERE r.created <= ?4 ORDER BY r.id",
+            " WHERE r.created <= ?4 AND (r.valid_until IS NULL OR r.valid_until > ?4) ORDER BY r.id",
             packed(nums), SUCCESSOR_EXCERPT, at,
         )  # fmt: skip
         return {target: Successor(id, content, created) for target, id, content, created in rows}
+
+    def heirs(self, nums: Sequence[int], at: int, most: int) -> dict[int, int]:
+        """For each memory that had been replaced by a time, the last of those that took its place one after another,
+        at most so many steps on."""
+        return self._here.mapping(
+            "WITH RECURSIVE chain(first, last, step) AS (SELECT value, value, 0 FROM json_each(?2) UNION ALL"
+            " SELECT c.first, r.source, c.step + 1 FROM chain c JOIN relations r ON r.id ="
+            " (SELECT max(id) FROM relations WHERE target = c.last AND type = 'SUPERSEDES' AND ns = ?1"
+            " AND created <= ?3) WHERE c.step < ?4)"
+            " SELECT first, last FROM (SELECT first, last, max(step) AS steps FROM chain GROUP BY first)"
+            " WHERE steps > 0",
+            packed(nums), at, most,
+        )  # fmt: skip
 
     def put(self, source: int, target: int, relation: Relation) -> None:
         self._put(source, target, *structs.astuple(relation)[2:])
@@ -119,17 +143,36 @@ class SqliteCitations(Struct, frozen=True):
             packed(ids),
         )
 
-    def checks(self, nums: Sequence[int]) -> dict[int, CitationCheck]:
+    def checks(self, nums: Sequence[int], worktree: str | None = None) -> dict[int, CitationCheck]:
+        """Of each, what was found in the checkout of that name or branch; else what was found last, wherever."""
+        checks: dict[int, CitationCheck] = {}
+        for num, check in self._every_check(nums):
+            known = checks.get(num)
+            if known is None or _rank(check, worktree) > _rank(known, worktree):
+                checks[num] = check
+        return checks
+
+    def all_checks(self, num: int) -> list[CitationCheck]:
+        """By checkout, the latest first."""
+        return sorted((check for _, check in self._every_check([num])), key=lambda check: -check.at)
+
+    def _every_check(self, nums: Sequence[int]) -> Iterator[tuple[int, CitationCheck]]:
         rows = self._here.all(
-            "SELECT k.num, m.id, k.at, k.verdicts FROM json_each(?2) j CROSS JOIN citation_checks k"
-            " ON k.num = j.value JOIN memories m ON m.num = k.num AND m.ns = ?1",
+            'SELECT k.num, m.id, k.at, k.root, k.branch, k."commit", k.verdicts FROM json_each(?2) j'
+            " CROSS JOIN citation_checks k ON k.num = j.value JOIN memories m ON m.num = k.num AND m.ns = ?1",
             packed(nums),
         )
-        checks = {}
-        for num, id, at, verdicts in rows:
-            checked = (Checked(citation_from_json(c), Standing(s), reason) for c, s, reason in json.loads(verdicts))
-            checks[num] = CitationCheck(id, at, tuple(checked))
-        return checks
+        for num, id, at, root, branch, commit, verdicts in rows:
+            yield num, CitationCheck(id, at, _checked(verdicts), Worktree(root, branch, commit))
+
+    def lines(self, nums: Sequence[int]) -> dict[tuple[int, Citation], CitedLines]:
+        """What the cited lines of these memories were, by memory and citation."""
+        rows = self._here.all(
+            "SELECT l.num, l.kind, l.data, l.print FROM json_each(?2) j CROSS JOIN cited_lines l ON l.num = j.value"
+            " JOIN memories m ON m.num = l.num AND m.ns = ?1",
+            packed(nums),
+        )
+        return {(num, _citation_of(kind, data)): decode(known, type=CitedLines) for num, kind, data, known in rows}
 
     def put(self, nums: Sequence[int], memories: Sequence[Memory]) -> None:
         self._here.db.executemany(
@@ -155,14 +198,46 @@ class SqliteCitations(Struct, frozen=True):
     def put_checks(self, checks: Mapping[int, CitationCheck]) -> None:
         rows = []
         for num, check in checks.items():
-            verdicts = [[citation_to_json(each.citation), each.standing, each.reason] for each in check.checked]
-            rows.append([num, check.at, packed(verdicts)])
+            verdicts = [_verdict(each) for each in check.checked]
+            place = check.worktree
+            rows.append([num, place.root, place.branch, place.commit, check.at, packed(verdicts)])
         self._here.change(
-            "INSERT OR REPLACE INTO citation_checks (num, at, verdicts)"
-            " SELECT m.num, j.value ->> 1, j.value ->> 2 FROM json_each(?2) j CROSS JOIN memories m"
+            "INSERT OR REPLACE INTO citation_checks SELECT m.num, j.value ->> 1, j.value ->> 2, j.value ->> 3,"
+            " j.value ->> 4, j.value ->> 5 FROM json_each(?2) j CROSS JOIN memories m"
             " ON m.num = j.value ->> 0 AND m.ns = ?1",
             packed(rows),
         )
+
+    def put_lines(self, known: Mapping[tuple[int, Citation], CitedLines]) -> None:
+        rows = [
+            [num, *citation_columns(citation_to_json(citation)), encode(lines).decode()]
+            for (num, citation), lines in known.items()
+        ]
+        if not rows:
+            return
+        self._here.change(
+            "INSERT OR REPLACE INTO cited_lines SELECT m.num, j.value ->> 1, j.value ->> 2, j.value ->> 3"
+            " FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value ->> 0 AND m.ns = ?1",
+            packed(rows),
+        )
+
+
+def _rank(check: CitationCheck, worktree: str | None) -> tuple[bool, int]:
+    return worktree is not None and check.worktree.is_called(worktree), check.at
+
+
+def _verdict(each: Checked) -> list[Any]:
+    """What was found comes behind, where there is anything to say."""
+    found = [each.finding, each.now, each.changed] if each.finding is not None else []
+    return [citation_to_json(each.citation), each.standing, each.reason, *found]
+
+
+def _checked(verdicts: str) -> tuple[Checked, ...]:
+    checked = []
+    for citation, standing, reason, *found in json.loads(verdicts):
+        finding = (Finding(found[0]), *found[1:]) if found else ()
+        checked.append(Checked(citation_from_json(citation), Standing(standing), reason, *finding))
+    return tuple(checked)
 
 
 def citation_columns(record: Mapping[str, Any]) -> tuple[str, str]:

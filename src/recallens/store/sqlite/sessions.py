@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -64,7 +64,7 @@ class SqliteSessions(Struct, frozen=True):
         )
         return {row[0]: SessionContext(self._session(*row[3:]), row[2], Usage(row[1])) for row in rows}
 
-    def turns(self, nums: Sequence[int], withheld: str) -> dict[int, tuple[str, int | None, int | None]]:
+    def turns(self, nums: Sequence[int], held: Collection[str]) -> dict[int, tuple[str, int | None, int | None]]:
         """The session in which each memory was made, and what was said there right before and after it."""
         rows = self._here.all(
             "WITH wanted AS (SELECT l.num, l.session FROM json_each(?2) j CROSS JOIN session_memories l"
@@ -77,11 +77,11 @@ class SqliteSessions(Struct, frozen=True):
             "  WINDOW course AS (PARTITION BY l.session ORDER BY m.created, m.position, m.id))"
             " SELECT w.num, w.session, t.previous, t.following FROM wanted w"
             " JOIN turns t ON t.session = w.session AND t.num = w.num ORDER BY w.num",
-            packed(nums), withheld,
+            packed(nums), packed(held),
         )  # fmt: skip
         return {num: (session, previous, following) for num, session, previous, following in rows}
 
-    def course(self, num: int, reach: int, withheld: str) -> list[int]:
+    def course(self, num: int, reach: int, held: Collection[str]) -> list[int]:
         """What was said in the session in which a memory was made, so many turns before it and after it, in order."""
         return self._here.first(
             "WITH turns AS (SELECT m.num, row_number() OVER (ORDER BY m.created, m.position, m.id) AS place"
@@ -90,7 +90,7 @@ class SqliteSessions(Struct, frozen=True):
             "   (SELECT session FROM session_memories WHERE ns = ?1 AND num = ?2 AND usage = 'created' LIMIT 1)"
             f"  AND ({shown('?4')} OR m.num = ?2))"
             " SELECT t.num FROM turns t JOIN turns h ON h.num = ?2 AND abs(t.place - h.place) <= ?3 ORDER BY t.place",
-            num, reach, withheld,
+            num, reach, packed(held),
         )  # fmt: skip
 
     def owner(self, id: str) -> tuple[bool, str | None]:

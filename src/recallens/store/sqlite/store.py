@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-import uuid
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from msgspec import Struct
 from recallens.errors import InvalidInput
 from recallens.store.protocols import Reader, StoreReader
 from recallens.store.records import META_ENCODER_KEY, Health, NamespaceState, Unencoded
+from recallens.store.sqlite import files
 from recallens.store.sqlite.connection import (
     InOurWords,
     NamespaceConnection,
@@ -141,6 +141,12 @@ class SqliteTransaction(Struct, frozen=True):
         )
         return len(rows.fetchall())
 
+    def drop_other_vectors(self, encoder: str) -> None:
+        """Once every memory has a vector of this encoder, those of others serve nobody."""
+        if not self.backlog_size(encoder):
+            self._db.execute("DELETE FROM vectors WHERE encoder <> ?", (encoder,))
+            self._db.execute("DELETE FROM backlog WHERE encoder <> ?", (encoder,))
+
     def drop_vectors(self, encoder: str) -> None:
         self._db.execute("DELETE FROM vectors WHERE encoder = ?", (encoder,))
 
@@ -207,19 +213,34 @@ class SqliteStore:
         self._lock = threading.Lock()
         self._terms: TermCache = {}
         self._writing = threading.Lock()
+        self._identity = files.identity(self.path)
+        self._signs_at_opening = self._signs()
         id = self.meta("store-id")
         assert id is not None
         self.id = id
 
     @property
     def connection(self) -> apsw.Connection:
-        if getattr(self._local, "pid", None) != os.getpid():
+        """This thread's connection. Without a WAL beside it, a store that we may only read is taken to stand still:
+        once it has changed, it is opened anew."""
+        files.refuse_vanished(self.path, self._identity)
+        if getattr(self._local, "pid", None) != os.getpid() or (self.read_only and self._has_moved_on()):
             self._local.connection = connect(self.path, read_only=self.read_only)
             self._local.pid = os.getpid()
             with self._lock:
                 self._open.add(self._local.connection)
         connection: apsw.Connection = self._local.connection
         return connection
+
+    def _signs(self) -> tuple[bool, int, int]:
+        """What differs once another process has written to the file."""
+        status = self.path.stat()
+        return Path(f"{self.path}-wal").exists(), status.st_size, status.st_mtime_ns
+
+    def _has_moved_on(self) -> bool:
+        before, now = getattr(self._local, "signs", self._signs_at_opening), self._signs()
+        self._local.signs = now
+        return bool(before != now)
 
     def read(self, namespace: str) -> ReadTransaction[Reader]:
         return ReadTransaction(self.connection, self.location, lambda whole: whole.at(namespace))
@@ -251,8 +272,8 @@ class SqliteStore:
             row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
-    def check(self, encoder: str | None) -> Health:
-        """Integrity of the file, of every reference, and of what is derived from the memories."""
+    def check(self, encoder: str | None, digest: Callable[[str], str] | None = None) -> Health:
+        """Integrity of the file, of every reference, of every text by its digest, and of what is derived from them."""
         db = self.connection
         problems: list[str] = []
         try:
@@ -261,6 +282,10 @@ class SqliteStore:
             broken = len(db.execute("PRAGMA foreign_key_check").fetchall())
             if broken:
                 problems.append(f"{broken} rows refer to a memory that is gone")
+            if digest is not None:
+                changed = _changed_texts(db, digest)
+                if changed:
+                    problems.append(f"text: {len(changed)} memories are not as written: {', '.join(changed[:5])}")
             checks = _DERIVED_CHECKS if encoder is None else _DERIVED_CHECKS | _VECTOR_CHECK
             for problem, sql in checks.items():
                 ((count,),) = db.execute(sql, {"encoder": encoder}).fetchall()
@@ -272,20 +297,14 @@ class SqliteStore:
         return Health(problems, {"path": self.location, "bytes": size, "sqlite": apsw.sqlite_lib_version()})
 
     def backup(self, target: str) -> None:
-        """A consistent copy while others go on writing."""
+        """A sound copy as of now, while others go on writing."""
         path = Path(target).expanduser()
         if path.exists():
             raise InvalidInput(f"{path} already exists", hint="Name a new file: a backup never overwrites.")
         if not path.parent.is_dir():
             raise InvalidInput(f"the folder {path.parent} does not exist", hint="Make it first.")
-        with InOurWords(str(path)):
-            copy = apsw.Connection(str(path))
-            with InOurWords(self.location), copy.backup("main", self.connection, "main") as job:
-                while not job.done:
-                    job.step(1024)
-            # A copy goes its own way from here: index files of the original must never fit it, even put in its place.
-            copy.execute("UPDATE meta SET value = ? WHERE key = 'store-id'", (str(uuid.uuid4()),))
-            copy.close()
+        with InOurWords(self.location):
+            files.copy(self.connection, path)
 
     def compact(self) -> None:
         """Give the space of deleted rows back, so that no old page of them stays in the file or the log."""
@@ -312,6 +331,17 @@ class SqliteStore:
                 connection.close()
             self._open.clear()
         self._local = threading.local()
+
+
+def _changed_texts(db: apsw.Connection, digest: Callable[[str], str]) -> list[str]:
+    """The ids of memories whose text no longer has the digest that was stored with it."""
+
+    def of_bytes(*text: Any) -> str:
+        return digest(bytes(text[0]).decode("utf-8", "replace"))
+
+    db.create_scalar_function("digest", of_bytes, 1, deterministic=True)
+    rows = db.execute("SELECT id FROM memories WHERE digest(CAST(content AS BLOB)) <> content_hash ORDER BY num")
+    return [str(row[0]) for row in rows]
 
 
 def _statistics(db: apsw.Connection, namespace: int | None = None) -> dict[str, Any]:

@@ -16,8 +16,8 @@ _SELECT = (
     " FROM tasks t LEFT JOIN memories m ON m.num = t.episode WHERE t.ns = ?1"
 )
 
-# A memory was with a task if it was used in it, or, where nothing was marked as used, if it was recalled in it.
-_WITH_TASK = "(e.kind = 'used' OR (e.kind = 'recalled' AND NOT t.marked))"
+# A memory was with a task if it was used in it: somebody said so, or what the task left behind shows it.
+_WITH_TASK = "e.kind = 'used'"
 _TRIALS = (
     "SELECT DISTINCT e.num, e.task, t.reward FROM events e JOIN tasks t ON t.ns = e.ns AND t.id = e.task"
     f" WHERE {{here}}e.num IS NOT NULL AND t.ended IS NOT NULL AND {_WITH_TASK}"
@@ -50,12 +50,19 @@ class SqliteTasks(Struct, frozen=True):
             project, session, limit, offset,
         )  # fmt: skip
 
-    def wordings(self, project: str | None, limit: int) -> list[tuple[str, str]]:
-        """The first task of each wording in a project, by id and text, the latest first."""
-        return self._here.all(
-            "SELECT id, text FROM tasks WHERE ns = ?1 AND project IS ?2 AND wording = id"
-            " ORDER BY started DESC, id DESC LIMIT ?3",
-            project, limit,
+    def ended(self, project: str | None, limit: int) -> list[Task]:
+        """The ended tasks of a project, the latest first."""
+        return self._select(
+            " AND t.project IS ?2 AND t.ended IS NOT NULL ORDER BY t.ended DESC, t.id DESC LIMIT ?3", project, limit
+        )
+
+    def recalled(self, task: Task) -> list[int]:
+        """The memories that were returned in a task, or to its session while it ran, in the order of time."""
+        return self._here.first(
+            "SELECT e.num FROM events e JOIN memories m ON m.num = e.num WHERE e.ns = ?1 AND e.kind = 'recalled'"
+            " AND (e.task = ?2 OR (e.session = ?3 AND e.at BETWEEN ?4 AND ?5))"
+            " AND m.status IN ('active', 'superseded') GROUP BY e.num ORDER BY min(e.id)",
+            task.id, task.session, task.started, task.ended,
         )  # fmt: skip
 
     def attempts(self, wording: str) -> list[Task]:
@@ -84,7 +91,7 @@ class SqliteTasks(Struct, frozen=True):
         )
 
     def uses(self, id: str) -> list[int]:
-        """The memories that were with a task, by the rule that uplift counts by."""
+        """The memories that were used in a task, by the rule that uplift counts by."""
         return self._here.first(
             "SELECT DISTINCT e.num FROM events e JOIN tasks t ON t.ns = e.ns AND t.id = e.task JOIN memories m"
             " ON m.num = e.num WHERE e.ns = ?1 AND e.task = ?2 AND m.status IN ('active', 'superseded')"
@@ -132,13 +139,11 @@ class SqliteTasks(Struct, frozen=True):
             artifact.id, artifact.task, artifact.kind, artifact.content, artifact.created,
         )  # fmt: skip
 
-    def mark_used(self, id: str) -> None:
-        self._here.change("UPDATE tasks SET marked = 1 WHERE ns = ?1 AND id = ?2", id)
-
     def end(self, task: Task, episode: int) -> None:
         self._here.change(
-            "UPDATE tasks SET ended = ?3, reward = ?4, summary = ?5, episode = ?6 WHERE ns = ?1 AND id = ?2",
-            task.id, task.ended, task.reward, task.summary, episode,
+            "UPDATE tasks SET ended = ?3, reward = ?4, summary = ?5, wording = ?6, episode = ?7"
+            " WHERE ns = ?1 AND id = ?2",
+            task.id, task.ended, task.reward, task.summary, task.wording, episode,
         )  # fmt: skip
 
     def recount(self, id: str | None = None) -> None:

@@ -26,6 +26,14 @@ class SqliteTrail(Struct, frozen=True):
             at,
         )
 
+    def usage_of(self, nums: Sequence[int]) -> list[tuple[int, str, int, float | None]]:
+        """What has happened to these memories, each in order."""
+        return self._here.all(
+            "SELECT e.num, e.kind, e.at, e.amount FROM json_each(?2) j CROSS JOIN events e ON e.num = j.value"
+            " AND e.ns = ?1 ORDER BY e.num, e.at, e.id",
+            packed(nums),
+        )
+
     def audit_head(self) -> tuple[int, str]:
         """The number and digest that the last entry must have."""
         row = self._here.one("SELECT audit_number, audit_digest FROM namespaces WHERE id = ?1")
@@ -91,6 +99,13 @@ class SqliteTrail(Struct, frozen=True):
             packed(rows),
         )
 
+    def drop_stated(self, nums: Sequence[int]) -> None:
+        """How often notes said that they had been confirmed; what they say now takes its place."""
+        self._here.change(
+            "DELETE FROM events WHERE ns = ?1 AND kind = 'stated' AND num IN (SELECT value FROM json_each(?2))",
+            packed(nums),
+        )
+
     def append_audit(self, entries: Sequence[AuditEntry]) -> None:
         """The chain grows, and the namespace remembers where it ends."""
         rows = [
@@ -137,10 +152,9 @@ class SqliteTokens(Struct, frozen=True):
     def all(self) -> list[Token]:
         """The oldest first."""
         rows = self._db.execute(f"SELECT {_TOKEN} FROM tokens ORDER BY created, id")
-        return [
-            Token(id, name, digest, tuple(json.loads(namespaces)), *rest)
-            for id, name, digest, namespaces, *rest in rows
-        ]
+        known = [dict(zip(Token.__struct_fields__, row, strict=True)) for row in rows]
+        lists = ("namespaces", "scopes")
+        return [Token(**token | {name: tuple(json.loads(token[name])) for name in lists}) for token in known]
 
     def answer(self, owner: str, key: str) -> KeptAnswer | None:
         row = self._db.execute(
@@ -150,7 +164,7 @@ class SqliteTokens(Struct, frozen=True):
 
     def put(self, token: Token) -> None:
         values = [packed(value) if isinstance(value, tuple) else value for value in structs.astuple(token)]
-        self._db.execute(f"INSERT INTO tokens ({_TOKEN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+        self._db.execute(f"INSERT INTO tokens ({_TOKEN}) VALUES ({', '.join('?' * len(values))})", values)
 
     def revoke(self, id: str, at: int) -> None:
         self._db.execute("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL", (at, id))

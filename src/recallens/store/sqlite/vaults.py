@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, convert, structs
+from msgspec.json import Decoder as JsonDecoder
+from msgspec.json import encode as json_encode
 
 from recallens.model.memory import Document
 from recallens.store.sqlite.connection import NamespaceConnection, packed, packed_record
@@ -16,8 +18,8 @@ from recallens.store.sqlite.terms import SqliteTerms
 
 # The methods that make these load them: a store without a vault needs none.
 if TYPE_CHECKING:
-    from recallens.model.vault import KnownSection, Link, Placed, Vault, VaultFile, VaultOptions
-    from recallens.store.records import MovedSection, NewSection, ReplacedSection
+    from recallens.model.vault import KnownSection, Link, NoteLife, Placed, Vault, VaultFile, VaultOptions
+    from recallens.store.records import MovedSection, NewSection, ReplacedSection, SectionState
 
 # The vault with the number ?2, if it is one of this namespace.
 _VAULT = "(SELECT id FROM vaults WHERE id = ?2 AND ns = ?1)"
@@ -86,13 +88,13 @@ class SqliteVaults(Struct, frozen=True):
         from recallens.model.vault import Seen, VaultFile
 
         rows = self._here.all(
-            "SELECT path, document, hash, mtime, ctime, size, error FROM vault_files"
+            "SELECT path, document, hash, mtime, ctime, size, error, warning FROM vault_files"
             f" WHERE vault = {_VAULT} ORDER BY path",
             vault,
         )
         return [
-            VaultFile(path, document, digest, Seen(mtime, ctime, size), error)
-            for path, document, digest, mtime, ctime, size, error in rows
+            VaultFile(path, document, digest, Seen(mtime, ctime, size), error, warning)
+            for path, document, digest, mtime, ctime, size, error, warning in rows
         ]
 
     def sections(self, vault: int, documents: Sequence[str]) -> dict[str, list[KnownSection]]:
@@ -149,15 +151,16 @@ class SqliteVaults(Struct, frozen=True):
                 own.append((num, _names_of(anchors), _links_of(written)))
         return links
 
-    def mentions(self, vault: int) -> set[tuple[int, int]]:
-        """Only what the rule made between sections of this vault: what a person related stays theirs."""
+    def ties(self, vault: int) -> dict[tuple[int, int, str], int]:
+        """The relations that the rule made between sections of this vault, and since when each holds: what a person
+        related stays theirs."""
         rows = self._here.all(
-            "SELECT r.source, r.target FROM relations r JOIN vault_sections a ON a.num = r.source"
+            "SELECT r.source, r.target, r.type, r.created FROM relations r JOIN vault_sections a ON a.num = r.source"
             f" JOIN vault_sections b ON b.num = r.target WHERE a.vault = {_VAULT} AND b.vault = a.vault"
-            " AND r.type = 'MENTIONS' AND r.origin = 'rule'",
+            " AND r.origin = 'rule'",
             vault,
         )
-        return set(rows)
+        return {(source, target, type): created for source, target, type, created in rows}
 
     def holds(self, path: str) -> bool:
         """Whether a document is a file of a vault."""
@@ -187,9 +190,62 @@ class SqliteVaults(Struct, frozen=True):
 
     def put_files(self, vault: int, files: Sequence[VaultFile]) -> None:
         self._here.change_many(
-            f"INSERT OR REPLACE INTO vault_files VALUES ({_VAULT}, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            [(vault, f.path, f.document, f.hash, f.seen.mtime, f.seen.ctime, f.seen.size, f.error) for f in files],
+            "INSERT INTO vault_files (vault, path, document, hash, mtime, ctime, size, error, warning, life)"
+            f" VALUES ({_VAULT}, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, coalesce(?11, '{{}}')) ON CONFLICT (vault, path)"
+            " DO UPDATE SET document = excluded.document, hash = excluded.hash, mtime = excluded.mtime,"
+            " ctime = excluded.ctime, size = excluded.size, error = excluded.error, warning = excluded.warning,"
+            " life = coalesce(?11, life)",
+            [
+                (
+                    vault,
+                    f.path,
+                    f.document,
+                    f.hash,
+                    f.seen.mtime,
+                    f.seen.ctime,
+                    f.seen.size,
+                    f.error,
+                    f.warning,
+                    None if f.life is None else json_encode(f.life).decode(),
+                )
+                for f in files
+            ],
         )
+
+    def lives(self, vault: int) -> dict[str, NoteLife]:
+        """What each note says of itself, by path; those that say nothing beside their names are among them."""
+        from recallens.model.vault import NoteLife
+
+        read = JsonDecoder(NoteLife).decode
+        rows = self._here.all(f"SELECT path, life FROM vault_files WHERE vault = {_VAULT}", vault)
+        return {path: read(life) for path, life in rows}
+
+    def states(self, vault: int) -> dict[int, SectionState]:
+        """How each section stands. What a person superseded, or took out of use, is settled."""
+        from recallens.store.records import SectionState
+
+        rows = self._here.all(
+            "SELECT m.num, m.created, m.updated, m.status, m.valid_until, e.amount, e.at,"
+            " m.status NOT IN ('active', 'superseded') OR EXISTS (SELECT 1 FROM relations r"
+            " WHERE r.target = m.num AND r.type = 'SUPERSEDES' AND r.origin <> 'rule')"
+            " FROM vault_sections s JOIN memories m ON m.num = s.num"
+            " LEFT JOIN events e ON e.num = s.num AND e.kind = 'stated'"
+            f" WHERE s.vault = {_VAULT}",
+            vault,
+        )
+        return {
+            num: SectionState(created, updated, status, until, None if amount is None else (amount, at), bool(settled))
+            for num, created, updated, status, until, amount, at, settled in rows
+        }
+
+    def settle(self, ends: Mapping[int, tuple[str, int | None]]) -> None:
+        """The status of each section and until when it holds."""
+        if ends:
+            seq = self._here.number()
+            self._here.change_many(
+                "UPDATE memories SET seq = ?3, status = ?4, valid_until = ?5 WHERE num = ?2 AND ns = ?1",
+                [(num, seq, status, until) for num, (status, until) in ends.items()],
+            )
 
     def drop_files(self, vault: int, paths: Sequence[str]) -> None:
         self._here.change(
@@ -257,9 +313,23 @@ class SqliteVaults(Struct, frozen=True):
         seq = self._here.number()
         self._here.change_many(
             "UPDATE memories SET seq = ?3, position = ?4, created = coalesce(?5, created), updated = ?6,"
-            " attributes = ?7 WHERE num = ?2 AND ns = ?1",
+            " attributes = ?7, importance = ?8, confidence = ?9, valid_from = ?10, review = ?11, scopes = ?12,"
+            " source_id = ?13 WHERE num = ?2 AND ns = ?1",
             [
-                (s.num, seq, s.placed.position, s.created, s.updated, packed_record(dict(s.attributes)))
+                (
+                    s.num,
+                    seq,
+                    s.placed.position,
+                    s.created,
+                    s.updated,
+                    packed_record(dict(s.attributes)),
+                    s.facts.importance,
+                    s.facts.confidence,
+                    s.facts.valid_from,
+                    s.facts.review,
+                    packed(s.facts.scopes),
+                    s.facts.source_id,
+                )
                 for s in sections
             ],
         )
@@ -282,18 +352,16 @@ class SqliteVaults(Struct, frozen=True):
         if nums:
             self._memories.bury(nums)
 
-    def put_mentions(self, pairs: Sequence[tuple[int, int]], at: int) -> None:
+    def retie(self, dropped: Sequence[tuple[int, int, str]], made: Mapping[tuple[int, int, str], int]) -> None:
+        """Relations of the rule that hold no longer, and those that do since a time."""
+        self._here.change_many(
+            "DELETE FROM relations WHERE ns = ?1 AND source = ?2 AND target = ?3 AND type = ?4 AND origin = 'rule'",
+            dropped,
+        )
         self._here.change_many(
             "INSERT OR IGNORE INTO relations (ns, source, target, type, confidence, origin, created)"
-            " VALUES (?, ?, ?, 'MENTIONS', 1.0, 'rule', ?)",
-            [(source, target, at) for source, target in pairs],
-        )
-
-    def drop_mentions(self, pairs: Sequence[tuple[int, int]]) -> None:
-        self._here.change_many(
-            "DELETE FROM relations WHERE ns = ?1 AND source = ?2 AND target = ?3 AND type = 'MENTIONS'"
-            " AND origin = 'rule'",
-            pairs,
+            " VALUES (?, ?, ?, ?, 1.0, 'rule', ?)",
+            [(*tie, since) for tie, since in made.items()],
         )
 
 

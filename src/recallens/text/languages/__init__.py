@@ -58,6 +58,17 @@ def alternatives(pick: Pick) -> str:
     return "|".join(each(pick)) or "(?!)"
 
 
+def kinds_asked(question: str) -> tuple[str, ...]:
+    """The kinds of memories that a question asks for by name: which decisions."""
+    kinds = (one for pack in packs_for(question) for one in pack.questions.kinds.items())
+    return tuple(dict.fromkeys(kind for kind, pattern in kinds if _kind_pattern(pattern).search(question)))
+
+
+@cache
+def _kind_pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
 _WORD: Final = re.compile(r"\w\w*")
 _BEGINNING: Final = re.compile(r"[^\W_]+")
 BEGINNING: Final = 3

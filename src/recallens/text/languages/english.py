@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from recallens.text.languages import pack
+from recallens.text.languages.english_intents import INTENTS
+from recallens.text.languages.english_notes import NOTES
+from recallens.text.languages.english_work import AMOUNTS, WORK
 
 _FUNCTION_WORDS: Final = """
 a an the this that these those
@@ -52,7 +55,7 @@ priority, policy rule, principle, lesson, example sample, change modification, h
 count number, create creation, delete remove, start begin, stop end, enable activate, disable deactivate,
 compare comparison, validate validation verify, input, output, screen display, button, form, link, image picture photo,
 language, translation, data, model, training, purchase buy, trip travel, doctor physician, movie film, car vehicle,
-house home, employment: job work, child kid, food meal
+house home, employment: job work, child kid, food meal, audit, hackathon, launch, reject rejection, join, contract
 """
 
 _MONTH_NAMES: Final = (
@@ -84,36 +87,54 @@ _COUNT: Final = r"(?P<count>\d{1,3}|" + _longest_first(_NUMBERS) + r")"
 _UNIT: Final = r"(?P<unit>day|week|month|year)s?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_PARTS: Final = {"early": 1, "start": 1, "beginning": 1, "mid": 11, "middle": 11, "late": 21, "end": 21}
+_PART: Final = r"(?P<part>" + "|".join(_PARTS) + r")"
+# The words of an event, up to where its clause ends; a stop within a number ends nothing.
+_EVENT: Final = r"(?P<event>(?:[^,;?!.\n]|\.(?=\w)){3,80})"
 
 _TIMES: Final = pack.TimeWords(
     rules=(
-        pack.TimeRule(rf"(?:on |the )*{_MONTH} {_DAY}(?:,? {_YEAR})?(?! ?(?:weeks|months|days))", "date"),
+        pack.TimeRule(
+            rf"(?:on |the )*{_MONTH} {_DAY}(?: ?[-–] ?(?P<until>\d{{1,2}})(?!\d))?(?:,? {_YEAR})?"
+            r"(?! ?(?:weeks|months|days))",
+            "date",
+        ),
         pack.TimeRule(rf"(?:on |the )*{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?", "date"),
+        pack.TimeRule(rf"on the {_DAY}(?= *(?:[?.!,]|$))", "date"),
+        pack.TimeRule(rf"(?:in |at )?(?:the )?{_PART}[- ](?:of )?{_MONTH}(?:,? (?:of )?{_YEAR})?", "part"),
         pack.TimeRule(rf"{_MONTH},? (?:of )?{_YEAR}", "month"),
         pack.TimeRule(r"the day before yesterday", "day", back=2),
         pack.TimeRule(r"yesterday|last night", "day", back=1),
-        pack.TimeRule(r"today|tonight|this morning|this afternoon|this evening|earlier today", "day"),
+        pack.TimeRule(r"today|tonight|this morning|this afternoon|this evening|earlier today|\w+ hours? ago", "day"),
         pack.TimeRule(rf"{_COUNT} {_UNIT} ago", "ago"),
         pack.TimeRule(
             rf"(?:over |in |during |within |for )?(?:the )?(?:past|last|previous|recent) {_COUNT} {_UNIT}", "past"
         ),
         pack.TimeRule(r"the (?P<unit>week|month|year) before last", "period", back=2),
-        pack.TimeRule(r"last weekend|the (?:past|previous) weekend", "weekend", back=1),
+        pack.TimeRule(r"(?:last|(?:over |on |at )?the(?: past| previous)?) weekend", "weekend", back=1),
         pack.TimeRule(r"this weekend", "weekend"),
-        pack.TimeRule(r"(?:last|the previous) (?P<unit>week|month|year)", "period", back=1),
-        pack.TimeRule(r"this (?P<unit>week|month|year)", "period"),
+        pack.TimeRule(rf"(?:on )?{_WEEKDAY},? (?:of )?(?P<week>last|this) week", "weekday"),
+        pack.TimeRule(rf"(?P<week>last|this) week'?s? (?:on )?{_WEEKDAY}", "weekday"),
+        pack.TimeRule(rf"(?:in |at )?(?:the )?{_PART} (?:of )?last month", "part", back=1),
+        pack.TimeRule(rf"(?:in |at )?(?:the )?{_PART} (?:of )?this month", "part"),
+        pack.TimeRule(r"(?:last|the previous) (?P<unit>week|month|quarter|year)", "period", back=1),
+        pack.TimeRule(r"this (?P<unit>week|month|quarter|year)", "period"),
         pack.TimeRule(r"(?:the past) (?P<unit>week|month|year)", "past"),
-        pack.TimeRule(rf"(?:last|this past|on|past) {_WEEKDAY}", "weekday"),
+        pack.TimeRule(r"the other day", "past", count=7, vague=True),
+        pack.TimeRule(rf"(?:last|this past|this|on|past) {_WEEKDAY}", "weekday"),
+        pack.TimeRule(rf"{_WEEKDAY}(?=\W*$)", "weekday"),
+        pack.TimeRule(rf"(?:(?<=since )|(?<=until )|(?<=before )|(?<=after )){_WEEKDAY}", "weekday"),
         pack.TimeRule(rf"(?:last|this) {_SEASON}(?: of {_YEAR})?", "season"),
         pack.TimeRule(rf"(?:in |during )?(?:the )?{_SEASON} (?:of )?{_YEAR}", "season"),
         pack.TimeRule(rf"Q(?P<quarter>[1-4])(?:,? (?:of )?{_YEAR})?", "quarter"),
-        pack.TimeRule(rf"(?:in |during |since |last |this |back in |early |late |mid[- ])+{_MONTH}", "month"),
+        pack.TimeRule(rf"(?:in |during |since |last |this |back in |early |late |mid[- ]){{1,3}}{_MONTH}", "month"),
         pack.TimeRule(rf"(?:in|during|since|back in|of) {_YEAR}", "year"),
-        pack.TimeRule(r"recently|lately", "past", count=30),
+        pack.TimeRule(r"recently|lately", "past", count=30, vague=True),
     ),
     around=(r"(?i:\b(?:", r")\b)"),
     sign=r"""
-    ago|yesterday|today|tonight|last|this|past|previous|recent(?:ly)?|lately|before|q1|q2|q3|q4
+    ago|yesterday|today|tonight|last|this|past|previous|recent(?:ly)?|lately|before|q1|q2|q3|q4|weekend
+    the other day|on the
     monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|fall|autumn|winter
     jan\w*|feb\w*|mar(?:ch)?|apr(?:il)?|may|jun|june|jul|july|aug(?:ust)?|sep\w*|oct(?:ober)?|nov\w*|dec(?:ember)?
     """,
@@ -124,6 +145,17 @@ _TIMES: Final = pack.TimeWords(
     since_before=r"\b(?:since|after|following)\s+(?:the\s+)?$",
     since_within=("since",),
     until_before=r"\b(?:before|until|prior to|by)\s+(?:the\s+)?$",
+    parts=_PARTS,
+    weeks={"last": 1, "this": 0},
+    between=r"\b(?:between|from)\s+(?:the\s+)?$",
+    joints=r",?\s+(?:and|to|until|till|through)\s+(?:the\s+)?",
+    ranges=r"\s+(?:to|until|till|through)\s+(?:the\s+)?|\s?[-–~]\s?",
+    event_sign="since|after|following|before|until|prior to|leading up to|ahead of",
+    since_event=rf"(?:\b(?:right|just|shortly|soon|ever)\s+)?\b(?:since|after|following the)\s+{_EVENT}",
+    until_event=rf"(?:\b(?:right|just|shortly)\s+)?\b(?:before|until|prior to|leading up to|ahead of)\s+{_EVENT}",
+    past=r"\b(?:did|was|were|had|have|has|happened|went|new|changed|broke|made|done|\w+ed)\b",
+    habit=r"\b(?:should|must|needs?|can|could|would|will|do (?:i|we|you)|does|how to|when to|always|usually|to do"
+    r"|passed|how long)\b",
     dates=(
         rf"\b{_DAY}\s+(?:of\s+)?(?P<month>(?:{_ANY_MONTH})\.?),?\s+{_YEAR}\b",
         rf"\b(?P<month>(?:{_ANY_MONTH})\.?)\s+(?:{_DAY},?\s+)?{_YEAR}\b",
@@ -131,39 +163,19 @@ _TIMES: Final = pack.TimeWords(
 )
 
 _QUESTIONS: Final = pack.QuestionWords(
-    intents={
-        "known_issues": r"""
-    gotchas?|pitfalls?|known (?:issues?|problems?|bugs?)|caveats?|watch out|fails?|failing|failed|failures?
-    broken|breaks?|crash(?:es|ed|ing)?|errors?|exceptions?|bugs?|flaky|wrong with|problems? with|issues? with
-    regress(?:ion|ed)|workarounds?|troubleshoot\w*
-    """,
-        "how_to_do": r"""
-    how (?:do|to|can|should|would|could) (?:i|we|you|one|it)?|how to
-    steps?|runbook|guide|procedure|recipe|walk me through|best way to|instructions? for|set ?up
-    """,
-        "code_structure": r"""
-    which (?:file|module|class|function|method|package|component)s?
-    what (?:file|module|class|function|method|package|component)s?
-    where (?:is|are|does|do) [^\n]{0,60}\b(?:defined|implemented|declared|live|lives|called|handled|located)
-    defined (?:in|by|where)|implemented (?:in|by|where)|declared (?:in|by|where)
-    code structure|call(?:s|ers?) of|signature of
-    """,
-        "environment": r"""
-    environment|env var\w*|installed|running on|which version|what version|versions? of
-    current(?:ly)? (?:set|config\w*|deployed|running|using|version|state|status)
-    configured|config(?:uration)?|settings?|credentials?|ports?|hosts?|endpoint
-    """,
-        "what_happened": r"""
-    what happened|when did|history of|change ?log|timeline|last time
-    what (?:did|have|has|was|were) [^\n]{1,60}(?:do|done|decide\w*|change\w*|discuss\w*|say|said|happen\w*)
-    who (?:did|decided|changed|said)
-    """,
-    },
+    intents=INTENTS,
     reason=r"why|how come|what for|reasons?",
     answer_types={
         "time": r"""
     when|what (?:time|date|day|month|year|week)|which (?:date|day|month|year|week)|how (?:long|old|recently|soon)
     since when|until when|by when
+    """,
+        "price": r"""
+    how (?:much|expensive) [^\n]{0,80}\b(?:cost|costs|pay|charge)|what (?:does|do|did) [^\n]{1,80}\bcost
+    what (?:is|was|are) the (?:price|cost|fee|salary|wage|rent)|how much (?:is|are) the [^\n]{0,40}\b(?:fee|rent|salary)
+    """,
+        "value": r"""
+    what (?:is|was) [^\n]{0,40}\b(?:password|passcode|pin|code|phone number|email|url|ip address)(?=\W*$)
     """,
         "number": r"""
     how (?:many|much|often|big|large|tall|far|high|fast|long|old)|what (?:number|percentage|share|price|cost|port)
@@ -172,6 +184,16 @@ _QUESTIONS: Final = pack.QuestionWords(
         "person": r"who|whom|whose|which (?:person|team|colleague|friend)",
         "place": r"where|which (?:city|country|place|town|region|room|street)|what (?:city|country|place|town|region)",
     },
+    answer_names={
+        "time": "a time",
+        "price": "a price",
+        "value": "the value itself",
+        "number": "a number",
+        "person": "a person",
+        "place": "a place",
+    },
+    asking=r"\bhow (?:big|large|tall|far|high|fast|deep|wide|heavy|old|soon)\b|\bwhat (?:time|date|kind|sort)\b",
+    contrast=r"\b(?:instead of|rather than|as opposed to|and not) \S+",
     principle=r"""
     why|principles?|philosophy|rationale|trade-?offs?|values?|strategy|should we|guidelines?|policy|policies|reasons?
     goals?
@@ -190,10 +212,21 @@ _QUESTIONS: Final = pack.QuestionWords(
     all|every|everything|entire|whole|overall|overview|architecture|summar\w+|in general|throughout|across
     end[- ]to[- ]end|list of
     """,
-    task_start=r"\bhow (?:do|to|can|should|would)\b|\b(?:steps?|runbook|guide|set ?up|walk me through|procedure)\b",
     part_ends=r",?\s+(?:and also|as well as|and then)\s+"
     r"|,?\s+and\s+(?=(?:what|who|whom|whose|when|where|which|how|why|is|are|was|were|does|do|did|can|should)\b)",
     conjunctions="and",
+    activities=r"\b(?:do|did|done|doing|happen\w*|work(?:ed|ing)?|gets?|got|go(?:ing|es|ne)?|went|on|out|new|news|chang\w+"
+    r"|fix\w*|ship\w*|deci\w+|learn\w*|make|made|br[eo]ak\w*|broke|broken|summar\w+|recap\w*|rundown|overview"
+    r"|catch|caught|up|updates?d?|progress|accomplish\w*|achiev\w*|finish\w*|complet\w+|discuss\w*|talk\w*|cover\w*"
+    r"|anything|something|everything|stuff|things?|notes?|memor(?:y|ies)|events?|issues?|problems?|status|remember\w*"
+    r"|tell|told|show|list|give|gave|activit(?:y|ies)|wr[io]te|written|saved?|record\w*|prepar\w+|sa(?:y|id)|quick"
+    r"|been|brief|short|important|interesting|us|me|my|we|team|everyone|prior|right|just|shortly|soon|busy|day|since"
+    r"|before|after|between|and|while|then|now|again|notable|worth|knowing|added|removed|built|bugs?|deployed|merged|released)\b",
+    kinds={
+        "decision": r"\b(?:decid\w*|decisions?|agreed?)\b",
+        "lesson": r"\b(?:learn\w*|lessons?)\b",
+        "gotcha": r"\b(?:gotchas?|pitfalls?|warnings?)\b",
+    },
 )
 
 _MEMORIES: Final = pack.MemoryWords(
@@ -246,13 +279,17 @@ _MEMORIES: Final = pack.MemoryWords(
     outdated=r"\b(?:outdated|obsolete|out of date|no longer (?:valid|true|used|correct))\b",
     # None holds a letter that has a third form (i, k, s), so lower case finds them all.
     traces=("contrad", "deprecated", "outdated", "olete", "out of date", "no longer"),
-    units="s|sec(?:onds?)?|min(?:utes?)?|h(?:ours?)?|days?|weeks?|months?|years?",
+    others_end=r"(?:\badr[- ]?\d+|\]\]|\b(?:old|older|previous|former|legacy)\b[^.\n]{0,40}) (?:is|was|are|were) "
+    r"(?:now )?(?:deprecated|outdated|obsolete|out of date|no longer \w+)"
+    r"|\b(?:the|an?|any|every|our) (?:deprecated|outdated|obsolete)\b|\bdeprecates\b",
     reasons=r"(?i:\b(?:because|since|so that|due to|in order to|reasons?|thanks to"
     r"|to (?:avoid|save|keep|prevent|reduce|free))\b)",
     answers={
         "time": r"\d|(?i:\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|weekend|morning|evening|night|days?"
         r"|weeks?|months?|years?|hours?|minutes?|seconds?|spring|summer|autumn|winter|recently|now|first|once"
         rf"|{_ANY_WEEKDAY}|{'|'.join(_MONTHS)})\b)",
+        "price": r"[€$£¥₩]|(?i:\b(?:euros?|dollars?|pounds?|won|yen|cents?|eur|usd|krw|gbp|free|percent)\b)|%",
+        "value": r"\d|[\"'`“‘][^\"'`”’\s]+[\"'`”’]|\w[@._/:-]\w",
         "number": r"\d|(?i:\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
         r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|half|dozens?"
         r"|hundreds?|thousands?|millions?|twice|once|couple|both|few|several|every|daily|weekly|monthly|unlimited"
@@ -287,6 +324,9 @@ ENGLISH: Final = pack.LanguagePack(
     times=_TIMES,
     questions=_QUESTIONS,
     memories=_MEMORIES,
+    notes=NOTES,
+    amounts=AMOUNTS,
+    work=WORK,
     names=pack.NameWords(
         joints="of|de|van|von|da|del|la|y",
         articles=("The", "A", "An", "I", "I'm", "I've", "My", "Our", "Your"),
@@ -305,6 +345,8 @@ ENGLISH: Final = pack.LanguagePack(
         passwords="password|passwd|passphrase|passcode|pwd",
         keys=r"(?:api|access|secret|private|encryption|signing)[_ -]?key|client[_ -]?secret|secret"
         r"|(?:access|auth|refresh|bearer|api)[_ -]?token|token|credentials?",
+        signs="pass pwd key secret token credential",
+        says="(?:for [a-z0-9 ._-]{1,40} )?(?:is|was)(?: now| still)?|to",
         placeholder_openings="your|my|the|some|an?|insert|enter",
         placeholders="example|placeholder|redacted|change[-_]?me|dummy|sample|todo",
         descriptions="""

@@ -9,9 +9,13 @@ do the stop words.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from recallens.text.languages import pack
+from recallens.text.languages.korean_intents import INTENTS
+from recallens.text.languages.korean_notes import NOTES
+from recallens.text.languages.korean_work import AMOUNTS, WORK
 
 _PARTICLES: Final = """
 에서는 에서도 에서의 으로는 으로도 으로서 으로써 에게서 에게는 이라는 이라고 이라면 이란 이나마
@@ -24,13 +28,30 @@ _TOPIC: Final = ("은", "는", "이", "가")
 _JOINING: Final = frozenset(("와", "과", "랑", "이랑", "하고", "이며", "이고"))
 _SHORTEST_NOUN: Final = 2
 
+# Every syllable that ends in ㅆ stands in a verb's past (바꿨지), or in 있 and 겠.
+_PAST: Final = "".join(chr(code) for code in range(ord("가") + 20, ord("힣") + 1, 28))
+# A verb by its ending, as it is written or said; 語, 面 and the like end nouns (검색어, 첫화면, 침수피해, 홈페이지).
 _VERBAL: Final = re.compile(
     r"(?:습니다|습니까|입니다|입니까|합니다|합니까|됩니다|됩니까|하나요|되나요|인가요|인가|는가|은가|나요|까요|어요|아요|해요|예요|이에요|세요|"
     r"했다|한다|된다|이다|있다|없다|같다|았다|었다|였다|하는|되는|있는|없는|했던|하던|됐던|였던|했을|했는|하기|되기|하려면|하면|되면|하려고|하려|"
     r"해서|하여|되어|돼서|했나|했지|하지|할까|될까|해줘|해주|알려줘|려줘|주세요|했어|됐어|했고|됐고|되었나|하였나|했습니까|어떻게|"
-    r"한|할|된|될|던)$"
+    r"한|할|된|될|던|"
+    rf"[{_PAST}][가-힣]{{0,4}}|없[어나지니냐는고으][가-힣]{{0,2}}|[돼줘봐둬져켜꿔춰](?:요|서|도)?|(?<![피재이손방저공항오])해(?:도|야)?|"
+    r"[이하되뀌쓰리지오우키시기]나|[하되이]니|(?<!페)이지|[이거]야|[와워]요|[내오가]면|나면|려면|려고|으러|(?<=[가-힣])(?<![화서도수지라측전])면|"
+    r"[가-힣][아어와워려]서|[풀걸열밀들올내느]려(?:요|서)?)$"
 )
-_NOUN_DOING: Final = re.compile(r"([가-힣A-Za-z0-9]{2,}?)(?:하|되|했|됐|해|돼|한|할|된|될)[가-힣]{0,5}")
+_NOUN_DOING: Final = re.compile(
+    r"([가-힣A-Za-z0-9]{2,}?(?<![어아]))(?:(?:하|되|했|됐|해|돼|한|할|된|될|시키|시켰|당하|당했)[가-힣]{0,5}|(?:나|났|내|냈)(?:면|을|으면|어|어요|나|는데|던|는))"
+)
+# 닫아, 열어도: after a syllable that ends in a consonant, and not 語.
+_SAID: Final = re.compile(r".*([가-힣])(?<![언단용색령국영제])[어아]도?")
+# A noun of one syllable and its particle, or a verb: neither can be named (책을, 치는).
+_SHORT: Final = re.compile(r"(?!가을|마을|노을)[가-힣][은는을를]")
+# What asks, with whatever it carries: 며칠이야, 어디로, 얼마예요.
+_ASKING: Final = re.compile(
+    r"(?:누구|누가|누굴|무엇|무슨|뭐|뭘|뭔가?|어떤|어떻게|어떡|어느|언제|어디|왜|어째서|얼마나?|며칠|몇)"
+    r"(?:[이가을를은는에서로야지죠니냐나든쯤씩요래임도만해]|까지|부터|한테|에게|예요|이에요|인가요?|인지|마다|였[어지나던]|더라)*"
+)
 _LETTERS: Final = "가-힣"
 _SYLLABLE: Final = re.compile(f"[{_LETTERS}]")
 _CONNECTIVE: Final = re.compile(r"[가-힣](?:고|며|으며|이고)[,]?$")
@@ -42,21 +63,28 @@ _POINTING: Final = """
 이 그 저 이것 그것 저것 우리 나 내 제 저희 너 누구 누가 무엇 뭐 무슨 어떤 어느 언제 어디 어디서 어디에 왜 어떻게
 얼마 얼마나 몇 몇번 및 또는 그리고 그런데 하지만 혹은 등 것 수 때 때문 대해 대한 관해 관한 위해 위한 최근 지난
 지난주 지난달 지난해 작년 올해 어제 오늘 그제 그저께 이번 저번 전체 모든 모두 다 다시 가장 더 안 못 잘 좀 꼭 아직
-이미 방금 현재 지금 요즘 경우 이유 방법 전 후 뒤 중 쓰고 있고 없고 하고 되고 주로 함께 따로
+이미 방금 현재 지금 요즘 경우 이유 까닭 원인 방법 전 후 뒤 중 쓰고 있고 없고 하고 되고 주로 함께 따로
+자꾸 나와 내야 해야 돼야 좋은 만한 가능 필요 해도 되나 가고 오고 한 두 세 네 첫 점 쪽 줄 번 개 명 권 살 시 분 법
 """
 _NO_NOUN: Final = frozenset(_POINTING.split())
-_COUNT: Final = re.compile(r"\d+\s*(?:년|개월|월|주|일|시간|분|초|번|개|명|회|건)(?:간|째|쯤)?(?:전|후)?")
+_COUNTING: Final = ("몇",)  # what follows is what is counted: 몇 시에
+_COUNT: Final = re.compile(r"\d+\s*(?:년|개월|월|주|일|시간|분|초|번|개|명|회|건)(?:간|째|쯤|생)?(?:전|후)?")
 
 
 def is_korean(text: str) -> bool:
     return _SYLLABLE.search(text) is not None
 
 
+def is_verbal(word: str) -> bool:
+    said = _SAID.fullmatch(word)
+    return _VERBAL.search(word) is not None or (said is not None and (ord(said[1]) - ord("가")) % 28 > 0)
+
+
 def noun_of(word: str) -> tuple[str, str]:
     """The noun in a word and the particle that was cut off; ("", "") where the word carries none."""
-    if word in _NO_NOUN or _COUNT.fullmatch(word):
+    if word in _NO_NOUN or _COUNT.fullmatch(word) or _SHORT.fullmatch(word) or _ASKING.fullmatch(word):
         return "", ""
-    if _VERBAL.search(word):
+    if is_verbal(word):
         doing = _NOUN_DOING.fullmatch(word)
         return (doing[1], "") if doing and doing[1] not in _NO_NOUN else ("", "")
     for particle in _LONGEST_FIRST:
@@ -67,8 +95,13 @@ def noun_of(word: str) -> tuple[str, str]:
 
 
 def nouns(text: str) -> list[str]:
-    """The distinct nouns of the Korean words of a text, in text order."""
-    return list(dict.fromkeys(noun for word in filter(is_korean, _WORD.findall(text)) if (noun := noun_of(word)[0])))
+    """The distinct nouns of the Korean words of a text, in text order. A syllable that stands alone is one too, where
+    it is not the last word, which is a verb then (꿀 언제 따).
+    """
+    words = _WORD.findall(text)
+    named = [word for before, word in pairwise(["", *words]) if is_korean(word) and before not in _COUNTING]
+    found = [noun_of(word)[0] or (word if len(word) == 1 and word not in _NO_NOUN else "") for word in named[:-1]]
+    return list(dict.fromkeys(filter(None, [*found, *(noun_of(word)[0] for word in named[-1:])])))
 
 
 def noun_phrases(text: str) -> list[str]:
@@ -77,7 +110,7 @@ def noun_phrases(text: str) -> list[str]:
     for word in filter(is_korean, _WORD.findall(text)):
         noun, particle = noun_of(word)
         phrases[-1] += [noun] if noun else []
-        if particle or (not noun and _VERBAL.search(word)):
+        if particle or (not noun and is_verbal(word)):
             phrases.append([])
     return list(dict.fromkeys(" ".join(phrase) for phrase in phrases if phrase))
 
@@ -89,13 +122,22 @@ def joins_two(text: str) -> bool:
 
 def clauses(text: str) -> list[str]:
     """데이터베이스는 무엇을 쓰고 | 배포는 누가 승인하나요."""
+    parts, begin = list[str](), 0
     words = list(_SPACED_WORD.finditer(text))
-    for at, word in enumerate(words[:-1]):
-        rest = [noun_of(other.group().strip(",?.")) for other in words[at + 1 :]]
-        if _CONNECTIVE.search(word.group()) and any(noun and particle in _TOPIC for noun, particle in rest):
-            after = text[word.end() :].strip(" ,")
-            return [text[: word.end()].strip(" ,"), *(clauses(after) if is_korean(after) else [after])]
-    return [text]
+    # The last word that is the topic of something: where none follows, no clause begins.
+    topics = [at for at, word in enumerate(words) if _is_topic(word.group().strip(",?."))]
+    for word in words[: topics[-1] if topics else 0]:
+        if _CONNECTIVE.search(word.group()):
+            parts.append(text[begin : word.end()].strip(" ,"))
+            begin = word.end()
+            if not is_korean(text[begin:]):
+                break
+    return [*parts, text[begin:].strip(" ,")] if parts else [text]
+
+
+def _is_topic(word: str) -> bool:
+    noun, particle = noun_of(word)
+    return bool(noun) and particle in _TOPIC
 
 
 def halves(text: str) -> list[str]:
@@ -107,18 +149,42 @@ def halves(text: str) -> list[str]:
     return [text]
 
 
+# A noun that is done, however it ends: 갱신하기, 갱신했다, 갱신함, 갱신됨.
+_DONE: Final = re.compile(
+    r"([가-힣]{2,}?)(?:시키|시켰|하였|되었|하|되|했|됐|해|돼|한|할|함|된|될|됨|합|됩)[가-힣]{0,4}"
+)
+_ENDED: Final = re.compile(
+    r"([가-힣]{2,}?)(?:이었다|였다|이다|입니다|이에요|예요|습니다|았다|었다|었음|았음|는다|으면|면서|이라|라서|기|다)"
+)
+
+
+def stem(word: str) -> str:
+    """The word without particles and endings: 인증서를 and 인증서의 are 인증서, 갱신하기 and 갱신했다 are 갱신."""
+    if word in _NO_NOUN or word in _LONGEST_FIRST or _VERBAL.fullmatch(word):
+        return ""
+    for particle in _LONGEST_FIRST:
+        bare = word.removesuffix(particle)
+        if bare != word and len(bare) >= _SHORTEST_NOUN:
+            word = bare
+            break
+    done = _DONE.fullmatch(word) or _ENDED.fullmatch(word)
+    word = done[1] if done else word
+    return "" if word in _NO_NOUN or len(word) < _SHORTEST_NOUN else word
+
+
 # The bigrams of interrogatives and of sentence endings that form no noun: 무엇인가요 is 무엇 엇인 인가 가요.
 _FUNCTION_WORDS: Final = """
 무엇 엇인 엇을 엇이 무슨 어떤 어떻 떻게 언제 어디 디에 디서 누가 누구 구가 왜 몇 얼마
 는가 은가 나요 까요 니까 니다 습니 합니 입니 됩니 했습 였습 있습 인지 는지 었나 았나 했나 있나 되나
-그 이 저 것 수 및 등 을 를 은 는 가 의 에 도 와 과 로
+예요 에요 있어 없어 했어 됐어 었어 았어 였어
+그 이 저 것 수 및 등 을 를 은 는 가 의 에 도 와 과 로 해 돼 야 요 지 고 나 니 까 네 줘 봐 한 할 된 될 안 못 더 좀
 """
 
 # 인가 is also authorisation and 가요 a song, so they lose only half, as do common verbs and cases.
 _FRAME_WORDS: Final = """
 인가 가요 하는 있는 되는 하기 하고 하여 해서 했던 했는 있었 였는 된다 한다 이다 에서 으로 에게 까지 부터 처럼
 대한 대해 위한 위해 관한 관해 대하 그것 이것 저것 우리 내가 나의 제가 알려 려줘 려주 주세 세요 해줘 해주
-설명 추천 방법 이유 경우 때문 최근 지난
+설명 추천 방법 이유 경우 때문 최근 지난 관련 련해 무슨 일이
 """
 
 _SYNONYMS: Final = """
@@ -143,85 +209,133 @@ change: 변경, history: 이력 기록, limit: 제한 한도, rate: 속도 비�
 delete: 삭제 제거, start: 시작, stop: 종료 중지, enable: 활성화, disable: 비활성화, compare: 비교, validate: 검증,
 input: 입력, output: 출력, screen: 화면, button: 버튼, form: 양식 폼, link: 링크, image: 이미지 사진, language: 언어,
 translation: 번역, data: 데이터, model: 모델, training: 학습 훈련, purchase: 구매, trip: 여행, doctor: 의사,
-movie: 영화, car: 자동차, house: 집, employment: 일 직장, child: 아이, food: 음식 식사
+movie: 영화, car: 자동차, house: 집, employment: 일 직장, child: 아이, food: 음식 식사, audit: 감사, hackathon: 해커톤,
+launch: 출시, reject: 반려 거절, join: 합류, contract: 계약
 """
 
 _FEW: Final = 3
-_COUNTED: Final = r"(?P<count>\d{1,3}|[한두세네몇수])\s?"
+_COUNTED: Final = r"(?P<count>\d{1,3}|[한두세네몇수일이삼])\s?"
+_DAYS: Final = {
+    "하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "여드레": 8, "아흐레": 9, "열흘": 10,
+    "보름": 15,
+}  # fmt: skip
+_IN_DAYS: Final = f"(?P<count>{'|'.join(_DAYS)})"
+_WEEKDAY: Final = r"(?P<weekday>[월화수목금토일])요일"
+_WEEKS: Final = {"지지난": 2, "저저번": 2, "지난": 1, "저번": 1, "이번": 0}
+_PARTS: Final = {"초": 1, "초순": 1, "중순": 11, "말": 21, "하순": 21}
 _UNIT: Final = r"(?P<unit>개월|주일|일|주|달|년|해)"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)년"
 _OPTIONAL_YEAR: Final = rf"(?:{_YEAR}\s?)?"
 _OR_THIS_YEAR: Final = rf"(?:{_YEAR}\s?|지난\s?|올해\s?)?"
 _MONTH: Final = r"(?P<month>\d{1,2})월"
+# Up to four words; a topic before them is what is asked about, and ends at its particle.
+_EVENT: Final = r"(?P<event>(?:[^\s,?!]+(?<![은는])\s){0,3}[^\s,?!]+?)"
 _DAY: Final = r"(?P<day>\d{1,2})일"
 
 _TIMES: Final = pack.TimeWords(
     rules=(
         pack.TimeRule(rf"{_YEAR}\s?{_MONTH}\s?{_DAY}", "date"),
+        pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?(?P<day>\d{{1,2}})일?\s?[~-]\s?(?P<until>\d{{1,2}})일", "date"),
         pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?{_DAY}", "date"),
+        pack.TimeRule(rf"{_DAY}(?=에\s?(?:뭐|뭘|무슨|무엇|어떤|했|한\s|있))", "date"),
+        pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?(?P<part>초순?|중순|말|하순)", "part"),
         pack.TimeRule(rf"(?:작년|지난해)\s?{_MONTH}", "month", back=1),
         pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}(?!\s?\d)", "month"),
         pack.TimeRule(rf"(?:최근|지난|근래)\s?{_COUNTED}{_UNIT}(?:간|동안|사이)?", "past"),
+        pack.TimeRule(rf"(?:최근|지난|근래)\s?{_IN_DAYS}(?:간|동안|사이)?", "past"),
         pack.TimeRule(rf"{_COUNTED}{_UNIT}\s?전", "ago"),
-        pack.TimeRule(r"며칠\s?전", "past", count=7),
-        pack.TimeRule(r"그저께|그제|엊그제", "day", back=2),
-        pack.TimeRule(r"어제|어젯밤|전날", "day", back=1),
+        pack.TimeRule(rf"{_IN_DAYS}\s?전", "ago"),
+        pack.TimeRule(rf"{_COUNTED}(?:시간|분)\s?전|방금|아까", "day"),
+        pack.TimeRule(r"(?:지난|요|최근)\s?며칠(?:간|동안)?|며칠\s?(?:전|동안|사이|간)", "past", count=7, vague=True),
+        pack.TimeRule(r"그끄저께|그끄제", "day", back=3),
+        pack.TimeRule(r"그저께|그제|엊그제|엊그저께", "day", back=2),
+        pack.TimeRule(r"어제|어저께|어젯밤|전날", "day", back=1),
         pack.TimeRule(r"오늘|오늘날(?!짜)", "day"),
+        pack.TimeRule(rf"(?P<week>{'|'.join(_WEEKS)})\s?주\s?{_WEEKDAY}", "weekday"),
         pack.TimeRule(r"지지난\s?주|저저번\s?주", "period", unit="week", back=2),
-        pack.TimeRule(r"(?:지난|저번)\s?주말", "weekend", back=1),
-        pack.TimeRule(r"(?:지난|저번)\s?(?P<weekday>[월화수목금토일])요일", "weekday"),
+        pack.TimeRule(r"(?:지난|저번)\s?주말|주말(?=에|\s?동안|\s?사이|\s?뭐)", "weekend", back=1),
+        pack.TimeRule(rf"(?:지난|저번)\s?{_WEEKDAY}", "weekday"),
+        pack.TimeRule(rf"{_WEEKDAY}(?=에|날|부터|이후|까지|\s?뭐|\s?뭘|\W*$)", "weekday"),
         pack.TimeRule(r"(?:지난|저번)\s?주", "period", unit="week", back=1),
         pack.TimeRule(r"이번\s?주|금주", "period", unit="week"),
+        pack.TimeRule(r"(?:지난|저번)\s?달\s?(?P<part>초순?|중순|말|하순)", "part", back=1),
+        pack.TimeRule(r"(?:이번\s?달|이달)\s?(?P<part>초순?|중순|말|하순)", "part"),
         pack.TimeRule(r"지지난\s?달", "period", unit="month", back=2),
         pack.TimeRule(r"(?:지난|저번)\s?달|전월", "period", unit="month", back=1),
         pack.TimeRule(r"이번\s?달|이달|당월", "period", unit="month"),
+        pack.TimeRule(r"(?:지난|저번|직전)\s?분기", "period", unit="quarter", back=1),
+        pack.TimeRule(r"이번\s?분기", "period", unit="quarter"),
         pack.TimeRule(r"재작년", "period", unit="year", back=2),
         pack.TimeRule(r"작년|지난해|전년", "period", unit="year", back=1),
         pack.TimeRule(r"올해|금년", "period", unit="year"),
         pack.TimeRule(rf"{_OPTIONAL_YEAR}(?P<half>[상하])반기", "half"),
         pack.TimeRule(rf"{_OPTIONAL_YEAR}(?P<quarter>[1-4])분기", "quarter"),
         pack.TimeRule(rf"{_YEAR}(?!\s?\d)", "year"),
-        pack.TimeRule(r"최근|요즘|근래", "past", count=30),
+        pack.TimeRule(r"최근|요즘|요새|근래", "past", count=30, vague=True),
     ),
     around=(r"(?<![가-힣\d])(?:", ")"),
-    sign=r"[1-4]분기|\d\s?[월일주달년개]|[한두세네몇수]\s?(?:개월|주|달|해|년)|최근|지난|저번|이번|어제|오늘|작년|올해"
-    r"|재작년|그제|그저께|며칠|어젯|전날|이달|금[주년]|전[월년]|당월|반기|요즘|근래",
-    numbers={"한": 1, "두": 2, "세": 3, "네": 4, "몇": _FEW, "수": _FEW},
+    sign=r"분기|\d\s?[월일주달년개시분]|[한두세네몇수일이삼]\s?(?:개월|주|달|해|년|시간|분)|최근|지난|저번|이번|어제|오늘|작년"
+    r"|올해|재작년|그제|그저께|며칠|어젯|어저께|전날|이달|금[주년]|전[월년]|당월|반기|요즘|요새|근래|요일|주말|방금|아까|그끄"
+    rf"|(?:{'|'.join(_DAYS)})",
+    numbers={"한": 1, "두": 2, "세": 3, "네": 4, "몇": _FEW, "수": _FEW, "일": 1, "이": 2, "삼": 3, **_DAYS},
     units={
         "일": "day", "날": "day", "주": "week", "주일": "week", "개월": "month", "달": "month", "년": "year",
         "해": "year",
     },
     weekdays=("월", "화", "수", "목", "금", "토", "일"),
     halves={"상": 1, "하": 7},
-    since_after=r"\s?(?:이후|부터|이래)",
-    until_after=r"\s?(?:이전|까지)",
+    parts=_PARTS,
+    weeks=_WEEKS,
+    since_after=r"\s?(?:이후|부터|이래|(?:지나고|넘어서)|(?:다음|뒤|후)(?:에|로|$|\s))",
+    until_after=r"\s?까지",
+    ended_after=r"\s?(?:이전|전(?:에|까지))",
+    ranges=r"\s?(?:부터|에서|~|-|[와과](?=.{0,20}사이))\s?",
+    event_sign="후|이래|다음|뒤|나서|끝나고|터지고|생기고|전",
+    since_event=rf"{_EVENT}(?:\s?(?:이후|이래|직후|(?<!이)후)|\s(?:다음|뒤)|(?:고|하고)\s?(?:나서|난\s?(?:뒤|후|다음))"
+    r"|\s(?:끝나고|터지고|생기고))(?:로|에|부터|에는|로는)*(?=\s|[?,.!]|$)",
+    until_event=rf"{_EVENT}\s?(?:직전|이전|전)(?:에|까지|에는|까지는)+(?=\s|[?,.!]|$)",
+    past=r"했|었|았|였|됐|꿨|졌|렸|났|갔|왔|쳤|냈|웠|뒀|줬|(?:한|된|뀐|친|진|던|난|생긴)\s?(?:거|것|게|일|사항|점|결정)|새로",
+    habit=r"해야|하면|하려면|할까|할\s?(?:것|거|일|때)|확인할|체크할|되나요|하나요|합니까|해도",
     dates=(rf"(?<!\d){_YEAR}\s?{_MONTH}(?:\s?{_DAY})?",),
 )  # fmt: skip
 
 _QUESTIONS: Final = pack.QuestionWords(
-    intents={
-        "known_issues": r"주의할|주의점|주의사항|함정|오류|에러|버그|장애|실패|문제점|알려진 문제|안 되는|안되는|깨지",
-        "how_to_do": r"어떻게 (?:하|해|만들|설정|배포|처리|고치|추가|쓰|사용|구현|돌리|실행)|방법|하려면|절차|순서"
-        r"|따라 하기|가이드",
-        "code_structure": r"[어무][느떤슨] (?:파일|함수|클래스|모듈)|어디[에서] (?:정의|구현)|코드 구조|정의된|구현된",
-        "environment": r"환경|환경변수|버전|설정값|설정은|설정이|현재 (?:상태|설정|버전|구성)|포트|호스트|설치된",
-        "what_happened": r"무슨 일|언제|이력|변경 이력|했었|했나|결정했|바뀌었|지난번|경과",
-    },
+    intents=INTENTS,
     reason=r"왜|이유|까닭|어째서",
     answer_types={
         "time": r"언제|며칠|몇\s?(?:월|시|년|일|주)|어느\s?(?:날|해|달)|얼마나\s?(?:오래|걸)",
+        "price": r"(?:가격|비용|요금|수수료|월급|연봉|[관대장용체]료|회비|값)[은는이가]?\s?(?:얼마|어떻게)"
+        r"|얼마\s?내|얼마에",
+        "value": r"(?:비밀번호|번호|코드|주소)[은는이가]?\s?(?:뭐|무엇|어떻게|몇)",
         "number": r"얼마|몇|비용은|가격은|금액|퍼센트",
         "person": r"누구|누가|어느\s?(?:분|팀|사람)|담당자",
-        "place": r"어디|어느\s?(?:도시|나라|지역|곳|건물)",
+        "place": r"어디(?!가|로\s?(?:전화|연락|문의|신고|접수))|어느\s?(?:도시|나라|지역|곳|건물)",
     },
+    answer_names={
+        "time": "때",
+        "price": "금액",
+        "value": "값 자체",
+        "number": "수",
+        "person": "사람",
+        "place": "장소",
+    },
+    contrast=r"\S+ (?:대신|말고)\b",
     principle=r"왜|원칙|철학|이유|전략|정책|기준|목표|가치",
     implementation=r"코드|함수|메서드|클래스|명령어?|스크립트|옵션|인자|문법|구현",
     multi_hop=r"왜|비교|차이|관계|영향|원인|때문|결과|이력|변천|의존|그리고|및",
     temporal=r"언제|이전|이후|부터|까지|동안|이력|순서대로|처음|마지막",
     broad=r"전체|모든|모두|전반|개요|요약|아키텍처|총정리|목록",
-    task_start=r"어떻게|방법|하려면|절차|순서|따라 하기",
     part_ends=r"\s+그리고\s+|,\s*(?:또|또한)\s+",
     conjunctions="및",
+    activities=r"(?<![가-힣A-Za-z0-9])(?:"
+    r"(?:뭐|뭘|뭔|무슨|무엇|어떤|우리|다들|지금|현재|좀|다시|다|새로|새로운|주요|중요한?|간단히|쪽|동안|사이|하루|모두|전부|까지|부터|이후|이전|전|후|뒤|다음)"
+    r"(?:가|는|를|이|은|을|로|에|의|도|들|야|라도|지|에서|까지|부터)?"
+    r"|(?:일|작업|거|것|게|건|문제|내용|사항|결정|변경|수정|정리|요약|기록|진행|소식|메모|이야기|얘기|현황|상황|업데이트|준비|완료"
+    r"|처리|논의|추가|개선|점|이슈|버그|하는|하던)(?:들|가|는|를|이|은|을|로|에|의|도|만|야|지|였|인지|하|한|할|해|했|된|됐|되|던|나|어|요"
+    r"|더라|줘|주|고|거|었|습니다|까|니|세요|좀|려|니까)*"
+    r"|한|된|할|(?:했|됐|있|없|고친|고쳤|바뀐|바꾼|바꿨|바뀌|달라|생긴|생겼|나온|나왔|배운|배웠|만든|만들|끝난|끝냈|끝났|남긴|적은"
+    r"|적어|벌어|알려|보여|말해|해줘|하고|줘|주세요|그랬)[가-힣]{0,5})(?![가-힣])",
+    kinds={"decision": "결정|정하기로|하기로", "lesson": "배운|배웠|교훈", "gotcha": "함정|주의"},
 )
 
 # A number in words and what it counts: 사십 분, 열두 달.
@@ -253,12 +367,16 @@ _MEMORIES: Final = pack.MemoryWords(
     deprecated=r"더 이상 (?:사용|쓰|지원)(?:하)?지|사용 중단|지원 중단|폐기",
     outdated=r"구버전|오래된 정보",
     traces=("모순", "상충", "더 이상", "사용 중단", "지원 중단", "폐기", "구버전", "오래된 정보"),
-    units="개|초|분|시간|일|주|달|개월|년|명|번|회|원",
+    others_end=r"(?:adr[- ]?\d+|\]\]|(?:이전|예전|기존|옛)\s[^.\n]{0,20})[은는이가]?\s?"
+    r"(?:폐기|사용 중단|지원 중단|더 이상)",
     reasons=r"때문|이유|까닭|덕분|위해|[가-힣](?:려고|느라|므로|니까|[아어해여라워]서)(?:\b|$)",
     answers={
         "time": rf"\d|{_AMOUNT}|"
         r"어제|오늘|내일|그제|모레|지난|다음|이번|매[일주월년]|[월화수목금토일]요일|아침|저녁|오전|오후"
         r"|새벽|시간|주말|[하이사]흘|열흘|보름|봄|여름|가을|겨울|년|방금|최근",
+        "price": r"[$€₩]|\d[\d,.]*\s?[십백천만억]*\s?(?:원|유로|달러|퍼센트|%)|[일이삼사오육칠팔구십백천만억]+\s?원"
+        r"|무료|공짜|배(?:를|로)",
+        "value": r"\d|[\"'`“‘][^\"'`”’\s]+[\"'`”’]|[A-Za-z][@._/:-]\w",
         "number": rf"\d|{_AMOUNT}|"
         r"[한두세네열]\s?(?:개|번|명|달|시간|가지|곳|배|주|분|대|건)|하나|둘|셋|넷|다섯|여섯|일곱|여덟"
         r"|아홉|절반|무료|백|천|만\s?원",
@@ -288,6 +406,9 @@ KOREAN: Final = pack.LanguagePack(
     times=_TIMES,
     questions=_QUESTIONS,
     memories=_MEMORIES,
+    notes=NOTES,
+    amounts=AMOUNTS,
+    work=WORK,
     names=pack.NameWords(
         # 민아가, 민아에게.
         particles=(
@@ -298,7 +419,8 @@ KOREAN: Final = pack.LanguagePack(
         quoted=r"(?=.*[가-힣])[가-힣A-Za-z0-9]+(?: [가-힣A-Za-z0-9]+){0,3}(?<![다요까죠자라네])",
     ),
     secrets=pack.SecretWords(
-        passwords="비밀번호|패스워드|암호", keys=r"api ?키|토큰|인증 ?키|시크릿", particles="은|는",
+        passwords="비밀번호|패스워드|암호", keys=r"api ?키|토큰|인증 ?키|시크릿", particles="은|는|이|가|를|을",
+        signs="비밀번호 패스워드 암호 키 토큰 시크릿",
     ),
-    grammar=pack.Grammar(nouns, noun_phrases, joins_two, clauses, halves),
+    grammar=pack.Grammar(nouns, noun_phrases, joins_two, clauses, halves, stem),
 )  # fmt: skip

@@ -12,13 +12,13 @@ from msgspec import Struct
 from recallens.text.scripts import Script
 
 Reading = Literal[
-    "date", "month", "day", "ago", "past", "period", "weekend", "weekday", "season", "quarter", "half", "year"
+    "date", "part", "month", "day", "ago", "past", "period", "weekend", "weekday", "season", "quarter", "half", "year"
 ]
 
 
 class TimeRule(Struct, frozen=True):
-    """One way to speak of a time. The pattern's groups (year, month, day, weekday, season, quarter, half, count, unit)
-    say which; `unit` and `count` stand in for groups that it does not have.
+    """One way to speak of a time. The pattern's groups (year, month, day, until, part, weekday, week, season, quarter,
+    half, count, unit) say which; `unit` and `count` stand in for groups that it does not have.
     """
 
     pattern: str
@@ -26,6 +26,7 @@ class TimeRule(Struct, frozen=True):
     back: int = 0  # so many periods before this one
     unit: str = "day"
     count: int = 1
+    vague: bool = False  # it means about then, and nobody would miss a day
 
 
 class TimeWords(Struct, frozen=True, kw_only=True):
@@ -39,29 +40,47 @@ class TimeWords(Struct, frozen=True, kw_only=True):
     weekdays: tuple[str, ...] = ()  # from Monday
     seasons: Mapping[str, int] = {}  # the month in which one begins
     halves: Mapping[str, int] = {}  # the month in which a half of the year begins
+    parts: Mapping[str, int] = {}  # the day on which a third of a month begins
+    weeks: Mapping[str, int] = {}  # how many weeks back a weekday's week is
     # What makes a span open, as the end of the text before it, its own beginning, or the beginning of what follows.
     since_before: str = ""
     since_within: tuple[str, ...] = ()
     since_after: str = ""
     until_before: str = ""  # the span itself is excluded
     until_after: str = ""  # the span itself is included
+    ended_after: str = ""  # the span itself is excluded
+    # What stands between the two ends of one span: by itself, or where `between` ends the text before them.
+    ranges: str = ""
+    between: str = ""
+    joints: str = ""
+    # A time told by what happened: patterns with the group `event`, the words that say what.
+    event_sign: str = ""  # phrases: both need one of these
+    since_event: str = ""
+    until_event: str = ""
+    past: str = ""  # a pattern: the question is about what was, and not about what one does at such times
+    habit: str = ""  # a pattern: it is about what one does
     dates: tuple[str, ...] = ()  # dates that are spelled out, with the groups year, month and (it may be missing) day
 
 
 class QuestionWords(Struct, frozen=True, kw_only=True):
     """Phrases of questions."""
 
-    intents: Mapping[str, str] = {}  # by the name of the intent; the first language's order is that of reading
+    intents: Mapping[str, str] = {}  # cues: phrases by the intent that they speak for ("other": for none) and a word
     principle: str = ""
     implementation: str = ""
     multi_hop: str = ""
     temporal: str = ""
     broad: str = ""
-    task_start: str = ""  # a pattern
     part_ends: str = ""  # a pattern: what stands between two questions
     conjunctions: str = ""  # a pattern: what stands between two things that are asked for
     reason: str = ""  # phrases that ask for one
-    answer_types: Mapping[str, str] = {}  # phrases by what they ask for: time, number, person, place
+    activities: str = ""  # a pattern: words that a question about a time alone may hold, for they name nothing
+    kinds: Mapping[str, str] = {}  # patterns by the kind of memory that is asked for
+    # Phrases by what they ask for: time, price, value, number, person, place; and what each is called.
+    answer_types: Mapping[str, str] = {}
+    answer_names: Mapping[str, str] = {}
+    asking: str = ""  # a pattern: words that say how an answer is to be measured, and not what it is about
+    contrast: str = ""  # a pattern: what is only mentioned to say that it is not meant
 
 
 class MemoryWords(Struct, frozen=True, kw_only=True):
@@ -86,11 +105,55 @@ class MemoryWords(Struct, frozen=True, kw_only=True):
     contradicts: str = ""
     deprecated: str = ""
     outdated: str = ""
+    # A pattern: where the text says of another that it is deprecated or outdated, which is no mark of its own.
+    others_end: str = ""
     # In lower case: no text that contradicts, deprecated or outdated describe is without one of these.
     traces: tuple[str, ...] = ()
-    units: str = ""  # what a number can count
     reasons: str = ""  # a pattern: what gives one
-    answers: Mapping[str, str] = {}  # patterns by what they answer: time, number, person, place; case counts
+    answers: Mapping[str, str] = {}  # patterns by what they answer, by its type; case counts
+
+
+class NoteWords(Struct, frozen=True, kw_only=True):
+    """How a note speaks of its own life. Patterns in lower case, in which `\uffff` stands for a link."""
+
+    subject: str = ""  # what names the note itself, at the beginning of a line
+    status_label: str = ""
+    date_label: str = ""
+    ended: str = ""  # words that end a note by themselves, where nothing but a reason follows
+    draft: str = ""
+    rejected: str = ""
+    replaced_by: str = ""  # stands before the successor
+    replaced_after: str = ""  # stands after the successor, with the link in it
+    joined_by: str = ""  # what stands between the links of one list, beside commas
+    instead: str = ""  # what leads from a word that ends a note to its successor, with the link in it
+    replaces: str = ""  # stands before what the note replaces
+    replaces_after: str = ""  # stands after it, with the link in it
+    traces: str = ""  # no line of the patterns above is without one of these
+    fields: Mapping[str, tuple[str, ...]] = {}  # other names of frontmatter's fields
+    relations: Mapping[str, tuple[str, ...]] = {}  # by its type: how a note names one, without blanks and signs
+    shares: Mapping[str, float] = {}  # words for an importance or a confidence
+
+
+class AmountWords(Struct, frozen=True, kw_only=True):
+    """Numbers in words, and what numbers count."""
+
+    # By the pattern of its words: what a unit measures, and how many of that it is. Two units of one measure compare.
+    units: Mapping[str, tuple[str, float]] = {}
+    numbers: str = ""  # a pattern: a number in words, which counts as one only before a unit
+    value: Callable[[str], float | None] = lambda words: None  # of what `numbers` matched
+    quantities: str = ""  # a pattern: words after which a bare number is a value; after others it is a name
+    versions: str = ""  # a pattern: words between a thing and its version, as in Node version 18
+
+
+class WorkWords(Struct, frozen=True, kw_only=True):
+    """What people say of their work: by it attempts at one task are told from attempts at another."""
+
+    # Meanings between commas, as of synonyms: what is done. Two tasks with no action in common are two tasks.
+    actions: str = ""
+    generic: str = ""  # words that any task may have: a title of these and an action names no task
+    corrections: str = ""  # a pattern: signs that a text says what holds instead of something
+    replaced: tuple[str, ...] = ()  # patterns with a group `old`: what holds no longer
+    history: str = ""  # a pattern: what asks for how it was and not for how it is
 
 
 class NameWords(Struct, frozen=True, kw_only=True):
@@ -106,6 +169,8 @@ class NameWords(Struct, frozen=True, kw_only=True):
 class SecretWords(Struct, frozen=True, kw_only=True):
     passwords: str = ""
     keys: str = ""
+    signs: str = ""  # words of which each name of a secret holds one
+    says: str = ""  # what stands between a name and the secret in a sentence
     particles: str = ""  # what may follow one of these names before the sign of assignment
     placeholder_openings: str = ""
     placeholders: str = ""
@@ -120,6 +185,7 @@ class Grammar(Struct, frozen=True):
     joins_two: Callable[[str], bool]  # whether a text asks about two nouns together
     clauses: Callable[[str], list[str]]
     halves: Callable[[str], list[str]]  # the two things that a clause asks for
+    stem: Callable[[str], str]  # a word without particles and endings; empty where it says nothing by itself
 
 
 class LanguagePack(Struct, frozen=True, kw_only=True):
@@ -143,6 +209,9 @@ class LanguagePack(Struct, frozen=True, kw_only=True):
     times: TimeWords = TimeWords()
     questions: QuestionWords = QuestionWords()
     memories: MemoryWords = MemoryWords()
+    notes: NoteWords = NoteWords()
+    amounts: AmountWords = AmountWords()
+    work: WorkWords = WorkWords()
     names: NameWords = NameWords()
     secrets: SecretWords = SecretWords()
     grammar: Grammar | None = None

@@ -1,0 +1,58 @@
+"""The time asked about, as parts of a score: how near a row is to it, and whose turn it is to tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from recallens.model.plan import Window
+from recallens.model.pool import Pool
+from recallens.model.query import Query
+from recallens.model.salience import DAY_MS
+from recallens.model.verdict import FloatArray, places
+from recallens.recall.scene import Scene
+from recallens.recall.terms import Amounts, score_term
+from recallens.recall.views import told_within, within_windows
+from recallens.recall.views.times import in_turns
+
+# A memory just outside the time that the question speaks of may still be meant: at this many days, or at the length of
+# the window if that is longer, it keeps 37 percent.
+SLACK_DAYS: Final = 7.0
+LEAST_MATCH: Final = 0.01
+
+
+@score_term("timeMatch")
+def time_match(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
+    """weight · 1 inside a window of the question, and exp(−days outside / slack) beyond it; the best of its windows."""
+    windows = scene.question.windows
+    if not windows or not len(pool):
+        return None
+    match = _closeness(scene.columns["created"][pool.rows].astype(np.float64), windows)
+    match[told_within(scene.columns["days_told"][pool.rows], windows)] = 1.0
+    computed = match >= LEAST_MATCH
+    return np.where(computed, weight * match, 0.0), computed, {"weight": weight}
+
+
+def _closeness(created: FloatArray, windows: Sequence[Window]) -> FloatArray:
+    best = np.zeros(len(created))
+    for window in windows:
+        outside = np.maximum(np.maximum(window.start - created, created - (window.end - 1)), 0.0) / DAY_MS
+        slack = max(SLACK_DAYS, (window.end - window.start) / DAY_MS)
+        best = np.maximum(best, np.exp(-outside / slack))
+    return best
+
+
+@score_term("timeTurn")
+def time_turn(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
+    """weight · (1 − place / places) of a row when its time is told in turns of its sessions; only where a question asks
+    about nothing else.
+    """
+    if not scene.question.only_windows or not len(pool):
+        return None
+    then = pool.live & within_windows(scene.columns, pool.rows, scene.question.windows)
+    inside = places(then)
+    share = np.zeros(len(pool))
+    share[inside[in_turns(scene, pool.rows[inside], query.text)]] = 1.0 - np.arange(len(inside)) / max(len(inside), 1)
+    return weight * share, then, {"weight": weight}

@@ -1,0 +1,45 @@
+"""The time that a question asks about, in a sentence: which days, which event dates it, whether anything is of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import Any, Final
+
+from recallens.model.ledger import Ledger
+from recallens.render.formats import first_line
+
+TITLE_CHARACTERS: Final = 80
+_EARLIEST, _LATEST = "1970-01-01", "9999-12-30"
+
+
+def time_of(ledger: Ledger) -> dict[str, Any] | None:
+    """The windows of a recall, how many memories they hold and, where none, the nearest day that has one."""
+    windows = next(iter(ledger.notes("plan")), {}).get("windows")
+    held = ledger.notes("time")
+    return None if not windows else {"windows": windows, **(held[-1] if held else {})}
+
+
+def time_line(time: Mapping[str, Any] | None) -> str:
+    """Empty where a question speaks of no time."""
+    if not time:
+        return ""
+    line = f"Time: {'; '.join(map(_window, time['windows']))}."
+    if time.get("held") != 0:
+        return line
+    nearest = f" The nearest day that has something is {time['nearest']}." if "nearest" in time else ""
+    return f"{line} Nothing is of that time.{nearest}"
+
+
+def _window(window: Mapping[str, Any]) -> str:
+    first, last = window["from"], (date.fromisoformat(window["to"]) - timedelta(days=1)).isoformat()
+    span = first if first == last else f"{first} to {last}"
+    if first == _EARLIEST:
+        span = f"up to {last}"
+    elif last >= _LATEST:
+        span = f"from {first} on"
+    event = window.get("event")
+    if event is None:
+        return f"“{window['text']}”, {span}"
+    name = f" “{first_line(event['title'], TITLE_CHARACTERS)}”" if event["title"] else ""
+    return f"“{window['text']}”, {span}; the event is {event['handle']} of {event['day']} (by {event['datedBy']}){name}"

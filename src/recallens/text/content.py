@@ -1,0 +1,56 @@
+"""What a text is about, whatever form its words have: English stems, Korean words without particles and endings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import cache, lru_cache
+from typing import Final
+
+from recallens.text.languages import each, grammar_of
+from recallens.text.stopwords import FULL_WEIGHT, token_weight
+from recallens.text.tokenizer import tokenize
+
+_SYLLABLES: Final = re.compile(r"[\uac00-\ud7a3]+")
+
+
+@lru_cache(maxsize=2_048)
+def content_words(text: str) -> frozenset[str]:
+    """The words that say what it is about. A Korean word counts by its pairs of syllables."""
+    grammar = grammar_of(text)
+    words = {word for word in tokenize(_SYLLABLES.sub(" ", text)) if token_weight(word) == FULL_WEIGHT}
+    if grammar is not None:
+        for written in _SYLLABLES.findall(text):
+            stem = grammar.stem(written)
+            words.update(stem[at : at + 2] for at in range(len(stem) - 1))
+    return frozenset(words)
+
+
+def held_share(words: Collection[str], text: Collection[str]) -> float:
+    """How many of the words another text holds; 0 where there are none."""
+    return sum(word in text for word in words) / len(words) if words else 0.0
+
+
+def overlap(one: Collection[str], other: Collection[str]) -> float:
+    """Of the shorter one's words, the share that the other holds."""
+    shorter, longer = sorted((one, other), key=len)
+    return held_share(shorter, longer)
+
+
+@cache
+def actions() -> dict[str, str]:
+    """What is done, by every word for it, as `content_words` has it."""
+    meanings: dict[str, str] = {}
+    for entry in ",".join(each(lambda pack: pack.work.actions)).split(","):
+        name, _, words = entry.rpartition(":")
+        for word in words.split():
+            for form in content_words(word) or tokenize(word):
+                meanings.setdefault(form, name.strip() or words.split()[0])
+    return meanings
+
+
+@cache
+def generic_words() -> frozenset[str]:
+    return frozenset().union(
+        *(content_words(word) for words in each(lambda pack: pack.work.generic) for word in words.split())
+    )

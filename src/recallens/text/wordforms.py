@@ -1,0 +1,63 @@
+"""Whether a text holds a word in another form: inflected, misspelt, or with its spaces elsewhere.
+
+Words are compared by their letters; a syllable of Hangul is two or three. What has a figure in it is one thing and no
+other, so it is never taken for something else.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Final
+from unicodedata import normalize
+
+# Two words are forms of one if they begin alike for this share of both, and for so many letters.
+ALIKE: Final = 0.75
+LEAST_ALIKE: Final = 5
+# From so many letters on, one that differs is a slip.
+LEAST_MISSPELT: Final = 6
+# What is read of a long text.
+MOST_CHARACTERS: Final = 20_000
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_FIGURE: Final = re.compile(r"\d")
+
+
+def letters(text: str) -> str:
+    return normalize("NFD", text.casefold())
+
+
+def one_apart(word: str, other: str) -> bool:
+    """Whether a letter more, less or other makes one of the other."""
+    if word == other:
+        return True
+    short, long = sorted((word, other), key=len)
+    if len(long) - len(short) > 1:
+        return False
+    at = next((at for at, (one, two) in enumerate(zip(short, long, strict=False)) if one != two), len(short))
+    return short[at + (len(short) == len(long)) :] == long[at + 1 :]
+
+
+class SpokenWords:
+    """The words of a text and what two neighbours make together."""
+
+    def __init__(self, text: str) -> None:
+        words = [letters(word) for word in _WORD.findall(text[:MOST_CHARACTERS])]
+        self._words = frozenset((*words, *(one + two for one, two in pairwise(words))))
+
+    def holds(self, word: str) -> bool:
+        if _FIGURE.search(word):
+            return False
+        wanted = letters("".join(_WORD.findall(word)))
+        return len(wanted) >= LEAST_ALIKE and any(_alike(wanted, spoken) for spoken in self._words)
+
+
+def _alike(wanted: str, spoken: str) -> bool:
+    if spoken.startswith(wanted):
+        return True
+    if wanted[:1] != spoken[:1]:
+        return False
+    same = next((at for at, (one, two) in enumerate(zip(wanted, spoken, strict=False)) if one != two), len(spoken))
+    if same >= LEAST_ALIKE and same >= ALIKE * len(wanted) and (not wanted.isascii() or same >= ALIKE * len(spoken)):
+        return True
+    return len(wanted) >= LEAST_MISSPELT and one_apart(wanted, spoken)
