@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from recallens.index.encoders.detect import Available, Looked
 
 META_CLEARED: Final = "encoder-cleared"
+# Set while vectors of an encoder that was used before may still be there.
+META_CHANGED: Final = "encoder-changed"
 # Texts looked at to tell the store's language, spread over it, and how much of each.
 SAMPLED: Final = 200
 SAMPLED_CHARACTERS: Final = 500
@@ -120,8 +122,7 @@ class StoreEncoder:
                 with self._core.store.read_all() as reader:
                     waiting = reader.backlog(key, BACKLOG_ROWS)
                 if not waiting:
-                    with self._core.store.write_all() as whole:
-                        whole.drop_other_vectors(key)
+                    self._drop_other_vectors(key)
                     break
                 texts = [encoded_text(memory.title, memory.author, memory.content) for memory in waiting]
                 rows: dict[str, list[tuple[int, int, bytes]]] = {}
@@ -137,6 +138,14 @@ class StoreEncoder:
         finally:
             self._core.store.release(BACKLOG_LEASE, holder)
         return done
+
+    def _drop_other_vectors(self, key: str) -> None:
+        """After a change of the encoder, and only then: to look for them costs by the size of the store."""
+        if self._core.store.meta(META_CHANGED) is not None:
+            with self._core.store.write_all() as whole:
+                if not whole.backlog_size(key):  # another process may have added to it since
+                    whole.drop_other_vectors(key)
+                    whole.drop_meta(META_CHANGED)
 
     def drain_quietly(self) -> None:
         """Encode what was just kept; where the encoder fails, it is kept all the same and waits in the backlog."""
@@ -200,6 +209,7 @@ class StoreEncoder:
             if key is not None:
                 tx.set_meta(META_ENCODER_KEY, key)
                 tx.enqueue_missing(key)
+                tx.set_meta(META_CHANGED, key)
             else:
                 tx.drop_meta(META_ENCODER_KEY)
         self._core.use_encoding(encoding)

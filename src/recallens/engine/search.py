@@ -89,7 +89,8 @@ class Search:
         except StoreError as error:
             if owner is not None:  # what a token read and nobody could write down, it does not get
                 raise
-            return replace(recall, notice=f"not recorded: {error.message}")
+            told = "; ".join(filter(None, (recall.notice, f"not recorded: {error.message}")))
+            return replace(recall, notice=told)
         return replace(recall, audit=audit, recorded=True)
 
     def records(self, wish: bool | None) -> bool:
