@@ -12,12 +12,12 @@ PYTEST := $(BIN)/python -m pytest
 # Long runs of one test have no time limit.
 LONG := $(PYTEST) --timeout 0
 
-.PHONY: demo test check fast lint types layers tests browser screenshots laws fuzz fuzz-http vault-edits soak bench lock clean
+.PHONY: demo test check fast lint types layers supply-chain tests browser screenshots laws fuzz fuzz-http vault-edits soak growth attack bench lock clean
 
 demo: $(READY)  ## install, load the sample, ask it questions, show why it answers as it does
 	@$(BIN)/python examples/demo.py --store $(DEMO)/harbor.db
 
-test: check tests  ## everything that must hold
+test: check supply-chain tests  ## everything that must hold
 
 check: lint types layers  ## style, types, layers: seconds, once mypy has its cache
 
@@ -33,6 +33,9 @@ types: $(DEV_READY)
 
 layers: $(DEV_READY)
 	$(BIN)/lint-imports
+
+supply-chain: $(DEV_READY)  ## bandit, advisories on the locked packages, a bill of materials in build/
+	$(BIN)/python .ci/supply_chain.py
 
 tests: $(DEV_READY)
 	-@.ci/browser
@@ -56,8 +59,21 @@ fuzz-http: $(DEV_READY)  ## Schemathesis with all its phases and 100 examples a 
 vault-edits: $(DEV_READY)  ## 500 random edits of a vault, then compared with a fresh index; `make test` runs 60
 	RECALLENS_VAULT_EDITS=500 $(LONG) tests/engine/test_vault_equal.py
 
-soak: $(DEV_READY)  ## eight MCP servers, a command and a watcher on one store for 60 s; `make test` runs 1
-	RECALLENS_SOAK=60 $(LONG) tests/faults/test_mcp_soak.py tests/faults/test_processes.py
+# How long the two that take their time run, in seconds: eight servers at once, and a steady load.
+SOAK ?= 600
+STEADY ?= 3600
+soak: $(DEV_READY)  ## faults at length: kills, crashes, power cuts, full disks, flipped bytes, servers at once, a steady hour
+	RECALLENS_KILLS=3072 $(LONG) -s tests/faults/test_kill.py
+	RECALLENS_CRASHES=0 $(LONG) -n 2 tests/faults/test_disk.py
+	RECALLENS_FLIPS=1000 $(LONG) -s tests/faults/test_flipped_bytes.py
+	RECALLENS_SOAK=$(SOAK) $(LONG) -s tests/faults/test_mcp_soak.py tests/faults/test_processes.py
+	RECALLENS_STEADY=$(STEADY) $(LONG) -s tests/faults/test_steady.py
+
+growth: $(READY)  ## what everything costs at 10,000 to 1,000,000 memories, in one run
+	$(BIN)/python bench/growth.py
+
+attack: $(DEV_READY)  ## every attack at full length: 10,000 fuzzed calls as each caller, 15,000 honest texts
+	RECALLENS_FUZZ_TOKENS=10000 RECALLENS_HONEST=1500 RECALLENS_FUZZ_HTTP=100 $(LONG) -s tests/attacks tests/http/test_http_fuzz.py
 
 bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run
 	$(BIN)/python bench/search.py

@@ -52,13 +52,14 @@ class Client:
     def __init__(self, address: str) -> None:
         parts = urlsplit(address)
         self._host, self._port = parts.hostname or "127.0.0.1", parts.port or 80
+        self._head = f"Host: {self._host}\r\nAuthorization: Bearer {parts.username}\r\n\r\n"
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
     async def get(self, path: str) -> int:
         if self._reader is None or self._writer is None or self._reader.at_eof():  # one that lay idle may be closed
             self._reader, self._writer = await asyncio.open_connection(self._host, self._port, limit=1 << 22)
-        self._writer.write(f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\n\r\n".encode())
+        self._writer.write(f"GET {path} HTTP/1.1\r\n{self._head}".encode())
         head = await self._reader.readuntil(b"\r\n\r\n")
         lines = head.decode("latin-1").split("\r\n")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:]) if name}
@@ -149,12 +150,15 @@ def judged(alone: Measured, together: Measured, arriving: Measured) -> list[tupl
 
 @contextmanager
 def served(store: Path, *options: str) -> Iterator[str]:
+    """Its address, with a token for who asks there."""
+    with Engine.open(store) as engine:
+        token = engine.tokens.create(["default"], right="write", name="bench")[1]
     command = [sys.executable, "-m", "recallens", "serve", "--port", "0", "--json", "--store", str(store), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        yield str(json.loads(line)["address"])
+        yield str(json.loads(line)["address"]).replace("://", f"://{token}@")
     finally:
         process.terminate()
         process.wait(30)

@@ -24,9 +24,10 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
+from answers import HALVES, NOW, lines
 from recallens.config import load
 from recallens.engine import Engine
-from recallens.evaluate.dataset import Dataset, Haystack, JudgedQuestion, read_dataset
+from recallens.evaluate.dataset import Dataset, Gold, Haystack, JudgedQuestion, Scoring, Unit, read_dataset
 from recallens.evaluate.encoder_cache import cached_encoder
 from recallens.evaluate.harness import PreparedUnits, filled
 from recallens.evaluate.metrics import calibration_error
@@ -37,6 +38,8 @@ SETS = (
     "locomo-dev", "longmemeval-dev-pooled", "beam-100k", "scifact", "cosqa-dev", "hotpotqa", "korquad-dev",
     "react-ko2en", "git-k8s-docs",
 )  # fmt: skip
+# Memories of a sentence or two, as people write them: the half of bench/answers.py that rules are made on.
+SHORT_NOTES = "short-notes"
 TURNS = {"locomo-dev": Company.TALK, "longmemeval-dev-pooled": Company.CHAT, "beam-100k": Company.CHAT}
 CODE = ("cosqa-dev",)
 CACHE = Path(__file__).parent / "cache"
@@ -46,7 +49,18 @@ Rows = dict[str, np.ndarray]
 
 
 def data(name: str) -> Dataset:
-    return read_dataset(Path(os.environ["RECALLENS_EVAL_DATA"]) / name)
+    return short_notes() if name == SHORT_NOTES else read_dataset(Path(os.environ["RECALLENS_EVAL_DATA"]) / name)
+
+
+def short_notes() -> Dataset:
+    memories = {line.memory: f"m{at}" for at, line in enumerate(lines()) if line.memory}
+    asked = [line for line in lines() if line.question and line.kind != "U" and line.half == HALVES[0]]
+    return Dataset(
+        SHORT_NOTES, Scoring.DOCUMENTS, tuple(Unit(id, text, at=NOW) for text, id in memories.items()),
+        tuple(JudgedQuestion(line.question, line.question, answerable=line.kind == "A") for line in asked),
+        {line.question: Gold({memories[line.memory]: 1.0}, {}) for line in asked if line.kind == "A"},
+        (Haystack(None),),
+    )  # fmt: skip
 
 
 def rows_of(engine: Engine, dataset: Dataset, question: JudgedQuestion, now: int, kind: str) -> Rows:
@@ -77,6 +91,8 @@ def gathered(name: str, *, vectors: bool) -> Rows:
     own = chosen.sample(own, min(QUESTIONS, len(own)))
     others = [question for other in SETS if other != name for question in data(other).questions[:FOREIGN]]
     foreign = [replace(q, answerable=False, at=None) for q in chosen.sample(others, FOREIGN)]
+    if name == SHORT_NOTES:  # its off-topic questions are such as people ask
+        foreign, own = [q for q in own if not q.answerable], [q for q in own if q.answerable]
     tables = list(_asked(dataset, own, encoder, "own", foreign))
     for at in range(SMALL_STORES):
         tables += _asked(*_small(dataset, chosen, SMALL[at % len(SMALL)]), encoder, "small", ())
@@ -211,9 +227,9 @@ def error_of(own: Gathered, relevance: np.ndarray) -> float:
     return calibration_error(list(zip(relevance[first].tolist(), (own.right[first] > 0).tolist(), strict=True)))
 
 
-def delivered(own: Gathered, relevance: np.ndarray, model: Model) -> dict[str, float]:
+def delivered(own: Gathered, relevance: np.ndarray, model: Model, *, plain: bool = False) -> dict[str, float]:
     """Precision over the literal count's, the share of its recall that is left, results a question, and silence."""
-    share = max(model.share, SHARE_OF_CODE) if own.name in CODE else model.share
+    share = max(model.share, SHARE_OF_CODE) if own.name in CODE and not plain else model.share
     before, after = np.zeros(2), np.zeros(2)
     recall, asked, silent, foreign = [], 0, 0, []
     for kind in ("own", "foreign"):
@@ -237,6 +253,24 @@ def delivered(own: Gathered, relevance: np.ndarray, model: Model) -> dict[str, f
     }  # fmt: skip
 
 
+SHARES, LEASTS = np.geomspace(0.002, 0.2, 24), (0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15)
+RECALL_LEFT = 0.95
+
+
+def most_share(own: Gathered, relevance: np.ndarray, model: Model) -> float:
+    """The largest share of the best one's root that leaves as much of the recall as is asked for."""
+    recall = {share: delivered(own, relevance, replace(model, share=float(share), least=0.0), plain=True)["recall"]
+              for share in SHARES}  # fmt: skip
+    left = [share for share, recall_left in recall.items() if recall_left >= RECALL_LEFT]
+    return float(left[-1]) if left else 0.0
+
+
+def silences(own: Gathered, relevance: np.ndarray, model: Model) -> str:
+    """For each bound below which nothing is delivered, how many of its own questions and of others' get silence."""
+    told = [(least, delivered(own, relevance, replace(model, least=least))) for least in LEASTS]
+    return " ".join(f"{least}: {cut['silent']:.2f}/{cut['foreign']:.2f}" for least, cut in told)
+
+
 def report(sets: Sequence[Gathered]) -> None:
     for company in Company:
         of_company = [own for own in sets if own.company is company]
@@ -255,6 +289,7 @@ def report(sets: Sequence[Gathered]) -> None:
             left_out = probability(fitted(others, company), own) if others else within
             figures = " ".join(f"{figure} {value:.2f}" for figure, value in delivered(own, within, model).items())
             print(f"{own.name:24} {error_of(own, within):.3f} {error_of(own, left_out):.3f} | {figures}", flush=True)
+            print(f"    share {most_share(own, within, model):.3f}; silence {silences(own, within, model)}")
 
 
 def main() -> None:

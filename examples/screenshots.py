@@ -84,7 +84,7 @@ def main() -> int:
     given.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         store = given.store or loaded(Path(folder) / "harbor.db")
-        with Engine.open(store) as engine, running(whole(engine)) as address:
+        with Engine.open(store) as engine, running(whole(engine, private=True)) as address:
             lived_in(engine)
             wanted = [one for one in shots(engine) if not given.only or one.name in given.only]
             take(wanted, address, browser, given.out)

@@ -10,7 +10,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recallens.cli.main import main
 from recallens.engine import Engine
-from recallens.http.limits import Limits, WorkQueue
+from recallens.http.limits import Limits
+from recallens.http.turns import WorkQueue
 from recallens.operations import Caller
 from recallens.server import whole
 from recallens.web.site import routes
@@ -31,9 +32,9 @@ class LetIn:
 
 
 def site(engine: Engine, caller: Caller | None = None) -> Starlette:
-    """All that `recallens serve` serves; for a caller of the test's own, the page alone."""
+    """All that `recallens serve` serves, to the person or to tokens; for a caller of the test's own, the page alone."""
     if caller is None:
-        return whole(engine, allow_hosts=("testserver",))
+        return whole(engine, allow_hosts=("testserver",), private=not engine.tokens.guarded())
     app = Starlette(routes=routes())
     app.add_middleware(LetIn, caller=caller)
     limits = Limits()
@@ -56,4 +57,5 @@ def written(engine: Engine, namespace: str = "default") -> tuple[int, int, int]:
     with engine.core.store.read(namespace) as reader:
         state = reader.state
         assert state is not None
-        return state.number, reader.trail.audit_head()[0], len(reader.trail.ledgers(10_000, None))
+        head = reader.trail.audit_head()
+        return state.number, head.number if head else 0, len(reader.trail.ledgers(10_000, None))

@@ -14,7 +14,7 @@ from recallens.errors import InvalidInput
 PREFIX = "RECALLENS_"
 DEFAULT_SOURCE = "default"
 # Settings that name a place: in a file they are relative to that file.
-_PLACES = ("store", "workspace", "constitution")
+_PLACES = ("store", "workspace", "constitution", "audit_key", "audit_anchor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,10 @@ class Settings:
     capture: bool = True
     workspace: str | None = None
     constitution: str | None = None
+    audit_key: str | None = None
+    audit_anchor: str | None = None
+    ledger_days: int = 90
+    trail_days: int = 400
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -57,6 +61,10 @@ ABOUT: Mapping[str, str] = {
     "capture": "whether recalls can be explained: off, searches keep no ledger and there is no X-ray",
     "workspace": "the checkout in which cited files and commits are looked for",
     "constitution": "the file that every context begins with",
+    "audit_key": "the file with the key of the audit log, in place of the one beside the settings",
+    "audit_anchor": "a file outside the store that is told where the audit log ends",
+    "ledger_days": "how long a recorded search can be explained and replayed",
+    "trail_days": "how long recalls, session links and the audit log are kept by `recallens prune`",
 }
 
 
@@ -79,6 +87,11 @@ def default_store() -> Path:
     """Where memories are kept unless something else is said; a store made under the product's old name stays in use."""
     store = data_home() / "recallens" / "store.db"
     return store if store.exists() else renamed.old_default_store(data_home()) or store
+
+
+def audit_key() -> Path:
+    """The key of the audit log, unless the settings name another file."""
+    return config_home() / "recallens" / "audit.key"
 
 
 def trusted_files() -> Path:

@@ -6,15 +6,20 @@ RecallensError                 exit 1
 ├── NotFound                   exit 3   no such memory, session, namespace or store
 │   └── StoreMissing
 ├── EditConflict               exit 7   another has changed it meanwhile; nothing was changed
+├── ErasurePending             exit 8   it is deleted, but bytes of it still lie in a file; it says who holds them
 ├── StoreError                 exit 4   the store cannot be used as it is; nothing was changed
 │   ├── StoreTooNew
 │   ├── StoreReadOnly
 │   ├── StoreDamaged
-│   └── StoreBusy
+│   ├── StoreClosed                     by another thread, or before
+│   ├── StoreBusy
+│   └── AuditFailed                     what is done by a token cannot be written down, so it is not done
 ├── EncoderError               exit 5   text cannot be turned into vectors
 │   ├── EncoderMissing
 │   ├── EncoderMismatch
 │   └── EncoderFailed
+├── TooLate                             the time that was given for it is over; nothing was half done
+├── AwaitsReview               exit 8   nothing was changed: it was proposed, and the person at the machine decides
 └── AccessError                exit 6   a surface that asks for a token does not let this through
     ├── TokenRefused                    none was given, or one that is not known
     └── NotAllowed                      the token is known and does not grant this
@@ -65,6 +70,10 @@ class EditConflict(RecallensError):
     exit_code = 7
 
 
+class ErasurePending(RecallensError):
+    exit_code = 8
+
+
 class StoreError(RecallensError):
     exit_code = 4
 
@@ -81,7 +90,15 @@ class StoreDamaged(StoreError):
     pass
 
 
+class StoreClosed(StoreError):
+    pass
+
+
 class StoreBusy(StoreError):
+    pass
+
+
+class AuditFailed(StoreError):
     pass
 
 
@@ -99,6 +116,21 @@ class EncoderMismatch(EncoderError):
 
 class EncoderFailed(EncoderError):
     pass
+
+
+class TooLate(RecallensError):
+    pass
+
+
+class AwaitsReview(RecallensError):
+    """What somebody less trusted wants done to what is more trusted. `proposal` is its handle in `recallens review`."""
+
+    exit_code = 8
+
+    def __init__(self, message: str, *, proposal: str, memory: str | None = None) -> None:
+        super().__init__(message, hint=f"Nothing was changed. It waits as {proposal} for `recallens review`.")
+        self.proposal = proposal
+        self.memory = memory
 
 
 class AccessError(RecallensError):

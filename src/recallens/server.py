@@ -8,8 +8,9 @@ import signal
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from importlib.util import find_spec
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,16 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
+from recallens.config import make_private
 from recallens.errors import InvalidInput, NotAllowed
+from recallens.http.connections import BoundedConnection
 from recallens.http.endpoints import on_http_error
 from recallens.http.endpoints import routes as own_routes
+from recallens.http.entrance import Entrance
 from recallens.http.guard import Guard, doors, is_loopback
-from recallens.http.limits import Bounded, Limits, WorkQueue
+from recallens.http.limits import Allowance, Bounded, Limits
 from recallens.http.telemetry import Metrics, Observed
+from recallens.http.turns import WorkQueue
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -39,6 +44,7 @@ def build(
     *,
     host: str = "127.0.0.1",
     allow_hosts: Collection[str] = (),
+    private: bool = False,
     limits: Limits | None = None,
     routes: Sequence[BaseRoute] = (),
     public: Collection[str] = (),
@@ -50,9 +56,11 @@ def build(
     """`routes` are those of the page and of MCP; they stand behind the same guard and find their caller set.
 
     `public` are paths of theirs that need no token, `sign_in` the page to which a browser without one is sent.
+    `private` says that only its owner can reach it, as at a Unix socket of theirs: who comes without a token is they.
     """
     limits = limits or Limits()
-    work, metrics = WorkQueue(limits), Metrics()
+    work, metrics, entrance = WorkQueue(limits), Metrics(), Entrance()
+    names = doors(host, allow_hosts, private=private, public=public, sign_in=sign_in)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -66,7 +74,7 @@ def build(
         routes=[*own_routes(), *routes],
         middleware=[
             Middleware(Observed, metrics=metrics, spans=spans, access_log=access_log),
-            Middleware(Guard, engine=engine, doors=doors(host, allow_hosts, public=public, sign_in=sign_in)),
+            Middleware(Guard, engine=engine, doors=names, entrance=entrance, allowance=Allowance(limits)),
             Middleware(Bounded, limits=limits),
         ],
         exception_handlers={HTTPException: on_http_error},
@@ -74,6 +82,7 @@ def build(
     )
     app.router.redirect_slashes = False
     app.state.engine, app.state.limits, app.state.work, app.state.metrics = engine, limits, work, metrics
+    app.state.entrance = entrance
     return app
 
 
@@ -82,6 +91,7 @@ def whole(
     *,
     host: str = "127.0.0.1",
     allow_hosts: Collection[str] = (),
+    private: bool = False,
     limits: Limits | None = None,
     spans: bool = False,
     access_log: bool = False,
@@ -101,6 +111,7 @@ def whole(
         engine,
         host=host,
         allow_hosts=allow_hosts,
+        private=private,
         limits=limits,
         routes=routes,
         public=site.public(),
@@ -114,6 +125,8 @@ def whole(
 # What is being answered at Ctrl-C has this long; what still waits then is dropped.
 GRACE_SECONDS = 10
 KEEP_ALIVE_SECONDS = 75
+# Connections that the system holds ready, and those that are taken in at one go.
+BACKLOG = 128
 # More than a query may have, so that one which is too long is told so.
 LARGEST_HEAD = 256 * 1024
 
@@ -136,19 +149,20 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def refuse_open_doors(engine: Engine, host: str) -> None:
-    """Without a token, whoever reaches the server may do everything: then only this machine may reach it."""
-    if not is_loopback(host) and not engine.tokens.guarded():
+def refuse_open_doors(engine: Engine, host: str, allow_hosts: Collection[str] = ()) -> None:
+    """Without a token there is only the link for the person here: then nobody else needs to reach the server."""
+    reached = [name for name in (host, *allow_hosts) if not is_loopback(name)]
+    if reached and not engine.tokens.guarded():
         raise NotAllowed(
-            f"without a token the server answers this machine alone, and {host} is reached from others",
-            hint="`recallens token create --namespace NAME` makes a token; or use --host 127.0.0.1.",
+            f"without a token the server answers this machine alone, and {reached[0]} is reached from others",
+            hint="`recallens token create --namespace NAME` makes a token; or leave --host and --allow-host out.",
         )
 
 
 def listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listener = socket.create_server((host.strip("[]"), port), family=family, backlog=2048)
+        listener = socket.create_server((host.strip("[]"), port), family=family, backlog=BACKLOG)
         # Connections inherit it. Without it the body of an answer waits until its head is acknowledged: 40 ms.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
@@ -157,6 +171,38 @@ def listening(host: str, port: int) -> socket.socket:
             f"cannot listen on {host} port {port} ({os.strerror(error.errno or 0)})",
             hint="Use another --port; 0 takes a free one.",
         ) from error
+
+
+@contextmanager
+def listening_at(path: Path) -> Iterator[socket.socket]:
+    """A Unix socket that its owner alone can open; it is there as long as somebody listens."""
+    made = socket.socket(socket.AF_UNIX)
+    try:
+        make_private(path.parent)
+        if path.is_socket():
+            _refuse_in_use(path)
+            path.unlink()
+        before = os.umask(0o177)
+        try:
+            made.bind(str(path))
+        finally:
+            os.umask(before)
+        made.listen(BACKLOG)
+    except OSError as error:
+        made.close()
+        hint = "Give the path of a file that is not there yet, of at most 100 characters."
+        raise InvalidInput(f"cannot listen at {path} ({error.strerror or error})", hint=hint) from error
+    try:
+        yield made
+    finally:
+        made.close()
+        path.unlink(missing_ok=True)
+
+
+def _refuse_in_use(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as asked, suppress(ConnectionRefusedError):
+        asked.connect(str(path))
+        raise InvalidInput(f"another server listens at {path}", hint="Stop it, or give another --socket.")
 
 
 def address_of(listener: socket.socket, host: str) -> str:
@@ -200,6 +246,8 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         timeout_graceful_shutdown=GRACE_SECONDS,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         lifespan="on",
+        http=BoundedConnection,
         ws="none",
+        backlog=BACKLOG,
         h11_max_incomplete_event_size=LARGEST_HEAD,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from itertools import pairwise
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -14,7 +15,8 @@ from playwright.sync_api import Page, expect
 from recallens.engine import Engine
 from recallens.evaluate.golden import read_golden
 from recallens.evaluate.shelf import rated_path
-from sites import written
+from recallens.server import running
+from sites import site, written
 
 CACHE = "Is the tracking cache invalidated by events?"
 KOREAN = "나루물류 요청 한도"
@@ -325,17 +327,18 @@ def _number(text: str) -> float:
     return float(text.replace("−", "-"))
 
 
-def test_a_token_is_asked_for_and_leads_on(opens, watched, fresh: tuple[Engine, str]) -> None:
-    engine, address = fresh
-    engine.remember("Lookups are cached for 60 seconds.")
-    token = engine.tokens.create(["default"], right="read")[1]
-    page = opens(address, at("/", q="lookups"))
-    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    assert Axe().run(page).violations_count == 0
-    page.get_by_label("Token").fill("rcl_wrong")
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_contain_text("not known")
-    page.get_by_label("Token").fill(token)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.locator("[data-result]")).to_contain_text("60 seconds")
+def test_a_token_is_asked_for_and_leads_on(opens, watched, tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "store.db", encoder="hashing") as engine:
+        engine.remember("Lookups are cached for 60 seconds.")
+        token = engine.tokens.create(["default"], right="read")[1]
+        with running(site(engine)) as address:
+            page = opens(address, at("/", q="lookups"))
+            expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+            assert Axe().run(page).violations_count == 0
+            page.get_by_label("Token").fill("rcl_wrong")
+            page.get_by_role("button", name="Sign in").click()
+            expect(page.get_by_role("alert")).to_contain_text("not known")
+            page.get_by_label("Token").fill(token)
+            page.get_by_role("button", name="Sign in").click()
+            expect(page.locator("[data-result]")).to_contain_text("60 seconds")
     watched.errors.clear()  # the browser tells of the refused token, which is what 401 is for

@@ -58,7 +58,11 @@ def test_forget_restore_and_forget_for_good(run: Run, ask: Ask, remember: Rememb
     assert ask("restore", one)["restored"] == [{"id": one, "handle": "m1", "status": "active"}]
     assert "needs --yes" in run("forget", two, "--hard", code=2).stderr
     assert ask("list", "--status", "all")["total"] == 2
-    assert run("forget", two, "--hard", "--yes").stdout == "deleted m2\n"
+    told = run("forget", two, "--hard", "--yes").stdout
+    assert told.startswith("deleted m2\n")
+    assert "no byte of it is left in the store" in told
+    assert "nothing in it belongs to what is deleted" in run("forget", "--verify", "Tokens rotate").stdout
+    assert "the store holds it: memory" in run("forget", "--verify", "Apples", code=8).stderr
     assert ask("list", "--status", "all")["total"] == 1
 
 

@@ -34,6 +34,7 @@ def test_json_is_one_object_a_set_and_preset(run: Run, talks: Path, home: Path) 
             "preset",
             "encoder",
             "metrics",
+            "leftOut",
             "byType",
             "queries",
             "seconds",

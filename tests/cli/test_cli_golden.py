@@ -81,6 +81,13 @@ def test_a_sweep_is_a_row_each_and_repeats_make_combinations(run: Run, golden: P
         ("fusion", {"blend": blend, "chunk_level": level}) for blend in ("0", "1") for level in ("true", "false")
     ]
     run("eval", golden, "--sweep", "chunk_level=yes", code=2)
+    (golden.parent / "notes" / "cache.md").write_text(NOTES["cache.md"] * 20, encoding="utf-8")
+    before = run("vault", "list", "--json").stdout
+    chunks = lines(run("eval", golden, "--sweep", "chunk=200,1200", "--json").stdout)
+    assert [one["options"] for one in chunks] == [{"chunk": "200"}, {"chunk": "1200"}]
+    assert chunks[0]["metrics"]["recall@5"] == pytest.approx(2.5 / 3, abs=1e-6)
+    assert run("vault", "list", "--json").stdout == before  # a store of its own was cut, and this one was not touched
+    run("eval", golden, "--sweep", "chunk=long", code=2)
     presets = lines(run("eval", golden, "--sweep", "preset=bm25,dense", "--json").stdout)
     assert [one["preset"] for one in presets] == ["bm25", "dense"]
     assert "against bm25" in run("eval", golden, "--sweep", "preset=bm25,dense").stdout
@@ -124,6 +131,7 @@ def test_datasets_are_gated_and_compared_the_same_way(run: Run, home: Path, monk
         "preset",
         "encoder",
         "metrics",
+        "leftOut",
         "byType",
         "queries",
         "seconds",

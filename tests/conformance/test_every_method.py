@@ -113,7 +113,7 @@ def test_every_method_of_every_protocol_is_called(engine: str, tmp_path: Path) -
 
 
 def test_no_protocol_of_a_noun_is_too_wide() -> None:
-    assert max(len(methods_of(protocol)) for protocol in NOUNS.values()) <= 22
+    assert max(len(methods_of(protocol)) for protocol in NOUNS.values()) <= 23
 
 
 def test_no_method_takes_a_namespace() -> None:

@@ -12,7 +12,7 @@ from recallens.store.sqlite.migrations import MIGRATIONS
 from recallens.store.sqlite.store import SqliteStore
 from standing import START_MS
 
-LATER = ("review TEXT", "days_told INTEGER NOT NULL DEFAULT 0")
+LATER = ("review TEXT", "days_told INTEGER NOT NULL DEFAULT 0", "kind_stated INTEGER NOT NULL DEFAULT 0")
 
 
 def test_vectors_from_before_there_were_parts_are_the_first_part(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 
 import pytest
@@ -9,7 +10,7 @@ from msgspec import structs
 from test_store_contract import ENCODER, STORES, row, store, written
 
 from recallens.errors import NotFound
-from recallens.model.audit import KeptAnswer, Token, chained
+from recallens.model.audit import Act, ChainHead, KeptAnswer, Key, Token, chained
 from recallens.model.citation import (
     Checked,
     CitationCheck,
@@ -20,13 +21,28 @@ from recallens.model.citation import (
     Worktree,
     citation_to_json,
 )
-from recallens.model.memory import Artifact, Document, Event, EventKind, Relation, RelationType, Session, Status, Usage
+from recallens.model.memory import (
+    Artifact,
+    Document,
+    Event,
+    EventKind,
+    Relation,
+    RelationType,
+    Session,
+    Status,
+    Usage,
+    Zone,
+)
 from recallens.model.salience import DAY_MS
 from recallens.model.task import Task
+from recallens.model.trust import Change, Input, InputKind, ProposedChange
 from recallens.model.vault import Link, NoteEnding, NoteLife, Placed, Seen, VaultFile, VaultOptions
+from recallens.store.nouns import NOUNS
 from recallens.store.protocols import Store, Writer
 from recallens.store.records import Listing, MovedSection, NewSection, ReplacedSection, SectionFacts
 from standing import START_MS
+
+KEY = Key(b"k" * 32)
 
 __all__ = ["STORES", "store"]  # the fixture
 
@@ -38,7 +54,7 @@ def test_an_unknown_namespace_reads_as_empty_and_takes_no_change(store: Store) -
     nums = written(store, "a")
     with store.read("elsewhere") as reader:
         assert (reader.name, reader.state) == ("elsewhere", None)
-        assert (reader.memories.numbers(), reader.memories.get(nums), reader.trail.audit_head()) == ([], {}, (0, ""))
+        assert (reader.memories.numbers(), reader.memories.get(nums), reader.trail.audit_head()) == ([], {}, None)
         assert reader.statistics()["totals"]["memories"] == 0
     with store.write("elsewhere") as tx:
         with pytest.raises(NotFound, match="no namespace 'elsewhere'"):
@@ -144,15 +160,21 @@ def test_a_memory_is_changed_around_its_text(store: Store) -> None:
         tx.memories.put_attributes(num, {"count": 2}, START_MS + 5)
         tx.memories.reinforce([(num, 0.5)], START_MS + 6)
         tx.memories.merge(num, again)
-        tx.terms.clear()
-        assert tx.terms.numbers(["see"]) == {}
+        tx.terms.mend()
+        assert tx.terms.numbers(["see", "x"]).keys() == {"see", "x"}  # nothing was wrong with them
         tx.memories.rederive([num], [again])
+        assert tx.terms.labelled([("x", "tag")]) == []
+        assert tx.terms.unused() == list(tx.terms.numbers(["x"]).values())
+        tx.terms.drop(tx.terms.unused())
+        epoch = tx.state.epoch
+        tx.terms.begin_epoch()
     with store.read("n") as reader:
         memory = reader.memories.get([num])[num]
         assert (memory.attributes, memory.updated, memory.version) == ({"count": 2}, START_MS + 5, 2)
         assert (memory.reinforcement, memory.reinforced_at) == (0.5, START_MS + 6)
         assert (memory.tags, memory.citations) == (("x", "y"), (FileCitation("a.py"), CommitCitation("abc1234")))
-        assert reader.terms.numbers(["see"]).keys() == {"see"}
+        assert reader.terms.numbers(["see", "x", "y"]).keys() == {"see", "y"}
+        assert reader.state.epoch == epoch + 1
     assert store.check(None).problems == []
 
 
@@ -321,18 +343,82 @@ def test_the_last_outcome_of_a_task_counts(store: Store) -> None:
 def test_the_audit_chain_and_its_end(store: Store) -> None:
     written(store, "a")
     with store.write("n") as tx:
-        head = tx.trail.audit_head()
-        entries = chained(
-            namespace="n", head=head, at=DAY_MS, session="s", query="q", injected=[("x", "1"), ("y", "2")]
-        )
-        tx.trail.append_audit(entries)
+        (num,) = tx.memories.numbers()
+        assert (tx.trail.audit_head(), tx.trail.marks([num])) == (None, {})
+        tx.trail.put_marks({num: (b"salt", "ab" * 12)})
+        act = Act("n", "search", DAY_MS, "token", "s", "cd" * 16, "NotFound")
+        entries = [chained(KEY, ChainHead("c"), act, ["ab" * 12], 3)]
+        later = structs.replace(act, who=None, session=None, at=2 * DAY_MS)
+        entries.append(chained(KEY, ChainHead("c", 1, entries[0].digest), later, ()))
+        for entry in entries:
+            tx.trail.append_audit(entry)
+    with store.read_all() as whole:
+        assert whole.audit_heads() == {"n": ChainHead("c", 2, entries[-1].digest)}
     with store.read("n") as reader:
-        assert reader.trail.audit_head() == (2, entries[-1].digest)
+        assert reader.trail.audit_head() == ChainHead("c", 2, entries[-1].digest)
         assert reader.trail.audit() == entries
         assert reader.trail.audit(after=1) == entries[1:]
         assert reader.trail.audit(limit=1) == entries[:1]
         assert reader.trail.recalls_by_day(0) == {1: 1}
         assert reader.trail.recalls_by_day(2 * DAY_MS) == {}
+        assert reader.trail.marks([num, 999]) == {num: "ab" * 12}
+        assert [(salt, mark) for _, salt, mark in reader.trail.marked()] == [(b"salt", "ab" * 12)]
+        assert [reader.trail.audit_until(day * DAY_MS) for day in (1, 2, 3)] == [(0, 0), (1, 1), (2, 2)]
+    with store.write("other") as tx:  # a log needs no namespace
+        assert (tx.trail.audit(), tx.trail.audit_head()) == ([], None)
+        tx.trail.append_audit(entries[0])
+    with store.write("n") as tx:
+        tx.trail.drop_audit(1)
+        assert tx.trail.audit() == entries[1:]
+        assert tx.trail.audit_until(9 * DAY_MS) == (2, 1)
+        tx.memories.delete([num])  # what stands for it goes with it
+        assert tx.trail.marked() == []
+
+
+def test_what_a_transaction_has_changed(store: Store) -> None:
+    nums = written(store, "a", "b")
+    with store.write_all() as whole:
+        assert whole.changed(9) == {}
+        whole.at("n").memories.update(nums[1], {"importance": 0.9})
+        assert whole.changed(9) == {"n": (1, [nums[1]])}
+        assert whole.changed(0) == {"n": (1, [])}
+
+
+def test_trails_that_are_kept_no_longer(store: Store) -> None:
+    (num,) = written(store, "a")
+    with store.write("n") as tx:
+        recalls = [Event("n", EventKind.RECALLED, at, amount=amount) for at, amount in ((1, 0.5), (2, None), (9, None))]
+        tx.trail.record([*recalls, Event("n", EventKind.USED, 1)], [num] * 4)
+        tx.sessions.put(Session("s", "n", 1))
+        tx.sessions.link("s", [num], Usage.RECALLED, 1)
+        tx.trail.put_ledger(id="L1", session="s", at=1, ledger=b"L1", audit={}, keep=9)
+    with store.write("n") as tx:
+        assert tx.trail.outdated(1, 1) == {"ledgers": 0, "recalls": 0, "sessionLinks": 0, "audit": 0}
+        assert tx.trail.outdated(5, 5) == {"ledgers": 1, "recalls": 1, "sessionLinks": 1, "audit": 0}
+        ((memory, event, kind, at, amount),) = tx.trail.reinforcing(5)
+        assert (memory, kind, at, amount) == (num, "recalled", 1, 0.5)
+        tx.trail.fold({event: 0.75}, [])
+        tx.trail.drop_outdated(5, 5)
+        assert tx.trail.outdated(5, 5) == {"ledgers": 0, "recalls": 0, "sessionLinks": 0, "audit": 0}
+        kept = [(kind, at, amount) for _, kind, at, amount in tx.trail.usage_of([num])]
+        assert kept == [("recalled", 1, 0.75), ("used", 1, None), ("recalled", 9, None)]
+        tx.trail.fold({}, [event])
+        assert len(tx.trail.usage_of([num])) == 2
+        tx.trail.put_ledger(id="L2", session="t", at=7, ledger=b"L2", audit={}, keep=9)
+        tx.trail.put_ledger(id="L3", session="t", at=9, ledger=b"L3", audit={}, keep=9, since=8)
+        assert [id for id, *_ in tx.trail.ledgers(9, None)] == ["L3"]
+
+
+def test_who_confirmed_a_memory_and_who_was_given_it_is_known(store: Store) -> None:
+    (num,) = written(store, "a")
+    with store.write("n") as tx:
+        id = tx.memories.ids([num])[num]
+        kinds = ((EventKind.CONFIRMED, "t1"), (EventKind.CONFIRMED, "t1"), (EventKind.RECALLED, "t2"))
+        tx.trail.record([Event("n", kind, 5, session="s", owner=owner) for kind, owner in kinds], [num] * 3)
+        tx.trail.record([Event("n", EventKind.RECALLED, 7)], [num])
+        tx.trail.put_ledger(id="L", session="s", at=5, ledger=b"", audit={id: "A"}, keep=2)
+        assert tx.lineage.confirmers(num) == {"t1"}
+        assert tx.lineage.recalls_of(num) == [(7, None, None, None, None), (5, "s", None, "t2", "L")]
 
 
 def test_ledgers_are_kept_for_a_while_and_have_owners(store: Store) -> None:
@@ -351,11 +437,44 @@ def test_ledgers_are_kept_for_a_while_and_have_owners(store: Store) -> None:
         assert reader.trail.last_ledger("s", "token") == (b"L2", {"m": "L2"})
         assert reader.trail.last_ledger("s", "other") is None
         assert [id for id, *_ in reader.trail.ledgers(9, None)] == ["L3", "L2"]
-        assert [id for id, *_ in reader.trail.ledgers(9, "other")] == ["L3"]
+        assert [id for id, *_ in reader.trail.ledgers(9, "other")] == []
         assert (reader.trail.ledger_owner("L2"), reader.trail.ledger_owner("L3")) == ("token", None)
     with store.write("n") as tx:
         tx.memories.delete([1])  # what is deleted must not live on in a ledger
         assert tx.trail.ledgers(9, None) == []
+
+
+def test_what_a_memory_left_elsewhere_is_found_and_taken_out(store: Store) -> None:
+    (num, recap) = written(store, "a word in quetzal", "of the session", session="s", source="session", task="T")
+    with store.write("n") as tx:
+        tx.sessions.put(Session("s", "n", START_MS, title="kept", summary="quetzal"))
+        tx.tasks.put(task("T", session="s"))
+        tx.tasks.put_artifact(Artifact("A", "n", "T", "log", "quetzal", START_MS))
+        tx.documents.put(Document("D", "n", "p.md", "quetzal", "h", 1))
+        tx.trail.put_ledger(id="L", session="s", at=1, ledger=zlib.compress(b"quetzal"), audit={}, keep=2)
+        tx.whole.tokens.put_answer("o", "k", "n", KeptAnswer("r", START_MS, 200, "a quetzal"))
+        assert (tx.erasure.sessions([num]), tx.erasure.tasks([num])) == (["s"], ["T"])
+        assert tx.erasure.made_in(["s"]) == [num, recap]
+        tx.erasure.blank_session("s", title=False, summary=True)
+        tx.erasure.blank_task("T")
+        tx.erasure.drop_logs(["A"])
+        tx.erasure.blank_documents(["D"], [])
+        assert tx.erasure.drop_recalls(lambda data: b"quetzal" in data) == (1, 1)
+        tx.memories.delete([num], ["quetzal"])
+        tx.whole.set_meta("left", "to do")
+    assert store.file.holders(["quetzal"]) == []
+    cleaned = store.file.clean(store.file.touched(), wait_ms=10)
+    assert cleaned is not None
+    assert cleaned.pages > 0
+    assert store.file.find([b"quetzal"])[0] == 0
+    store.file.settle("left", "something else")
+    assert store.meta("left") == "to do"
+    store.file.settle("left", "to do")
+    assert store.meta("left") is None
+    with store.read("n") as reader:
+        known = reader.sessions.get("s")
+        assert known is not None
+        assert (known.title, known.summary) == ("kept", None)
 
 
 # ── documents, vaults, citations, tokens ──
@@ -547,3 +666,78 @@ def test_tokens_and_the_answers_that_are_given_again(store: Store) -> None:
         whole.tokens.revoke("t1", 7)
         whole.tokens.revoke("t1", 8)
         assert [each.revoked for each in whole.tokens.all()] == [7]
+
+
+# ── lineage and proposals ──
+
+
+def test_what_a_text_was_made_of_is_followed_over_any_number_of_steps(store: Store) -> None:
+    log, note, recap, edit = nums = written(store, "what was logged", "a note", "a recap of it", "an edit of the recap")
+    with store.write("n") as tx:
+        ids = tx.memories.ids(nums)
+        made_of = [Input(InputKind.MEMORY, ids[note], Zone.WORKING), Input(InputKind.LOG, "L", Zone.WORKING)]
+        tx.lineage.put(recap, made_of)
+        tx.lineage.put(edit, [Input(InputKind.MEMORY, ids[recap], Zone.WORKING, replaced=True)])
+        assert [(each.kind, each.id, each.num) for each in tx.lineage.of([recap, log])[recap]] == [
+            ("log", "L", 0), ("memory", ids[note], note),
+        ]  # fmt: skip
+        assert tx.lineage.derived_from(InputKind.MEMORY, [ids[note]]) == [recap, edit]
+        assert tx.lineage.derived_from(InputKind.MEMORY, [ids[note]], quoting=True) == [recap]
+        assert tx.lineage.derived_from(InputKind.LOG, ["L"]) == [recap, edit]
+    with store.read("m") as elsewhere:
+        assert elsewhere.lineage.derived_from(InputKind.LOG, ["L"]) == []
+    with store.write("n") as tx:
+        tx.memories.delete([recap])
+        assert (tx.lineage.of(nums), tx.lineage.derived_from(InputKind.MEMORY, list(ids.values()))) == ({}, [])
+
+
+def test_a_proposal_stands_once_until_it_is_decided_and_goes_with_its_memory(store: Store) -> None:
+    first, second = written(store, "a", "b")
+    with store.write("n") as tx:
+        ids = tx.memories.ids([first, second])
+        number = tx.proposals.put(ProposedChange(Change.FORGET, num=first, owner="token", at=START_MS))
+        assert tx.proposals.put(ProposedChange(Change.FORGET, num=first, owner="token", at=START_MS + 1)) == number
+        other = tx.proposals.put(
+            ProposedChange(Change.RELATE, num=first, other_num=second, at=START_MS, details={"relation": "CONTRADICTS"})
+        )
+        assert [(each.number, each.memory, each.other) for each in tx.proposals.open()] == [
+            (number, ids[first], None), (other, ids[first], ids[second]),
+        ]  # fmt: skip
+        tx.proposals.decide(number, accepted=False, at=START_MS + 2)
+        known = tx.proposals.get(other)
+        assert tx.proposals.get(number) is None
+        assert known is not None
+        assert known.details == {"relation": "CONTRADICTS"}
+        assert tx.proposals.put(ProposedChange(Change.FORGET, num=first, owner="token", at=START_MS)) != number
+        tx.memories.delete([first])
+        assert tx.proposals.open() == []
+
+
+def test_every_noun_goes_out_and_comes_back_with_its_numbers(store: Store) -> None:
+    nums = written(store, "see src/a.py", "b", session="s")
+    with store.write("n") as tx:
+        tx.relations.put(nums[0], nums[1], Relation("", "", RelationType.CAUSED, created=START_MS))
+        tx.whole.set_meta("encoder-spec", "none")
+    with store.read("n") as reader:
+        nouns = [noun.name for noun in NOUNS.values() if noun.of != "store"]
+        rows = {noun: list(reader.portable.rows(noun)) for noun in nouns}
+        assert {noun: reader.portable.count(noun) for noun in nouns} == {noun: len(own) for noun, own in rows.items()}
+        assert (len(rows["memory"]), len(rows["relation"]), reader.portable.unreadable("memory")) == (2, 1, 0)
+        numbers = reader.whole.portable.numbers()
+        assert (numbers["memory"], reader.whole.portable.unreadable("setting")) == (nums[1], 0)
+        assert list(reader.whole.portable.rows("setting")) == [("encoder-spec", "none")]
+        assert reader.whole.portable.count("token") == 0
+    with store.write("n") as tx:
+        tx.remove()
+        tx.portable.begin(rows.pop("namespace")[0])
+        for noun, own in rows.items():
+            tx.portable.load(noun, own)
+        tx.portable.settle()
+        tx.whole.portable.load("token", [("t", "name", "digest", "[]", "read", START_MS, None, None, "[]")])
+        tx.whole.portable.keep_numbers({"memory": 1_000})
+        assert tx.portable.after(0, 1) == nums[:1]
+        assert tx.portable.after(nums[0], 9) == nums[1:]
+    with store.read("n") as reader:
+        assert {noun: list(reader.portable.rows(noun)) for noun in rows} == rows
+        assert reader.whole.portable.numbers()["memory"] == 1_000
+        assert [token.id for token in reader.whole.tokens.all()] == ["t"]

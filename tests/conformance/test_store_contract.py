@@ -113,17 +113,20 @@ def test_changes_since_a_number_are_exactly_those(store: Store) -> None:
     seen = number(store)
     with store.read("n") as reader:
         changes = reader.terms.changes(seen)
-        assert (list(changes.rows), list(changes.removed)) == ([], [])
-        assert [each[0] for each in reader.terms.changes(0).rows] == nums
+        assert (list(changes.changed), list(changes.removed)) == ([], [])
+        assert list(reader.terms.changes(0).changed) == nums
+        for wanted in (nums, nums[::2], [*nums, 10**9], []):  # close together, with gaps, with one that is not there
+            assert [each[0] for each in reader.terms.columns(wanted)] == [num for num in wanted if num in nums]
     with store.write("n") as tx:
         tx.memories.update(nums[1], {"importance": 0.9})
         tx.memories.delete([nums[2]])
     (fresh,) = written(store, "d", first=3)
     with store.read("n") as reader:
         changes = reader.terms.changes(seen)
-        assert [each[0] for each in changes.rows] == [nums[1], fresh]
+        assert list(changes.changed) == [nums[1], fresh]
         assert list(changes.removed) == [nums[2]]
-        assert [entry.num for entry in reader.terms.entries(seen, max(nums))] == [fresh]
+        assert [num for num, _ in reader.terms.entries([nums[1], fresh])] == [nums[1], fresh]
+        assert [num for num, _ in reader.terms.entries([fresh])] == [fresh]
 
 
 def test_a_number_is_never_given_twice(store: Store) -> None:
@@ -175,6 +178,7 @@ def test_vectors_leave_the_backlog_and_follow_their_memory(store: Store) -> None
         assert reader.whole.backlog_size(ENCODER) == 0
         assert list(reader.vectors.changes(ENCODER, 0)) == [(one, 0, b"12345678"), (three, 0, b"abcdefgh")]
         assert list(reader.vectors.changes(ENCODER, seen)) == [(three, 0, b"abcdefgh")]
+        assert list(reader.vectors.of(ENCODER, [one, three])) == [(one, b"12345678"), (three, b"abcdefgh")]
         assert list(reader.vectors.changes("other@1/4/none", 0)) == []
     with store.write("n") as tx:
         assert tx.whole.enqueue_missing("other@1/4/none") == 2

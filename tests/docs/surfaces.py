@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.request import urlopen
+from urllib.parse import urljoin
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import click
 from click.testing import CliRunner
@@ -87,7 +88,10 @@ def _routes(environment: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
     ) as server:
         try:
             assert server.stdout is not None
-            with urlopen(server.stdout.readline().strip() + "/openapi.json", timeout=30) as answer:
+            link = server.stdout.readline().strip()
+            browser = build_opener(HTTPCookieProcessor())
+            browser.open(link, timeout=30).close()
+            with browser.open(urljoin(link, "/openapi.json"), timeout=30) as answer:
                 document = json.load(answer)
         finally:
             server.terminate()

@@ -21,8 +21,8 @@ INNER = {
     "core.encoding", "core.given_encoder", "core.index_folder", "core.open_encoder", "core.refresh_encoding",
     "core.resident", "core.settle_encoding", "core.snapshot", "core.changing", "core.close", "core.ensure_session",
     "core.memory", "core.new_id", "core.num", "core.prepare", "core.reading", "core.state", "core.use_encoding",
-    "layers.states", "core.deleting", "core.discard_index", "core.making", "core.refuse_read_only", "crafts.put",
-    "encoder.change", "encoder.drain_quietly",
+    "layers.states", "core.discard_index", "core.making", "core.refuse_read_only", "crafts.put",
+    "encoder.change", "encoder.drain_quietly", "audit.watched",
 }  # fmt: skip
 
 START, END = "<!-- options: written by `python tests/docs/test_docs_python.py` -->", "<!-- end of options -->"

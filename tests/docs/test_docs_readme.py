@@ -9,7 +9,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.parse import urljoin
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 
@@ -110,10 +111,12 @@ def _served(words: list[str], environment: dict[str, str], project: Path) -> Ite
     with subprocess.Popen(command, cwd=project, env=environment, stdout=subprocess.PIPE, encoding="utf-8") as running:
         try:
             assert running.stdout is not None
-            address = running.stdout.readline().strip()
-            with urlopen(f"{address}/?q=lookups", timeout=30) as page:
+            link = running.stdout.readline().strip()
+            browser = build_opener(HTTPCookieProcessor())
+            browser.open(link, timeout=30).close()
+            with browser.open(urljoin(link, "/?q=lookups"), timeout=30) as page:
                 assert "Tracking lookups are cached" in re.sub("</?mark>", "", page.read().decode())
-            yield re.sub(r":\d+$", ":8765", address)
+            yield re.sub(r":\d+/open/.*$", ":8765/open/q3zLWm…", link)
         finally:
             running.send_signal(signal.SIGINT)
             assert running.wait(timeout=30) == 0

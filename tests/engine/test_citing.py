@@ -197,8 +197,8 @@ def test_every_answer_tells_of_changed_lines_by_checkout_and_branch(engine: Engi
         return engine.layers.search(QUESTION, **options).to_text().splitlines()[0]  # type: ignore[arg-type]
 
     assert "cites" not in first()  # the last look was at the branch `next`, where nothing changed
-    assert "(cites changed lines, stale)" in first(worktree="main")
-    assert "(cites changed lines, stale)" in first(worktree="harbor")
+    assert "(cites changed lines, stale, hypothesis)" in first(worktree="main")
+    assert "(cites changed lines, stale, hypothesis)" in first(worktree="harbor")
     assert "cites" not in first(worktree="harbor-next")
     assert [check.worktree.branch for check in engine.maintenance.citations.checks("m1")] == ["next", "main"]
 

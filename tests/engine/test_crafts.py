@@ -148,7 +148,7 @@ def test_wrong_fields_are_refused_with_the_right_ones(engine: Engine) -> None:
         (lambda: engine.crafts.record_skill(""), "needs a topic"),
         (lambda: engine.crafts.record_gotcha("X", files="a.py"), "list of texts"),
         (lambda: engine.crafts.record_gotcha("X", occurrence_count=-1), "whole number from 0"),
-        (lambda: engine.crafts.record_pattern("X", success_count=1.5), "success_count"),  # type: ignore[arg-type]
+        (lambda: engine.crafts.record_pattern("X", success_count=1.5), "whole number"),  # type: ignore[arg-type]
         (lambda: engine.crafts.record_skill("X", confidence=2), "from 0 to 1"),
         (lambda: engine.crafts.record_skill("X", colour="red"), "the options are"),
         (lambda: engine.remember("X", kind="gotcha", attributes={"trigger_conditions": "x"}), "list of texts"),

@@ -153,5 +153,5 @@ def test_wrong_input_lists_what_would_be_right(engine: Engine) -> None:
     with pytest.raises(NotFound, match="no task and no memory 'nowhere'"):
         engine.layers.details("nowhere")
     for wrong in (0, -1, 1.5, True):
-        with pytest.raises(InvalidInput, match="positive whole number"):
+        with pytest.raises(InvalidInput, match="whole number"):
             engine.layers.details("x", tokens=wrong)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ NEVER_FOR_A_SEARCH = (
     "recallens.cli", "recallens.engine.vault_sync", "recallens.evaluate", "recallens.index.encoders.detect",
     "recallens.index.encoders.remote", "recallens.ingest.classification", "recallens.ingest.importers",
     "recallens.ingest.redact", "recallens.ingest.citation_check", "recallens.ingest.vault.notes",
-    "recallens.model.vault", "recallens.render.html", "recallens.xray.ladder",
+    "recallens.render.html", "recallens.xray.ladder",
     "recallens.render.tree", "recallens.xray.diff", "recallens.xray.explain", "recallens.xray.replay",
     "recallens.xray.sensitivity", "recallens.xray.why_not",
 )  # fmt: skip

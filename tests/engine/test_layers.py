@@ -339,7 +339,7 @@ def test_text_stands_on_one_line_behind_its_label(engine: Engine) -> None:
 def test_wrong_input_lists_what_would_be_right(engine: Engine) -> None:
     id = engine.remember("a memory").id
     for wrong in (-1, "week", True):
-        with pytest.raises(InvalidInput, match="window must be a number of days"):
+        with pytest.raises(InvalidInput, match="window must be a number"):
             engine.layers.around(id, window=wrong)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="limit must be"):
         engine.layers.around(id, limit=0)

@@ -18,7 +18,8 @@ def counted(engine: Engine) -> Iterator[list[str]]:
     statements: list[str] = []
 
     def note(event: dict[str, Any]) -> None:
-        statements.append(event["sql"])
+        if not event["trigger"]:  # which is part of a statement
+            statements.append(event["sql"])
 
     connection = engine.core.store.connection
     connection.trace_v2(apsw.SQLITE_TRACE_STMT, note)

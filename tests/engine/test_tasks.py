@@ -11,6 +11,7 @@ from recallens.errors import InvalidInput, NotFound, UnknownOption
 from recallens.model.citation import FileCitation, LogCitation, TerminalCitation
 from recallens.model.memory import Kind, Origin, RelationType, Status, Usage, Zone
 from recallens.model.salience import uplift_of
+from recallens.model.trust import PERSON, Actor
 from recallens.recall.presets import UPLIFT_WEIGHT
 from recallens.store.sqlite import connection
 from recallens.store.sqlite.migrations import MIGRATIONS
@@ -319,9 +320,10 @@ def test_tasks_of_other_projects_numbers_and_meanings_are_other_tasks(engine: En
 
 
 def test_a_promotion_is_no_more_trusted_than_its_episodes(engine: Engine, clock: FixedClock) -> None:
-    for zone in (None, "working", None):
+    for actor in (PERSON, Actor(Zone.WORKING, "token"), PERSON):
         task = engine.tasks.start("Rebuild the search index")
-        outcome = engine.tasks.end(task.id, reward=1, zone=zone)
+        with engine.core.acting(actor):
+            outcome = engine.tasks.end(task.id, reward=1)
     assert engine.get(outcome.promoted[0].id).zone is Zone.WORKING
 
 

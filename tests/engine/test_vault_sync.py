@@ -37,6 +37,26 @@ def found(engine: Engine, query: str) -> list[Memory]:
     return [result.memory for result in engine.search(query, mode="keyword", record=False, cut=False).results]
 
 
+def test_how_long_sections_are_is_the_vaults_own_and_can_be_changed(engine: Engine, notes: Notes) -> None:
+    synced(engine)
+    usual = sections(engine, "cache.md")
+    engine.vaults.add(notes.root, chunk=400)
+    report = synced(engine)
+    assert report.changed == ("cache.md", "ops/deploy.md", "plain.txt")
+    assert report.sections_kept == 2  # of those that fit either way
+    short = sections(engine, "cache.md")
+    assert len(short) == 2 * len(usual)
+    assert max(len(memory.content) for memory in short) <= 400
+    assert synced(engine).changed == ()
+    engine.vaults.add(notes.root, chunk=20_000)
+    synced(engine)
+    assert len(sections(engine, "cache.md")) == 1
+    assert engine.vaults.all()[0].options.chunk == 20_000
+    for chunk in (199, 20_001):
+        with pytest.raises(InvalidInput, match="200 to 20,000 characters"):
+            engine.vaults.add(notes.root, chunk=chunk)
+
+
 def test_a_file_becomes_its_sections(engine: Engine, notes: Notes) -> None:
     report = synced(engine)
     assert report.added == ("cache.md", "ops/deploy.md", "plain.txt")

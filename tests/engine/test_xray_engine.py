@@ -105,9 +105,9 @@ def test_recorded_recalls_at_once_keep_one_whole_chain(engine: Engine) -> None:
     fill(engine, "default")
     with ThreadPoolExecutor(8) as pool:
         recalls = list(pool.map(lambda at: engine.search("cache deploy", session=f"s-{at}"), range(8)))
-    injected = sum(len(recall.results) for recall in recalls)
-    assert engine.audit.verify() == (injected, [])
-    assert len({entry for recall in recalls for entry in recall.audit.values()}) == injected
+    verdict = engine.audit.verify()
+    assert (verdict.entries, verdict.problems) == (len(recalls), ())
+    assert len({entry for recall in recalls for entry in recall.audit.values()}) == len(recalls)
 
 
 # ── by session ──
@@ -204,7 +204,7 @@ def test_forgetting_for_good_scrubs_the_stored_ledgers(engine: Engine, tmp_path:
     assert engine.recalls.last("s") is None
     with pytest.raises(NotFound):
         engine.recalls.stored(name)
-    assert engine.audit.verify()[1] == []
+    assert engine.audit.verify().problems == ()
     held = b"".join(path.read_bytes() for path in sorted(tmp_path.rglob("*")) if path.is_file())
     assert b"tracking lookups for a minute" not in held
     assert [result.memoryId for result in _explained(engine, elsewhere, "other")] == [kept]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from judged_sets import write_lines
+from judged_sets import write_lines, write_set
 
 from recallens.errors import InvalidInput, NotFound
 from recallens.evaluate.dataset import Scoring, read_dataset
@@ -77,3 +77,22 @@ def test_a_question_of_an_unknown_haystack_is_refused(talks: Path) -> None:
     write_lines(talks / "queries.jsonl.gz", [{"id": "q", "text": "x", "haystack": "h9"}])
     with pytest.raises(InvalidInput, match="h9"):
         read_dataset(talks)
+
+
+def test_an_empty_unit_ends_no_run_and_its_title_stands_for_it(tmp_path: Path) -> None:
+    from recallens.evaluate.harness import run_judged
+
+    units = [
+        {"id": "a", "text": " \n", "title": "The cache of lookups"}, {"id": "b", "text": ""},
+        {"id": "c", "text": None, "title": "  "}, {"id": "d", "text": "Nothing to do with it"},
+    ]  # fmt: skip
+    folder = write_set(
+        tmp_path / "empty", kind="documents", units=units, queries=[{"id": "q", "text": "lookups cache"}],
+        qrels=[("q", "a", "", 1)],
+    )  # fmt: skip
+    dataset = read_dataset(folder)
+    assert [(unit.id, unit.text) for unit in dataset.units] == [
+        ("a", "The cache of lookups"), ("d", "Nothing to do with it"),
+    ]  # fmt: skip
+    (run,) = run_judged(dataset, dataset.questions, ["default"], encoder=None)
+    assert (run.left_out, run.questions[0].ranks) == (2, {"a": 1})

@@ -92,6 +92,7 @@ def test_a_run_told_in_full(talks: Path, tmp_path: Path) -> None:
     told = judged_summary(bm25)
     assert list(told) == [
         "dataset", "preset", "encoder", "metrics", "byType", "queries", "seconds", "delivered", "calibration",
+        "leftOut",
     ]  # fmt: skip
     assert told["dataset"] == "talks"
     assert told["queries"] == 3

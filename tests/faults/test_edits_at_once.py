@@ -54,7 +54,7 @@ def test_what_was_replaced_cannot_be_replaced_again(tmp_path: Path) -> None:
         new = engine.edit(old, "The colour is blue").id
         other = engine.remember("The colour is a deep green").id
         with pytest.raises(
-            EditConflict, match=r"'The colour is red' was already replaced by m2 .*'The colour is blue'"
+            EditConflict, match=r"'The colour is red'\) was already replaced by m2 .*'The colour is blue'"
         ):
             engine.edit(old, "The colour is black")
         with pytest.raises(EditConflict):

@@ -113,7 +113,7 @@ def test_every_surface_says_what_is_missing(engine: Engine) -> None:
     assert "degraded" in told("recall_xray", query=QUESTION, format="text")
     assert "semantic view could not be asked" in told("why_not", query=QUESTION, memory="m2")
     assert SAID in told("search_memory", query="what should I cook tonight", format="text")
-    with TestClient(whole(engine), base_url="http://127.0.0.1:8765") as client:
+    with TestClient(whole(engine, private=True), base_url="http://127.0.0.1:8765") as client:
         answer = client.get("/v1/search", params={"q": QUESTION})
         page = client.get("/", params={"q": QUESTION}, headers={"Accept": "text/html"})
     assert answer.status_code == 200

@@ -12,14 +12,17 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
+
+from deeds import DEEDS, Course
 
 from recallens.engine import Engine, ingest
 from recallens.engine import encoder as backlog
 from recallens.index import resident
 from recallens.ingest.draft import Draft
-from recallens.ingest.prepare import prepare
 
 WORDS = [
     "cache",
@@ -62,15 +65,33 @@ def live(store: str, acknowledged: str, *, seed: int, encoder: str, batch: int) 
                 engine.maintenance.publish()
 
 
+def act(store: str, acknowledged: str, *, seed: int, notes: str) -> None:
+    """Deeds of every kind: before each what it may change, and after it what must be true from then on."""
+    backlog.REBUILD_ROWS = 16
+    resident.SMALLEST_IMAGE, resident.LONGEST_TAIL = 1, 12
+    out = os.open(acknowledged, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    with Engine.open(store, encoder="hashing") as engine:
+        course = Course(engine, Path(notes), random.Random(seed))
+        deeds = random.Random(seed).sample(DEEDS, len(DEEDS))
+        for deed in itertools.cycle(deeds):
+            two = course.two()
+            os.write(out, f"{json.dumps([deed.__name__, *two])}\n".encode())
+            facts = deed(course, *two)
+            os.write(out, f"{json.dumps(facts)}\n".encode())
+
+
 def main() -> None:
     # What the first write loads and compiles is loaded here once, so that a short life is spent on writing.
-    prepare(next(drafts(0)), id="0", namespace="default", now=0)
+    with tempfile.TemporaryDirectory() as folder, Engine.open(Path(folder) / "first.db", encoder="hashing") as engine:
+        course = Course(engine, Path(folder) / "notes", random.Random(0))
+        for deed in DEEDS:
+            deed(course, *course.two())
     for line in sys.stdin:
         life = json.loads(line)
         delay = life.pop("delay")
         child = os.fork()
         if not child:
-            live(**life)
+            (act if "notes" in life else live)(**life)
             os._exit(0)
         time.sleep(delay)
         died, status = os.waitpid(child, os.WNOHANG)

@@ -47,7 +47,7 @@ schema.config.phases.coverage.enabled = EXAMPLES > SHORT
 
 @pytest.fixture(scope="module")
 def address(furnished: Scene) -> Iterator[str]:
-    with listening_to(furnished.engine) as address:
+    with listening_to(furnished.engine, private=False) as address:
         yield address
 
 

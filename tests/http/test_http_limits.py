@@ -6,9 +6,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from http_scene import QUESTION, Scene, listening_to
 from prometheus_client.parser import text_string_to_metric_families
 
+from http_scene import QUESTION, Scene, listening_to
 from recallens.engine.maintenance import Maintenance
 from recallens.http.limits import Limits
 
@@ -32,7 +32,7 @@ def test_a_query_past_the_limit_is_414(scene: Scene) -> None:
 
 
 def test_a_body_that_does_not_come_is_408(scene: Scene) -> None:
-    with listening_to(scene.engine, limits=Limits(deadline=0.2)) as address:
+    with listening_to(scene.engine, limits=Limits(body_seconds=0.2)) as address:
         host, port = address.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as wire:
             head = "POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from recallens.index.columns import ALWAYS, NEVER, Columns, code_of
 from recallens.model.memory import Memory, Status, Tier
-from recallens.store.records import COLUMN_FIELDS, COLUMNS
+from recallens.store.records import COLUMN_FIELDS, COLUMN_TEXTS, COLUMN_VALUES, COLUMNS
 
 BASE: dict[str, Any] = {
     "project": None, "sector": "semantic", "kind": "fact", "tier": "project", "status": "active", "zone": "trusted",
@@ -18,13 +19,13 @@ BASE: dict[str, Any] = {
     "uses": 0, "reinforcement": 0.0, "reinforced_at": None, "confirmed": 0, "valid_from": None, "valid_until": None,
     "document": None, "source": "user", "task": None, "worktree": None, "author": None, "session": None,
     "position": None, "reward": None, "cited": 0, "simhash": -1, "chars": 10, "tokens": 3, "length": 2,
-    "days_told": 0, "tasks_with": 0, "reward_with": 0.0, "review": None,
+    "days_told": 0, "tasks_with": 0, "reward_with": 0.0, "review": None, "kind_stated": 0,
 }  # fmt: skip
 
 
 def row(num: int, **values: Any) -> tuple[Any, ...]:
     record = {"num": num, "id": f"{num:026d}", **BASE, **values}
-    return tuple(record[name] for name in COLUMN_FIELDS)
+    return *(record[name] for name in COLUMN_VALUES), json.dumps([record[name] for name in COLUMN_TEXTS])
 
 
 def test_every_resident_column_of_the_store_has_a_type_and_every_field_of_a_memory_a_column() -> None:
@@ -60,7 +61,8 @@ def test_a_version_is_unchanged_by_later_writes(writes: list[Any]) -> None:
         version, added = version.next(rows, gone)
         assert added == len(fresh)
         for each in rows:
-            record = dict(zip(COLUMN_FIELDS, each, strict=True))
+            texts = dict(zip(COLUMN_TEXTS, json.loads(each[-1]), strict=True))
+            record = texts | dict(zip(COLUMN_VALUES, each, strict=False))
             naive[record["num"]] = (record["status"], record["importance"])
             alive.add(record["num"])
         alive -= set(gone)
@@ -116,6 +118,6 @@ def test_a_stored_image_is_the_same_columns() -> None:
     assert frozen(mapped) == frozen(columns)
 
 
-def test_a_memory_costs_207_bytes_of_columns() -> None:
+def test_a_memory_costs_208_bytes_of_columns() -> None:
     columns, _ = Columns.empty().next([row(1)], [])
-    assert sum(values.itemsize for values in columns.arrays().values()) == 207
+    assert sum(values.itemsize for values in columns.arrays().values()) == 208

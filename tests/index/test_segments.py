@@ -7,9 +7,11 @@ from collections import Counter
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recallens.index import segments
 from recallens.index.segments import Segment, from_entries, merge, with_segment
 from recallens.store.records import LexicalEntry
 
@@ -18,13 +20,13 @@ ROWS = st.lists(TERMS, max_size=20)
 
 
 def entry(num: int, terms: list[int]) -> LexicalEntry:
-    return LexicalEntry(num, array("I", terms).tobytes())
+    return num, array("I", terms).tobytes()
 
 
 def segment_of(rows: list[list[int]], first: int = 0) -> Segment:
     nums = range(first + 100, first + 100 + len(rows))
     entries = [entry(num, terms) for num, terms in zip(nums, rows, strict=True)]
-    return from_entries(first, list(nums), entries)
+    return from_entries(first, list(nums), [entries[:3], entries[3:]], sum(map(len, rows[:5])))
 
 
 def counts(segment: Segment) -> dict[int, list[tuple[int, int]]]:
@@ -81,8 +83,18 @@ def test_a_stream_of_rows_keeps_few_segments_and_loses_none(rows: list[list[int]
     assert sum(len(segment) for segment in stack) == len(rows)
 
 
+@given(st.lists(st.lists(st.integers(0, 2**20), max_size=10), max_size=40))
+def test_runs_of_rows_equal_one_sort(rows: list[list[int]]) -> None:
+    whole = segment_of(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segments, "RUN_ROWS", 8)
+        patch.setattr(segments, "LONGEST_MOVE", 4)
+        assert same(segment_of(rows), whole)
+        assert same(merge([segment_of(rows[:9]), segment_of(rows[9:], len(rows[:9]))]), whole)
+
+
 def test_a_memory_without_an_entry_is_an_empty_row() -> None:
-    segment = from_entries(3, [10, 11, 12], [entry(10, [1]), entry(12, [1, 1])])
+    segment = from_entries(3, [10, 11, 12], [[entry(10, [1]), entry(12, [1, 1])]])
     assert counts(segment) == {1: [(3, 1), (5, 2)]}
     assert segment.sequence(4).tolist() == []
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recallens.index.fingerprints import hamming
 from recallens.ingest.dedupe import (
     JACCARD_FLOOR,
     content_hash,
-    hamming,
     is_near_duplicate,
     jaccard,
     max_distance,

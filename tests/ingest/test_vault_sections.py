@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from recallens.ingest.vault.notes import breadcrumb, read_note
 from recallens.ingest.vault.sections import (
-    TARGET_CHARACTERS,
     headings,
     markdown_sections,
     plain_sections,
     slug,
     whole_section,
 )
+from recallens.model.vault import CHUNK_CHARACTERS
 
 LONG = "The lookup is cached for a minute. " * 20  # 700 characters
 
@@ -53,8 +53,8 @@ def test_underlined_headings_and_what_only_looks_like_one() -> None:
 def test_small_neighbours_are_joined_under_what_they_share() -> None:
     parts = "".join(f"## Port {n}\n\nOpen {n}.\n\n" for n in range(100))
     found = markdown_sections(f"# Ports\n\n{parts}")
-    assert len(found) == pytest.approx(len(parts) / TARGET_CHARACTERS, abs=2)
-    assert all(len(section.text) <= TARGET_CHARACTERS for section in found)
+    assert len(found) == pytest.approx(len(parts) / CHUNK_CHARACTERS, abs=2)
+    assert all(len(section.text) <= CHUNK_CHARACTERS for section in found)
     assert found[1].headings == ("Ports",)
     assert "## Port 50" in "".join(section.text for section in found)
 
@@ -77,7 +77,7 @@ def test_a_long_section_is_cut_at_paragraphs_then_at_sentences() -> None:
     assert all(section.headings == ("Long",) for section in found)
     assert [section.text.split(".")[0][-1] for section in found] == list("0123")
     cut = plain_sections("한 문장이 여기서 끝난다. " * 200)
-    assert all(len(section.text) <= TARGET_CHARACTERS for section in cut)
+    assert all(len(section.text) <= CHUNK_CHARACTERS for section in cut)
     assert all(section.text.endswith("끝난다.") for section in cut)
 
 

@@ -7,14 +7,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+from httpx2 import AsyncClient
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
 from recallens.cli.commands.connect import chosen, offered
@@ -98,12 +100,18 @@ def in_this_process(
 
 @contextmanager
 def over_http(store: Path, *options: str, mode: str = "auto") -> Iterator[Desk]:
-    with serving(store, *options) as url, connected(url, mode) as desk:
-        yield desk
+    with serving(store, *options) as (url, header), start_blocking_portal() as portal:
+        client = AsyncClient(headers=header, timeout=60)
+        with (
+            portal.wrap_async_context_manager(client),
+            connected(streamable_http_client(url, http_client=client), mode, portal) as desk,
+        ):
+            yield desk
 
 
 @contextmanager
-def serving(store: Path, *options: str) -> Iterator[str]:
+def serving(store: Path, *options: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Its address, and the header with the key of its run."""
     process = subprocess.Popen(
         [*RECALLENS, "mcp", "--http", "--port", "0", *options],
         env=environment(store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -113,7 +121,8 @@ def serving(store: Path, *options: str) -> Iterator[str]:
         assert process.stderr is not None
         said = process.stdout.readline().strip()
         assert said.startswith("http://"), process.stderr.read()
-        yield said
+        name, _, key = process.stdout.readline().strip().partition(": ")
+        yield said, {name: key}
     finally:
         process.terminate()
         rest = process.communicate(timeout=20)[1]
@@ -122,8 +131,8 @@ def serving(store: Path, *options: str) -> Iterator[str]:
 
 
 @contextmanager
-def connected(server: Any, mode: str) -> Iterator[Desk]:
-    with start_blocking_portal() as portal:
+def connected(server: Any, mode: str, portal: BlockingPortal | None = None) -> Iterator[Desk]:
+    with start_blocking_portal() if portal is None else nullcontext(portal) as portal:
         client = Client(server, mode=mode, read_timeout_seconds=60)
         with portal.wrap_async_context_manager(client) as entered:
             yield Desk(entered, portal)

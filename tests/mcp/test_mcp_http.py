@@ -28,9 +28,16 @@ ACCEPTS = {"Accept": "application/json, text/event-stream"}
 
 
 @pytest.fixture(scope="module")
-def url(filled: Path) -> Iterator[str]:
-    with serving(filled) as address:
-        yield address
+def served(filled: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    with serving(filled) as (address, header):
+        yield address, header
+
+
+@pytest.fixture
+def url(served: tuple[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch) -> str:
+    """Asked with the key of its run, as it was printed."""
+    monkeypatch.setitem(ACCEPTS, *next(iter(served[1].items())))
+    return served[0]
 
 
 def test_a_ping_is_answered_as_json(url: str) -> None:
@@ -144,7 +151,7 @@ def check_the_grants(url: str, team: Team) -> None:
 
 
 def test_a_token_grants_what_it_grants_and_no_more(team: Team) -> None:
-    with serving(team.store) as url:
+    with serving(team.store) as (url, _):
         check_the_grants(url, team)
 
 

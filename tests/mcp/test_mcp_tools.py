@@ -82,6 +82,16 @@ def test_the_specified_names_are_there_to_the_letter(desk: Desk) -> None:
     assert required["recall_xray"] == ["query"]
 
 
+def test_a_search_can_ask_as_of_a_day_that_is_gone(desk: Desk) -> None:
+    before = desk.ask("remember", content="The tide gauge is read by Ana")
+    since = desk.ask("remember", content="The tide gauge is read by Bea", supersedes=before["id"])
+    now = desk.ask("search_memory", query="who reads the tide gauge")
+    assert [row["id"] for row in now["results"]] == [since["id"]]
+    (listed,) = (tool for tool in listing(desk) if tool["name"] == "search_memory")
+    assert "asOf" in listed["inputSchema"]["properties"]
+    assert desk.ask("search_memory", query="who reads the tide gauge", asOf="2001-01-01")["results"] == []
+
+
 def test_every_tool_takes_only_what_its_operation_takes() -> None:
     for tool in TOOLS:
         arguments = fields(OPERATIONS[tool.operation].arguments)

@@ -12,47 +12,59 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from recallens.model.audit import (
+    CUT,
+    GENESIS,
     HIGH_CARDINALITY,
     NAMESPACE_WALK_LEAST,
     RAPID_FIRE,
     RAPID_WINDOW_MS,
     REPEAT_QUERY,
     REPEAT_WINDOW_MS,
+    Act,
+    Anchor,
     AuditEntry,
+    ChainHead,
+    Key,
+    against_anchors,
     anomalies,
     chained,
-    query_digest,
+    cut_of,
     verify_chain,
 )
 from standing import START_MS
 
 Chain = list[AuditEntry]
+KEY, OTHER = Key(b"k" * 32), Key(b"o" * 32)
+KEYS = {KEY.id: KEY}
 
 
-def log(*recalls: tuple[int, str | None, str, list[str]]) -> Chain:
+def log(*recalls: tuple[int, str | None, str, list[str]], who: str | None = None, key: Key = KEY) -> Chain:
     """A chain of recalls: at, session, question, memories injected."""
     entries: Chain = []
     for at, session, query, memories in recalls:
-        head = (entries[-1].number, entries[-1].digest) if entries else (0, "")
-        entries += chained(
-            namespace="default", head=head, at=START_MS + at, session=session, query=query_digest(query),
-            injected=[(memory, f"hash of {memory}") for memory in memories],
-        )  # fmt: skip
+        act = Act("default", "search", START_MS + at, who, session, key.question(query))
+        marks = [key.mark(b"salt", memory) for memory in memories]
+        entries.append(chained(key, head(entries), act, marks))
     return entries
 
 
-def head(entries: Chain) -> tuple[int, str]:
-    return (entries[-1].number, entries[-1].digest) if entries else (0, "")
+def head(entries: Chain) -> ChainHead:
+    return ChainHead("c", entries[-1].number, entries[-1].digest) if entries else ChainHead("c")
 
 
-WHOLE = log((0, "s", "cache", ["a", "b", "c"]), (5, None, "deploy", ["a"]), (9, "t", "cache", ["d", "e"]))
+RECALLS = (
+    (0, "s", "cache", ["a", "b", "c"]), (5, None, "deploy", ["a"]), (9, "t", "cache", ["d", "e"]),
+    (10, "t", "queue", []), (12, "u", "cache", ["a"]), (20, None, "port", ["b"]),
+)  # fmt: skip
+WHOLE = log(*RECALLS)
 
 
 def test_a_chain_is_whole_and_holds_no_text() -> None:
-    assert verify_chain(WHOLE, head(WHOLE)) == []
-    assert verify_chain([], (0, "")) == []
+    assert verify_chain(WHOLE, head(WHOLE), KEYS) == []
+    assert verify_chain([], None, KEYS) == verify_chain([], head([]), KEYS) == []
     assert [entry.number for entry in WHOLE] == [1, 2, 3, 4, 5, 6]
     assert len({entry.id for entry in WHOLE}) == 6
+    assert WHOLE[0].previous == GENESIS
     assert all(after.previous == before.digest for before, after in pairwise(WHOLE))
     assert "cache" not in repr(WHOLE)
 
@@ -60,21 +72,26 @@ def test_a_chain_is_whole_and_holds_no_text() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"at": START_MS + 1}, {"session": "u"}, {"session": None}, {"query_digest": query_digest("other")},
-        {"memories": ("z", "hash of z")}, {"memories": ("b", "another hash")}, {"namespace": "other"},
-        {"digest": "f" * 64},
+        {"at": START_MS + 1}, {"session": "u"}, {"session": "s"}, {"question": KEY.question("other")},
+        {"namespace": "other"}, {"who": "somebody"}, {"what": "forget"}, {"outcome": "NotFound"},
     ],
 )  # fmt: skip
 def test_an_altered_entry_is_found(change: dict[str, Any]) -> None:
+    entries = [*WHOLE[:1], replace(WHOLE[1], act=replace(WHOLE[1].act, **change)), *WHOLE[2:]]
+    assert any(problem.startswith("entry 2 was altered") for problem in verify_chain(entries, head(WHOLE), KEYS))
+
+
+@pytest.mark.parametrize("change", [{"marks": ("z" * 24,)}, {"marks": ()}, {"total": 9}, {"digest": "f" * 64}])
+def test_other_memories_or_another_digest_are_found(change: dict[str, Any]) -> None:
     entries = [*WHOLE[:1], replace(WHOLE[1], **change), *WHOLE[2:]]
-    assert "entry 2 was altered" in verify_chain(entries, head(WHOLE))
+    assert any(problem.startswith("entry 2 was altered") for problem in verify_chain(entries, head(WHOLE), KEYS))
 
 
 @pytest.mark.parametrize(
     ("tamper", "told"),
     [
         (lambda e: [*e[:2], *e[3:]], "entries 3 to 3 are missing"),
-        (lambda e: e[2:], "entries 1 to 2 are missing"),
+        (lambda e: e[2:], "entries 1 to 2 are missing, and no entry says that they were pruned"),
         (lambda e: [e[0], e[2], e[1], *e[3:]], "entry 2 is out of order"),
         (lambda e: e[:-1], "the chain ends at entry 5, but 6 were written"),
         (lambda e: [], "the chain ends at entry 0, but 6 were written"),
@@ -82,30 +99,64 @@ def test_an_altered_entry_is_found(change: dict[str, Any]) -> None:
     ],
 )
 def test_what_was_deleted_reordered_or_truncated_is_found(tamper: Callable[[Chain], Chain], told: str) -> None:
-    assert told in verify_chain(tamper(WHOLE), head(WHOLE))
+    assert told in verify_chain(tamper(WHOLE), head(WHOLE), KEYS)
 
 
-def test_an_entry_rewritten_with_a_right_digest_breaks_the_next() -> None:
-    forged = chained(
-        namespace="default", head=(1, WHOLE[0].digest), at=START_MS, session="s", query=WHOLE[1].query_digest,
-        injected=[("z", "hash of z")],
-    )  # fmt: skip
-    assert verify_chain([WHOLE[0], *forged, *WHOLE[2:]], head(WHOLE)) == [
-        "entry 3 does not follow from the one before it"
+def test_a_chain_made_anew_without_the_key_is_found() -> None:
+    rebuilt = log(*RECALLS[1:], key=OTHER)
+    assert verify_chain(rebuilt, head(rebuilt), KEYS) == [
+        f"entries 1 to 5 (5) were signed with the key {OTHER.id}, which is not here"
     ]
+    named_as_ours = [replace(entry, key=KEY.id) for entry in rebuilt]
+    assert "entry 1 was altered, or made without the key" in verify_chain(named_as_ours, head(rebuilt), KEYS)
 
 
-def test_a_last_entry_rewritten_whole_does_not_fit_the_head() -> None:
-    forged = chained(
-        namespace="default", head=(5, WHOLE[4].digest), at=START_MS, session="t", query="q", injected=[("z", "h")]
+def test_an_entry_of_ours_that_follows_from_another_is_found() -> None:
+    longer = log(*RECALLS[1:])
+    assert "entry 3 does not follow from the one before it" in verify_chain(
+        [*WHOLE[:2], longer[2], *WHOLE[3:]], head(WHOLE), KEYS
     )
-    assert verify_chain([*WHOLE[:5], *forged], head(WHOLE)) != []
+
+
+def test_a_chain_that_was_pruned_is_whole_and_nothing_else_may_be_missing() -> None:
+    cut = chained(KEY, head(WHOLE), Act("default", CUT, START_MS, outcome=cut_of(3, WHOLE[2].digest)), ())
+    pruned = [*WHOLE[3:], cut]
+    assert verify_chain(pruned, head(pruned), KEYS) == []
+    for kept in (pruned[1:], [*WHOLE[2:], cut][2:], [cut]):
+        assert any("no entry says" in problem for problem in verify_chain(kept, head(kept), KEYS))
+    assert verify_chain(pruned[:-1], head(pruned[:-1]), KEYS) != []
+
+
+def test_an_anchor_finds_a_cut_an_older_copy_and_a_chain_made_anew() -> None:
+    anchors = [Anchor("store", "default", head(WHOLE[:upto]), 0) for upto in range(1, 7)]
+
+    def told(chain: Chain, store: str = "store", *, anew: str | None = None) -> tuple[list[str], list[str]]:
+        ends = head(chain)
+        return against_anchors(anchors, store, chain, replace(ends, chain=anew) if anew else ends)
+
+    assert told(WHOLE) == told(WHOLE[3:]) == told(WHOLE, "a copy of it") == ([], [])
+    assert told([*WHOLE, chained(KEY, head(WHOLE), WHOLE[0].act, ())]) == ([], ["anchored up to entry 6 of 7"])
+    cut = "entry 6 was anchored, but the chain ends at 4: it was cut off, or this is an older copy of the store"
+    assert told(WHOLE[:4]) == told(WHOLE[:4], "a copy of it") == ([cut], [])
+    anew = log(*RECALLS[::-1])
+    assert verify_chain(anew, head(anew), KEYS) == []
+    assert told(anew) == (["entry 1 is not the one that was anchored: the chain was made anew"], [])
+    begun = ["the log was begun anew: another one of this store was anchored, up to entry 6"]
+    assert told(WHOLE[:2], anew="d")[0] == against_anchors(anchors, "store", [], None)[0] == begun
+    problems, notes = told(WHOLE[:2], "another store", anew="d")
+    assert (problems, notes[1]) == ([], "the anchor knows 1 other logs of such a namespace")
+    assert "no anchor knows this log" in notes[0]
+
+
+def test_a_chain_under_another_name_is_found() -> None:
+    moved = [replace(entry, chain="d") for entry in WHOLE]
+    assert len(verify_chain(moved, replace(head(WHOLE), chain="d"), KEYS)) == len(WHOLE)
 
 
 @given(st.permutations(range(6)), st.integers(0, 6))
 def test_any_other_order_or_length_is_found(order: list[int], length: int) -> None:
     kept = [WHOLE[at] for at in order][:length]
-    assert (verify_chain(kept, head(WHOLE)) == []) is (kept == WHOLE)
+    assert (verify_chain(kept, head(WHOLE), KEYS) == []) is (kept == WHOLE)
 
 
 # ── anomalies ──
@@ -150,3 +201,10 @@ def test_a_walk_through_the_namespace() -> None:
     assert kinds(log((0, "s", "q", memories)), 100) == [("namespace-walk", "s", NAMESPACE_WALK_LEAST)]
     assert kinds(log((0, "s", "q", memories)), 101) == []
     assert kinds(log((0, "s", "q", memories[:-1])), 60) == []  # a small namespace is soon walked by anyone
+
+
+def test_a_token_is_one_asker_whatever_sessions_it_names() -> None:
+    asked = [(at, f"s-{at}", "cache", ["a"]) for at in range(REPEAT_QUERY)]
+    assert kinds(log(*asked)) == []
+    (found,) = anomalies(log(*asked, who="token"), 10_000)
+    assert (found.kind, found.who, found.session, found.count) == ("repeat-query", "token", None, REPEAT_QUERY)

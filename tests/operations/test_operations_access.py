@@ -96,7 +96,10 @@ def test_feedback_tells_nothing_until_every_memory_is_known(engine: Engine) -> N
     with pytest.raises(NotFound):
         do(engine, WRITER, "feedback", memories=[kept, "01NOSUCHMEMORY"], verdict="confirmed")
     assert engine.get(kept).confirmed is False
-    for verdict in ("used", "confirmed", "unhelpful"):
+    for verdict in ("used", "confirmed"):
         assert do(engine, WRITER, "feedback", memories=[kept], verdict=verdict)["memories"] == [kept]
+    told = do(engine, WRITER, "feedback", memories=[kept], verdict="unhelpful")
+    assert (told["memories"], told["proposals"]) == ([], {kept: "p1"})
+    engine.memories.review("p1", approve=True)
     assert engine.get(kept).confirmed is True
     assert engine.get(kept).base_salience < 1

@@ -52,8 +52,8 @@ def test_what_the_owner_gives_is_judged_by_the_engine(engine: Engine) -> None:
         do(engine, "search", query="lookups", min_salience=7)
     with pytest.raises(UnknownOption, match="unknown right 'all'"):
         do(engine, "create_token", namespaces=("default",), right="all")
-    with pytest.raises(TypeError, match="older_than"):
-        do(engine, "prune")
+    with pytest.raises(TypeError, match="target"):
+        do(engine, "backup")
 
 
 def test_the_store_is_looked_after(engine: Engine, tmp_path: Path) -> None:
@@ -67,7 +67,9 @@ def test_the_store_is_looked_after(engine: Engine, tmp_path: Path) -> None:
     assert do(engine, "forget_memories", ids=(kept["id"],)) == gone
     later = engine.core.clock() + 2 * 86_400_000
     engine.core.clock = lambda: later
-    assert do(engine, "prune", older_than=1) == {"deleted": False, "memories": [kept["id"]]}
+    trails = {"ledgers": 0, "recalls": 0, "sessionLinks": 0, "audit": 0}
+    assert do(engine, "prune") == {"deleted": False, "memories": [], "trails": trails}
+    assert do(engine, "prune", older_than=1) == {"deleted": False, "memories": [kept["id"]], "trails": trails}
     assert do(engine, "restore_memories", ids=(kept["id"],))["restored"][0]["status"] == "active"
     assert do(engine, "show_config")["namespace"]["from"] in {"default", "flag"}
     assert do(engine, "remove_namespace", name="default") == {"removed": "default", "memories": 1}
@@ -92,10 +94,12 @@ def test_tokens_are_made_listed_and_ended(engine: Engine) -> None:
 def test_the_log_is_verified_listed_and_watched(engine: Engine) -> None:
     kept = do(engine, "keep_memory", content="Lookups are cached for 60 seconds", attributes={})
     do(engine, "search", query="lookups")
-    assert do(engine, "verify_audit") == {"ok": True, "namespace": "default", "entries": 1, "problems": []}
+    verdict = do(engine, "verify_audit")
+    assert (verdict["ok"], verdict["namespace"], verdict["entries"], verdict["problems"]) == (True, "default", 1, [])
+    assert "no anchor" in verdict["notes"][0]
     listed = do(engine, "list_audit")
     assert (listed["total"], listed["page"], listed["limit"]) == (1, 1, 20)
-    assert listed["entries"][0]["memoryId"] == kept["id"]
+    assert listed["entries"][0]["memories"] == [kept["id"]]
     assert do(engine, "list_anomalies") == {"anomalies": []}
 
 

@@ -16,7 +16,7 @@ from recallens.ingest.draft import Draft
 from recallens.mcp import resources
 from recallens.mcp.calls import CallContext, Offer, local_caller
 from recallens.mcp.tools import TOOLS
-from recallens.model.memory import Status
+from recallens.model.memory import Status, Zone
 from recallens.model.state import ONLY_HERE, withheld
 from recallens.operations import OPERATIONS, Answer, Caller, owner, perform
 from recallens.web.site import routes as site_routes
@@ -108,7 +108,7 @@ def test_forgetting_what_is_withheld_names_it_by_handle_and_reason(planted: tupl
     engine, hidden = planted
     reason = withheld(engine.get(hidden))
     for now in (reason, "forgotten"):
-        told = asked(engine, "forget", Caller(home="default"), id="m4", format="text")
+        told = asked(engine, "forget", Caller(home="default", zone=Zone.TRUSTED), id="m4", format="text")
         assert told.startswith(f"Forgot m4 (withheld: {now});"), told
 
 

@@ -280,3 +280,58 @@ def test_no_recall_is_answered_and_sent_to_a_human(noted: Engine, cut: bool) -> 
         told, snapshot = certificate(recall), noted.recalls.snapshot_of(recall)
         assert (told["verdict"] == "answered") is verdict_of(recall).answered is ("suggestion" not in told)
         assert "\nAnswered by" in render(snapshot, "brief") or "suggestion" in told
+
+
+# ── what is asked for, and what only looks like it ──
+
+STATEMENTS = (
+    "We deploy on Tuesdays only.",
+    "The emergency generator is tested on the first Monday of each month.",
+    "The label printer contract with Zebra lies in the safe; the vendor was slow to answer in 2023.",
+    "The crash cart checklist hangs on its handle.",
+    "Sharps that touched blood go into the yellow bins.",
+    "추적 조회는 60초 동안 캐시한다.",
+    "휴가는 최소 2주 전에 올려야 한다.",
+    "비밀번호는 다섯 번 틀리면 계정이 잠긴다.",
+    "막차를 놓친 승객에게는 심야 택시 쿠폰을 준다.",
+    "경비실 아저씨는 고양이 두 마리를 돌본다.",
+)
+
+
+@pytest.fixture
+def stated(real: Engine) -> Engine:
+    for text in STATEMENTS:
+        real.remember(text)
+    return real
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("when do we deploy", 0),
+        ("how often is the emergency generator tested", 1),
+        ("where should contaminated sharps go", 4),
+        ("추적 조회 캐시는 얼마나 유지하나요?", 5),
+        ("휴가는 얼마나 미리 신청해야 하나", 6),
+        ("비밀번호를 몇 번 틀리면 잠겨?", 7),
+    ],
+)
+def test_an_answer_in_its_own_words_lacks_nothing(stated: Engine, question: str, answer: int) -> None:
+    recall = stated.search(question, certify=True)
+    assert recall.results[0].memory.content == STATEMENTS[answer]
+    assert certificate(recall)["missing"] == []
+    assert certificate(recall)["verdict"] == "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("when was the emergency generator bought", "a time"),
+        ("when does the label printer contract end", "a time"),
+        ("who restocks the crash cart", "a person"),
+        ("심야 택시 쿠폰은 얼마짜리야", "금액"),
+        ("경비실 고양이 이름이 뭐야", "이름"),
+    ],
+)
+def test_a_look_alike_lacks_what_is_asked_for(stated: Engine, question: str, missing: str) -> None:
+    assert missing in certificate(stated.search(question, certify=True))["missing"]

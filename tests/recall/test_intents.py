@@ -12,10 +12,11 @@ import recallens
 from crowd import fill
 from recallens import Draft, Engine
 from recallens.model.citation import FileCitation
-from recallens.model.memory import Sector
+from recallens.model.memory import Sector, Zone
 from recallens.model.plan import Intent
 from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS
+from recallens.model.trust import Actor
 from recallens.recall.intents import wish_of
 from standing import START_MS, FixedClock, Open
 
@@ -152,6 +153,33 @@ def test_an_intent_promotes_nothing_that_is_beside_the_point(store: Engine) -> N
     assert first(recall) == "Alerts of the pricing service go to the channel #pricing-oncall"
 
 
+def test_what_every_row_is_decides_nothing(engine: Engine) -> None:
+    """A store of documents: each of them a fact, made on the same day, that names code."""
+    pages = [f"The scheduler of zone {at} runs `ZonePlan{at}`." + " It is told at length." * at for at in range(40)]
+    list(engine.memories.remember_many([Draft(page, created=days_ago(9)) for page in pages], dedupe=False))
+    for question in ("which version of the scheduler runs right now", "which class runs the scheduler of a zone"):
+        recall = ask(engine, question, cut=False)
+        (plan,) = recall.ledger.notes("plan")
+        assert plan["intent"] is not None
+        assert not any("intentMatch" in result.parts for result in recall.results)
+
+
+def test_a_guess_at_the_kind_of_a_long_text_decides_nothing(engine: Engine) -> None:
+    fill(engine)
+    for at in range(12):
+        engine.remember(f"The tide gauge of harbour {at} was painted in the year {1900 + at}" + " by hand" * at)
+    tale = " ".join(f"Then the keeper of lamp {at} went home and had tea." for at in range(60))
+    guessed = engine.remember(f"How to calibrate the tide gauge: run the steps below. {tale}")
+    stated = engine.remember(f"The tide gauge, to calibrate it: ask the harbour. {tale[::-1]}", kind="skill")
+    assert [engine.get(each.id).kind for each in (guessed, stated)] == ["skill", "skill"]
+    assert [engine.get(each.id).kind_stated for each in (guessed, stated)] == [False, True]
+    parts = {r.memory.id: r.parts for r in ask(engine, "how do I calibrate the tide gauge", cut=False).results}
+    assert parts[stated.id]["intentMatch"] > 1.0 > 10 * parts[guessed.id].get("intentMatch", 0.0)
+    # An edit keeps a kind that was stated, and guesses again what was guessed.
+    edited = [engine.get(engine.edit(each.id, "We decided to paint it").id) for each in (stated, guessed)]
+    assert [(each.kind, each.kind_stated) for each in edited] == [("skill", True), ("decision", False)]
+
+
 # ── files, confirmations, relations, kinds ──
 
 
@@ -175,8 +203,9 @@ def test_confirmations_move_a_memory_up_the_same_day(engine: Engine) -> None:
     ids = [engine.remember(text).id for text in texts]
     before = [result.memory.id for result in ask(engine, "who counts the pallets of the depot").results]
     last = [id for id in before if id in ids][-1]
-    for _ in range(12):
-        engine.confirm(last)
+    for number in range(12):  # of each owner one counts
+        with engine.core.acting(Actor(Zone.WORKING, f"token-{number}")):
+            engine.confirm(last)
     recall = ask(engine, "who counts the pallets of the depot")
     after = [result.memory.id for result in recall.results]
     assert after.index(last) < before.index(last)

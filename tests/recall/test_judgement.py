@@ -190,7 +190,6 @@ LEARNED = {
     "reinforcement": "SELECT id, reinforcement, reinforced_at FROM memories ORDER BY id",
     "event": "SELECT * FROM events",
     "link": "SELECT * FROM session_memories",
-    "audit": "SELECT * FROM audit",
 }
 
 

@@ -79,7 +79,7 @@ def surfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surfaces]:
             engine.vaults.sync()
             engine.encoder.drain()
             with (
-                running(whole(engine)) as address,
+                running(whole(engine, private=True)) as address,
                 httpx.Client(base_url=address, timeout=60) as http,
                 start_blocking_portal() as portal,
                 portal.wrap_async_context_manager(Client(f"{address}/mcp", read_timeout_seconds=60)) as mcp,

@@ -20,6 +20,7 @@ CALLERS = ("no token", "bad token", "read", "write", "other namespace")
 # In the order of the callers. A namespace that is not theirs is one that does not exist.
 LOOKING = (401, 401, 200, 200, 404)
 CHANGING = (401, 401, 403, 303, 404)
+OWN = (401, 401, 200, 404, 404)  # a recorded recall is whose it is: here that of the token that reads
 SAME_FOR_ALL = (401, 401, 200, 200, 200)
 OPEN = (200, 200, 200, 200, 200)
 LISTED = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -58,17 +59,20 @@ def asked_of(known: Known) -> dict[tuple[str, str], Asked]:
         ("DELETE", "/session"): Asked((204,) * 5),
         ("GET", "/sign-in"): Asked(OPEN),
         ("POST", "/sign-in"): Asked((303,) * 5, data=signing),
+        ("POST", "/sign-out"): Asked((303,) * 5),
+        # Nobody has the link but the person who reads what the command prints.
+        ("GET", "/open/{key}"): Asked((401,) * 5, path="/open/" + "x" * 43),
         ("GET", "/static/{digest}/{name}"): Asked(OPEN, path=asset("page.css")),
         ("GET", ICON): Asked(OPEN),
         ("GET", "/"): Asked(LOOKING, params=question),
         ("GET", "/xray"): Asked(LOOKING, params=question),
         ("GET", "/xray/download"): Asked(LOOKING, params={**question, "format": "json"}),
-        ("GET", "/snapshots/{id}"): Asked(LOOKING, path=f"/snapshots/{known.snapshot}"),
-        ("GET", "/snapshots/{id}/download"): Asked(LOOKING, path=f"/snapshots/{known.snapshot}/download"),
+        ("GET", "/snapshots/{id}"): Asked(OWN, path=f"/snapshots/{known.snapshot}"),
+        ("GET", "/snapshots/{id}/download"): Asked(OWN, path=f"/snapshots/{known.snapshot}/download"),
         ("GET", "/why-not"): Asked(LOOKING, params={**question, "memory": known.memory}),
         ("GET", "/sandbox"): Asked(LOOKING, params=question),
         ("GET", "/sandbox/ranking"): Asked(LOOKING, params=question),
-        ("GET", "/diff"): Asked(LOOKING, params={"before": known.snapshot, "after": known.snapshot}),
+        ("GET", "/diff"): Asked(OWN, params={"before": known.snapshot, "after": known.snapshot}),
         ("GET", "/memories/{id}"): Asked(LOOKING, path=f"/memories/{known.memory}"),
         ("GET", "/timeline/{id}"): Asked(LOOKING, path=f"/timeline/{known.memory}"),
         ("GET", "/vault"): Asked(LOOKING),
@@ -84,8 +88,9 @@ def asked_of(known: Known) -> dict[tuple[str, str], Asked]:
 def known(engine: Engine) -> Known:
     memory = engine.remember("Lookups are cached for 60 seconds.").id
     engine.remember("The plans of another team.", namespace="elsewhere")
-    snapshot = engine.recalls.snapshot_of(engine.search("how long are lookups cached")).snapshotId
-    return Known(memory, snapshot, engine.tokens.create(["default"], right="read")[1])
+    token, text = engine.tokens.create(["default"], right="read")
+    theirs = engine.search("how long are lookups cached", owner=token.id)
+    return Known(memory, engine.recalls.snapshot_of(theirs).snapshotId, text)
 
 
 def beside_the_api(engine: Engine) -> set[tuple[str, str]]:

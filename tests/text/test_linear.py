@@ -8,7 +8,7 @@ from datetime import date
 
 import pytest
 
-from recallens.ingest import classification, dedupe, draft, redact
+from recallens.ingest import classification, dedupe, draft, redact, suspicion
 from recallens.ingest.vault import links, notes, sections
 from recallens.recall import facets, plan
 from recallens.render import markup
@@ -34,6 +34,7 @@ MOST = 35
 READERS: dict[str, Callable[[str], object]] = {
     "annotate": annotation.annotate,
     "answer types": answers.answer_types,
+    "answers": lambda text: [answers.answers_about(kind, text, ("cache",), lambda _: False) for kind in answers.KINDS],
     "classify": classification.classify_sector,
     "clean": normalize.clean,
     "document": draft.sections,
@@ -53,6 +54,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "stopwords": lambda text: stopwords.names_in(text, {"ann": 1}),
     "times": lambda text: times.time_references(text, TODAY),
     "told days": lambda text: times.days_told(text, NOW),
+    "suspicions": suspicion.suspicions,
     "tokenize": tokenizer.tokenize,
     "tokens": token_count.count_tokens,
 }

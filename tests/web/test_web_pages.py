@@ -67,7 +67,7 @@ def test_every_page_carries_the_policy_and_stands_by_it(owner: TestClient, store
         answer = owner.get(path)
         assert answer.headers["content-security-policy"] == POLICY, path
         assert answer.headers["x-content-type-options"] == "nosniff"
-        assert answer.headers["referrer-policy"] == ("same-origin" if path.startswith("/rate") else "no-referrer")
+        assert answer.headers["referrer-policy"] == "same-origin"
         assert answer.headers["cross-origin-opener-policy"] == "same-origin"
         assert answer.headers["cache-control"] == "private, no-store"
         found = Tags(answer.text)
@@ -222,7 +222,7 @@ def test_a_backend_fault_is_told_without_its_inside(store: Engine, monkeypatch: 
 
 
 def test_every_route_but_the_rating_and_the_way_in_is_read_only() -> None:
-    assert [route.path for route in routes() if "POST" in route.methods] == ["/rate", "/sign-in"]
+    assert [route.path for route in routes() if "POST" in route.methods] == ["/rate", "/sign-in", "/sign-out"]
 
 
 def test_the_verdict_says_what_disputes_the_answer(engine: Engine) -> None:

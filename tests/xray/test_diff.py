@@ -12,6 +12,7 @@ from laws import taking
 from recallens.engine import Engine
 from recallens.model.ledger import Ledger
 from recallens.model.memory import as_json, minted_at
+from recallens.model.trust import Actor
 from recallens.xray.diff import (
     Filtered,
     GoneSince,
@@ -150,9 +151,10 @@ def test_a_term_that_grew_is_named_with_both_values(engine: Engine, clock: Fixed
     two = engine.remember("omega cache", salience=0.5).id
     before = ask(engine, "cache", preset="classic")
     low = replay(before).ids[-1]
-    for _ in range(8):
+    for number in range(8):
         clock.advance(days=1.5)
-        engine.confirm(low)
+        with engine.core.acting(Actor(owner=f"token-{number}")):
+            engine.confirm(low)
     after = engine.recall(replace(engine.recalls.query("cache", preset="classic"), now=before.query["now"])).ledger
     assert replay(before).ids == tuple(reversed(replay(after).ids))
     assert {low} < {one, two}

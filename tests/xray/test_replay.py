@@ -18,7 +18,7 @@ from recallens import Draft
 from recallens.engine import Engine
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.query import Query
-from recallens.model.verdict import Gate, Pick, Term
+from recallens.model.verdict import Bond, Gate, Pick, Term
 from recallens.xray.diff import Entered, GoneSince, Left, Neighbour, NewMemory
 from recallens.xray.ladder import query_from_record
 from recallens.xray.replay import compare_live, replay
@@ -122,6 +122,25 @@ def test_results_in_another_order_are_refused(engine: Engine, preset: str) -> No
     turned = structs.replace(pick, chosen=pick.chosen[::-1].copy())
     with pytest.raises(ValueError, match="is not in the order of the scores"):
         replay(with_entry(ledger, at, structs.replace(ledger.entries[at], verdict=turned)))
+
+
+def test_what_belongs_beside_a_row_is_a_verdict_that_the_cut_is_held_to(engine: Engine) -> None:
+    for at in range(30):
+        engine.remember(f"Notes of meeting {at} on gardens and paint")
+    old, new = engine.remember(TEXTS[0]), engine.remember("It is ninety seconds now, agreed with Mina")
+    engine.relate(new.id, old.id, "MAY_SUPERSEDE", confidence=0.001)
+    recall = engine.recall(engine.recalls.query("how long do we cache tracking lookups"))
+    assert {result.memory.id for result in recall.results} == {old.id, new.id}
+    ledger, at = stored(recall.ledger), place_of(recall.ledger, Bond)
+    bond = ledger.entries[at].verdict
+    assert isinstance(bond, Bond)
+    assert set(replay(ledger).ids) == {old.id, new.id}
+    for verdict, problem in (
+        (structs.replace(bond, name="none", beside=bond.relevant), "does not cut where the relevance says"),
+        (structs.replace(bond, beside=bond.beside + 1_000), "ties a row to none"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            replay(with_entry(ledger, at, structs.replace(ledger.entries[at], verdict=verdict)))
 
 
 def test_a_row_that_a_gate_rejected_cannot_be_chosen(engine: Engine) -> None:

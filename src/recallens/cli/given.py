@@ -56,6 +56,8 @@ class Given:
         with Engine.open(settings=settings, create=create) as engine:
             if fresh:
                 self.note(f"made a new store at {engine.core.store.location}")
+            if engine.maintenance.erasure.resumed is not None:
+                self.note(engine.maintenance.erasure.resumed)
             engine.core.folder = Path.cwd()
             yield engine
 

@@ -20,6 +20,7 @@ from recallens.ingest.batch import Outcome
 from recallens.ingest.draft import Draft
 from recallens.ingest.importers import Import, MemoryLine, RelationLine, TaskLine, importer_of
 from recallens.model.memory import RelationType, Session
+from recallens.model.trust import IMPORTER
 
 SHOWN_ERRORS = 10
 
@@ -92,6 +93,12 @@ def _named(found: Import) -> Iterator[str]:
 
 
 def load(engine: Engine, found: Import, names: LineNames, *, given: Given, dedupe: bool | None) -> Loaded:
+    """What the lines say, as of a file that the person trusts and has not read: its principles wait for review."""
+    with engine.core.acting(IMPORTER):
+        return _load(engine, found, names, given=given, dedupe=dedupe)
+
+
+def _load(engine: Engine, found: Import, names: LineNames, *, given: Given, dedupe: bool | None) -> Loaded:
     loaded = Loaded(sessions=len(found.sessions))
     namespace, now = engine.core.namespace(None), engine.core.clock()
     sessions = [

@@ -1,4 +1,4 @@
-"""The tokens that let callers in and whose session is whose, and the audit log of what was injected."""
+"""The tokens that let callers in and whose session is whose, and the audit log of what was done by whom."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from msgspec import MsgspecError, Struct
 
 from recallens.engine.core import Core
+from recallens.engine.witness import anchor_lines, anchors_in, open_anchor, watched
 from recallens.errors import InvalidInput, NotFound, UnknownOption
 from recallens.ingest.validate import epoch_ms, label, namespace_name
-from recallens.model.audit import Anomaly, AuditEntry, Token, anomalies, verify_chain
+from recallens.model.audit import Anchor, Anomaly, AuditEntry, Token, against_anchors, anomalies, verify_chain
 
 PREFIX = "rcl_"
 # 32 random bytes: nobody finds one by trying, so that a fast digest is as good as a slow one.
@@ -75,6 +80,10 @@ class Tokens:
                 match = token
         return match
 
+    def live(self, id: str) -> Token | None:
+        """The token with this id, while it is in force."""
+        return next((token for token in self.all() if token.id == id and token.live(self._core.clock())), None)
+
     def guarded(self) -> bool:
         """Whether callers need a token: as long as there is one that nobody took back, even if it has expired."""
         return any(token.revoked is None for token in self.all())
@@ -97,35 +106,84 @@ class Tokens:
             return tx.sessions.owner(session)[1] == owner
 
     def owns_recall(self, snapshot: str, owner: str, *, namespace: str | None = None) -> bool:
-        """Whether a token's caller may look at a recorded recall: not one that another token's caller made."""
+        """Whether a token's caller may look at a recorded recall: one that they made themselves.
+
+        One without an owner is the local person's, and no token's.
+        """
         with self._core.read(namespace) as reader:
-            held = reader.trail.ledger_owner(snapshot)
-        return held is None or held == owner
+            return reader.trail.ledger_owner(snapshot) == owner
+
+
+class ChainVerdict(Struct, frozen=True):
+    """`problems` are what is wrong with a chain, `notes` what cannot be known of it."""
+
+    entries: int
+    problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 class Audit:
-    """The log of what was injected: whether its chain holds, its entries, and what looks odd in it."""
+    """The log of what was done by whom: whether its chain holds, its entries, and what looks odd in it."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
+        self.watched = partial(watched, core.log)
 
-    def verify(self, *, namespace: str | None = None) -> tuple[int, list[str]]:
-        """How many entries the chain has, and what is wrong with it."""
+    def verify(
+        self, *, anchor: str | None = None, key: str | None = None, namespace: str | None = None
+    ) -> ChainVerdict:
+        """Whether the chain is whole. `anchor` is a file that was told where it ended, `key` one with further keys."""
+        log, told = self._core.log, anchor or self._core.settings.audit_anchor
+        try:
+            keys = log.keys(*(key,) if key else ())
+            place = Path(told).expanduser() if told else None
+            anchors = [] if place is None or (not anchor and not place.exists()) else anchors_in(place)
+        except (OSError, ValueError, MsgspecError) as error:
+            raise InvalidInput(f"the key or the anchor of the log cannot be read ({error})") from error
         with self._core.read(namespace) as reader:
             head = reader.trail.audit_head()
             try:
                 entries = reader.trail.audit()
-                return len(entries), verify_chain(entries, head)
-            except (ValueError, TypeError) as error:
-                return head[0], [f"an entry was altered so that it cannot be read ({error})"]
+                problems = verify_chain(entries, head, keys)
+                marked = reader.trail.marked()
+            except (ValueError, TypeError, AttributeError) as error:
+                return ChainVerdict(head.number if head else 0, (f"an entry cannot be read any more ({error})",))
+        of_namespace = [anchor for anchor in anchors if anchor.namespace == reader.name]
+        against, notes = against_anchors(of_namespace, self._core.store.id, entries, head)
+        moved = [id for id, salt, mark in marked if not any(key.mark(salt, id) == mark for key in keys.values())]
+        if moved and keys:
+            problems.append(f"{len(moved)} memories are not those that the log names: {', '.join(moved[:5])}")
+        gone = {mark for entry in entries for mark in entry.marks} - {mark for _, _, mark in marked}
+        if gone:
+            notes.append(f"{len(gone)} of the memories that it names are deleted for good, or no longer linked to it")
+        return ChainVerdict(len(entries), (*problems, *against), tuple(notes))
+
+    def anchor(self, file: str, *, namespace: str | None = None) -> Anchor:
+        """Tell a file outside the store where the log of a namespace ends now."""
+        with self._core.read(namespace) as reader:
+            head = reader.trail.audit_head()
+        if head is None:
+            raise NotFound("nothing was written down yet", hint="There is nothing to anchor.")
+        try:
+            with open_anchor(Path(file).expanduser()) as out:
+                out.write(anchor_lines(self._core.store.id, {reader.name: head}, self._core.clock()))
+        except OSError as error:
+            raise InvalidInput(f"{file} cannot be written to ({error.strerror})") from error
+        return Anchor(self._core.store.id, reader.name, head, self._core.clock())
 
     def entries(self, *, limit: int, page: int = 1, namespace: str | None = None) -> tuple[int, list[AuditEntry]]:
-        """How many entries were written, and one page of them, the latest first."""
+        """The number of the last entry, and one page of them, the latest first."""
         with self._core.read(namespace) as reader:
-            written = reader.trail.audit_head()[0]
+            head = reader.trail.audit_head()
+            written = head.number if head else 0
             after = written - page * limit
             entries = reader.trail.audit(max(after, 0), limit + min(after, 0)) if after > -limit else []
             return written, entries[::-1]
+
+    def memories(self, *, namespace: str | None = None) -> dict[str, str]:
+        """The id of each memory that the log names, by what stands for it there."""
+        with self._core.read(namespace) as reader:
+            return {mark: id for id, _, mark in reader.trail.marked()}
 
     def anomalies(self, *, namespace: str | None = None) -> list[Anomaly]:
         with self._core.read(namespace) as reader:

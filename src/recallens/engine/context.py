@@ -12,13 +12,13 @@ from msgspec import Struct, structs
 from recallens.engine.core import Core
 from recallens.engine.question import positive
 from recallens.engine.search import Search
-from recallens.errors import InvalidInput
+from recallens.errors import InvalidInput, StoreError
 from recallens.model.context import MORE_TOKENS, Context, Item, Purchase, SectionName, TokenBudget, allocation
 from recallens.model.memory import Kind, Memory, Sector, Status
 from recallens.model.query import DEFAULT_TOKENS, Query
 from recallens.model.recall import Recall
 from recallens.model.snapshot import snapshot_id
-from recallens.model.state import withheld
+from recallens.model.state import Verified, withheld
 from recallens.recall.context import Selection, code_names, merged, named_by, select
 from recallens.render.context import (
     block,
@@ -127,7 +127,8 @@ class ContextBuilder:
         known = {result.memory.id: result.memory for recall in recalls for result in recall.results}
         known |= {memory.id: memory for memory in principles}
         heads = {id: header(memory, review.get(id, ())) for id, memory in known.items()}
-        texts = {id: quoted_memory(memory) for id, memory in known.items()}
+        seen = {result.memory.id: result.state.verified for recall in recalls for result in recall.results}
+        texts = {id: quoted_memory(memory, seen.get(id, Verified.UNCHECKED)) for id, memory in known.items()}
         mark = mark_for([*heads.values(), *texts.values(), *(written or ())])
 
         def item(memory: Memory, score: float | None) -> Item:
@@ -148,10 +149,12 @@ class ContextBuilder:
         return Candidates(mark, candidates, recalls)
 
     def _principles(self, query: Query) -> list[Memory]:
-        """Those in force, the most important first: what holds always does not depend on the task."""
+        """Those in force that the person at the machine wrote or approved, the most important first: what holds always
+        does not depend on the task, and nobody else decides what every agent is told first."""
         listing = Listing(
-            project=query.filters.project, kind=Kind.PRINCIPLE, statuses=(Status.ACTIVE,), limit=MOST_PRINCIPLES
-        )
+            project=query.filters.project, kind=Kind.PRINCIPLE, statuses=(Status.ACTIVE,), limit=MOST_PRINCIPLES,
+            approved=True,
+        )  # fmt: skip
         with self._core.store.read(query.namespace) as reader:
             held = [memory for memory in reader.memories.page(listing).memories if _holds(memory, query)]
         return sorted(held, key=lambda memory: (-memory.importance, memory.created, memory.id))
@@ -160,12 +163,18 @@ class ContextBuilder:
         """In one write: each memory under the first recall that found it, what none has found under the general one."""
         audit: dict[str, str] = {}
         general = recalls[0].query
-        with self._core.store.write(general.namespace) as tx:
-            for recall, ids in _shares(context.items, recalls):
-                audit |= self._search.write_down(tx, recall.query, ids, recall.ledger, owner=owner)
-            fixed = [item.memory.id for item in context.items if item.memory and item.memory.id not in audit]
-            if fixed:
-                audit |= self._search.write_down(tx, general, fixed)
+        try:
+            with self._core.store.write(general.namespace) as tx:
+                for recall, ids in _shares(context.items, recalls):
+                    audit |= self._search.write_down(tx, recall.query, ids, recall.ledger, owner=owner)
+                fixed = [item.memory.id for item in context.items if item.memory and item.memory.id not in audit]
+                if fixed:
+                    audit |= self._search.write_down(tx, general, fixed, owner=owner)
+        except StoreError as error:
+            if owner is not None:
+                raise
+            told = "; ".join(filter(None, (context.notice, f"not recorded: {error.message}")))
+            return structs.replace(context, recorded=False, notice=told)
         return structs.replace(context, audit=audit)
 
 

@@ -9,10 +9,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 
 from recallens.config import Settings
+from recallens.engine.witness import AuditLog
 from recallens.errors import EncoderError, EncoderMismatch, EncoderMissing, InvalidInput, NotFound, StoreReadOnly
 from recallens.index.encoders.protocol import Encoder
 from recallens.index.encoders.registry import open_encoder
@@ -21,6 +23,7 @@ from recallens.index.resident import Resident, Version
 from recallens.ingest.prepare import Prepare, prepare
 from recallens.ingest.validate import namespace_name
 from recallens.model.memory import Clock, IdSource, Memory, Session, number_of
+from recallens.model.trust import PERSON, Actor
 from recallens.store.protocols import Reader, Store, Writer
 from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, NamespaceState
 from recallens.store.sqlite.store import SqliteStore
@@ -33,6 +36,20 @@ MIN_ID_PREFIX = 6
 # The spec of a store whose encoder is an object of the calling program's, which no setting can open.
 GIVEN_ENCODER = "given"
 _GIVE_IT_AGAIN = "Open it with the same encoder, or run `recallens reindex --encoder minilm`."
+
+
+# Who acts in this thread: the person at the machine, unless a surface says otherwise for the time of one call.
+_ACTOR: ContextVar[Actor] = ContextVar("actor", default=PERSON)
+
+
+@contextmanager
+def acting(actor: Actor) -> Iterator[None]:
+    """Everything inside is done by them: it enters in their zone, and only proposes where they may not change."""
+    before = _ACTOR.set(actor)
+    try:
+        yield
+    finally:
+        _ACTOR.reset(before)
 
 
 def wall_clock() -> int:
@@ -58,6 +75,7 @@ class Core:
         self.new_id = ids or IdSource(clock)
         self.given_encoder = encoder
         self.prepare = prepare
+        self.log = AuditLog(store, settings, lambda: self.clock())
         self.folder: Path | None = None  # where the person or the agent works, if they work on this machine
         self._encoding: Encoding | None = None
         self._residents: OrderedDict[tuple[int, str | None], Resident] = OrderedDict()
@@ -65,6 +83,12 @@ class Core:
 
     def close(self) -> None:
         self.store.close()
+
+    @property
+    def actor(self) -> Actor:
+        return _ACTOR.get()
+
+    acting = staticmethod(acting)
 
     # ── the encoder ──
 
@@ -204,15 +228,6 @@ class Core:
             yield tx
 
     @contextmanager
-    def deleting(self, namespace: str | None) -> Iterator[Writer]:
-        """As `changing`, for what is deleted for good: no derived file and no free page keeps a byte of it."""
-        with self.changing(namespace) as tx:
-            derived = self.resident(self.state(tx).key)
-            yield tx
-        derived.discard()
-        self.store.compact()
-
-    @contextmanager
     def making(self, namespace: str | None, *, texts: bool = False) -> Iterator[Writer]:
         """One transaction on a namespace that is made if need be. What writes `texts` settles their encoder too."""
         with self.store.write(self.namespace(namespace)) as tx:
@@ -233,7 +248,8 @@ class Core:
     def ensure_session(self, tx: Writer, id: str | None, *, at: int | None = None, project: str | None = None) -> None:
         """A session that acts without having been started is started by its first act."""
         if id is not None and tx.sessions.get(id) is None:
-            tx.sessions.put(Session(id, tx.name, self.clock() if at is None else at, project=project))
+            begun = self.clock() if at is None else at
+            tx.sessions.put(Session(id, tx.name, begun, project=project, zone=self.actor.zone))
 
     def num(self, reader: Reader, id: str) -> int:
         """A memory's number by its handle, its id, or a beginning of the id that fits only one."""

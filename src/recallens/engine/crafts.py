@@ -13,13 +13,13 @@ from recallens.errors import InvalidInput
 from recallens.ingest import curation
 from recallens.ingest.crafts import craft_of, draft_of, kept, merged, named
 from recallens.ingest.dedupe import content_hash
-from recallens.ingest.prepare import prepare
 from recallens.ingest.validate import label, unit_interval
 from recallens.model.citation import Citation
 from recallens.model.craft import Craft, Gotcha, Pattern, Skill, attributes_of, compose, kind_of
 from recallens.model.memory import PROPOSED, Kind, Memory
 from recallens.model.query import SearchOptions
 from recallens.model.recall import Recall
+from recallens.model.trust import Actor, Input, rank
 from recallens.model.verdict import Found
 from recallens.store.protocols import Writer
 from recallens.text.normalize import normalize
@@ -87,9 +87,11 @@ class Crafts:
         where["session"] = where.get("session") or self._core.settings.session
         craft: Craft = kept(given)
         with self._core.making(name, texts=True) as tx:
-            old = named(tx, craft, project)
+            old = named(tx, craft, project, self._core.actor.zone)
             if old is not None:
-                craft = merged(craft_of(tx.memories.get([old])[old], whole=True), craft)
+                before = tx.memories.get([old])[old]
+                craft = merged(craft_of(before, whole=True), craft)
+                where["inputs"] = (Input.of(before, replaced=True),)
             num, _ = self.put(tx, craft, old, {**where, "project": project})
             recorded = craft_of(tx.memories.get([num])[num])
         self._encoder.drain_quietly()
@@ -101,11 +103,15 @@ class Crafts:
     ) -> tuple[int, bool]:
         """The memory's number and whether it is new: a text that has changed supersedes, counts alone are updated."""
         now = self._core.clock()
-        row = prepare(draft_of(craft, **attributes), id=self._core.new_id(), namespace=tx.name, now=now)
+        (row,) = self._ingest.prepared([draft_of(craft, **attributes)], tx.name, tx)
+        # A rule has no more say than its text is trusted, whoever ended the task that it counts.
+        by = Actor(row.memory.zone) if by_rule else self._core.actor
         if old is not None:
             before = tx.memories.get([old])[old]
             same = before.content == row.memory.content
             if before.kind is kind_of(craft) and (same or (by_rule and _edited(before))):
+                if not by.may_change(before):
+                    return old, False
                 tx.memories.put_attributes(old, {**before.attributes, **attributes_of(craft)}, now)
                 if same:
                     tx.memories.merge(old, row)
@@ -117,7 +123,7 @@ class Crafts:
             # A proposal takes over what the one before it was proposed in the place of.
             overtaken = [tie.target for tie in curation.proposals(tx, before, old, now)]
             curation.decide(tx, before, old, accept=False, at=now)
-            curation.supersede(tx, old=old, new=num, at=now, session=row.session)
+            curation.supersede(tx, old, num, now, row.session, by=by)
             for settled in tx.memories.find(overtaken).values():
                 curation.propose(tx, old=settled, new=num, at=now)
         return num, True
@@ -130,8 +136,10 @@ class Crafts:
         recall = self._search.search(topic, owner=owner, **asked)
         wanted, near = normalize(topic), _cosines(recall)
         about = [memory for memory in _answers(recall) if _is_about(memory, topic, near.get(memory.id, 0.0))]
-        skills = [craft for craft in map(craft_of, about) if isinstance(craft, Skill)]
-        return next(iter(sorted(skills, key=lambda skill: normalize(skill.topic) != wanted)), None)
+        skills = [(craft, memory.zone) for memory in about if isinstance(craft := craft_of(memory), Skill)]
+        # Of those that have the name, the most trusted: nobody takes a name over by using it too.
+        named_so = [(craft, zone) for craft, zone in skills if normalize(craft.topic) == wanted]
+        return max(named_so, key=lambda each: rank(each[1]))[0] if named_so else skills[0][0] if skills else None
 
     def patterns(self, query: str, *, owner: str | None = None, **options: Unpack[SearchOptions]) -> list[Pattern]:
         """What has worked before; ten at most, where no limit is given."""

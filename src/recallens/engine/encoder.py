@@ -22,6 +22,7 @@ from recallens.text.scripts import hangul_share
 if TYPE_CHECKING:
     from recallens.index.encoders.detect import Available, Looked
 
+META_REINDEXING: Final = "reindexing"
 META_CLEARED: Final = "encoder-cleared"
 # Set while vectors of an encoder that was used before may still be there.
 META_CHANGED: Final = "encoder-changed"
@@ -74,30 +75,57 @@ REBUILD_ROWS = 1_000
 
 
 def rebuild(core: Core, *, vectors: bool = False, progress: Progress = lambda done: None) -> dict[str, int]:
-    """Write everything derived anew from the memories; with `vectors`, all texts wait to be encoded again."""
+    """Write everything derived anew from the memories; with `vectors`, all texts wait to be encoded again.
+
+    It goes in steps, between which others write. Until the last, a memory is found by its old words or its new ones.
+    """
     core.refuse_read_only()
     entries = queued = 0
     with core.store.write_all() as whole:
+        whole.set_meta(META_REINDEXING, str(os.getpid()))
         states = [state for state, _ in whole.namespaces()]
         for state in states:
-            tx = whole.at(state.name)
-            tx.terms.clear()
-            nums = tx.memories.numbers()
-            for start in range(0, len(nums), REBUILD_ROWS):
-                part = nums[start : start + REBUILD_ROWS]
-                memories = tx.memories.get(part)
-                tx.memories.rederive(part, [reannotated(memories[num], None) for num in part])
-                entries += len(part)
-                progress(len(part))
-            tx.tasks.recount()
+            whole.at(state.name).terms.mend()
+    for state in states:
+        entries += _rebuild_namespace(core, state.name, progress)
+    with core.store.write_all() as whole:
         if core.encoding.key is not None:
             if vectors:
                 whole.drop_vectors(core.encoding.key)
             whole.enqueue_missing(core.encoding.key)
             queued = whole.backlog_size(core.encoding.key)
+        whole.drop_meta(META_REINDEXING)
     for state in states:
         core.resident(state.key).discard()
     return {"entries": entries, "queued": queued}
+
+
+def _rebuild_namespace(core: Core, name: str, progress: Progress) -> int:
+    entries = 0
+    with core.store.read(name) as reader:
+        nums = reader.memories.numbers()  # what is remembered from now on is derived by whoever writes it
+    for start in range(0, len(nums), REBUILD_ROWS):
+        part = nums[start : start + REBUILD_ROWS]
+        with core.store.read(name) as reader:
+            read = reader.memories.get(part)
+        rows = {num: reannotated(memory, None) for num, memory in read.items()}
+        with core.store.write(name) as tx:
+            for num, memory in (present := tx.memories.get(part)).items():
+                if memory != read.get(num):  # somebody changed it meanwhile
+                    rows[num] = reannotated(memory, None)
+            if present:
+                tx.memories.rederive(list(present), [rows[num] for num in present])
+        entries += len(present)
+        progress(len(present))
+    with core.store.read(name) as reader:
+        unused, seen = reader.terms.unused(), reader.state.number if reader.state is not None else 0
+    with core.store.write(name) as tx:
+        if tx.state is not None:  # nobody has removed it meanwhile
+            late = tx.terms.held(tx.terms.changes(seen).changed)
+            tx.terms.drop([number for number in unused if number not in late])
+            tx.terms.begin_epoch()
+            tx.tasks.recount()
+    return entries
 
 
 class StoreEncoder:

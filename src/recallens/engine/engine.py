@@ -15,10 +15,12 @@ from typing import Self
 
 from recallens.config import Settings, load
 from recallens.engine.audit import Audit, Tokens
+from recallens.engine.citations import Citations
 from recallens.engine.context import ContextBuilder
 from recallens.engine.core import Core, open_sqlite, wall_clock
 from recallens.engine.crafts import Crafts
 from recallens.engine.encoder import StoreEncoder
+from recallens.engine.erasure import Erasure
 from recallens.engine.ingest import Ingest
 from recallens.engine.layers import Layers
 from recallens.engine.maintenance import Maintenance
@@ -28,10 +30,19 @@ from recallens.engine.retrieval import Retriever
 from recallens.engine.search import Search
 from recallens.engine.sessions import Sessions
 from recallens.engine.tasks import Tasks
+from recallens.engine.transfer import Transfer
 from recallens.engine.vaults import Vaults
 from recallens.index.encoders.protocol import Encoder
 from recallens.ingest.prepare import Prepare, prepare
+from recallens.ingest.signature import checked
 from recallens.model.memory import Clock
+
+# Whoever calls any of these from outside is held to their signatures.
+for _part in (
+    Audit, Citations, ContextBuilder, Crafts, Ingest, Layers, Maintenance, Memories, Recalls, Retriever, Search,
+    Sessions, StoreEncoder, Tasks, Tokens, Transfer, Vaults,
+):  # fmt: skip
+    checked(_part)
 
 
 class Engine:
@@ -45,16 +56,17 @@ class Engine:
         self.encoder = StoreEncoder(core)
         search = Search(core)
         ingest = Ingest(core, self.encoder, search)
-        self.memories = Memories(core, ingest)
+        self.sessions = Sessions(core, ingest)
+        erasure = Erasure(core, self.sessions)
+        self.memories = Memories(core, ingest, erasure)
         self.recalls = Recalls(core, search)
         self.layers = Layers(core, search)
-        self.sessions = Sessions(core, ingest)
         self.crafts = Crafts(core, ingest, search, self.encoder)
         self.tasks = Tasks(core, ingest, self.crafts, self.encoder)
-        self.vaults = Vaults(core, self.encoder)
+        self.vaults = Vaults(core, self.encoder, erasure)
         self.audit = Audit(core)
         self.tokens = Tokens(core)
-        self.maintenance = Maintenance(core, self.encoder)
+        self.maintenance = Maintenance(core, self.encoder, erasure)
 
         # Keeping.
         self.remember = ingest.remember
@@ -99,7 +111,9 @@ class Engine:
             settings = load({"store": str(store) if store is not None else None, "encoder": named, **flags})
         brought = None if isinstance(encoder, str) else encoder
         opened = open_sqlite(settings, create=create)
-        return cls(Core(opened, settings, clock=clock, ids=ids, encoder=brought, prepare=prepare))
+        engine = cls(Core(opened, settings, clock=clock, ids=ids, encoder=brought, prepare=prepare))
+        engine.maintenance.erasure.resume()
+        return engine
 
     def close(self) -> None:
         self.core.close()

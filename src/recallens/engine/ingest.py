@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -20,14 +21,18 @@ from recallens.index.vectors import to_blob
 from recallens.ingest import curation
 from recallens.ingest.batch import Outcome, Remembered, Repeat, raced, recognise, write_batch
 from recallens.ingest.corrections import corrected, correction_in, may_correct
+from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft, sections
 from recallens.ingest.prepare import encoded_text, kept_text
-from recallens.ingest.validate import text_content
+from recallens.ingest.validate import option, text_content
 from recallens.model.citation import FileCitation
-from recallens.model.memory import Document, Memory, Status, Zone, handle_of
+from recallens.model.memory import PROPOSED, Document, Kind, Memory, Status, Zone, handle_of
 from recallens.model.query import Query
-from recallens.store.protocols import Writer
+from recallens.model.state import withheld
+from recallens.model.trust import Change, Input, ProposedChange, derived, lowest, rank
+from recallens.store.protocols import Reader, Writer
 from recallens.store.records import Prepared
+from recallens.text.content import quotable
 from recallens.text.normalize import clean
 
 # Rows a transaction on bulk ingest: large enough that the commit is a small part, small enough to lose little.
@@ -88,16 +93,26 @@ class Ingest:
                 (num, citation): known
                 for (num, _), own in zip(written, lines, strict=True) for citation, known in own.items()
             })  # fmt: skip
+            by, proposed = self._core.actor, {}
             for draft, row, (num, how) in zip(drafts, rows, written, strict=True):
                 if draft.supersedes is not None and how is Outcome.CREATED:
                     old = self._core.num(tx, draft.supersedes)
-                    curation.supersede(tx, old=old, new=num, at=row.memory.created, session=row.session)
+                    if not curation.supersede(tx, old, num, row.memory.created, row.session, by=by):
+                        proposed[num] = handle_of(old)
             ids = tx.memories.ids([num for num, _ in written])
         new = [num for num, outcome in written if outcome is Outcome.CREATED]
         said = {num: draft.supersedes for draft, (num, _) in zip(drafts, written, strict=True)}
         self._propose(rows[0].memory.namespace, [num for num in new if said[num] is None])
         return [
-            Remembered(ids[num], outcome, handle_of(num), row.redacted, embedded=embedded and vector is not None)
+            Remembered(
+                ids[num],
+                outcome,
+                handle_of(num),
+                row.redacted,
+                embedded and vector is not None,
+                row.suspected,
+                proposed.get(num),
+            )
             for (num, outcome), row in zip(written, rows, strict=True)
         ]
 
@@ -135,17 +150,15 @@ class Ingest:
         path: str,
         title: str | None = None,
         project: str | None = None,
-        zone: str | None = None,
         namespace: str | None = None,
     ) -> AddedDocument:
-        """A document as text: its sections become memories whose source it is."""
+        """A document as text: its sections become memories whose source it is. One of its path is replaced, unless it
+        is more trusted than who adds this one."""
         content = text_content(text)
         name, path, title = self._core.namespace(namespace), clean(path), kept_text(title)
         digest, at = hashlib.sha256(content.encode()).hexdigest(), self._core.clock()
         document = Document(self._core.new_id(), name, path, title, digest, at, project or self._core.settings.project)
-        whole = Draft(
-            "", title=title, kind="note", project=document.project, source="document", zone=zone, document=document.id
-        )
+        whole = Draft("", title=title, kind="note", project=document.project, source="document", document=document.id)
         drafts = [
             structs.replace(
                 whole,
@@ -156,37 +169,66 @@ class Ingest:
             for position, section in enumerate(sections(content))
         ]
         rows = self.prepared(drafts, name)
+        waits = None
         with self._core.making(name, texts=True) as tx:
-            if old := tx.documents.memories(path):
-                tx.memories.delete(old)
-            tx.documents.put(document)
-            self.write(tx, rows)
+            old, by = tx.documents.memories(path), self._core.actor
+            if not all(by.may_change(memory) for memory in tx.memories.get(old).values()):
+                kept = {"path": path, "title": title, "project": document.project, "text": kept_text(content)}
+                proposed = ProposedChange(Change.DOCUMENT, zone=by.zone, owner=by.called, at=at, details=kept)
+                waits = curation.wait(tx, proposed, path)
+            else:
+                if old:
+                    tx.memories.delete(old)
+                tx.documents.put(document)
+                self.write(tx, rows)
+        if waits is not None:
+            raise waits
         with suppress(EncoderError):  # the document is kept all the same; its vectors wait in the backlog
             self._encoder.drain()
         return AddedDocument(document, tuple(row.memory.id for row in rows))
 
-    def prepared(self, drafts: Sequence[Draft], namespace: str | None) -> list[Prepared]:
-        name, now, settings = self._core.namespace(namespace), self._core.clock(), self._core.settings
-        prepared = []
+    def prepared(self, drafts: Sequence[Draft], namespace: str | None, within: Reader | None = None) -> list[Prepared]:
+        """Rows that are ready to be written, by who acts: in their zone at most. `within` a transaction, drafts are
+        complete as they are."""
+        name, now = self._core.namespace(namespace), self._core.clock()
+        settings, by = self._core.settings, self._core.actor
+        rows = []
         for draft in drafts:
-            project, session = draft.project or settings.project, draft.session or settings.session
-            full = structs.replace(draft, project=project, session=session)
-            prepared.append(self._core.prepare(full, id=self._core.new_id(), namespace=name, now=now))
-        return prepared
+            project = draft.project if within else draft.project or settings.project
+            session = draft.session if within else draft.session or settings.session
+            zone = by.zone if draft.zone is None else lowest((by.zone, option(Zone, draft.zone, "zone")))
+            full = structs.replace(draft, project=project, session=session, zone=zone)
+            row = self._core.prepare(full, id=self._core.new_id(), namespace=name, now=now)
+            if row.memory.kind is Kind.PRINCIPLE and not by.approves:
+                row = replace(row, memory=structs.replace(row.memory, review=row.memory.review or PROPOSED))
+            rows.append(row)
+        return rows if by.zone is Zone.TRUSTED else self._unlaundered(name, rows, within)
+
+    def _unlaundered(self, namespace: str, rows: list[Prepared], within: Reader | None) -> list[Prepared]:
+        """What repeats, whole or in a line, a text that is withheld is as restricted as that text."""
+        pieces = [[content_hash(piece) for piece in quotable(row.memory.content)] for row in rows]
+        texts = self._withheld(namespace, [digest for own in pieces for digest in own], within)
+        quoted = [[texts[digest] for digest in own if digest in texts] for own in pieces]
+        return [_restricted(row, own) if own else row for row, own in zip(rows, quoted, strict=True)]
+
+    def _withheld(self, namespace: str, hashes: Sequence[str], within: Reader | None = None) -> dict[str, Memory]:
+        """The memories with these texts that an agent who holds no context may not read."""
+        with self._core.store.read(namespace) if within is None else nullcontext(within) as reader:
+            nums = set(reader.memories.by_hash(hashes, blocked=True).values())
+            known = reader.memories.get(sorted(nums)) if nums else {}
+        return {each.content_hash: each for each in known.values() if withheld(each) is not None}
 
     def _recognised(self, rows: Sequence[Prepared], deduping: Sequence[bool]) -> list[Repeat | None]:
         """What each row repeats, where that is asked for; and what is blocked, and is said again by an agent."""
         known: list[Repeat | None] = [None] * len(rows)
         if any(deduping):
             known = self._repeated(rows, deduping)
-        suspect = [row.memory.content_hash for row in rows if row.memory.zone is Zone.WORKING]
-        if not suspect:
+        if self._core.actor.zone is Zone.TRUSTED:
             return known
-        with self._core.store.read(rows[0].memory.namespace) as reader:
-            blocked = {digest: num for (digest, _), num in reader.memories.by_hash(suspect, blocked=True).items()}
+        texts = self._withheld(rows[0].memory.namespace, [row.memory.content_hash for row in rows])
         return [
-            Repeat(Outcome.DUPLICATE, num=blocked[row.memory.content_hash], returned=True)
-            if repeat is None and row.memory.zone is Zone.WORKING and row.memory.content_hash in blocked
+            Repeat(Outcome.DUPLICATE, num=texts[row.memory.content_hash].num, returned=True)
+            if repeat is None and row.memory.content_hash in texts
             else repeat
             for row, repeat in zip(rows, known, strict=True)
         ]
@@ -204,17 +246,23 @@ class Ingest:
         self, tx: Writer, rows: Sequence[Prepared], known: Sequence[Repeat | None] = (), deduping: Sequence[bool] = ()
     ) -> list[tuple[int, Outcome]]:
         """The number of each row, and what became of it. Without `known`, all of them are new."""
-        known = known or [None] * len(rows)
-        # Another process may have deleted or forgotten what this repeats since it was recognised.
-        present = tx.memories.get([repeat.num for repeat in known if repeat is not None and repeat.num is not None])
-        known = [repeat if repeat is not None and _still_known(repeat, present) else None for repeat in known]
+        known = self._still_known(tx, rows, known or [None] * len(rows))
         if any(deduping):
             late = raced(tx, rows, known)
             known = [new if wanted else old for new, old, wanted in zip(late, known, deduping, strict=True)]
-        written = write_batch(tx, self._core.state(tx), rows, known, now=self._core.clock())
+            known = self._still_known(tx, rows, known)
+        written = write_batch(tx, self._core.state(tx), rows, known, now=self._core.clock(), by=self._core.actor)
         if self._core.encoding.key is not None:
             tx.vectors.enqueue(self._core.encoding.key, [num for num, outcome in written if outcome is Outcome.CREATED])
         return written
+
+    def _still_known(self, tx: Writer, rows: Sequence[Prepared], known: Sequence[Repeat | None]) -> list[Repeat | None]:
+        """Another process may have deleted or forgotten what this repeats since it was recognised."""
+        present = tx.memories.get([repeat.num for repeat in known if repeat is not None and repeat.num is not None])
+        return [
+            repeat if repeat is not None and _stands_for(repeat, present, row) else None
+            for row, repeat in zip(rows, known, strict=True)
+        ]
 
 
 def _draft(draft: Draft | str, attributes: Mapping[str, Any]) -> Draft:
@@ -225,9 +273,23 @@ def _draft(draft: Draft | str, attributes: Mapping[str, Any]) -> Draft:
     return structs.replace(Draft(draft) if isinstance(draft, str) else draft, **attributes)
 
 
-def _still_known(repeat: Repeat, present: Mapping[int, Memory]) -> bool:
-    """In use; or there at all, where it came back from its own origin: what became of it since is then respected."""
+def _restricted(row: Prepared, quoted: Sequence[Memory]) -> Prepared:
+    """A row with the restrictions of what it quotes."""
+    inputs = [Input.of(each) for each in quoted]
+    limits = derived(inputs)
+    scopes = tuple(dict.fromkeys((*row.memory.scopes, *limits.scopes)))
+    memory = structs.replace(row.memory, zone=lowest((row.memory.zone, limits.zone)), scopes=scopes)
+    return replace(row, memory=memory, inputs=(*row.inputs, *inputs))
+
+
+def _stands_for(repeat: Repeat, present: Mapping[int, Memory], row: Prepared) -> bool:
+    """In use, and no less trusted than what repeats it: nobody takes a text over by having said it first. Or there at
+    all, where it came back from its own origin: what became of it since is then respected.
+    """
     if repeat.num is None:
         return True
     memory = present.get(repeat.num)
-    return memory is not None and (repeat.returned or memory.status in (Status.ACTIVE, Status.PENDING_REVIEW))
+    if memory is None or repeat.returned:
+        return memory is not None
+    in_use = memory.status in (Status.ACTIVE, Status.PENDING_REVIEW)
+    return in_use and rank(memory.zone) >= rank(row.memory.zone)

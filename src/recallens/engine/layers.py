@@ -352,6 +352,7 @@ class Layers:
             linked, course = self._surroundings(reader, own[0], sight) if len(own) == 1 else ([], [])
             related = _related(reader, task) if task is not None else []
             checks = reader.citations.checks([each.num for each in own if each.citations])
+            made_of = reader.lineage.of([each.num for each in own])
         shown = [sight.shown(each) for each in own]
         if own and shown[0] is not own[0]:
             course = []
@@ -370,6 +371,7 @@ class Layers:
             full=full,
             match=match,
             offset=offset,
+            made_of=made_of,
         )
 
     def _target(self, reader: Reader, id: str) -> tuple[Task | None, Memory | None]:

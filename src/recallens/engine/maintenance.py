@@ -11,7 +11,9 @@ import numpy as np
 
 from recallens.engine.citations import Citations
 from recallens.engine.core import Core
-from recallens.engine.encoder import Progress, StoreEncoder, rebuild
+from recallens.engine.encoder import META_REINDEXING, Progress, StoreEncoder, rebuild
+from recallens.engine.erasure import Erasure, pending, refusal
+from recallens.engine.transfer import Transfer
 from recallens.errors import EncoderError, InvalidInput
 from recallens.index.resident import verify_images
 from recallens.ingest import curation
@@ -29,10 +31,12 @@ _LENGTHS: tuple[int | None, ...] = (25, 50, 100, 200, 400, None)
 class Maintenance:
     """What the person who keeps the store does with it."""
 
-    def __init__(self, core: Core, encoder: StoreEncoder) -> None:
+    def __init__(self, core: Core, encoder: StoreEncoder, erasure: Erasure) -> None:
         self._core = core
+        self.erasure = erasure
         self._encoder = encoder
         self.citations = Citations(core)
+        self.transfer = Transfer(core)
 
     # ── what is in it ──
 
@@ -80,6 +84,8 @@ class Maintenance:
         folder = self._core.index_folder()
         if folder is not None:
             problems += verify_images(folder)
+        if self._core.store.meta(META_REINDEXING) is not None:
+            problems.append("a reindex is under way, or did not end: `recallens reindex` begins it again")
         encoding, waiting = self._core.encoding, 0
         try:
             encoder = encoding.available() if encoding.key is not None else None
@@ -137,16 +143,40 @@ class Maintenance:
             gone = due(tx)
             if not gone:
                 return []
-            derived = self._core.resident(self._core.state(tx).key)
-            tx.memories.delete(list(gone))
-        derived.discard()
-        self._core.store.compact()
+            receipt, recaps = self.erasure.take_out(tx, list(gone))
+        left = refusal(self.erasure.prove(receipt, recaps, name))
+        if left is not None:
+            raise left
         return list(gone.values())
 
+    def prune_trails(self, *, dry_run: bool = True, namespace: str | None = None) -> dict[str, int]:
+        """Drop what the settings keep no longer: ledgers, recalls that taught nothing, session links, the audit log.
+
+        Gives how many of each. What recalls have taught is folded into the last of them, so that a question about a
+        time since then is answered as before; the audit chain stays whole.
+        """
+        now, settings = self._core.clock(), self._core.settings
+        ledgers, trails = (now - days * DAY_MS for days in (settings.ledger_days, settings.trail_days))
+        name = self._core.namespace(namespace)
+        with self._core.store.read(name) as reader:
+            counts = reader.trail.outdated(ledgers, trails)
+            counts["recalls"] += len(curation.foldable(reader, trails)[1])
+        if not dry_run:
+            with self._core.store.write(name) as tx:
+                if tx.state is not None:
+                    tx.trail.fold(*curation.foldable(tx, trails))
+                    tx.trail.drop_outdated(ledgers, trails)
+                self._core.log.cut(tx, trails)
+                tx.whole.tokens.drop_answers_before(now - DAY_MS)
+        return counts
+
     def remove_namespace(self, name: str) -> int:
-        with self._core.deleting(name) as tx:
-            count = len(tx.memories.numbers())
+        with self._core.changing(name) as tx:
+            count, state = len(tx.memories.numbers()), self._core.state(tx)
+            self.erasure.note(tx, {str(state.key): None}, state.number + 1)
             tx.remove()
+        if self.erasure.finish() is None:
+            raise pending(name)
         return count
 
 

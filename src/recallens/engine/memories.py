@@ -4,34 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import assert_never
 
 import numpy as np
+from msgspec import structs
 
 from recallens.engine.core import Core
+from recallens.engine.erasure import Erasure, refusal
 from recallens.engine.ingest import Ingest
-from recallens.errors import InvalidInput, NotFound
+from recallens.errors import AwaitsReview, InvalidInput, NotAllowed, NotFound
 from recallens.ingest import curation
 from recallens.ingest.batch import Remembered
 from recallens.ingest.draft import Draft
-from recallens.ingest.validate import option, unit_interval
-from recallens.model.memory import PROPOSED, Memory, Origin, Relation, RelationType, Status, handle_of
+from recallens.ingest.validate import epoch_ms, option, unit_interval
+from recallens.model.memory import PROPOSED, Memory, Origin, Relation, RelationType, Status, Zone, handle_of
 from recallens.model.salience import SECTOR_ORDER, salience
+from recallens.model.trust import (
+    NO_DETAILS,
+    Change,
+    Delivery,
+    Details,
+    Influence,
+    Input,
+    InputKind,
+    ProposedChange,
+    proposal_number,
+)
+from recallens.store.protocols import Writer
 from recallens.store.records import Listing, MemoryPage
 
 LARGEST_PAGE = 1_000
 # How far back a chain of supersessions is followed.
 LONGEST_LINEAGE = 50
 KEPT_BY_AN_EDIT = (
-    "title", "project", "sector", "kind", "tier", "tags", "scopes", "citations", "importance", "confidence", "source",
-    "task", "worktree", "author", "attributes",
+    "title", "project", "sector", "kind", "tier", "tags", "importance", "confidence", "task", "worktree", "attributes",
 )  # fmt: skip
+# Where it came from and what it rests on, which nobody can say in another's name.
+PROVENANCE = ("citations", "source", "author")
 
 
 class Memories:
     """Reads and curates the memories of a namespace."""
 
-    def __init__(self, core: Core, ingest: Ingest) -> None:
+    def __init__(self, core: Core, ingest: Ingest, erasure: Erasure) -> None:
         self._core = core
+        self._erasure = erasure
         self._ingest = ingest
         self.remember_many = ingest.remember_many
         self.add_document = ingest.add_document
@@ -112,22 +129,40 @@ class Memories:
             memories = reader.memories.get(sorted(known))
         return tuple(sorted(memories.values(), key=lambda memory: (memory.created, memory.id)))
 
+    def influence(self, id: str, *, namespace: str | None = None) -> Influence:
+        """Whom a memory has reached: the recalls that returned it, the latest first, and what was made of it."""
+        with self._core.reading(namespace) as reader:
+            num, memory = self._core.memory(reader, id)
+            made_of = reader.lineage.of([num]).get(num, [])
+            recalls = [Delivery(*row) for row in reader.lineage.recalls_of(num)]
+            reached = reader.memories.get(reader.lineage.derived_from(InputKind.MEMORY, [memory.id]))
+        return Influence(memory, tuple(made_of), tuple(recalls), tuple(reached.values()))
+
     # ── changing them ──
 
-    def edit(self, id: str, content: str, *, zone: str | None = None, namespace: str | None = None) -> Remembered:
-        """A new memory with the new text that supersedes the old and keeps its attributes, but for its zone."""
-        old = self.get(id, namespace=namespace)
-        kept = {name: getattr(old, name) for name in KEPT_BY_AN_EDIT}
-        draft = Draft(content, **kept, supersedes=old.id, zone=zone)
+    def edit(self, id: str, content: str, *, namespace: str | None = None) -> Remembered:
+        """A new memory with the new text that supersedes the old, keeps its attributes and is restricted as it is. An
+        agent's edit is from that agent; of what is more trusted, it only proposes to take the place."""
+        old, by = self.get(id, namespace=namespace), self._core.actor
+        kept = {name: getattr(old, name) for name in KEPT_BY_AN_EDIT if name != "kind" or old.kind_stated}
+        kept |= {name: getattr(old, name) for name in PROVENANCE} if by.decides else {"source": by.source}
+        made_of = Input.of(old, replaced=True)
+        if by.decides:  # who takes up what was rejected has decided on it
+            made_of = structs.replace(made_of, zone=old.zone)
+        draft = Draft(content, **kept, supersedes=old.id, inputs=(made_of,))
         return self._ingest.remember(draft, namespace=namespace, dedupe=False)
 
     def supersede(self, old: str, new: str, *, namespace: str | None = None, at: int | None = None) -> None:
         asking = self._core.settings.session
         with self._core.changing(namespace) as tx:
             self._core.ensure_session(tx, asking)
-            ended = self._core.clock() if at is None else at
+            known = epoch_ms("at", at)
+            ended = self._core.clock() if known is None else known
             before, after = self._core.num(tx, old), self._core.num(tx, new)
-            curation.supersede(tx, old=before, new=after, at=ended, session=asking)
+            done = curation.supersede(tx, before, after, ended, asking, by=self._core.actor)
+        if not done:
+            raise AwaitsReview(f"{handle_of(before)} is more trusted than who asks: this is a proposal",
+                               proposal=handle_of(after), memory=handle_of(before))  # fmt: skip
 
     def relate(
         self, source: str, target: str, type: str = RelationType.RELATED_TO, *, confidence: float = 1.0,
@@ -139,41 +174,116 @@ class Memories:
             return Relation(source, target, kind, created=self._core.clock())
         sure, by = unit_interval("confidence", confidence), option(Origin, origin, "origin")
         relation = Relation(source, target, kind, sure, by, self._core.clock())
+        waits = None
         with self._core.changing(namespace) as tx:
-            curation.relate(tx, source=self._core.num(tx, source), target=self._core.num(tx, target), relation=relation)
+            ends = self._core.num(tx, source), self._core.num(tx, target)
+            details: dict[str, str | float | None] = {"relation": kind, "confidence": sure}
+            waits = self._waits(tx, Change.RELATE, *ends, details=details)
+            if waits is None:
+                curation.relate(tx, *ends, relation=relation)
+        if waits is not None:
+            raise waits
         return relation
 
+    def _waits(
+        self, tx: Writer, change: Change, num: int, other: int | None = None, *, details: Details = NO_DETAILS
+    ) -> AwaitsReview | None:
+        """What tells that somebody less trusted than a memory only proposes to change it; None for who may."""
+        by, nums = self._core.actor, [num] if other is None else [num, other]
+        above = [memory for memory in tx.memories.get(nums).values() if not by.may_change(memory)]
+        if not above:
+            return None
+        at, owner = self._core.clock(), by.called
+        proposed = ProposedChange(change, num=num, other_num=other, zone=by.zone, owner=owner, at=at, details=details)
+        return curation.wait(tx, proposed, above[0].handle)
+
     def forget(self, id: str, *, hard: bool = False, namespace: str | None = None) -> Memory:
-        with (self._core.deleting if hard else self._core.changing)(namespace) as tx:
+        """Hide it; or, `hard`, erase it with its older versions and what quotes it: an error where bytes are left."""
+        waits = None
+        with self._core.changing(namespace) as tx:
             num, memory = self._core.memory(tx, id)
-            if hard:
-                tx.memories.delete([num])
-            else:
-                curation.forget(tx, memory, num, at=self._core.clock())
+            waits = self._waits(tx, Change.FORGET, num)
+            if waits is None and not hard:
+                curation.forget(tx, memory, num, at=self._core.clock(), by=self._core.actor)
+        if waits is not None:
+            raise waits
+        if hard and (left := refusal(self._erasure.erase([memory.id], namespace=namespace))) is not None:
+            raise left
         return memory
 
     def restore(self, id: str, *, namespace: str | None = None) -> Status:
+        """What the person took away comes back by the person alone."""
         with self._core.changing(namespace) as tx:
             num, memory = self._core.memory(tx, id)
-            return curation.restore(tx, memory, num, at=self._core.clock())
+            by, waits = self._core.actor, self._waits(tx, Change.RESTORE, num)
+            own = memory.attributes.get(curation.FORGOTTEN_BY) == by.called
+            if waits is None and not by.decides and not own:
+                proposed = ProposedChange(Change.RESTORE, num=num, zone=by.zone, owner=by.called, at=self._core.clock())
+                waits = curation.wait(tx, proposed, memory.handle)
+            if waits is None:
+                return curation.restore(tx, memory, num, at=self._core.clock())
+        raise waits
 
     def confirm(self, id: str, *, session: str | None = None, namespace: str | None = None) -> None:
         with self._core.changing(namespace) as tx:
             num = self._core.num(tx, id)
             asking = session or self._core.settings.session
             self._core.ensure_session(tx, asking)
-            curation.confirm(tx, num, at=self._core.clock(), session=asking)
+            curation.confirm(tx, num, at=self._core.clock(), session=asking, by=self._core.actor)
 
     def deemphasise(self, id: str, *, namespace: str | None = None) -> float:
         with self._core.changing(namespace) as tx:
             num, memory = self._core.memory(tx, id)
-            return curation.deemphasise(tx, memory, num, at=self._core.clock())
+            waits = self._waits(tx, Change.DEEMPHASISE, num)
+            if waits is None:
+                return curation.deemphasise(tx, memory, num, at=self._core.clock())
+        raise waits
+
+    # ── deciding ──
+
+    def proposals(self, *, namespace: str | None = None) -> list[ProposedChange]:
+        """What agents want done to what is more trusted than they are, the oldest first."""
+        with self._core.read(namespace) as reader:
+            return reader.proposals.open()
 
     def review(self, id: str, *, approve: bool, namespace: str | None = None) -> None:
-        """Decide on a memory that waits, or on whether a memory supersedes the one that it was proposed to replace."""
+        """Decide on a memory that waits, on whether it supersedes the one that it was proposed to replace, or on a
+        change that was proposed."""
+        if not self._core.actor.decides:
+            raise NotAllowed("deciding is for the person at the machine", hint="Use `recallens review` there.")
+        if (number := proposal_number(id)) is not None:
+            self._decide(number, approve, namespace)
+            return
         with self._core.changing(namespace) as tx:
             num, memory = self._core.memory(tx, id)
             at = self._core.clock()
             decided = curation.decide(tx, memory, num, accept=approve, at=at)
-            if not decided or memory.status is Status.PENDING_REVIEW or memory.review == PROPOSED:
+            waiting = memory.status is Status.PENDING_REVIEW or memory.review == PROPOSED
+            if not decided or waiting or (approve and memory.zone is Zone.WORKING):
                 (curation.approve if approve else curation.reject)(tx, memory, num, at=at)
+
+    def _decide(self, number: int, accept: bool, namespace: str | None) -> None:
+        """What is accepted is done now, as if the person had asked for it."""
+        with self._core.changing(namespace) as tx:
+            proposed = tx.proposals.get(number)
+            if proposed is None:
+                raise NotFound(f"no open proposal p{number}", hint="`recallens review list` shows those that wait.")
+            tx.proposals.decide(number, accepted=accept, at=self._core.clock())
+        memory = proposed.memory or ""
+        if not accept:
+            return
+        match proposed.change:
+            case Change.FORGET:
+                self.forget(memory, namespace=namespace)
+            case Change.RESTORE:
+                self.restore(memory, namespace=namespace)
+            case Change.DEEMPHASISE:
+                self.deemphasise(memory, namespace=namespace)
+            case Change.RELATE:
+                relation, sure = str(proposed.details["relation"]), float(proposed.details["confidence"] or 0)
+                self.relate(memory, proposed.other or "", relation, confidence=sure, namespace=namespace)
+            case Change.DOCUMENT:
+                said = {name: proposed.details.get(name) for name in ("path", "title", "project", "text")}
+                self._ingest.add_document(**said, namespace=namespace)  # type: ignore[arg-type]
+            case _:
+                assert_never(proposed.change)

@@ -133,6 +133,8 @@ def _intent(name: str, value: Any) -> Intent:
 
 
 def _factors(value: Mapping[str, float]) -> dict[str, float]:
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"weights must be given by name, not {value!r}")
     factors = dict(value)
     for name, factor in factors.items():
         if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 <= factor < math.inf:
@@ -165,7 +167,11 @@ def edges(said: str, now: int) -> tuple[int, int]:
 
 
 def _commands(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not all(isinstance(command, str) for command in value):
+    if (
+        isinstance(value, str)
+        or not isinstance(value, Iterable)
+        or not all(isinstance(command, str) for command in value)
+    ):
         raise InvalidInput(f"commands must be a list of texts, not {value!r}")
     return tuple(clean(command) for command in value)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from recallens import __version__
@@ -14,9 +15,8 @@ from recallens.engine.question import question
 from recallens.errors import InvalidInput, StoreError
 from recallens.index.images import DamagedIndex
 from recallens.index.resident import Version
-from recallens.model.audit import chained, query_digest
 from recallens.model.ledger import Entry, Ledger
-from recallens.model.memory import Event, EventKind, Memory, Usage
+from recallens.model.memory import UNREADABLE, Event, EventKind, Memory, Usage
 from recallens.model.query import DEFAULT_LIMIT, Documents, Mode, Query, SearchOptions
 from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
@@ -30,6 +30,7 @@ from recallens.recall.runner import run
 from recallens.recall.scene import open_scene
 from recallens.recall.select import spending
 from recallens.store.protocols import Writer
+from recallens.text.remembered import asked_in
 from recallens.text.token_count import count_tokens
 from recallens.text.tokenizer import TOKENIZER_VERSION
 
@@ -53,13 +54,14 @@ class Search:
 
     def query(self, text: str, **options: Unpack[SearchOptions]) -> Query:
         """A checked query from loose options; every wrong one is an error that lists what would be right."""
-        return question(text, options, self._core.settings, self._core.clock)
+        with asked_in(options.get("namespace") or self._core.settings.namespace):
+            return question(text, options, self._core.settings, self._core.clock)
 
     def question(self, text: str, **options: Unpack[SearchOptions]) -> Query:
         """A query for explaining: never empty, and else what a search would ask, so that both list the same rows."""
         if not isinstance(text, str) or not text.strip():
             raise InvalidInput(EMPTY_QUERY)
-        return question(text, {"certify": True, **options}, self._core.settings, self._core.clock)
+        return self.query(text, **{"certify": True, **options})  # type: ignore[arg-type]
 
     def search(
         self, text: str, *, owner: str | None = None, deliver: Deliver | None = None, **options: Unpack[SearchOptions]
@@ -83,6 +85,7 @@ class Search:
         if not self.records(record) or query.as_of is not None or not (recall.results or recall.silence):
             return recall
         injected = [result.memory.id for result in recall.results]  # of silence none: nothing is learned from it
+        self._core.log.gives([to_builtins(result.state) for result in recall.results])
         try:
             with self._core.store.write(query.namespace) as tx:
                 audit = self.write_down(tx, query, injected, recall.ledger, owner=owner)
@@ -104,11 +107,12 @@ class Search:
 
     def recall(self, query: Query) -> Recall:
         """The answer and the ledger that caused it. Writes nothing; an index file that is damaged is made anew."""
-        try:
-            return self._recall(query)
-        except DamagedIndex:
-            self._core.discard_index(query.namespace)
-            return self._recall(query)
+        with asked_in(query.namespace):
+            try:
+                return self._recall(query)
+            except DamagedIndex:
+                self._core.discard_index(query.namespace)
+                return self._recall(query)
 
     def _recall(self, query: Query) -> Recall:
         preset = preset_named(query.preset)
@@ -132,7 +136,8 @@ class Search:
         if waiting and any(view.view == "semantic" for view in views):
             failed.setdefault("semantic", f"vectors incomplete: {waiting:,} memories wait for theirs; words find them")
         notice = NOTHING_FITS if not returned and _too_long(ledger) else None
-        return Recall(query, returned, ledger, encoding.key, degraded=failed, notice=notice, silence=silence)
+        recall = Recall(query, returned, ledger, encoding.key, degraded=failed, notice=notice, silence=silence)
+        return _without_unreadable(recall, snapshot[2])
 
     def ledger(self, query: Query) -> Ledger:
         return self.recall(query).ledger
@@ -156,7 +161,8 @@ class Search:
 
         Gives the audit entry of each memory.
         """
-        now = query.now
+        # What a token does is done when it is done, whatever time it asks about.
+        now = query.now if owner is None else self._core.clock()
         if tx.state is None:
             return {}
         numbers = tx.memories.find(injected)
@@ -170,25 +176,35 @@ class Search:
         task = asking.id if asking is not None and asking.running else None
         events = [
             Event(query.namespace, EventKind.RECALLED, now, memory.id, query.session, task,
-                  amount=RECALL_REINFORCEMENT if memory in due else None)
+                  amount=RECALL_REINFORCEMENT if memory in due else None, owner=owner)
             for memory in kept
         ]  # fmt: skip
         tx.trail.record(events, [numbers[memory.id] for memory in kept])
         if query.session is not None:
             self._core.ensure_session(tx, query.session, at=now, project=query.filters.project)
             tx.sessions.link(query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
-        hashes, digest = [(memory.id, memory.content_hash) for memory in kept], query_digest(query.text)
-        entries = chained(
-            namespace=tx.name, head=tx.trail.audit_head(), at=now, session=query.session, query=digest, injected=hashes
-        )
-        tx.trail.append_audit(entries)
-        audit = {entry.memories[0]: entry.id for entry in entries}
+        entry = self._core.log.recalled(tx, query.text, [numbers[memory.id] for memory in kept], query.session, owner)
+        audit = {memory.id: entry.id for memory in kept}
         if ledger is not None and self._core.settings.capture:
             tx.trail.put_ledger(
-                id=snapshot_id(ledger), session=query.session or "", at=now, ledger=ledger.packed(), audit=audit,
-                keep=LEDGERS_KEPT, owner=owner,
+                id=snapshot_id(ledger), session=query.session or "", at=self._core.clock(), ledger=ledger.packed(),
+                audit=audit, keep=LEDGERS_KEPT, owner=owner,
+                since=self._core.clock() - self._core.settings.ledger_days * DAY_MS,
             )  # fmt: skip
         return audit
+
+
+def _without_unreadable(recall: Recall, version: Version) -> Recall:
+    """What cannot be read is in quarantine in the index; a row that was spoilt since it was read is left out here."""
+    readable = {each.memory.id for each in recall.results if each.memory.review != UNREADABLE}
+    spoilt = len(recall.results) - len(readable)
+    known = version.columns.names["review"].find(UNREADABLE)
+    count = spoilt + int((version.columns["review"] == known).sum() if known >= 0 else 0)
+    if not count:
+        return recall
+    told = f"{count:,} memor{'y' if count == 1 else 'ies'} cannot be read and stay out: `recallens doctor` names them"
+    left = held_to(recall, readable, "it cannot be read") if spoilt else recall
+    return replace(left, notice="; ".join(filter(None, (left.notice if left is recall else None, told))))
 
 
 def _without_vector(version: Version) -> int:

@@ -9,11 +9,14 @@ from msgspec import Struct, structs
 from recallens.engine.core import Core
 from recallens.engine.ingest import Ingest
 from recallens.errors import NotFound
+from recallens.ingest.curation import FORGOTTEN_WITH
 from recallens.ingest.draft import Draft, recap, recap_id
 from recallens.ingest.prepare import kept_text
-from recallens.ingest.validate import label, option
+from recallens.ingest.signature import require_fields
+from recallens.ingest.validate import epoch_ms, label, option
 from recallens.model.memory import Memory, Session, Status, Usage
 from recallens.model.recall import SessionContext
+from recallens.model.trust import derived, lowest
 from recallens.text.normalize import clean
 
 
@@ -35,15 +38,15 @@ class Sessions:
     ) -> Session:  # fmt: skip
         name, id = self._core.namespace(namespace), id or f"s-{self._core.new_id().lower()}"
         begun = self._core.clock() if started is None else started
-        session = _kept(Session(id, name, begun, project=project or self._core.settings.project, title=title))
+        project, zone = project or self._core.settings.project, self._core.actor.zone
+        session = _kept(Session(id, name, begun, project=project, title=title, zone=zone))
         with self._core.making(name) as tx:
             tx.sessions.put(session)
         return session
 
     def end(
-        self, id: str, *, summary: str | None = None, ended: int | None = None, zone: str | None = None,
-        namespace: str | None = None,
-    ) -> Session:  # fmt: skip
+        self, id: str, *, summary: str | None = None, ended: int | None = None, namespace: str | None = None
+    ) -> Session:
         """End a session, and keep its recap as a memory. One that was kept before and says something else is
         superseded: a question about an earlier time still finds what was known then.
         """
@@ -52,21 +55,25 @@ class Sessions:
             if session is None:
                 raise no_session(id)
             at = self._core.clock() if ended is None else ended
-            session = _kept(structs.replace(session, ended=at, summary=summary or session.summary))
+            zone = lowest((session.zone, self._core.actor.zone))
+            session = _kept(structs.replace(session, ended=at, summary=summary or session.summary, zone=zone))
             tx.sessions.put(session)
         with self._core.reading(session.namespace) as reader:
             links = [num for num, usage, _ in reader.sessions.links(session.id) if usage is Usage.CREATED]
             memories = reader.memories.get(links)
         created = sorted(memories.values(), key=lambda each: (each.created, each.id))
         for draft in self._recaps({session.id: recap(session, created)}, session.namespace):
-            self._ingest.remember(structs.replace(draft, zone=zone), namespace=session.namespace, dedupe=False)
+            # What a session has become takes the place of nothing that is more trusted than it is.
+            zone = lowest((self._core.actor.zone, derived(draft.inputs).zone))
+            with self._core.acting(structs.replace(self._core.actor, zone=zone, decides=False)):
+                self._ingest.remember(draft, namespace=session.namespace, dedupe=False)
         return session
 
     def put(self, sessions: Iterable[Session], *, namespace: str | None = None) -> None:
         """Sessions as they were elsewhere; one that is known takes what it did not have."""
         with self._core.making(namespace) as tx:
             for session in sessions:
-                tx.sessions.put(_kept(session))
+                tx.sessions.put(_kept(structs.replace(session, zone=self._core.actor.zone)))
 
     def recap(self, sessions: Iterable[Session], *, namespace: str | None = None) -> None:
         """Keep a recap of each that has a summary, as if it had ended here."""
@@ -84,7 +91,8 @@ class Sessions:
         for session, draft in drafts.items():
             before = known.get(recap_id(session))
             if draft is not None and (before is None or not _stands(before, draft.content)):
-                recaps.append(structs.replace(draft, supersedes=None if before is None else before.id))
+                replaced = before is not None and before.status is not Status.FORGOTTEN
+                recaps.append(structs.replace(draft, supersedes=before.id if before is not None and replaced else None))
         return recaps
 
     def link(self, session: str, memory: str, usage: str, *, namespace: str | None = None) -> None:
@@ -118,12 +126,17 @@ def no_session(id: str) -> NotFound:
 
 
 def _stands(known: Memory, content: str) -> bool:
-    """The same words; or taken away by a person, who is not overruled."""
-    return known.content.strip() == content.strip() or known.status in (Status.FORGOTTEN, Status.REJECTED)
+    """The same words; or taken away by a person, who is not overruled. What went with something that it quoted may be
+    told anew without that."""
+    taken = known.status in (Status.FORGOTTEN, Status.REJECTED) and FORGOTTEN_WITH not in known.attributes
+    return known.content.strip() == content.strip() or taken
 
 
 def _kept(session: Session) -> Session:
     """A session as it may be stored: its words are redacted as a memory's are."""
+    require_fields(session, session.__struct_fields__)
+    epoch_ms("started", session.started)
+    epoch_ms("ended", session.ended)
     return structs.replace(
         session,
         id=clean(session.id),

@@ -16,7 +16,7 @@ from recallens.ingest.crafts import counted
 from recallens.ingest.credit import evidence_of_use, work_log
 from recallens.ingest.curation import strengthen
 from recallens.ingest.draft import Draft
-from recallens.ingest.prepare import kept_text, prepare
+from recallens.ingest.prepare import kept_text
 from recallens.ingest.promotion import Attempts, promotions, same_work, work_of
 from recallens.ingest.validate import MAX_CONTENT_BYTES, epoch_ms, label, text_content, unit_interval
 from recallens.model.citation import Citation, LogCitation, TerminalCitation
@@ -37,8 +37,9 @@ from recallens.model.memory import (
     Zone,
 )
 from recallens.model.query import MAX_LIMIT
-from recallens.model.salience import RECALL_REINFORCEMENT, Uplift, uplift_of
+from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, Uplift, uplift_of
 from recallens.model.task import Credit, Promotion, Task, TaskOutcome
+from recallens.model.trust import Input, InputKind
 from recallens.store.protocols import Reader, Writer
 from recallens.text.content import content_words
 from recallens.text.normalize import clean
@@ -85,6 +86,7 @@ class Tasks:
             session=label("session", session) or self._core.settings.session,
             project=label("project", project) or self._core.settings.project,
             worktree=label("worktree", worktree),
+            zone=self._core.actor.zone,
         )
         with self._core.making(name) as tx:
             while id is None and tx.tasks.get(task.id) is not None:
@@ -114,13 +116,13 @@ class Tasks:
         at = self._at("created", created)
         with self._core.changing(namespace) as tx:
             running = _running(tx, task, "log to it")
-            artifact = Artifact(self._core.new_id(), tx.name, running.id, form, text, at)
+            artifact = Artifact(self._core.new_id(), tx.name, running.id, form, text, at, self._core.actor.zone)
             tx.tasks.put_artifact(artifact)
         return artifact
 
     def end(
         self, task: str, *, reward: float, summary: str | None = None, ended: int | None = None,
-        zone: str | None = None, namespace: str | None = None,
+        namespace: str | None = None,
     ) -> TaskOutcome:  # fmt: skip
         """One transaction: the outcome, the task's episode, each memory's counts, and what it all adds up to."""
         worth, words, at = unit_interval("reward", reward), kept_text(summary), self._at("ended", ended)
@@ -133,8 +135,7 @@ class Tasks:
             logs = tx.tasks.artifacts([done.id], chars=LOG_READ, limit=LOGS_READ)
             done = structs.replace(done, wording=_attempt_of(tx, done, logs))
             credited = self._credit(tx, done, logs)
-            draft = structs.replace(_episode(done, tx.tasks.artifact_kinds(done.id)), zone=zone)
-            row = prepare(draft, id=self._core.new_id(), namespace=tx.name, now=at)
+            (row,) = self._ingest.prepared([_episode(done, tx.tasks.artifact_kinds(done.id))], tx.name, tx)
             ((num, _),) = self._ingest.write(tx, [row])
             tx.tasks.end(done, num)
             outcome = Event(tx.name, EventKind.OUTCOME, at, session=done.session, task=done.id, amount=worth)
@@ -194,8 +195,11 @@ class Tasks:
             asking = label("session", session) or (running.session if running else None) or self._core.settings.session
             nums = list(dict.fromkeys(self._core.num(tx, id) for id in ids))
             self._core.ensure_session(tx, asking, at=now)
-            by, into = RECALL_REINFORCEMENT, running.id if running else None
+            into, known = running.id if running else None, tx.memories.get(nums)
             for num in nums:
+                # As with recalls: however often an agent says so, it counts once a day.
+                due = self._core.actor.decides or now - (known[num].reinforced_at or 0) >= DAY_MS
+                by = RECALL_REINFORCEMENT if due else 0.0
                 strengthen(tx, num, EventKind.USED, by=by, now=now, session=asking, task=into)
             names = tx.memories.ids(nums)
         return [names[num] for num in nums]
@@ -212,10 +216,11 @@ class Tasks:
     # ── what repeated attempts become ──
 
     def _promote(self, tx: Writer, wording: str) -> tuple[Promotion, ...]:
-        tasks, now = tx.tasks.attempts(wording), self._core.clock()
-        attempts = _gathered(tx, tasks)
-        where: dict[str, Any] = {"project": tasks[0].project, "source": RULE, "zone": attempts.zone()}
-        episodes = [task.episode for task in tasks if task.episode is not None]
+        attempts, now = _gathered(tx, tx.tasks.attempts(wording)), self._core.clock()
+        if not attempts.tasks:
+            return ()
+        where: dict[str, Any] = {"project": attempts.tasks[0].project, "source": RULE, "inputs": attempts.inputs()}
+        episodes = [task.episode for task in attempts.tasks if task.episode is not None]
         promoted = []
         for craft in promotions(attempts):
             # A pattern and the skill that it may become are one thing; a gotcha is another.
@@ -228,7 +233,7 @@ class Tasks:
                 continue  # somebody rejected or forgot it: the next success does not bring it back
             # That something failed is plain; that something is the way to do it is for somebody to say.
             review = None if isinstance(craft, Gotcha) else PROPOSED
-            zone = where["zone"] if review is None else min(where["zone"], Zone.WORKING, key=tuple(Zone).index)
+            zone = None if review is None else Zone.WORKING
             attributes = {**where, "source_id": name, "review": review, "zone": zone}
             num, created = self._crafts.put(tx, craft, old, attributes, by_rule=True)
             id = tx.memories.ids([num])[num]
@@ -311,17 +316,21 @@ def _episode(task: Task, artifacts: Sequence[tuple[str, str]]) -> Draft:
         task.summary or task.text, title=first_sentence(task.text, TITLE_CHARACTERS), kind=Kind.EPISODE,
         sector=Sector.EPISODIC, project=task.project, session=task.session, task=task.id, worktree=task.worktree,
         reward=task.reward, source="task", citations=tuple(cited), created=task.ended,
+        inputs=(Input(InputKind.TASK, task.id, task.zone),),
     )  # fmt: skip
 
 
 def _gathered(tx: Reader, tasks: Sequence[Task]) -> Attempts:
-    ids = [task.id for task in tasks]
+    """What may be read of them: an attempt whose episode was forgotten, or is in quarantine, teaches nothing."""
+    nums = tx.tasks.memories([task.id for task in tasks])
+    held = {num: each for num, each in tx.memories.get(nums).items() if each.zone is not Zone.QUARANTINE}
+    known = {each.id for each in held.values()}
+    tasks = [task for task in tasks if task.episode in known]
     logs: dict[str, list[Artifact]] = {}
-    for artifact in tx.tasks.artifacts(ids, chars=LOG_READ, limit=LOGS_READ):
+    for artifact in tx.tasks.artifacts([task.id for task in tasks], chars=LOG_READ, limit=LOGS_READ):
         logs.setdefault(artifact.task, []).append(artifact)
     memories: dict[str, list[Memory]] = {}
-    nums = tx.tasks.memories(ids)
-    held = tx.memories.get(nums)
     for num in nums:
-        memories.setdefault(held[num].task or "", []).append(held[num])
+        if num in held:
+            memories.setdefault(held[num].task or "", []).append(held[num])
     return Attempts(tasks, logs, memories)

@@ -18,9 +18,10 @@ import numpy as np
 from recallens.engine.core import Core
 from recallens.errors import InvalidInput, NotFound, StoreBusy
 from recallens.ingest.curation import restate
+from recallens.ingest.validate import without_secrets
 from recallens.ingest.vault.changes import Read, VaultChanges, add_changes, renames
 from recallens.ingest.vault.choice import SyncPlan, choose, make_plan, relative
-from recallens.ingest.vault.files import Root, settled
+from recallens.ingest.vault.files import SECRET_NAME, Root, settled
 from recallens.ingest.vault.links import VaultSections
 from recallens.ingest.vault.notes import read_note
 from recallens.ingest.vault.succession import succession
@@ -109,7 +110,7 @@ class Sync:
         for path in fresh:
             try:
                 data, _ = root.read(path)
-                sections = read_note(path, data, now=self._core.clock()).sections
+                sections = read_note(path, data, now=self._core.clock(), chunk=self._vault.options.chunk).sections
             except (InvalidInput, NotFound):
                 continue  # told when its turn comes
             hashes[path] = _hash(data)
@@ -153,13 +154,15 @@ class Sync:
                 if known.warning is not None:
                     self._warnings.append(Problem(path, known.warning))
                 return VaultFile(path, known.document, digest, seen, warning=known.warning)
-            note = read_note(path, data, now=self._core.clock())
+            note = read_note(path, data, now=self._core.clock(), chunk=self._vault.options.chunk)
             if note.warning is not None:
                 self._warnings.append(Problem(path, note.warning))
         except NotFound:
             return None  # gone since the look; the next one will see it
         except InvalidInput as error:
-            self._errors.append(Problem(path, error.message))
+            self._errors.append(Problem(without_secrets(path), error.message))
+            if error.message == SECRET_NAME:
+                return None  # not even its name is kept
             # What was good before stays until the file is good again.
             return VaultFile(path, known.document if known else "", known.hash if known else "", seen, error.message)
         origin = source or known

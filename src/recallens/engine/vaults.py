@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from recallens.engine.core import Core
 from recallens.engine.encoder import StoreEncoder
+from recallens.engine.erasure import Erasure, pending
 from recallens.errors import EncoderError, InvalidInput, NotFound, StoreBusy
 from recallens.ingest.validate import label
 from recallens.text.normalize import clean, nfc
@@ -31,18 +32,22 @@ FILES_A_PAGE = 100
 class Vaults:
     """Adds, syncs, watches and removes the vaults of a namespace."""
 
-    def __init__(self, core: Core, encoder: StoreEncoder) -> None:
+    def __init__(self, core: Core, encoder: StoreEncoder, erasure: Erasure) -> None:
         self._core = core
+        self._erasure = erasure
         self._encoder = encoder
 
     def add(
         self, path: str | os.PathLike[str], name: str | None = None, *, scopes: Sequence[str] = (),
         include: Sequence[str] = (), exclude: Sequence[str] = (), include_raw: bool = False,
-        include_operational: bool = False, project: str | None = None, namespace: str | None = None,
+        include_operational: bool = False, project: str | None = None, chunk: int | None = None,
+        namespace: str | None = None,
     ) -> Vault:  # fmt: skip
-        """Make a folder a vault; `vault_sync` then reads it. Adding it again changes what of it is read."""
+        """Make a folder a vault; `vault_sync` then reads it. Adding it again changes what of it is read, and how long
+        its sections are: with another `chunk` every file is read once more.
+        """
         from recallens.ingest.vault.choice import choose
-        from recallens.model.vault import VaultOptions
+        from recallens.model.vault import CHUNK_CHARACTERS, LONGEST_CHUNK, SHORTEST_CHUNK, VaultOptions
 
         root = Path(os.path.realpath(os.path.expanduser(path)))
         if not root.is_dir():
@@ -50,14 +55,19 @@ class Vaults:
         wanted = clean(root.name if name is None else name).strip()
         if not _NAME.fullmatch(wanted):
             raise InvalidInput(f"{wanted!r} is no name for a vault", hint="Give one with --name: letters, no / \\ or :")
+        if chunk is not None and not SHORTEST_CHUNK <= chunk <= LONGEST_CHUNK:
+            raise InvalidInput(f"a section has {SHORTEST_CHUNK} to {LONGEST_CHUNK:,} characters, not {chunk:,}")
         options = VaultOptions(
             _texts("scopes", scopes), _texts("include", include), _texts("exclude", exclude), include_raw,
             include_operational, label("project", project or self._core.settings.project),
+            chunk or CHUNK_CHARACTERS,
         )  # fmt: skip
         choose(str(root), options)  # a vault whose scopes all lead out of it is refused before it is stored
         with self._core.making(namespace) as tx:
             for vault in tx.vaults.all():
                 _compatible(vault, wanted, str(root), options)
+                if vault.name == wanted and vault.options.chunk != options.chunk:
+                    tx.vaults.read_again(vault.id)
             tx.vaults.put(wanted, str(root), options, self._core.clock())
             return next(vault for vault in tx.vaults.all() if vault.name == wanted)
 
@@ -139,12 +149,10 @@ class Vaults:
         vault = self.get(name, namespace=namespace)
         with self._core.changing(vault.namespace) as tx:
             nums = tx.vaults.drop(vault.id)
-            derived = self._core.resident(self._core.state(tx).key)
             if nums:
-                tx.memories.delete(nums)
-        if nums:
-            derived.discard()
-            self._core.store.compact()
+                self._erasure.delete(tx, nums)
+        if self._erasure.finish() is None:
+            raise pending(name)
         return len(nums)
 
     def watch(

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from recallens.errors import InvalidInput, NotFound
-from recallens.ingest.validate import option, parse_when
+from recallens.ingest.validate import option, parse_when, text_content
 
 INFO, UNITS, QUERIES, JUDGEMENTS, HAYSTACKS = (
     "dataset.json", "units.jsonl.gz", "queries.jsonl.gz", "qrels.tsv", "haystacks.jsonl.gz",
@@ -73,6 +74,7 @@ class Dataset(Struct, frozen=True, eq=False):
     questions: tuple[JudgedQuestion, ...]
     gold: Mapping[str, Gold]
     haystacks: tuple[Haystack, ...]
+    left_out: int = 0  # units that no memory can be made of: they have neither a text nor a title
 
     def seen_in(self, haystack: Haystack) -> list[Unit]:
         """The units of a haystack as they happened."""
@@ -112,10 +114,23 @@ def read_dataset(folder: Path) -> Dataset:
     lost = next((question for question in questions if None not in ids and question.haystack not in ids), None)
     if lost is not None:
         raise InvalidInput(f"{folder / QUERIES}: question {lost.id} asks an unknown haystack, {lost.haystack!r}")
+    units = list(_read(folder / UNITS, partial(_dated, Unit)))
+    usable = tuple(filter(None, map(_with_text, units)))
     return Dataset(
         str(info.get("name") or folder.name), option(Scoring, info.get("kind"), f"kind in {folder / INFO}"),
-        tuple(_read(folder / UNITS, partial(_dated, Unit))), questions, _gold(folder / JUDGEMENTS), haystacks,
+        usable, questions, _gold(folder / JUDGEMENTS), haystacks, len(units) - len(usable),
     )  # fmt: skip
+
+
+def _with_text(unit: Unit) -> Unit | None:
+    """A title stands for the text of a unit that has none."""
+    for text in (unit.text, unit.title):
+        try:
+            text_content(text)
+        except InvalidInput:
+            continue
+        return unit if text is unit.text else replace(unit, text=text)
+    return None
 
 
 def _present(path: Path) -> Path:

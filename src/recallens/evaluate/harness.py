@@ -19,6 +19,7 @@ from msgspec import Struct, structs
 
 from recallens.config import Settings
 from recallens.engine import Engine
+from recallens.errors import InvalidInput
 from recallens.evaluate.dataset import Dataset, Gold, Haystack, JudgedQuestion, Scoring, Unit
 from recallens.evaluate.expectations import Expected, Target
 from recallens.evaluate.golden import GoldenQuestion, GoldenSet
@@ -45,6 +46,7 @@ class Variant(Struct, frozen=True):
     preset: str
     options: Mapping[str, Any] = {}
     written: Mapping[str, str] = {}
+    chunk: int | None = None  # how long the sections of the vaults are; None asks the store as it is
 
 
 def _timed(asks: Iterable[Callable[[], QuestionScore]], advance: Advance) -> tuple[list[QuestionScore], float]:
@@ -72,7 +74,7 @@ HIT_WITHIN = 5
 # When what has no date was said, and when a set without dates is asked: 2000-01-01.
 UNDATED = 946_684_800_000
 # Nothing here has to survive a power cut, so it goes where a write costs no disk, if there is such a place.
-SHARED_MEMORY = Path("/dev/shm")
+SHARED_MEMORY = Path("/dev/shm")  # nosec B108: a folder with a random name is made in it
 
 
 def asked(dataset: Dataset, *, unanswerable: bool, most: int | None) -> list[JudgedQuestion]:
@@ -107,7 +109,10 @@ def run_judged(
                 more, took = _timed((partial(ask, question) for question in own), advance)
                 scores[preset] += more
                 seconds[preset] += took
-    return [Run(dataset.name, preset, key, tuple(scores[preset]), seconds[preset]) for preset in presets]
+    left_out = dataset.left_out
+    return [
+        Run(dataset.name, preset, key, tuple(scores[preset]), seconds[preset], left_out=left_out) for preset in presets
+    ]
 
 
 @contextmanager
@@ -231,6 +236,23 @@ def ranked(
         key = key_of(result.memory)
         best.setdefault(key, RankedMemory(key, result.memory, result.score))
     return list(best.values())[:limit]
+
+
+@contextmanager
+def cut_anew(engine: Engine, chunk: int) -> Iterator[Engine]:
+    """A store of its own with the vaults of another, cut into sections of this length."""
+    vaults = engine.vaults.all()
+    if not vaults:
+        raise InvalidInput("a sweep of chunk cuts the files of vaults anew, and this store has none")
+    core = engine.core
+    with tempfile.TemporaryDirectory(prefix="recallens-eval-") as place:
+        settings = replace(core.settings, store=str(Path(place) / "store.db"))
+        with Engine.open(settings=settings, encoder=core.encoding.encoder, clock=core.clock) as other:
+            for vault in vaults:
+                other.vaults.add(vault.root, vault.name, **structs.asdict(vault.options) | {"chunk": chunk})
+            other.vaults.sync()
+            other.encoder.drain()
+            yield other
 
 
 def run_golden(

@@ -40,6 +40,7 @@ def judged_summary(run: Run) -> dict[str, Any]:
         "dataset": run.set, "preset": run.preset, "encoder": run.encoder, "metrics": run.metrics,
         "byType": run.metrics_by_tag, "queries": len(run.scored), "seconds": round(run.seconds, 3),
         "delivered": rounded(delivery(delivered_in(run))), "calibration": calibration(run),
+        "leftOut": run.left_out,
     }  # fmt: skip
 
 

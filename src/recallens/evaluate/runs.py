@@ -66,6 +66,7 @@ class Run(Struct, frozen=True):
     questions: tuple[QuestionScore, ...]
     seconds: float
     options: Mapping[str, str] = {}  # those of the query that differ from the preset's own, as a sweep sets them
+    left_out: int = 0  # units of the set that have neither a text nor a title
 
     @property
     def label(self) -> str:
@@ -89,6 +90,7 @@ class Run(Struct, frozen=True):
             "set": self.set, "preset": self.preset, "options": dict(self.options), "encoder": self.encoder,
             "metrics": self.metrics, "seconds": round(self.seconds, 3),
             "questions": [question.to_json() for question in self.scored],
+            **({"left_out": self.left_out} if self.left_out else {}),
         }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,14 +17,14 @@ from starlette.routing import BaseRoute
 from starlette.routing import Route as StarletteRoute
 
 from recallens.errors import InvalidInput, RecallensError, TokenRefused
-from recallens.http.guard import COOKIE
+from recallens.http.guard import COOKIE, host_of
 from recallens.http.idempotency import HEADER, REPLAYED, checked_key, once, request_digest
 from recallens.http.openapi import document
 from recallens.http.problems import RETRY_SECONDS, Refused, problem_of, response_of
-from recallens.http.requests import BRIEF, caller_of, engine_of, from_body, from_query, worked
+from recallens.http.requests import BRIEF, caller_of, engine_of, entrance_of, from_body, from_query, worked
 from recallens.http.routes import ROUTES, Route
 from recallens.http.telemetry import TEXT_FORMAT
-from recallens.operations import OPERATIONS, Answer, Operation, Written, perform
+from recallens.operations import OPERATIONS, Answer, Operation, Right, Written, perform
 from recallens.operations.operation import allowed, chosen_namespace
 from recallens.render import FORMATS
 
@@ -62,17 +62,29 @@ async def answered(request: Request, route: Route) -> Response:
     arguments |= {name: request.path_params[name] for name in route.in_path}
     if route.writes and (key := checked_key(request.headers.get(HEADER))) is not None:
         return await _once(request, route, operation, arguments, raw, key)
-    answer, text = await worked(request, partial(_performed, request, operation, arguments))
+    work = partial(_performed, request, operation, arguments)
+    # What the person at the machine alone can ask, such as a golden set, may take as long as it takes.
+    answer, text = await worked(request, work, ends=operation.needs is not Right.LOCAL)
     if isinstance(answer, Answer):
-        request.app.state.metrics.recalled(answer.tiers, answer.degraded)
-    return _response(request, route.status, text, answer.format if isinstance(answer, Written) else "json")
+        for metrics in request.app.state.metrics.of(caller_of(request).owner):
+            metrics.recalled(answer.tiers, answer.degraded)
+    return _response(request, _status(route, answer), text, answer.format if isinstance(answer, Written) else "json")
 
 
 def _performed(request: Request, operation: Operation, arguments: Mapping[str, Any]) -> tuple[Answer | Written, str]:
     """The answer and its text, which is written in the thread too: the loop has others to answer."""
     trace_id = request.state.given_trace_id
     answer = perform(operation, engine_of(request), caller_of(request), arguments, trace_id=trace_id, strict=True)
-    return answer, answer.text
+    text, most = answer.text, request.app.state.limits.answer_bytes
+    if len(text) > most or len(text.encode("utf-8", "replace")) > most:
+        raise Refused(400, "AnswerTooLarge", f"the answer has over {most:,} bytes",
+                      hint="Ask for less: a smaller limit or budget, or brief=true.")  # fmt: skip
+    return answer, text
+
+
+def _status(route: Route, answer: Answer | Written) -> int:
+    """202 tells that nothing was changed: it waits for the person at the machine."""
+    return 202 if answer.proposed else route.status
 
 
 async def _once(
@@ -83,11 +95,20 @@ async def _once(
     namespace = allowed(caller, operation.needs, named if isinstance(named, str) else None).namespace
     digest = request_digest(route.method, f"{request.url.path}?{request.url.query}", raw)
 
+    def performed() -> tuple[int, str]:
+        answer, text = _performed(request, operation, arguments)
+        return _status(route, answer), text
+
     def work() -> tuple[int, str, bool]:
-        return once(
+        answer = once(
             engine_of(request), owner=caller.owner or "", key=key, request=digest, namespace=namespace,
-            work=lambda: (route.status, _performed(request, operation, arguments)[1]),
+            work=performed,
         )  # fmt: skip
+        if answer[2] and caller.owner is not None:  # given again without being done: that too stands in the log
+            what = f"{operation.name} (again)"
+            with engine_of(request).audit.watched(who=caller.owner, what=what, namespace=namespace) as witness:
+                witness.given.add_record(json.loads(answer[1]))
+        return answer
 
     status, body, again = await worked(request, work)
     response = _response(request, status, body, "json")
@@ -140,8 +161,17 @@ async def readyz(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    size = await worked(request, lambda: Path(engine_of(request).core.store.location).stat().st_size)
-    text = request.app.state.metrics.text(store_bytes=size, working=request.app.state.work.in_hand)
+    """To a token its own requests; the whole server to the person, and to a token that holds every namespace."""
+    engine, caller, counted = engine_of(request), caller_of(request), request.app.state.metrics
+
+    def may_see_all() -> bool:
+        return caller.owner is None or all(caller.sees(name) for name, _ in engine.maintenance.namespaces())
+
+    if await worked(request, may_see_all):
+        size = Path(engine.core.store.location).stat().st_size
+        text = counted.text(store_bytes=size, working=request.app.state.work.in_hand)
+    else:
+        text = counted.own(caller.owner).text()
     return Response(text, headers=_UNKEPT, media_type=TEXT_FORMAT)
 
 
@@ -155,22 +185,28 @@ _FORM = "application/x-www-form-urlencoded"
 async def sign_in(request: Request) -> Response:
     """From a form (`token`, and `next` to go to) or JSON (`{"token": …}`)."""
     token, onward = await _token_and_next(request)
-    if await worked(request, lambda: engine_of(request).tokens.find(token)) is None:
+    known = await worked(request, lambda: engine_of(request).tokens.find(token))
+    if known is None:
         raise TokenRefused("this token is not known", hint="`recallens token list` shows which are in force.")
     response = Response(status_code=204) if onward is None else RedirectResponse(onward, 303)
-    return keep(response, request, token)
+    return keep(response, request, entrance_of(request).begin(known.id, host_of(request)))
 
 
-def keep(response: Response, request: Request, token: str) -> Response:
+def keep(response: Response, request: Request, session: str) -> Response:
     """The cookie ends with the browser; no script reads it, and no other site makes the browser send it."""
-    secure = request.url.scheme == "https"
-    response.set_cookie(COOKIE, token, path="/", httponly=True, samesite="strict", secure=secure)
+    secure = "https" in (request.url.scheme, urlsplit(request.headers.get("origin", "")).scheme)
+    response.set_cookie(COOKIE, session, path="/", httponly=True, samesite="strict", secure=secure)
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
 async def sign_out(request: Request) -> Response:
-    response = Response(status_code=204, headers=_UNKEPT)
+    return ended(Response(status_code=204, headers=_UNKEPT), request)
+
+
+def ended(response: Response, request: Request) -> Response:
+    """The session holds no longer, whoever may have kept its cookie."""
+    entrance_of(request).end(request.cookies.get(COOKIE, ""))
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
     return response
 

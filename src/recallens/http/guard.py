@@ -9,34 +9,41 @@ from urllib.parse import quote, urlsplit
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recallens.engine import Engine
-from recallens.errors import NotAllowed, TokenRefused
+from recallens.errors import NotAllowed, RecallensError, TokenRefused
+from recallens.http.entrance import LINK, Entrance, of_another_user
+from recallens.http.limits import Allowance
 from recallens.http.problems import Refused
 from recallens.model.audit import Token
 from recallens.model.memory import Zone
 from recallens.operations import Caller, Right
+from recallens.operations.operation import without_places
 
-COOKIE = "recallens_token"
+COOKIE = "recallens_session"
 LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 API = ("/v1", "/engram", "/mcp")
 OPEN_TO_ALL = frozenset(("/healthz", "/session"))
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _HINT = "`recallens token create --namespace NAME` makes one; send it as `Authorization: Bearer rcl_…`."
+_NOT_KNOWN = "this token is not known"
 
 
 class Doors(Struct, frozen=True):
     hosts: frozenset[str] = LOOPBACK_NAMES  # the names under which it may be asked for
-    loopback: bool = True  # only this machine reaches it
+    private: bool = False  # only its owner can reach it, as a Unix socket of theirs: they need no token
     public: frozenset[str] = frozenset()  # paths that need no token; one that ends in / stands for all below it
     sign_in: str | None = None  # the page to which a browser without a token is sent
 
 
-def doors(host: str, allowed: Iterable[str] = (), *, public: Collection[str] = (), sign_in: str | None = None) -> Doors:
+def doors(
+    host: str, allowed: Iterable[str] = (), *, private: bool = False, public: Collection[str] = (),
+    sign_in: str | None = None,
+) -> Doors:  # fmt: skip
     names = {host.strip("[]").lower(), *(name.strip("[]").lower() for name in allowed)}
-    return Doors(LOOPBACK_NAMES | names, is_loopback(host), frozenset(public), sign_in)
+    return Doors(LOOPBACK_NAMES | names, private, frozenset((LINK, *public)), sign_in)
 
 
 def is_loopback(host: str) -> bool:
@@ -49,11 +56,10 @@ def is_loopback(host: str) -> bool:
 
 
 class Guard:
-    """Lets nobody past without `request.state.caller`. Once a token was there, this process stays shut without one."""
+    """Lets nobody past without `request.state.caller`: by a token, a browser's session or this run's own key."""
 
-    def __init__(self, app: ASGIApp, engine: Engine, doors: Doors) -> None:
-        self.app, self.engine, self.doors = app, engine, doors
-        self.shut = not doors.loopback
+    def __init__(self, app: ASGIApp, engine: Engine, doors: Doors, entrance: Entrance, allowance: Allowance) -> None:
+        self.app, self.engine, self.doors, self.entrance, self.allowance = app, engine, doors, entrance, allowance
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -71,7 +77,21 @@ class Guard:
                 onward = quote(f"{request.url.path}?{request.url.query}".rstrip("?"))
                 await RedirectResponse(f"{self.doors.sign_in}?next={onward}", 303)(scope, receive, send)
                 return
-        await self.app(scope, receive, send)
+            if (owner := request.state.caller.owner) is not None:
+                self.allowance.check(owner)
+                send = self._counted(send, owner)
+        try:
+            await self.app(scope, receive, send)
+        except RecallensError as error:
+            caller: Caller | None = getattr(request.state, "caller", None)
+            raise (error if caller is not None and caller.local else without_places(error, self.engine)) from error
+
+    def _counted(self, send: Send, owner: str) -> Send:
+        async def counted(message: Message) -> None:
+            self.allowance.spend(owner, len(message.get("body", b"")))
+            await send(message)
+
+        return counted
 
     def _is_open(self, path: str) -> bool:
         below = tuple(folder for folder in self.doors.public if folder.endswith("/"))
@@ -94,31 +114,44 @@ class Guard:
             raise NotAllowed("a page from elsewhere may not ask this server", hint="Cross-origin use is off.")
 
     def _caller(self, request: Request) -> Caller:
-        shown, by_cookie = _shown(request)
-        token = self.engine.tokens.find(shown) if shown is not None else None
-        if token is not None:
-            self.shut = True
-            if by_cookie and request.method not in SAFE_METHODS and request.headers.get("origin") is None:
-                raise NotAllowed("a change that a page asks for must say which page", hint="Send Origin.")
-            return caller_with(token)
-        self.shut = self.shut or self.engine.tokens.guarded()
-        if self.shut or (shown is not None and not by_cookie):
-            raise TokenRefused("this token is not known" if shown is not None else "a token is needed", hint=_HINT)
+        scheme, _, shown = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            shown = shown.strip()
+            if (token := self.engine.tokens.find(shown)) is not None:
+                return caller_with(token)
+            if self.entrance.has_key(shown):
+                return self._person()
+            raise TokenRefused(_NOT_KNOWN, hint=_HINT)
+        if (caller := self._by_session(request)) is not None:
+            return caller
+        if self.doors.private:
+            return self._person()
+        raise TokenRefused("a token is needed", hint=_HINT)
+
+    def _by_session(self, request: Request) -> Caller | None:
+        session = self.entrance.find(request.cookies.get(COOKIE, ""), host_of(request))
+        if session is None:
+            return None
+        request.state.signed_in = True
+        if request.method not in SAFE_METHODS and request.headers.get("origin") is None:
+            raise NotAllowed("a change that a page asks for must say which page", hint="Send Origin.")
+        if session.token is not None:
+            token = self.engine.tokens.live(session.token)  # one that is revoked ends its sessions
+            return None if token is None else caller_with(token)
+        return None if of_another_user(request.scope.get("client"), request.scope.get("server")) else self._person()
+
+    def _person(self) -> Caller:
+        """Whoever started this server, and the pages that they opened."""
         return Caller(home=self.engine.core.settings.namespace, zone=Zone.WORKING, sees_withheld=True)
+
+
+def host_of(request: Request) -> str:
+    return request.headers.get("host", "").lower()
 
 
 def caller_with(token: Token) -> Caller:
     scopes = frozenset(token.scopes)
     return Caller(Right(token.right), frozenset(token.namespaces), owner=token.id, zone=Zone.WORKING, scopes=scopes)
-
-
-def _shown(request: Request) -> tuple[str | None, bool]:
-    """The token that came along, and whether the browser sent it by itself."""
-    scheme, _, value = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer":
-        return value.strip(), False
-    kept = request.cookies.get(COOKIE)
-    return kept, kept is not None
 
 
 def _parts(url: str) -> tuple[str | None, int | None]:

@@ -3,63 +3,56 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
-import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
 
 from msgspec import Struct
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recallens.http.problems import RETRY_SECONDS, Refused
 
-T = TypeVar("T")
-
 
 class Limits(Struct, frozen=True):
-    """`threads` work at a time, `waiting` more wait their turn, first come first served."""
+    """`threads` work at a time, `waiting` more wait their turn. One caller has all threads but one, and a quarter of
+    the places to wait. What a token is answered is counted in bytes a minute.
+    """
 
     body_bytes: int = 2 * 1024 * 1024
     query_bytes: int = 64 * 1024
-    threads: int = max(2, min(4, os.cpu_count() or 2))
+    answer_bytes: int = 8 * 1024 * 1024
+    bytes_a_minute: int = 64 * 1024 * 1024
+    threads: int = 1 + max(2, min(4, os.cpu_count() or 2))
     waiting: int = 256
     deadline: float = 30.0
+    body_seconds: float = 30.0
 
 
-class WorkQueue:
-    """Threads of a fixed number with one queue: each keeps its connection, and nobody overtakes."""
+class Allowance:
+    """The bytes that each caller may still be answered; they come back evenly over a minute."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
-        self.in_hand = 0
-        self._counting = threading.Lock()
-        self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="recallens")
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._clock = limits.bytes_a_minute, clock
+        self._spent: dict[str, tuple[float, float]] = {}  # bytes, and when they were counted
 
-    async def run(self, work: Callable[[], T]) -> T:
-        if self.in_hand >= self.limits.threads + self.limits.waiting:
-            raise Refused(
-                503, "Overloaded", f"{self.in_hand} requests are being worked on; no more are taken at a time",
-                hint="Try again in a moment.", Retry_After=str(RETRY_SECONDS),
-            )  # fmt: skip
-        with self._counting:
-            self.in_hand += 1
-        begun = self._threads.submit(work)
-        # Counted until the thread is free again, also where nobody waits for the answer any more.
-        begun.add_done_callback(self._done)
-        return await asyncio.wrap_future(begun)
+    def _owed(self, caller: str) -> float:
+        spent, at = self._spent.get(caller, (0.0, 0.0))
+        return max(0.0, spent - (self._clock() - at) * self._most / 60)
 
-    def _done(self, _: Future[T]) -> None:
-        with self._counting:
-            self.in_hand -= 1
+    def check(self, caller: str) -> None:
+        over = self._owed(caller) - self._most
+        if over > 0:
+            wait = max(RETRY_SECONDS, math.ceil(over * 60 / self._most))
+            raise Refused(429, "TooMuch", "this token has been answered all that it may be in a minute",
+                          hint="Ask for less at a time.", Retry_After=str(wait))  # fmt: skip
 
-    def close(self) -> None:
-        """Ends when what was begun is done; what only waited is dropped."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
+    def spend(self, caller: str, count: int) -> None:
+        self._spent[caller] = self._owed(caller) + count, self._clock()
 
 
 class Bounded:
-    """Refuses bodies past the limit, by what they announce and by what they hold."""
+    """Refuses bodies past the limit, by what they announce, by what they hold, and by the time that they take."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self.app, self.limits = app, limits
@@ -76,12 +69,21 @@ class Bounded:
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if announced.isdigit() and int(announced) > most:
             raise too_large
-        held = 0
+        held, whole = 0, False
+        ends = asyncio.get_running_loop().time() + self.limits.body_seconds
 
         async def bounded() -> Message:
-            nonlocal held
-            message = await receive()
+            nonlocal held, whole
+            if whole:  # what comes behind the body is that the client has gone, and that may take its time
+                return await receive()
+            try:
+                async with asyncio.timeout_at(ends):
+                    message = await receive()
+            except TimeoutError as error:
+                raise Refused(408, "TooSlow", "the body did not come in time", hint="Send it again.",
+                              Connection="close") from error  # fmt: skip
             held += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
             if held > most:
                 raise too_large
             return message

@@ -140,6 +140,9 @@ def _responses(route: Route) -> dict[str, Schema]:
     if route.operation.arguments in (Xray, Explain, OneSnapshot):
         content |= {kind: {"schema": _TEXT} for kind in _OTHER_FORMATS}
     responses: dict[str, Schema] = {str(route.status): {"description": "Done.", "content": content}}
+    if route.writes:
+        about = "Nothing was changed: what is more trusted than who asks waits for the person at the machine."
+        responses["202"] = {"description": about, "content": {"application/json": {"schema": _OBJECT}}}
     if route.method == "GET":
         responses["200"]["headers"] = {"ETag": {"schema": _TEXT}}
         responses["304"] = {"description": "As If-None-Match has it."}
@@ -169,7 +172,7 @@ _CRAFTS = _object({"results": _OBJECTS})
 _MEMORY = _object({"id": _TEXT, "namespace": _TEXT, "content": _TEXT, "status": _TEXT, "createdAt": _WHOLE})
 _KEPT = _object(
     {"id": _TEXT, "outcome": {"enum": ["created", "duplicate", "near-duplicate"]}, "redacted": _TEXTS,
-     "embedded": _FLAG}
+     "embedded": _FLAG, "suspected": _TEXTS}
 )  # fmt: skip
 
 ANSWERS: Final[Mapping[str, dict[str, Any]]] = {

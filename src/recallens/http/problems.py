@@ -21,8 +21,9 @@ RETRY_SECONDS = 1
 # The first that fits counts, so that the narrower stands before the wider.
 STATUS_OF: Mapping[type[errors.RecallensError], int] = {
     errors.InvalidInput: 400, errors.TokenRefused: 401, errors.NotAllowed: 403, errors.NotFound: 404,
-    errors.EditConflict: 409,
+    errors.EditConflict: 409, errors.ErasurePending: 409,
     errors.StoreReadOnly: 503, errors.StoreBusy: 503, errors.EncoderError: 503,
+    errors.TooLate: 504,
 }  # fmt: skip
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="recallens"'}
 _RETRY = {"Retry-After": str(RETRY_SECONDS)}

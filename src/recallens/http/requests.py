@@ -14,13 +14,21 @@ from starlette.requests import Request
 
 from recallens.engine import Engine
 from recallens.errors import InvalidInput
-from recallens.http.limits import WorkQueue
+from recallens.http.entrance import Entrance
 from recallens.http.problems import Refused
 from recallens.http.routes import Route
+from recallens.http.turns import WorkQueue
 from recallens.operations import Caller
 from recallens.operations.arguments import SPELLINGS, Arguments, known_as, schema_of
 
 T = TypeVar("T")
+NOBODY = ""
+PERSON = "the person"
+
+
+def turn_of(caller: Caller | None) -> str:
+    """Whose work it is: who share a name wait for each other."""
+    return NOBODY if caller is None else caller.owner or PERSON
 
 
 def engine_of(request: Request) -> Engine:
@@ -32,13 +40,21 @@ def caller_of(request: Request) -> Caller:
     return cast("Caller", request.state.caller)
 
 
-async def worked(request: Request, work: Callable[[], T]) -> T:
-    """The core is synchronous: it works in a thread, in turn, so that the others are still answered."""
+def entrance_of(request: Request) -> Entrance:
+    return cast("Entrance", request.app.state.entrance)
+
+
+async def worked(request: Request, work: Callable[[], T], *, ends: bool = True) -> T:
+    """The core is synchronous: it works in a thread, in turn, so that the others are still answered.
+
+    At the deadline the answer is given up, and the work with it, unless it is to be finished for nobody (`ends`).
+    """
     queue: WorkQueue = request.app.state.work
+    caller: Caller | None = getattr(request.state, "caller", None)
     seconds = queue.limits.deadline
     try:
         async with asyncio.timeout(seconds):
-            return await queue.run(work)
+            return await queue.run(work, caller=turn_of(caller), seconds=seconds if ends else None)
     except TimeoutError as error:
         raise Refused(
             504, "TooLate", f"there was no answer within {seconds:g} seconds",
@@ -117,11 +133,7 @@ async def from_body(request: Request, route: Route) -> tuple[bytes, dict[str, An
     if request.query_params:
         message = f"{route.method} takes its arguments from the body, not from the query"
         raise InvalidInput(message, hint="Send them as JSON.")
-    try:
-        async with asyncio.timeout(request.app.state.limits.deadline):
-            raw = await request.body()
-    except TimeoutError as error:
-        raise Refused(408, "TooSlow", "the body did not come in time", hint="Send it again.") from error
+    raw = await request.body()
     if not raw.strip():
         return raw, {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -54,6 +54,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route("PATCH", "/v1/memories/{id}", "edit_memory"),
     Route("DELETE", "/v1/memories/{id}", "forget"),
     Route("GET", "/v1/memories/{id}/relations", "relations"),
+    Route("GET", "/v1/memories/{id}/influence", "influence"),
     Route("GET", "/v1/memories/{id}/timeline", "timeline"),
     Route("POST", "/v1/memories/{id}/restore", "restore"),
     Route("POST", "/v1/memories/{id}/deemphasise", "deemphasise"),

@@ -25,9 +25,13 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Metrics(Collector):
-    """Counters of one server. They hold routes, statuses and times; never a text, an id or a namespace."""
+    """Counters of one server. They hold routes, statuses and times; never a text, an id or a namespace.
+
+    Each token has its own beside those of the whole server, which would tell it what others do.
+    """
 
     def __init__(self) -> None:
+        self._own: dict[str, Metrics] = {}
         self.registry = CollectorRegistry()
         on: dict[str, Any] = {"registry": self.registry}
         self._requests = Counter(
@@ -43,6 +47,17 @@ class Metrics(Collector):
             "recallens_degraded_views", "Views that failed while a recall went on.", ("view",), **on
         )
         self._store_bytes = Gauge("recallens_store_bytes", "The size of the store's file.", **on)
+
+    def of(self, owner: str | None) -> Iterator[Metrics]:
+        """Where something is counted that a token has asked, or the person."""
+        yield self
+        if owner is not None:
+            yield self.own(owner)
+
+    def own(self, owner: str) -> Metrics:
+        if owner not in self._own:
+            self._own[owner] = Metrics()
+        return self._own[owner]
 
     def observe(self, *, method: str, route: str, status: int, seconds: float) -> None:
         self._requests.labels(method, route, str(status)).inc()
@@ -60,7 +75,7 @@ class Metrics(Collector):
             family.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
             yield family
 
-    def text(self, *, store_bytes: int, working: int) -> bytes:
+    def text(self, *, store_bytes: int = 0, working: int = 0) -> bytes:
         self._store_bytes.set(store_bytes)
         self._in_hand.set(working)
         return generate_latest(self)
@@ -150,7 +165,9 @@ class Observed:
             taken, route = time.perf_counter() - started, route_of(scope)
             # Any word can be a method; only those of HTTP are told apart.
             method = request.method if request.method in _METHODS else "other"
-            self.metrics.observe(method=method, route=route, status=status, seconds=taken)
+            caller = getattr(request.state, "caller", None)
+            for metrics in self.metrics.of(caller.owner if caller is not None else None):
+                metrics.observe(method=method, route=route, status=status, seconds=taken)
             if self.access_log:
                 LOGGER.info("%s %s %d %.1f ms", request.method, route, status, taken * 1000)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,9 +12,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from recallens.index.fingerprints import Distances, FingerprintIndex
 from recallens.model.memory import Kind, Sector, Status, Tier, Zone
 from recallens.model.verdict import BoolArray, IntArray, everywhere
-from recallens.store.records import COLUMN_FIELDS, ColumnRow
+from recallens.store.records import COLUMN_TEXTS, COLUMN_VALUES, ColumnRow
 
 Array = NDArray[Any]
 
@@ -28,8 +30,8 @@ _OPTIONS: Mapping[str, type[StrEnum]] = {options.__name__.lower(): options for o
 # Text that repeats is kept once and known by its number; -1 is none.
 INTERNED = ("project", "document", "source", "task", "worktree", "author", "session", "review")
 _DTYPES: Mapping[str, Any] = {
-    "num": np.int64, "id": "S26", "project": np.int32, "sector": np.int8, "kind": np.int8, "tier": np.int8,
-    "status": np.int8, "zone": np.int8, "importance": np.float64, "confidence": np.float64,
+    "num": np.int64, "id": "S26", "project": np.int32, "sector": np.int8, "kind": np.int8, "kind_stated": np.bool_,
+    "tier": np.int8, "status": np.int8, "zone": np.int8, "importance": np.float64, "confidence": np.float64,
     "base_salience": np.float64, "created": np.int64, "updated": np.int64, "last_used": np.int64, "uses": np.int32,
     "reinforcement": np.float64, "reinforced_at": np.int64, "confirmed": np.bool_, "valid_from": np.int64,
     "valid_until": np.int64, "document": np.int32, "source": np.int32, "task": np.int32, "worktree": np.int32,
@@ -40,6 +42,10 @@ _DTYPES: Mapping[str, Any] = {
 _MISSING: Mapping[str, Any] = {
     "valid_from": ALWAYS, "valid_until": NEVER, "position": -1, "reward": np.nan, "reinforced_at": 0,
 }  # fmt: skip
+
+_decode = json.JSONDecoder().decode
+# What a row says of its text.
+TOLD = ("simhash", "days_told", "chars", "tokens", "length")
 
 # Spare room in a grown column, so that a stream of single writes copies it a few times and not each time.
 _GROWTH = 1.5
@@ -89,20 +95,27 @@ class _Buffer(Struct, eq=False):
 class Columns:
     """One version of a namespace's rows. A row's place, once given, stays its place in every later version."""
 
-    __slots__ = ("_buffers", "_plain", "_sorter", "_views", "names", "size")
+    __slots__ = ("_buffers", "_fingerprints", "_plain", "_sorter", "_views", "names", "size")
 
-    def __init__(self, buffers: dict[str, _Buffer], names: dict[str, InternedTexts], size: int) -> None:
+    def __init__(
+        self,
+        buffers: dict[str, _Buffer],
+        names: dict[str, InternedTexts],
+        size: int,
+        fingerprints: FingerprintIndex | None = None,
+    ) -> None:
         self._buffers = buffers
         self.names = names
         self.size = size
         self._sorter: IntArray | None = None
         self._plain: BoolArray | None = None
+        self._fingerprints = fingerprints or FingerprintIndex()
         # A recall asks for a column over a hundred times: the part of the buffer that is this version's is cut once.
         self._views: dict[str, Array] = {}
 
     @staticmethod
-    def empty() -> Columns:
-        buffers = {name: _Buffer(np.empty(0, dtype=dtype), 0) for name, dtype in _DTYPES.items()}
+    def empty(room: int = 0) -> Columns:
+        buffers = {name: _Buffer(np.empty(room, dtype=dtype), 0) for name, dtype in _DTYPES.items()}
         return Columns(buffers, {name: InternedTexts() for name in INTERNED}, 0)
 
     @staticmethod
@@ -145,9 +158,13 @@ class Columns:
     def next(self, rows: Sequence[ColumnRow], removed: Sequence[int]) -> tuple[Columns, int]:
         """The version after these changes, and how many of its rows are new; those are at its end."""
         buffers = dict(self._buffers)
-        places = self.locate([row[0] for row in rows])
+        nums = [row[0] for row in rows]
+        # Numbers are given out in order: most often all of these are new.
+        old = bool(nums) and self.size > 0 and min(nums) <= self["num"][-1]
+        places = self.locate(nums) if old else np.full(len(rows), -1)
         known = places >= 0
         parsed = self._parse(rows)
+        fingerprints: FingerprintIndex | None = self._fingerprints
         if known.any():
             at = places[known]
             for name, values in parsed.items():
@@ -156,36 +173,62 @@ class Columns:
                     data = self[name].copy()
                     data[at] = new
                     buffers[name] = _Buffer(data, self.size)
+                    fingerprints = None if name == "simhash" else fingerprints
         added = int((~known).sum())
         if added:
             for name, values in parsed.items():
-                buffers[name] = _appended(buffers[name], self.size, values[~known])
-        following = Columns(buffers, self.names, self.size + added)
+                buffers[name] = _appended(buffers[name], self.size, values if added == len(rows) else values[~known])
+        following = Columns(buffers, self.names, self.size + added, fingerprints)
         if removed and (gone := following.mask_of(removed)).any():
             buffers["alive"] = _Buffer(following["alive"] & ~gone, following.size)
-            following = Columns(buffers, self.names, following.size)
+            following = Columns(buffers, self.names, following.size, fingerprints)
         return following, added
+
+    def silenced(self, gone: BoolArray) -> Columns:
+        """The same rows; those that are gone say nothing of their text."""
+        buffers = dict(self._buffers)
+        for name in TOLD:
+            buffers[name] = _Buffer(np.where(gone, 0, self[name]).astype(self[name].dtype), self.size)
+        return Columns(buffers, self.names, self.size)
+
+    def near(self, fingerprint: int, distance: int) -> tuple[IntArray, Distances]:
+        """The rows whose fingerprints differ in at most so many bits, in their order, and the distance of each."""
+        known = self["simhash"]
+        self._fingerprints = self._fingerprints.kept_up(known)
+        return self._fingerprints.near(fingerprint, known, distance)
 
     def _parse(self, rows: Sequence[ColumnRow]) -> dict[str, Array]:
         if not rows:
             return {}
-        by_name: dict[str, Sequence[Any]] = dict(zip(COLUMN_FIELDS, zip(*rows, strict=True), strict=True))
-        parsed: dict[str, Array] = {"alive": np.ones(len(rows), dtype=np.bool_)}
+        *columns, texts = zip(*rows, strict=True)
+        by_name: dict[str, Sequence[Any]] = dict(zip(COLUMN_VALUES, columns, strict=True))
+        parsed: dict[str, Array] = {"alive": np.ones(len(rows), dtype=np.bool_), **self._parse_texts(texts)}
         for name, values in by_name.items():
-            if name in _OPTIONS:
-                codes = _CODES[_OPTIONS[name]]
-                values = [codes[value] for value in values]
-            elif name in INTERNED:
-                values = [self.names[name].intern(value) for value in values]
-            elif name == "id":
-                values = [value.encode() for value in values]
+            dtype = _DTYPES[name]
+            if name == "id":
+                together = "".join(values).encode()
+                whole = len(together) == len(rows) * np.dtype(dtype).itemsize
+                parsed[name] = np.frombuffer(together, dtype) if whole else np.array(values, dtype)
             elif name == "simhash":
-                values = [value % (1 << 64) for value in values]
+                parsed[name] = np.array(values, dtype=np.int64).view(dtype)
             elif name == "last_used":
-                values = [c if used is None else used for used, c in zip(values, by_name["created"], strict=True)]
-            elif name in _MISSING:
-                values = [_MISSING[name] if value is None else value for value in values]
-            parsed[name] = np.array(values, dtype=_DTYPES[name])
+                used = [c if last is None else last for last, c in zip(values, by_name["created"], strict=True)]
+                parsed[name] = np.array(used, dtype)
+            elif name in _MISSING and None in values:
+                missing = _MISSING[name]
+                parsed[name] = np.array([missing if value is None else value for value in values], dtype)
+            else:
+                parsed[name] = np.fromiter(values, dtype, len(rows))
+        return parsed
+
+    def _parse_texts(self, texts: Sequence[str]) -> dict[str, Array]:
+        """The numbers of each row's texts. Rows that are alike in all of them are looked up once."""
+        places = {record: place for place, record in enumerate(dict.fromkeys(texts))}
+        which = np.fromiter(map(places.__getitem__, texts), np.int64, len(texts))
+        parsed: dict[str, Array] = {}
+        for name, values in zip(COLUMN_TEXTS, zip(*map(_decode, places), strict=True), strict=True):
+            codes = self.names[name].intern if name in INTERNED else _CODES[_OPTIONS[name]].__getitem__
+            parsed[name] = np.array([codes(value) for value in values], dtype=_DTYPES[name])[which]
         return parsed
 
     @property

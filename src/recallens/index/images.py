@@ -18,8 +18,9 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-FORMAT = 6
+FORMAT = 7
 _ALIGNMENT = 64
+_ROOM_FOR_A_SUM = 24
 _HEADER_ROOM = 16  # the header's length and its checksum, as eight hexadecimal digits each
 
 
@@ -74,12 +75,12 @@ def write_image(path: Path, image: Image) -> None:
     stamp = structs.asdict(image.stamp)
     record = {"format": FORMAT, "stamp": stamp, "arrays": layout, "bytes": offset, "extra": image.extra}
     header = json.dumps(record, ensure_ascii=False).encode()
+    header += b" " * (_ROOM_FOR_A_SUM * (len(layout) + 1))  # so that it can be written again in its place
     start = _start(len(header))
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(f"{len(header):08x}{zlib.crc32(header):08x}".encode())
-            file.write(header)
+            file.write(_framed(header))
             for place, values in zip(layout, image.arrays.values(), strict=True):
                 file.seek(start + place["at"])
                 file.write(np.ascontiguousarray(values).data)
@@ -89,6 +90,10 @@ def write_image(path: Path, image: Image) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _framed(header: bytes) -> bytes:
+    return f"{len(header):08x}{zlib.crc32(header):08x}".encode() + header
 
 
 def _start(header_length: int) -> int:
@@ -114,6 +119,50 @@ def read_image(path: Path) -> Image | None:
         return None
 
 
+class OpenImage:
+    """An image whose bytes are overwritten where they lie, and its checksums with them. Whoever has it mapped sees it.
+
+    A reader that comes in between finds a checksum that does not fit, and makes the index anew.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """A ValueError where the file is not a whole image."""
+        image = read_image(path)
+        if image is None:
+            raise ValueError(f"{path} is no whole image")
+        self._octets = np.memmap(path, mode="r+", dtype=np.uint8)
+        self._length = int(bytes(self._octets[:8]), 16)
+        self._record = json.loads(bytes(self._octets[_HEADER_ROOM : _HEADER_ROOM + self._length]))
+        self._places = {place["name"]: place for place in self._record["arrays"]}
+        self.stamp, self.arrays = image.stamp, image.arrays
+        self.extra: dict[str, Any] = self._record["extra"]
+
+    def put(self, name: str, at: int, values: NDArray[Any]) -> None:
+        """Overwrite a stretch of an array, from its element or row `at` on."""
+        place = self._places[name]
+        whole = self.arrays[name]
+        width = whole.itemsize * int(np.prod(whole.shape[1:], dtype=np.int64))
+        new = np.ascontiguousarray(values, dtype=whole.dtype).reshape(-1).view(np.uint8)
+        first = at * width
+        # The sum is of words of eight bytes, so that of the words around the stretch tells by how much it changes.
+        low, high = first // 8 * 8, min(-(-(first + len(new)) // 8) * 8, whole.nbytes)
+        start = _start(self._length) + place["at"]
+        words = self._octets[start + low : start + high]
+        before = checksum(words)
+        words[first - low : first - low + len(new)] = new
+        place["sum"] = (int(place["sum"]) - before + checksum(words)) % 2**64
+
+    def close(self) -> bool:
+        """Write the header again and wait for the disk; False where it has outgrown its room."""
+        header = json.dumps(self._record, ensure_ascii=False).encode()
+        fits = len(header) <= self._length
+        if fits:
+            framed = _framed(header.ljust(self._length))
+            self._octets[: len(framed)] = np.frombuffer(framed, dtype=np.uint8)
+        self._octets.flush()
+        return fits
+
+
 def _mapped(path: Path, place: Mapping[str, Any], start: int) -> NDArray[Any]:
     shape, dtype = tuple(place["shape"]), np.dtype(place["dtype"])
     if 0 in shape:
@@ -122,8 +171,8 @@ def _mapped(path: Path, place: Mapping[str, Any], start: int) -> NDArray[Any]:
 
 
 @contextmanager
-def exclusively(folder: Path) -> Iterator[bool]:
-    """Whether this process is the one that may replace the files in the folder; it never waits."""
+def exclusively(folder: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Whether this process is the one that may replace the files in the folder; else it waits only if told to."""
     try:
         import fcntl
     except ImportError:  # no advisory locks here: renames are atomic all the same, the work may be done twice
@@ -131,7 +180,7 @@ def exclusively(folder: Path) -> Iterator[bool]:
         return
     with (folder / "lock").open("w") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except OSError:
             yield False
             return

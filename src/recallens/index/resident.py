@@ -6,9 +6,11 @@ the file beside the store is mapped first. Versions are immutable, so a recall k
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,13 @@ import numpy as np
 from msgspec import Struct, structs
 
 from recallens.config import make_private
+from recallens.deadline import without
 from recallens.index.columns import INTERNED, Columns
+from recallens.index.erasure import erase
 from recallens.index.images import DamagedIndex, Image, Stamp, checksum, exclusively, read_image, write_image
 from recallens.index.lexical import LexicalIndex
-from recallens.index.segments import Segment, from_entries, merge, with_segment
-from recallens.index.vectors import EXACT_ROWS, VECTOR_DTYPE, VectorIndex, block_sums
+from recallens.index.segments import Segment, from_entries, merge, silenced, with_segment
+from recallens.index.vectors import EXACT_ROWS, VECTOR_DTYPE, VectorIndex, block_sums, build_scan
 from recallens.model.verdict import BoolArray
 from recallens.store.protocols import Reader
 from recallens.store.records import NamespaceState
@@ -30,6 +34,12 @@ SMALLEST_IMAGE = 2_000
 # A tail longer than this, and than this share of the base, is folded into a new base.
 LONGEST_TAIL = 4_096
 TAIL_SHARE = 0.25
+# Rows that are read from the store at once: as objects of Python they take ten times the room that they end in.
+ROWS_AT_ONCE = 10_000
+
+# Beyond this a file is made anew rather than mended.
+MOST_ERASED_IN_PLACE = 1_000
+_ERASED_AT = "erased"
 
 _SEGMENT_ARRAYS = ("offsets", "forward", "terms", "starts", "rows", "counts")
 
@@ -79,7 +89,7 @@ class Resident:
     def at(self, reader: Reader, store: str, state: NamespaceState) -> Version | None:
         """The version of the reader's snapshot; None if another thread is past it: begin again."""
         wanted = Stamp(store, state.key, self._encoder or "", state.epoch, state.number)
-        with self._lock:
+        with self._lock, without():
             version = self._version
             if version is not None and version.stamp.number > wanted.number and version.stamp.epoch >= wanted.epoch:
                 return None
@@ -93,15 +103,22 @@ class Resident:
     def _advance(self, reader: Reader, version: Version, wanted: Stamp) -> Version:
         since = version.stamp.number
         changes = reader.terms.changes(since)
-        last = int(version.columns["num"].max()) if version.columns.size else 0
-        columns, added = version.columns.next(changes.rows, changes.removed)
+        columns, first = version.columns, version.columns.size
+        if not first:
+            columns = Columns.empty(room=len(changes.changed))
+        with _uncollected(len(changes.changed) > ROWS_AT_ONCE):
+            for part in _parts(changes.changed):
+                columns = _with_rows(columns, reader, part)
+        columns, _ = columns.next((), changes.removed)
         segments = version.lexical.segments
-        if added:
-            first = version.columns.size
-            entries = list(reader.terms.entries(since, last))
-            segments = with_segment(segments, from_entries(first, columns["num"][first:], entries))
+        if columns.size > first:
+            fresh, words = columns["num"][first:], int(columns["length"][first:].sum())
+            entries = (reader.terms.entries(part) for part in _parts(fresh.tolist()))
+            segments = with_segment(segments, from_entries(first, fresh, entries, words))
         vectors = version.vectors
-        if vectors is not None and self._encoder is not None:
+        if vectors is not None and self._encoder is not None and not first and columns.size > LONGEST_TAIL:
+            vectors = _all_vectors(reader, self._encoder, columns, vectors)
+        elif vectors is not None and self._encoder is not None:
             # The index holds one vector a memory: its first part.
             changed = [(num, vector) for num, part, vector in reader.vectors.changes(self._encoder, since) if not part]
             if changed or len(vectors.where) < columns.size:
@@ -128,8 +145,8 @@ class Resident:
         try:
             make_private(self._folder)
             with exclusively(self._folder) as alone:
-                if not alone:
-                    return False
+                if not alone or version.stamp.number < self._erased_at():
+                    return False  # something has been erased since: what is known here still holds it
                 version = compacted(version)
                 self._write(version)
         except OSError:
@@ -138,6 +155,35 @@ class Resident:
             if self._version is not None and self._version.stamp == version.stamp:
                 self._version = version
         return True
+
+    def erase(self, nums: Sequence[int], number: int, *, again: bool = False) -> bool:
+        """Take memories, deleted at this number, out of every file; False where that was left undone.
+
+        A file that cannot be mended goes as a whole, and `again` also one that was half mended. Nobody publishes what
+        they knew before.
+        """
+        if self._folder is None or not self._folder.is_dir():
+            return True
+        try:
+            with exclusively(self._folder, wait=True):
+                (self._folder / _ERASED_AT).write_text(str(max(number, self._erased_at())))
+                for path in self._folder.glob("*.tmp"):
+                    path.unlink(missing_ok=True)
+                for path in self._folder.glob("*.image"):
+                    halved = again and not _is_sound(path)
+                    if halved or len(nums) > MOST_ERASED_IN_PLACE or not erase(path, nums):
+                        for left in (path, path.with_suffix(".scan")):
+                            left.unlink(missing_ok=True)
+        except OSError:
+            return False
+        return True
+
+    def _erased_at(self) -> int:
+        assert self._folder is not None
+        try:
+            return int((self._folder / _ERASED_AT).read_text())
+        except (OSError, ValueError):
+            return 0
 
     def discard(self) -> None:
         """Forget the version and its files: after a deletion no byte of it may stay in them."""
@@ -208,7 +254,7 @@ class Resident:
             arrays |= {"vectors": vectors.base, "vector_rows": vectors.base_rows}
             arrays |= {"vector_sums": block_sums(vectors.base)}
         extra: dict[str, Any] = {
-            "names": {name: columns.names[name].texts for name in INTERNED},
+            "names": {name: _names_in_use(columns, name) for name in INTERNED},
             "rows": columns.size,
             "vectors": len(vectors) if vectors is not None else 0,
         }
@@ -238,12 +284,64 @@ def _name(stamp: Stamp) -> str:
     return f"{_stem(stamp)}-{stamp.number:012d}"
 
 
+def _names_in_use(columns: Columns, name: str) -> list[str]:
+    codes = columns[name][columns["alive"]]
+    used = np.bincount(codes[codes >= 0], minlength=len(columns.names[name].texts)) > 0
+    return [text if known else "" for text, known in zip(columns.names[name].texts, used.tolist(), strict=True)]
+
+
+@contextmanager
+def _uncollected(many: bool) -> Iterator[None]:
+    """Rows come and go by the hundred thousand, none in a cycle: looking for cycles would take a quarter more time."""
+    stopped = many and gc.isenabled()
+    if stopped:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if stopped:
+            gc.enable()
+
+
+def _parts(nums: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(nums), ROWS_AT_ONCE):
+        yield nums[start : start + ROWS_AT_ONCE]
+
+
+def _all_vectors(reader: Reader, encoder: str, columns: Columns, none: VectorIndex) -> VectorIndex:
+    """Every vector of a namespace, straight into the place where it stays."""
+    base = np.empty((columns.size, none.base.shape[1]), dtype=VECTOR_DTYPE)
+    rows = np.empty(columns.size, dtype=np.int32)
+    held = 0
+    for part in _parts(columns["num"].tolist()):
+        vectors = reader.vectors.of(encoder, part)
+        blobs = np.frombuffer(b"".join([blob for _, blob in vectors]), dtype=VECTOR_DTYPE)
+        place = slice(held, held + len(vectors))
+        base[place] = blobs.reshape(len(vectors), base.shape[1])
+        rows[place] = columns["num"].searchsorted([num for num, _ in vectors])
+        held = place.stop
+    base, rows = base[:held], rows[:held]
+    return VectorIndex.of(base, rows, columns.size, build_scan(base) if held > EXACT_ROWS else None)
+
+
+def _with_rows(columns: Columns, reader: Reader, nums: Sequence[int]) -> Columns:
+    """The columns with these memories; what a row holds that it may not is read as neutral, and it is in quarantine."""
+    try:
+        return columns.next(reader.terms.columns(nums), ())[0]
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return columns.next(reader.terms.columns(nums, repaired=True), ())[0]
+
+
 def compacted(version: Version) -> Version:
-    """One segment, one block of vectors with its scan."""
+    """One segment, one block of vectors with its scan, and nothing of what is no longer there."""
     columns, segments = version.columns, version.lexical.segments
-    merged = (merge(segments),) if segments else ()
-    vectors = version.vectors
-    if vectors is not None and len(vectors.tail_rows):
+    vectors, gone = version.vectors, ~columns["alive"]
+    if gone.any():
+        columns = columns.silenced(gone)
+        if vectors is not None and (vectors.where[: columns.size][gone] >= 0).any():
+            vectors = vectors.dropped(gone)
+    merged = (silenced(merge(segments), gone),) if segments else ()
+    if vectors is not None and (len(vectors.tail_rows) or vectors.outdated):
         vectors = vectors.compacted(columns.size)
     return Version(version.stamp, columns, LexicalIndex(merged, columns), vectors, columns.size)
 

@@ -98,6 +98,17 @@ class VectorIndex(Struct, frozen=True, eq=False):
             tail_single=np.concatenate([self.tail_single, to_single(vectors)]),
         )
 
+    def dropped(self, gone: BoolArray) -> VectorIndex:
+        """Without the vectors of rows that are gone."""
+        where = self.where.copy()
+        where[: len(gone)][gone] = -1
+        return structs.replace(self, where=where)
+
+    @property
+    def outdated(self) -> bool:
+        """Whether it holds vectors that are no row's."""
+        return int((self.where >= 0).sum()) < len(self)
+
     def compacted(self, size: int) -> VectorIndex:
         """Everything that is still some row's vector, in the order of rows, with a scan where that pays."""
         rows = places(self.where[:size] >= 0).astype(np.int32)

@@ -11,10 +11,12 @@ from msgspec import Struct, to_builtins
 from numpy.typing import NDArray
 
 from recallens.index.columns import Columns, code_of
+from recallens.index.fingerprints import hamming
 from recallens.ingest.curation import strengthen
-from recallens.ingest.dedupe import hamming, is_near_duplicate, max_distance
+from recallens.ingest.dedupe import is_near_duplicate, max_distance
 from recallens.model.memory import EventKind, Memory, Session, Status
 from recallens.model.salience import RECALL_REINFORCEMENT
+from recallens.model.trust import PERSON, Actor
 from recallens.store.protocols import Reader, Writer
 from recallens.store.records import NamespaceState, OriginKey, Prepared
 from recallens.text.tokenizer import tokenize
@@ -37,9 +39,11 @@ class Remembered(Struct, frozen=True):
     handle: str
     redacted: tuple[str, ...] = ()
     embedded: bool = False
+    suspected: tuple[str, ...] = ()  # why it waits for a person to review it
+    proposes: str | None = None  # the more trusted memory that it replaces once the person at the machine accepts that
 
     def to_json(self) -> dict[str, Any]:
-        return dict(to_builtins(self))
+        return {name: value for name, value in to_builtins(self).items() if value is not None}
 
 
 class Repeat(Struct, frozen=True):
@@ -111,19 +115,18 @@ def _near_in_store(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -
         return {}
     eligible = columns["alive"] & (columns["document"] < 0)
     eligible &= (columns["status"] == code_of(Status.ACTIVE)) | (columns["status"] == code_of(Status.PENDING_REVIEW))
-    places = np.flatnonzero(eligible)
-    hashes, projects = columns["simhash"][places], columns["project"][places]
+    nums, projects = columns["num"], columns["project"]
     candidates: dict[int, list[int]] = {}
     for at, row in enumerate(rows):
         if not _is_own_text(row):
             continue
         project = row.memory.project
         code = columns.names["project"].find(project) if project is not None else -1
-        distances = hamming(row.simhash, hashes)
-        near = np.flatnonzero((distances <= max_distance(len(row.body))) & (projects == code))
-        if len(near):
-            nearest = near[np.argsort(distances[near], kind="stable")[:NEAREST]]
-            candidates[at] = columns["num"][places[nearest]].tolist()
+        near, distances = columns.near(row.simhash, max_distance(len(row.body)))
+        allowed = eligible[near] & (projects[near] == code)
+        if allowed.any():
+            nearest = near[allowed][np.argsort(distances[allowed], kind="stable")[:NEAREST]]
+            candidates[at] = nums[nearest].tolist()
     texts = reader.memories.get(sorted({num for nums in candidates.values() for num in nums})) if candidates else {}
     return {
         at: num
@@ -150,21 +153,24 @@ def _repeats(row: Prepared, text: str) -> bool:
 
 
 def write_batch(
-    tx: Writer, state: NamespaceState, rows: Sequence[Prepared], known: Sequence[Repeat | None], *, now: int
-) -> list[tuple[int, Outcome]]:
-    """Insert what is new and fold in what is not; gives each row's memory number."""
+    tx: Writer, state: NamespaceState, rows: Sequence[Prepared], known: Sequence[Repeat | None], *, now: int,
+    by: Actor = PERSON,
+) -> list[tuple[int, Outcome]]:  # fmt: skip
+    """Insert what is new and fold in what is not; gives each row's memory number. What is more trusted than who says it
+    again stays as it is."""
     for session, project in {(row.session, row.memory.project) for row in rows if row.session is not None}:
         if tx.sessions.get(session) is None:
-            tx.sessions.put(Session(session, state.name, started=now, project=project))
+            tx.sessions.put(Session(session, state.name, started=now, project=project, zone=by.zone))
     fresh = [at for at, repeat in enumerate(known) if repeat is None]
     numbers = dict(zip(fresh, tx.memories.insert([rows[at] for at in fresh]), strict=True))
+    present = tx.memories.get([repeat.num for repeat in known if repeat is not None and repeat.num is not None])
     written: list[tuple[int, Outcome]] = []
     for at, repeat in enumerate(known):
         if repeat is None:
             written.append((numbers[at], Outcome.CREATED))
             continue
         num = repeat.num if repeat.num is not None else numbers[at if repeat.earlier is None else repeat.earlier]
-        if not repeat.returned:
+        if not repeat.returned and (num not in present or by.may_change(present[num])):
             tx.memories.merge(num, rows[at])
             strengthen(tx, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=rows[at].session)
         written.append((num, repeat.outcome))

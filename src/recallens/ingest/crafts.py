@@ -23,7 +23,8 @@ from recallens.model.craft import (
     listed_in,
     name_of,
 )
-from recallens.model.memory import Kind, Memory, Sector
+from recallens.model.memory import Kind, Memory, Sector, Zone
+from recallens.model.trust import rank
 from recallens.store.protocols import Reader
 from recallens.text.normalize import normalize
 from recallens.text.sentences import cut_at_word, first_sentence
@@ -115,11 +116,15 @@ def _count(held: Mapping[str, Any], name: str) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 1
 
 
-def named(reader: Reader, craft: Craft, project: str | None) -> int | None:
-    """The memory in use that has this kind and name in the project."""
+def named(reader: Reader, craft: Craft, project: str | None, zone: Zone = Zone.TRUSTED) -> int | None:
+    """The memory in use that has this kind and name in the project, of the zone if there is one, else of a higher one.
+    What is less trusted is left aside: nobody's words become another's by having their name.
+    """
     wanted = normalize(_title(craft))
     titles = reader.memories.crafts(kind_of(craft), project)
-    return next((num for num, title in titles if normalize(title) == wanted), None)
+    memories = reader.memories.get([num for num, title in titles if normalize(title) == wanted])
+    above = [(rank(memory.zone), -num) for num, memory in memories.items() if rank(memory.zone) >= rank(zone)]
+    return -min(above)[1] if above else None
 
 
 def merged(old: Craft, new: Craft) -> Craft:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
-from recallens.errors import EditConflict, InvalidInput
+from recallens.errors import AwaitsReview, EditConflict, InvalidInput
 from recallens.model.memory import (
     PROPOSED,
     RULE,
@@ -21,11 +21,16 @@ from recallens.model.memory import (
     Zone,
 )
 from recallens.model.salience import CONFIRM_REINFORCEMENT, DAY_MS, DEEMPHASIS, reinforced
-from recallens.model.state import withheld
+from recallens.model.state import BLOCKING, withheld
+from recallens.model.trust import PERSON, Actor, InputKind, ProposedChange
 from recallens.store.protocols import Reader, Writer
+from recallens.text.content import quotes
 
 # What a forgotten memory was, where restoring it must not stand for a decision that nobody made.
 FORGOTTEN_AS = "forgottenAs"
+# The memory that it quotes, with which it was forgotten; and the agent that forgot it, who may bring it back.
+FORGOTTEN_WITH = "forgottenWith"
+FORGOTTEN_BY = "forgottenBy"
 # Characters of a text in an error that shows it.
 SHOWN = 80
 # Later than any moment: another's change may be dated a little after ours and still have come first.
@@ -33,7 +38,8 @@ EVER = 2**62
 _UNDECIDED = (Status.PENDING_REVIEW, Status.QUARANTINED, Status.REJECTED)
 
 
-def supersede(tx: Writer, old: int, new: int, at: int, session: str | None = None) -> None:
+def supersede(tx: Writer, old: int, new: int, at: int, session: str | None = None, *, by: Actor = PERSON) -> bool:
+    """Whether it was done. Who is less trusted than one of the two only proposes it."""
     if old == new:
         raise InvalidInput("a memory cannot supersede itself")
     memories = tx.memories.get([old, new])
@@ -43,9 +49,13 @@ def supersede(tx: Writer, old: int, new: int, at: int, session: str | None = Non
     if tx.relations.successors([new], EVER) and _leads_to(tx, start=old, target=new):
         raise InvalidInput(f"{memories[old].id} already supersedes {memories[new].id}: that would be a circle")
     _refuse_replaced(tx, memories[old], old, by=memories[new].id)
+    if not all(map(by.may_change, memories.values())):
+        propose(tx, old=old, new=new, at=at, origin=Origin.USER)
+        return False
     tx.relations.supersede(old, new, at)
     if session is not None:
         tx.sessions.link(session, [old], Usage.UPDATED, at)
+    return True
 
 
 def _refuse_replaced(tx: Writer, memory: Memory, num: int, *, by: str) -> None:
@@ -54,19 +64,17 @@ def _refuse_replaced(tx: Writer, memory: Memory, num: int, *, by: str) -> None:
     if successor is None or successor.id == by:
         return
     (newer,) = tx.memories.get(list(tx.memories.find([successor.id]).values())).values()
-    text = withheld(newer) or f"{successor.content!r}"
+    texts = [withheld(each) or repr(each.content[:SHOWN]) for each in (memory, newer)]
     raise EditConflict(
-        f"{memory.handle} {memory.content[:SHOWN]!r} was already replaced by {newer.handle} ({text})",
+        f"{memory.handle} ({texts[0]}) was already replaced by {newer.handle} ({texts[1]})",
         hint=f"Nothing was changed. Read {newer.handle} and change that one.",
     )
 
 
-def propose(tx: Writer, old: int, new: int, at: int, confidence: float = 1.0) -> None:
+def propose(tx: Writer, old: int, new: int, at: int, confidence: float = 1.0, origin: Origin = Origin.RULE) -> None:
     """Say that one memory may supersede another; it does once somebody accepts that."""
     memories = tx.memories.get([old, new])
-    relation = Relation(
-        memories[new].id, memories[old].id, RelationType.MAY_SUPERSEDE, confidence, Origin.RULE, created=at
-    )
+    relation = Relation(memories[new].id, memories[old].id, RelationType.MAY_SUPERSEDE, confidence, origin, created=at)
     tx.relations.put(new, old, relation)
 
 
@@ -87,6 +95,13 @@ def decide(tx: Writer, memory: Memory, num: int, *, accept: bool, at: int) -> bo
     return bool(open_ones)
 
 
+def wait(tx: Writer, proposed: ProposedChange, named: str) -> AwaitsReview:
+    """Keep a change for the person to decide on. Who is told of it raises what this gives, once it is written down."""
+    number = tx.proposals.put(proposed)
+    handle = structs.replace(proposed, number=number).handle
+    return AwaitsReview(f"{named} is more trusted than who asks: this is a proposal", proposal=handle, memory=named)
+
+
 def _leads_to(tx: Writer, *, start: int, target: int) -> bool:
     """Whether `start` supersedes `target`, over any number of steps."""
     seen, front = {start}, [start]
@@ -105,13 +120,32 @@ def relate(tx: Writer, source: int, target: int, relation: Relation) -> None:
     tx.relations.put(source, target, relation)
 
 
-def forget(tx: Writer, memory: Memory, num: int, *, at: int) -> None:
-    """Soft: it stays in the store, hidden from every recall at every time, until restored."""
+def forget(tx: Writer, memory: Memory, num: int, *, at: int, by: Actor = PERSON) -> None:
+    """Soft: it stays in the store, hidden from every recall at every time, until restored. So is what quotes it."""
+    _hide(tx, memory, num, at, {} if by.decides else {FORGOTTEN_BY: by.called})
+    hide_quotes(tx, memory, at=at, by=by)
+
+
+def _hide(tx: Writer, memory: Memory, num: int, at: int, marks: Mapping[str, str]) -> None:
     if memory.status is Status.FORGOTTEN:
         return
-    if memory.status in _UNDECIDED:
-        tx.memories.put_attributes(num, {**memory.attributes, FORGOTTEN_AS: memory.status}, at)
+    kept = {FORGOTTEN_AS: memory.status, **marks} if memory.status in _UNDECIDED else marks
+    if kept:
+        tx.memories.put_attributes(num, {**memory.attributes, **kept}, at)
     tx.memories.update(num, {"status": Status.FORGOTTEN, "updated": at})
+
+
+def hide_quotes(tx: Writer, memory: Memory, *, at: int, by: Actor = PERSON) -> None:
+    """What quotes a memory that may not be read any longer may not be read either, until that one is restored. What the
+    person has approved since is not taken away by an agent's forgetting."""
+    for num, quoting in filter(lambda each: by.may_change(each[1]), _quotes_of(tx, memory)):
+        _hide(tx, quoting, num, at, {FORGOTTEN_WITH: memory.id})
+
+
+def _quotes_of(tx: Writer, memory: Memory) -> list[tuple[int, Memory]]:
+    """Texts that were made of a memory, hold some of its words, and have not taken its place."""
+    made = tx.memories.get(tx.lineage.derived_from(InputKind.MEMORY, [memory.id], quoting=True))
+    return [(num, each) for num, each in made.items() if quotes(each.content, memory.content)]
 
 
 def restore(tx: Writer, memory: Memory, num: int, *, at: int) -> Status:
@@ -120,18 +154,30 @@ def restore(tx: Writer, memory: Memory, num: int, *, at: int) -> Status:
         raise InvalidInput(
             f"{memory.id} is {memory.status}, not forgotten or archived", hint="There is nothing to restore."
         )
+    with_another = memory.attributes.get(FORGOTTEN_WITH)
+    source = tx.memories.get(list(tx.memories.find([with_another]).values())) if with_another is not None else {}
+    if any(other.status in BLOCKING for other in source.values()):
+        (other,) = source.values()
+        raise InvalidInput(
+            f"{memory.handle} quotes {other.handle}, which is {other.status}", hint="Restore that first."
+        )
     was = memory.attributes.get(FORGOTTEN_AS)
-    if was is not None:
-        kept = {name: value for name, value in memory.attributes.items() if name != FORGOTTEN_AS}
+    marks = {FORGOTTEN_AS, FORGOTTEN_WITH, FORGOTTEN_BY}
+    if memory.attributes.keys() & marks:
+        kept = {name: value for name, value in memory.attributes.items() if name not in marks}
         tx.memories.put_attributes(num, kept, at)
     status = Status.SUPERSEDED if tx.relations.successors([num], at) else Status(was or Status.ACTIVE)
     tx.memories.update(num, {"status": status, "updated": at})
+    for quoting, one in _quotes_of(tx, memory):
+        if one.status is Status.FORGOTTEN and one.attributes.get(FORGOTTEN_WITH) == memory.id:
+            restore(tx, one, quoting, at=at)
     return status
 
 
 def strengthen(
-    tx: Writer, num: int, kind: EventKind, *, by: float, now: int, session: str | None = None, task: str | None = None
-) -> None:
+    tx: Writer, num: int, kind: EventKind, *, by: float, now: int, session: str | None = None,
+    task: str | None = None, owner: str | None = None,
+) -> None:  # fmt: skip
     """A memory that was used or confirmed: its decay starts anew, and its salience takes a step towards 1."""
     memory = tx.memories.get([num])[num]
     step = reinforced(
@@ -141,7 +187,7 @@ def strengthen(
     tx.memories.reinforce([(num, step)], now)
     confirmed = memory.confirmed or kind is EventKind.CONFIRMED
     tx.memories.update(num, {"uses": memory.uses + 1, "last_used": now, "confirmed": int(confirmed)})
-    tx.trail.record([Event(memory.namespace, kind, now, session=session, task=task, amount=by)], [num])
+    tx.trail.record([Event(memory.namespace, kind, now, session=session, task=task, amount=by, owner=owner)], [num])
     if session is not None:
         tx.sessions.link(session, [num], Usage.REINFORCED, now)
 
@@ -169,8 +215,35 @@ def restate(tx: Writer, amounts: Mapping[int, tuple[float, int] | None]) -> None
         tx.memories.reinforce([(num, step)], at)
 
 
-def confirm(tx: Writer, num: int, *, at: int, session: str | None) -> None:
-    strengthen(tx, num, EventKind.CONFIRMED, by=CONFIRM_REINFORCEMENT, now=at, session=session)
+def foldable(reader: Reader, before: int) -> tuple[dict[int, float], list[int]]:
+    """Of recalls before a time that reinforced a memory: the last of each memory with the amount of them all, and the
+    others, which may then go. A memory that was reinforced in other ways as well keeps all of them.
+    """
+    events: dict[int, list[tuple[int, str, int, float]]] = {}
+    for num, id, kind, at, amount in reader.trail.reinforcing(before):
+        events.setdefault(num, []).append((id, kind, at, amount))
+    several = {
+        num: own
+        for num, own in events.items()
+        if len(own) > 1 and all(kind == EventKind.RECALLED for _, kind, *_ in own)
+    }
+    folded: dict[int, float] = {}
+    for num, memory in reader.memories.get(list(several)).items():
+        kept, since = 0.0, 0
+        for _, _, at, amount in several[num]:
+            kept = reinforced(
+                reinforcement=kept, reinforced_at=since, sector=memory.sector, importance=memory.importance, by=amount,
+                at=at,
+            )  # fmt: skip
+            since = at
+        folded[several[num][-1][0]] = kept
+    return folded, [id for own in several.values() for id, *_ in own[:-1]]
+
+
+def confirm(tx: Writer, num: int, *, at: int, session: str | None, by: Actor = PERSON) -> None:
+    """Of each owner one confirmation counts, however often it is said."""
+    if by.called not in tx.lineage.confirmers(num):
+        strengthen(tx, num, EventKind.CONFIRMED, by=CONFIRM_REINFORCEMENT, now=at, session=session, owner=by.called)
 
 
 def deemphasise(tx: Writer, memory: Memory, num: int, *, at: int) -> float:
@@ -180,11 +253,11 @@ def deemphasise(tx: Writer, memory: Memory, num: int, *, at: int) -> float:
 
 
 def approve(tx: Writer, memory: Memory, num: int, *, at: int) -> None:
-    _must_await_review(memory)
-    proposed = memory.review == PROPOSED
-    zone = Zone.TRUSTED if proposed or memory.zone is Zone.QUARANTINE else memory.zone
-    review = None if proposed else memory.review
-    tx.memories.update(num, {"status": Status.ACTIVE, "zone": zone, "review": review, "updated": at})
+    """What an agent wrote waits for nobody, and may be approved all the same: it is trusted from then on."""
+    if memory.status is not Status.ACTIVE or memory.zone is not Zone.WORKING:
+        _must_await_review(memory)
+    review = None if memory.review == PROPOSED else memory.review
+    tx.memories.update(num, {"status": Status.ACTIVE, "zone": Zone.TRUSTED, "review": review, "updated": at})
 
 
 def reject(tx: Writer, memory: Memory, num: int, *, at: int) -> None:
@@ -193,6 +266,7 @@ def reject(tx: Writer, memory: Memory, num: int, *, at: int) -> None:
     if not made_by_rule:
         _must_await_review(memory)
     tx.memories.update(num, {"status": Status.REJECTED, "updated": at})
+    hide_quotes(tx, memory, at=at)
     ties = [tie for tie in tx.relations.of(num) if tie.type is RelationType.SUPERSEDES and tie.source == memory.id]
     for tie in ties if made_by_rule else ():
         old = tx.memories.find([tie.target])[tie.target]

@@ -44,24 +44,22 @@ def content_hash(text: str) -> str:
 
 def simhash(tokens: Sequence[str]) -> int:
     """Charikar's fingerprint: each bit is the sign of the tokens' weighted vote; equal tokens, equal bits."""
-    if not tokens:
-        return 0
+    return int.from_bytes(np.packbits(votes(tokens) > 0.0, bitorder="little").tobytes(), "little") if tokens else 0
+
+
+def votes(tokens: Sequence[str]) -> NDArray[np.float32]:
+    """For each bit of the fingerprint, the tokens that have it less those that have not."""
     counts = Counter(tokens)
     hashes = np.fromiter(map(_token_hash, counts), dtype="<u8", count=len(counts))
     bits = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").astype(np.float32)
     weights = np.fromiter(counts.values(), dtype=np.float32, count=len(counts))
-    votes = weights @ (2.0 * bits - 1.0)
-    return int.from_bytes(np.packbits(votes > 0.0, bitorder="little").tobytes(), "little")
+    for_and_against: NDArray[np.float32] = weights @ (2.0 * bits - 1.0)
+    return for_and_against
 
 
 def max_distance(token_count: int) -> int:
     """The most bits in which the fingerprints of two texts of this length may differ."""
     return next((distance for longest, distance in DISTANCE_BY_LENGTH if token_count <= longest), LONGEST_DISTANCE)
-
-
-def hamming(a: int, others: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """The distance from one fingerprint to each of many."""
-    return np.bitwise_count(np.bitwise_xor(others, np.uint64(a)))
 
 
 def jaccard(a: Collection[str], b: Collection[str]) -> float:

@@ -9,7 +9,9 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct, field
 
 from recallens.model.citation import Citation
-from recallens.model.memory import Kind, Memory, Sector, Session
+from recallens.model.memory import Kind, Memory, Sector, Session, Zone
+from recallens.model.state import BLOCKING
+from recallens.model.trust import Input, InputKind
 from recallens.text.languages import main_language
 from recallens.text.sentences import ELLIPSIS, cut_at_word
 
@@ -58,6 +60,7 @@ class Draft(Struct, frozen=True):
     valid_until: int | None = None
     supersedes: str | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    inputs: tuple[Input, ...] = ()  # what a derived text was made of: it is restricted as they are
 
 
 def recap_id(session: str) -> str:
@@ -67,13 +70,15 @@ def recap_id(session: str) -> str:
 def recap(session: Session, memories: Sequence[Memory]) -> Draft | None:
     """A session in a few lines: its summary or, where it has none, what was asked first and said last.
 
-    None where nothing is known of it. `memories` are those that it created, in order.
+    None where nothing is known of it. `memories` are those that it created, in order. A summary is taken to be of all
+    of them.
     """
-    memories = [memory for memory in memories if memory.source_id != recap_id(session.id)]
-    text = session.summary or _first_and_last(memories)
+    own = [memory for memory in memories if memory.source_id != recap_id(session.id) and not _blocked(memory)]
+    text, told = (session.summary, own) if session.summary else _first_and_last(own)
     if not text and not session.title:
         return None
     title = session.title or UNTITLED
+    inputs = (Input(InputKind.SESSION, session.id, session.zone), *map(Input.of, told))
     return Draft(
         f"{title}\n{text}" if text else title,
         title=title,
@@ -84,21 +89,28 @@ def recap(session: Session, memories: Sequence[Memory]) -> Draft | None:
         source_id=recap_id(session.id),
         session=session.id,
         created=session.started if session.ended is None else session.ended,
+        inputs=inputs,
     )
 
 
-def _first_and_last(memories: Sequence[Memory]) -> str:
+def _blocked(memory: Memory) -> bool:
+    """What nobody may read is in no recap; what is meant for some contexts only makes the recap meant for them."""
+    return memory.status in BLOCKING or memory.zone is Zone.QUARANTINE
+
+
+def _first_and_last(memories: Sequence[Memory]) -> tuple[str, list[Memory]]:
+    """What a session says of itself, and the memories that this was taken from."""
     if not memories:
-        return ""
+        return "", []
     first = next((memory for memory in memories if (memory.author or "").lower() in _ASKERS), memories[0])
     last = next((memory for memory in reversed(memories) if (memory.author or "").lower() in _ANSWERERS), memories[-1])
     asked, answered = main_language(f"{first.content} {last.content}").recap_labels
     opening = asked + cut_at_word(" ".join(first.content.split()), SHOWN_CHARACTERS)
     if last.id == first.id:
-        return opening
+        return opening, [first]
     tail = " ".join(last.content.split())
     shown = tail if len(tail) <= SHOWN_CHARACTERS else ELLIPSIS + tail[-SHOWN_CHARACTERS:].partition(" ")[2]
-    return f"{opening}\n{answered}{shown}"
+    return f"{opening}\n{answered}{shown}", [first, last]
 
 
 class DocumentSection(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace as dataclass_replace
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from recallens.errors import InvalidInput
 from recallens.ingest.citations import parse_citations
 from recallens.ingest.dedupe import content_hash, simhash
 from recallens.ingest.draft import Draft
+from recallens.ingest.signature import require_fields
 from recallens.ingest.validate import (
     Option,
     epoch_ms,
@@ -25,6 +27,7 @@ from recallens.ingest.validate import (
 from recallens.model.citation import Citation, FileCitation
 from recallens.model.craft import affected_files, check_fields
 from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Tier, Zone
+from recallens.model.trust import derived, lowest
 from recallens.store.records import Prepared
 from recallens.text.annotation import annotate
 from recallens.text.normalize import clean, normalize
@@ -33,15 +36,18 @@ from recallens.text.token_count import estimate_tokens
 from recallens.text.tokenizer import tokenize
 
 DEFAULT_SOURCE = "user"
+SUSPECTED = "suspected"  # the attribute that tells a reviewer what speaks against a text
 _LABELS = (
     "title", "summary", "project", "source", "source_id", "document", "session", "task", "worktree", "author",
     "supersedes",
 )  # fmt: skip
+_COMPOSED = ("tags", "scopes", "citations", "attributes", "inputs")
 COMMIT_LABEL = 7  # the length at which people abbreviate a hash: longer ones are found by it too
 
 
 def check(draft: Draft) -> None:
     """Refuse what `prepare` would refuse, without the work."""
+    require_fields(draft, _COMPOSED)
     text_content(draft.content)
     tags(draft.tags)
     _chosen(Sector, draft.sector)
@@ -82,6 +88,7 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
     # Rules that only a write needs: a process that searches never compiles them.
     from recallens.ingest.classification import classify_kind, classify_sector
     from recallens.ingest.redact import redact, redact_values
+    from recallens.ingest.suspicion import suspicions
 
     check(draft)
     content, redacted = redact(text_content(draft.content))
@@ -91,6 +98,13 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
     kind = _chosen(Kind, draft.kind)
     sector = _chosen(Sector, draft.sector) or classify_sector(content, kind)
     created = now if draft.created is None else draft.created
+    restrictions = derived(draft.inputs)
+    zone = lowest((_chosen(Zone, draft.zone) or Zone.TRUSTED, restrictions.zone))
+    suspected = () if zone is Zone.TRUSTED else suspicions("\n".join(filter(None, (title, summary, content))))
+    status = _chosen(Status, draft.status) or Status.ACTIVE
+    attributes = dict(redact_values(draft.attributes))
+    if suspected:
+        attributes[SUSPECTED] = list(suspected)
     memory = Memory(
         id=id,
         namespace=namespace,
@@ -100,14 +114,15 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
         project=label("project", draft.project),
         sector=sector,
         kind=kind or classify_kind(content, sector),
+        kind_stated=kind is not None,
         tier=_chosen(Tier, draft.tier) or Tier.PROJECT,
-        status=_chosen(Status, draft.status) or Status.ACTIVE,
-        zone=_chosen(Zone, draft.zone) or Zone.TRUSTED,
-        review=draft.review,
+        status=Status.PENDING_REVIEW if suspected and zone is Zone.WORKING and status is Status.ACTIVE else status,
+        zone=zone,
+        review=draft.review or restrictions.review,
         title=title,
         summary=summary,
         tags=annotations.tags,
-        scopes=tuple(without_secrets(clean(scope)) for scope in draft.scopes),
+        scopes=tuple(dict.fromkeys(without_secrets(clean(scope)) for scope in (*draft.scopes, *restrictions.scopes))),
         annotations=annotations,
         citations=tuple(dict.fromkeys([*draft.citations, *parse_citations(content)])),
         importance=_share("importance", draft.importance, 0.5),
@@ -124,9 +139,10 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
         valid_from=draft.valid_from,
         valid_until=draft.valid_until,
         content_hash=content_hash(content),
-        attributes=redact_values(draft.attributes),
+        attributes=attributes,
     )
-    return indexed(memory, label("session", draft.session), (*redacted, *more, *still_more))
+    row = indexed(memory, label("session", draft.session), (*redacted, *more, *still_more))
+    return dataclass_replace(row, inputs=draft.inputs, suspected=suspected) if draft.inputs or suspected else row
 
 
 def indexed(memory: Memory, session: str | None, redacted: tuple[str, ...] = ()) -> Prepared:

@@ -19,9 +19,10 @@ from msgspec import Struct
 from recallens.ingest.dedupe import same_numbers, same_polarity
 from recallens.model.citation import Citation
 from recallens.model.craft import TITLE_CHARACTERS, Craft, Gotcha, Pattern, Skill
-from recallens.model.memory import Artifact, Kind, Memory, Zone
+from recallens.model.memory import Artifact, Kind, Memory
 from recallens.model.salience import expected_reward
 from recallens.model.task import Task
+from recallens.model.trust import Input, InputKind
 from recallens.text.annotation import annotate
 from recallens.text.content import actions, content_words, generic_words, overlap
 from recallens.text.sentences import first_sentence
@@ -132,9 +133,11 @@ class Attempts(Struct, frozen=True):
         ids = {task.episode for task in self.tasks}
         return [memory for memories in self.memories.values() for memory in memories if memory.id in ids]
 
-    def zone(self) -> Zone:
-        """No more trusted than the least trusted of the episodes that it is made of."""
-        return min((memory.zone for memory in self.episodes()), key=tuple(Zone).index, default=Zone.WORKING)
+    def inputs(self) -> tuple[Input, ...]:
+        """Everything that a craft may be made of, of which it has the restrictions."""
+        memories = [Input.of(memory) for memories in self.memories.values() for memory in memories]
+        logs = [Input(InputKind.LOG, log.id, log.zone) for logs in self.logs.values() for log in logs]
+        return (*memories, *logs, *(Input(InputKind.TASK, task.id, task.zone) for task in self.tasks))
 
 
 def _reward(task: Task) -> float:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from recallens.errors import InvalidInput, UnknownOption
+from recallens.model.times import EARLIEST_MS, LATEST_MS
 from recallens.text.normalize import MAX_TAG, MAX_TAGS, clean, tag_name
 from recallens.text.scripts import MARKS
 
@@ -23,8 +24,6 @@ MAX_CONTENT_BYTES: Final = 4 * 1024 * 1024
 MAX_NAMESPACE: Final = 128
 # An epoch number above this is milliseconds: as seconds it would be after the year 5100.
 _MILLISECONDS_FROM: Final = 100_000_000_000
-_EARLIEST_MS: Final = -62_135_596_800_000
-_LATEST_MS: Final = 253_402_300_799_999
 _UNIT_MS: Final = {"s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 _NAMESPACE: Final = re.compile(rf"[\w.\-/:@{MARKS}]+")
@@ -103,7 +102,7 @@ def without_secrets(text: str) -> str:
 
 def epoch_ms(what: str, value: object) -> int | None:
     """A time as it is kept, of any year that a calendar can name; None where there is none."""
-    if value is None or (isinstance(value, int) and _EARLIEST_MS <= value <= _LATEST_MS):
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and EARLIEST_MS <= value <= LATEST_MS):
         return value
     raise InvalidInput(f"{what} must be a time in epoch milliseconds, not {value!r}")
 
@@ -135,7 +134,7 @@ def parse_when(value: object, *, now_ms: int) -> int:
         moment = _from_number(value)
     elif isinstance(value, str):
         moment = _from_text(value.strip(), now_ms)
-    if moment is None or not _EARLIEST_MS <= moment <= _LATEST_MS:
+    if moment is None or not EARLIEST_MS <= moment <= LATEST_MS:
         raise InvalidInput(f"{value!r} is no time; use {WHEN_FORMS}")
     return moment
 

@@ -16,10 +16,12 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from recallens.engine import Engine
+from recallens.http.entrance import Entrance
 from recallens.http.guard import Guard, doors
-from recallens.http.limits import Bounded, Limits
+from recallens.http.limits import Allowance, Bounded, Limits
 from recallens.http.requests import caller_of
 from recallens.http.telemetry import Metrics, Observed
+from recallens.http.turns import WorkQueue
 from recallens.mcp.calls import Offer
 from recallens.mcp.server import build
 from recallens.mcp.tools import TOOLS, Tool
@@ -44,16 +46,18 @@ def endpoint(engine: Engine, *, tools: tuple[Tool, ...] = TOOLS, limits: Limits 
     return McpEndpoint(route, lambda app: manager.run())
 
 
-def alone(engine: Engine, *, host: str, tools: tuple[Tool, ...] = TOOLS) -> Starlette:
-    """The endpoint and nothing beside it, behind the same guard."""
-    limits = Limits()
+def alone(engine: Engine, *, host: str, tools: tuple[Tool, ...] = TOOLS) -> tuple[Starlette, str]:
+    """The endpoint and nothing beside it, behind the same guard; and the key that opens it while it runs."""
+    limits, entrance = Limits(), Entrance()
     made = endpoint(engine, tools=tools, limits=limits)
-    return Starlette(
+    app = Starlette(
         routes=[made.route],
         middleware=[
             Middleware(Observed, metrics=Metrics()),
-            Middleware(Guard, engine=engine, doors=doors(host)),
+            Middleware(Guard, engine=engine, doors=doors(host), entrance=entrance, allowance=Allowance(limits)),
             Middleware(Bounded, limits=limits),
         ],
         lifespan=made.running,
     )
+    app.state.work, app.state.limits = WorkQueue(limits), limits
+    return app, entrance.new_key()

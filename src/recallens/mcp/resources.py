@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, unquote, urlencode
 from recallens.errors import InvalidInput, NotFound, UnknownOption
 from recallens.mcp.calls import CallContext, Offer, performed
 from recallens.model.times import day
+from recallens.render.formats import visible
 
 if TYPE_CHECKING:
     from recallens.operations import Caller
@@ -60,7 +61,7 @@ def _latest(offer: Offer, asked: CallContext, namespace: str | None, limit: int)
     assert isinstance(answer, Answer)
     resources = []
     for record in answer.record["memories"]:
-        words = " ".join(str(record.get("title") or record.get("content") or record["handle"]).split())
+        words = visible(" ".join(str(record.get("title") or record.get("content") or record["handle"]).split()))
         name = words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
         uri = MEMORIES + record["handle"] + (f"?{urlencode(where)}" if where else "")
         about = f"{record['kind']}, {day(record['createdAt'])}"
@@ -75,7 +76,7 @@ def _snapshots(offer: Offer, caller: Caller) -> list[Listed]:
     return [
         {
             "uri": SNAPSHOTS + recall.id, "name": f"search of {day(recall.at)}", "mimeType": JSON,
-            "description": f"in session {recall.session}" if recall.session else "without a session",
+            "description": f"in session {visible(recall.session)}" if recall.session else "without a session",
         }
         for recall in offer.engine().recalls.recent(limit=LATEST, namespace=caller.home)
     ]  # fmt: skip

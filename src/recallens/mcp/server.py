@@ -9,15 +9,19 @@ from typing import Any, TypeVar
 import anyio
 import anyio.to_thread
 import mcp_types as types
+import msgspec
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 from recallens import __version__
+from recallens.http.problems import Refused
+from recallens.http.requests import worked
 from recallens.mcp.calls import CallContext, Offer, trace_of
-from recallens.mcp.protocol import INSTRUCTIONS, ProtocolError, result_of
+from recallens.mcp.protocol import INSTRUCTIONS, INTERNAL_ERROR, ProtocolError, result_of
 from recallens.mcp.stdio import MOST_CALLS
+from recallens.mcp.tools import sentences
 
 Context = ServerRequestContext[Any, Any]
 Model = TypeVar("Model", bound=BaseModel)
@@ -32,9 +36,17 @@ def build(offer: Offer) -> Server[Any]:
             given = params.model_dump(by_alias=True, mode="json", exclude_none=True) if params is not None else {}
             work = partial(result_of, offer, method, given, asked_of(ctx))
             try:
-                return model.model_validate(await anyio.to_thread.run_sync(work, limiter=limiter))
+                if ctx.request is None:  # within this process
+                    result = await anyio.to_thread.run_sync(work, limiter=limiter)
+                else:
+                    most = ctx.request.app.state.limits.answer_bytes
+                    result = await worked(ctx.request, partial(_bounded, work, most))
+                return model.model_validate(result)
             except ProtocolError as error:
                 raise MCPError(error.code, error.message) from error
+            except Refused as error:
+                problem = error.problem
+                raise MCPError(INTERNAL_ERROR, sentences(problem.message, problem.hint)) from error
 
         return answered
 
@@ -48,6 +60,15 @@ def build(offer: Offer) -> Server[Any]:
         on_list_prompts=handler("prompts/list", types.ListPromptsResult),
         on_get_prompt=handler("prompts/get", types.GetPromptResult),
     )  # fmt: skip
+
+
+def _bounded(work: Callable[[], dict[str, Any]], most: int) -> dict[str, Any]:
+    result = work()
+    if len(msgspec.json.encode(result)) > most:
+        raise ProtocolError(
+            INTERNAL_ERROR, f"the answer has over {most:,} bytes. Ask for less: a smaller limit or budget."
+        )
+    return result
 
 
 def asked_of(ctx: Context) -> CallContext:

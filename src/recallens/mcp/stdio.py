@@ -149,7 +149,10 @@ class Connection:
         else:
             self._answers.put({"jsonrpc": "2.0", "id": id, "result": result})
             if method == "initialize":
-                threading.Thread(target=self._warm, name="warm", daemon=True).start()
+                # Among the calls, for which the end waits: a store that is closed under what is being loaded is an
+                # error, and a process that ends within native code is killed by it.
+                with suppress(RuntimeError):  # it ends already
+                    self._calls.submit(self._warm)
 
     def _result(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         match method:

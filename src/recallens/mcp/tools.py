@@ -35,6 +35,7 @@ _ASKED: Final[Mapping[Check, Schema]] = {
     Check.SHARE: _SHARE,
     Check.FLAG: {"type": "boolean"},
     Check.EDGE: _TEXT,
+    Check.MOMENT: _TEXT,
 }
 
 
@@ -116,8 +117,8 @@ _HANDLE: Final[Schema] = {**_TEXT, "description": "a handle such as m42"}
 TOOLS: Final = (
     Tool(
         "begin_work", "begin_work", "Begin a task with what is known about it",
-        "Call this first, when you start on a task. Starts the task and gives the rules, skills, memories and known"
-        " issues that are likely to help, within a budget. Keep the task id for finish_work.",
+        "Call this first, when you start on a task. Starts it and gives the rules, skills, memories and known issues"
+        " that are likely to help. Keep the task id for finish_work.",
         {
             "task": {**_TEXT, "description": "what is to be done, in a sentence or two"},
             "files": {**_TEXTS, "description": "files it is about"},
@@ -131,7 +132,7 @@ TOOLS: Final = (
         " two for each memory that is likely to help, with its handle; nothing where nothing fits.",
         {
             "query": _TEXT, **_asked("intent", "limit"), "maxTokens": _COUNT, **_asked("requires_citations", "kind"),
-            **_asked("since", "until"),
+            **_asked("since", "until", "as_of"),
             "task": {**_TEXT, "description": "id of the running task"}, **_PROJECT,
         },
         SEARCHES, ("query",),

@@ -11,6 +11,7 @@ from recallens.model.citation import Citation
 from recallens.model.memory import Kind, Memory
 from recallens.model.query import DEFAULT_TOKENS
 from recallens.model.state import MemoryState
+from recallens.model.trust import Input, Restrictions, derived
 
 # Gotchas come out of what the others leave, where there is enough of it.
 GOTCHAS_FROM = 1_000
@@ -110,6 +111,11 @@ class Context(Struct, frozen=True):
         return tuple(item for section in self.sections for item in section.items)
 
     @property
+    def restrictions(self) -> Restrictions:
+        """The block is one text: it is as little trusted as the least of what it is made of."""
+        return derived(Input.of(item.memory) for item in self.items if item.memory is not None)
+
+    @property
     def truncated(self) -> bool:
         return any(item.truncated for item in self.items)
 
@@ -151,6 +157,7 @@ class IndexEntry(Struct, frozen=True):
     text: str
     tokens: int
     relevance: float | None = None
+    source: str | None = None  # of what is not the trusted person's
 
     @property
     def is_cited(self) -> bool:

@@ -64,6 +64,8 @@ class Zone(StrEnum):
 # What a rule made of other memories, until somebody approves or rejects it.
 PROPOSED = "proposed"
 RULE = "rule"  # where it came from
+# A row that holds what it may not is read as a memory in quarantine; `doctor` says what is wrong with it.
+UNREADABLE = "unreadable"
 
 
 class Usage(StrEnum):
@@ -125,6 +127,7 @@ class Memory(Struct, frozen=True, gc=False):
     project: str | None = None
     sector: Sector = Sector.SEMANTIC
     kind: Kind = Kind.FACT
+    kind_stated: bool = False  # by whoever wrote it, and not guessed off its words
     tier: Tier = Tier.PROJECT
     status: Status = Status.ACTIVE
     zone: Zone = Zone.TRUSTED
@@ -206,6 +209,7 @@ class Session(Struct, frozen=True, gc=False):
     project: str | None = None
     title: str | None = None
     summary: str | None = None
+    zone: Zone = Zone.TRUSTED  # the lowest of those who gave it its title and its summary
 
 
 class Document(Struct, frozen=True, gc=False):
@@ -229,6 +233,7 @@ class Artifact(Struct, frozen=True, gc=False):
     kind: Literal["log", "terminal_snapshot"]
     content: str
     created: int
+    zone: Zone = Zone.TRUSTED  # of who logged it
 
 
 class Event(Struct, frozen=True, gc=False):
@@ -239,6 +244,7 @@ class Event(Struct, frozen=True, gc=False):
     session: str | None = None
     task: str | None = None
     amount: float | None = None
+    owner: str | None = None  # whose confirmation it is
 
 
 class Survey(Struct, frozen=True):

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from recallens.model.verdict import (
     ID_DTYPE,
+    Bond,
     BoolArray,
     FloatArray,
     Found,
@@ -56,6 +57,7 @@ class Pool(Struct, frozen=True, eq=False):
     relevance: FloatArray | None = None  # how likely each row is to help, where that was judged
     least_relevance: float = 0.0  # where no row is as likely, nothing is delivered
     share: float = 0.0  # beside the best row, what is less likely than this share of it is left out
+    bonds: tuple[Bond, ...] = ()
     places: Mapping[bytes, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -94,6 +96,14 @@ class Pool(Struct, frozen=True, eq=False):
         best = float(live.max()) if len(live) else 0.0
         return self.share * math.sqrt(best) if best >= self.least_relevance else self.least_relevance
 
+    def likely(self) -> BoolArray:
+        """The rows that are likely enough to help, and, where any is, those that belong beside one of them."""
+        likely = np.zeros(len(self), dtype=np.bool_) if self.relevance is None else self.relevance >= self.floor()
+        beside = [bond.beside[likely[bond.relevant]] for bond in self.bonds] if counted(likely & self.live) else []
+        for rows in beside:
+            likely[rows] = True
+        return likely
+
     def apply(self, verdict: Verdict) -> Pool:
         return self.step(verdict)[0]
 
@@ -124,6 +134,8 @@ class Pool(Struct, frozen=True, eq=False):
                 return likely, considered, considered
             case Note():
                 return self, 0, 0
+            case Bond():
+                return replace(self, bonds=(*self.bonds, verdict)), considered, len(verdict.beside)
             case Found():
                 return self._with_rows(verdict)
             case Pick():
@@ -132,7 +144,9 @@ class Pool(Struct, frozen=True, eq=False):
                 return replace(self, live=live & self.live, order=verdict.chosen), considered, len(verdict.chosen)
             case Round():
                 fresh = np.zeros(len(self))
-                again = replace(self, live=self.passed, score=fresh, order=None, relevance=None, round=verdict.number)
+                again = replace(
+                    self, live=self.passed, score=fresh, order=None, relevance=None, bonds=(), round=verdict.number
+                )
                 return again, considered, counted(self.passed)
         assert_never(verdict)
 

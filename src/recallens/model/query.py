@@ -266,7 +266,7 @@ class SearchOptions(TypedDict, total=False):
         "The least confidence with which a path of relations is followed.", Check.SHARE, python_only=True,
     )]
     graph_iterations: Annotated[int | None, Option(
-        "Rounds of the walk through the graph.", Check.SIZE, python_only=True,
+        "Rounds of the walk through the graph.", Check.LIMIT, python_only=True,
     )]
     actionability_weights: Annotated[Mapping[str, float] | None, Option(
         "What the open file and the recent commands add to a score.", Check.SHARES, "", python_only=True,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct, structs
@@ -55,6 +56,21 @@ class Sight(Struct, frozen=True):
         )  # fmt: skip
 
 
+class Verified(StrEnum):
+    """Whether what a memory cites was looked for, and found as it was cited."""
+
+    YES = "yes"
+    NO = "no"
+    UNCHECKED = "unchecked"
+
+
+def is_hypothesis(memory: Memory, verified: Verified) -> bool:
+    """What rests on nothing that anybody has seen: it cites nothing, what it cites is not there, or nobody has looked
+    and only somebody less trusted says so."""
+    unseen = verified is Verified.UNCHECKED and memory.zone is not Zone.TRUSTED
+    return not memory.citations or verified is Verified.NO or unseen
+
+
 EVERYTHING: Final = Sight(everything=True)
 
 
@@ -74,16 +90,18 @@ class MemoryState(Struct, frozen=True, omit_defaults=True, rename="camel"):
     review: str | None = None  # of a note that was never settled: draft or rejected
     outcome: float | None = None  # the reward of the memory, or of its task
     withheld: str | None = None  # why its text is kept back
+    verified: Verified = Verified.UNCHECKED
+    made_of: tuple[str, ...] = ()  # of a text that is less than trusted: what made it so
 
-    def remarks(self) -> Iterator[str]:
-        """The state in a few words each, the project first."""
+    def remarks(self, named: Callable[[str], str] = str) -> Iterator[str]:
+        """The state in a few words each, the project first, as `named` writes what a caller called it."""
         if self.project is not None:
-            yield self.project
+            yield named(self.project)
         yield from self.warnings()
         if self.outcome is not None:
             judged = "failed" if self.outcome <= FAILURE else "succeeded" if self.outcome >= SUCCESS else "outcome"
             yield f"{judged} {self.outcome:.2g}"
-        if self.zone is not Zone.TRUSTED and self.withheld is None:
+        if self.zone is not Zone.TRUSTED and self.withheld is None and not self.made_of:
             yield f"{self.zone} zone"
         if self.withheld is not None:
             yield f"withheld: {self.withheld}"
@@ -106,6 +124,9 @@ class MemoryState(Struct, frozen=True, omit_defaults=True, rename="camel"):
             yield "under review"
         if self.status is Status.ARCHIVED:
             yield "archived"
+        if self.made_of and self.withheld is None:
+            more = f" +{len(self.made_of) - 1}" if len(self.made_of) > 1 else ""
+            yield f"{self.zone}: from {self.made_of[0]}{more}"
 
     def doubts(self) -> Iterator[str]:
         """Which other memories speak against it, or it against them."""

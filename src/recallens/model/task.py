@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from recallens.model.memory import Kind
+from recallens.model.memory import Kind, Zone
 
 
 class Ending(StrEnum):
@@ -38,6 +38,7 @@ class Task(Struct, frozen=True):
     reward: float | None = None
     summary: str | None = None
     episode: str | None = None
+    zone: Zone = Zone.TRUSTED  # of who started it
 
     @property
     def running(self) -> bool:

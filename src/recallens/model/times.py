@@ -5,6 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+EARLIEST_MS: Final = -62_135_596_800_000
+LATEST_MS: Final = 253_402_300_799_999
+"""The first and the last moment that a calendar can name."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
 _AGES: Final = (

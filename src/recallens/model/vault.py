@@ -6,9 +6,15 @@ from msgspec import Struct
 
 from recallens.model.memory import RelationType
 
+# How long a section is at most, in characters: the specification's chunkTargetChars, and the bounds of what can be set.
+CHUNK_CHARACTERS = 1_200
+SHORTEST_CHUNK, LONGEST_CHUNK = 200, 20_000
+
 
 class VaultOptions(Struct, frozen=True):
-    """What of the folder belongs to the vault. Scopes are kept as they were given: each sync judges them anew."""
+    """What of the folder belongs to the vault, and how long its sections are. Scopes are kept as they were given: each
+    sync judges them anew.
+    """
 
     scopes: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
@@ -16,6 +22,7 @@ class VaultOptions(Struct, frozen=True):
     include_raw: bool = False
     include_operational: bool = False
     project: str | None = None
+    chunk: int = CHUNK_CHARACTERS
 
 
 class Vault(Struct, frozen=True):

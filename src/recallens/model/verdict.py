@@ -98,6 +98,16 @@ class Judgement(Struct, frozen=True, eq=False, tag_field="type", tag="judgement"
         return {name: self.weights[name] * value for name, value in values.items() if value == value}
 
 
+class Bond(Struct, frozen=True, eq=False, tag_field="type", tag="bond"):
+    """Each row of `beside` belongs beside the row of `relevant` at the same place, as a warning beside the failure that
+    it explains: where the second is likely to help, the cut keeps the first. Both are positions in the pool.
+    """
+
+    name: str
+    beside: IntArray
+    relevant: IntArray
+
+
 class Pick(Struct, frozen=True, eq=False, tag_field="type", tag="pick"):
     """These pool positions, in this order, at this cost each; every other live row is cut."""
 
@@ -121,7 +131,7 @@ class Round(Struct, frozen=True, eq=False, tag_field="type", tag="round"):
     reason: str = ""
 
 
-Verdict = Found | Gate | Term | Judgement | Pick | Note | Round
+Verdict = Found | Gate | Term | Judgement | Bond | Pick | Note | Round
 
 
 # ── masks over a few rows ──

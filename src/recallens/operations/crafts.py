@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from recallens.errors import NotFound
 from recallens.ingest.citations import parse_citation
+from recallens.model.memory import RelationType
 from recallens.operations.arguments import (
     MOST_ITEMS,
     AnswerFormat,
@@ -131,25 +132,28 @@ def _found(format: str, found: Sequence[Craft], nothing: str) -> Answer | Writte
 
 
 def add_skill(engine: Engine, call: Call, given: AddSkill) -> Answer:
-    return _recorded(engine.crafts.record_skill(given.topic, **_kept(given, call, "topic")))
+    return _recorded(engine, call, engine.crafts.record_skill(given.topic, **_kept(given, call, "topic")))
 
 
 def add_pattern(engine: Engine, call: Call, given: AddPattern) -> Answer:
-    return _recorded(engine.crafts.record_pattern(given.title, **_kept(given, call, "title")))
+    return _recorded(engine, call, engine.crafts.record_pattern(given.title, **_kept(given, call, "title")))
 
 
 def add_gotcha(engine: Engine, call: Call, given: AddGotcha) -> Answer:
-    return _recorded(engine.crafts.record_gotcha(given.title, **_kept(given, call, "title")))
+    return _recorded(engine, call, engine.crafts.record_gotcha(given.title, **_kept(given, call, "title")))
 
 
-def _recorded(craft: Craft) -> Answer:
-    return Answer(craft_record(craft), value=[craft])
+def _recorded(engine: Engine, call: Call, craft: Craft) -> Answer:
+    """An agent's words in the place of what is more trusted wait: they are kept apart until somebody accepts them."""
+    relations = () if call.caller.actor.decides else engine.memories.relations(craft.id, namespace=call.namespace)
+    waits = [tie.target for tie in relations if tie.type is RelationType.MAY_SUPERSEDE and tie.source == craft.id]
+    told = {"proposed": True, "proposes": waits[0]} if waits else {}
+    return Answer(craft_record(craft) | told, value=[craft], proposed=bool(waits))
 
 
 def _kept(given: AddCraft, call: Call, name: str) -> dict[str, Any]:
     return given.beside("citations", name) | {
         "citations": tuple(parse_citation(text) for text in given.citations),
-        "zone": call.caller.zone,
         "source": call.caller.source,
         "namespace": call.namespace,
     }

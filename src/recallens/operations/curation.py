@@ -10,6 +10,7 @@ from recallens.ingest.draft import Draft
 from recallens.ingest.validate import option, text_content
 from recallens.model.citation import Finding, Standing, Worktree
 from recallens.model.memory import Kind, Sector, Status, Tier
+from recallens.model.trust import proposal_number
 from recallens.operations.arguments import PAGE, Arguments
 from recallens.operations.memories import Edit, Relate
 from recallens.operations.operation import Answer, Call, Operation, Right
@@ -19,6 +20,7 @@ from recallens.text.normalize import normalize
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
+from recallens.engine.erasure import leftover, refusal
 
 
 class KeepMemory(Arguments, frozen=True, kw_only=True):
@@ -57,6 +59,10 @@ class SeveralMemories(Arguments, frozen=True, kw_only=True):
 
 class ForgetSeveral(SeveralMemories, frozen=True, kw_only=True):
     hard: bool = False
+
+
+class VerifyErasure(Arguments, frozen=True, kw_only=True):
+    texts: tuple[str, ...] = ()
 
 
 class ConfirmSeveral(SeveralMemories, frozen=True, kw_only=True):
@@ -122,9 +128,18 @@ def rewrite_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
 
 def forget_memories(engine: Engine, call: Call, asked: ForgetSeveral) -> Answer:
     named = _named(engine, call, asked.ids)
+    record = {"forgotten": list(named), "handles": list(named.values()), "hard": asked.hard}
+    if asked.hard:
+        receipt = engine.maintenance.erasure.erase(list(named), namespace=call.namespace)
+        return Answer({**record, "receipt": receipt.to_json()}, value=receipt, failure=refusal(receipt))
     for id in named:
-        engine.forget(id, hard=asked.hard, namespace=call.namespace)
-    return Answer({"forgotten": list(named), "handles": list(named.values()), "hard": asked.hard})
+        engine.forget(id, namespace=call.namespace)
+    return Answer(record)
+
+
+def verify_erasure(engine: Engine, call: Call, asked: VerifyErasure) -> Answer:
+    proof = engine.maintenance.erasure.verify(asked.texts)
+    return Answer(proof.to_json(), value=proof, failure=leftover(proof))
 
 
 def restore_memories(engine: Engine, call: Call, asked: SeveralMemories) -> Answer:
@@ -151,7 +166,8 @@ def confirm_memories(engine: Engine, call: Call, asked: ConfirmSeveral) -> Answe
 
 
 def review_memories(engine: Engine, call: Call, asked: ReviewSeveral) -> Answer:
-    named = _named(engine, call, asked.ids)
+    proposals = {id: id for id in asked.ids if proposal_number(id) is not None}
+    named = _named(engine, call, [id for id in asked.ids if id not in proposals]) | proposals
     for id in named:
         engine.memories.review(id, approve=asked.approve, namespace=call.namespace)
     word = "approved" if asked.approve else "rejected"
@@ -201,6 +217,8 @@ CURATION = (
               rewrite_memory),
     Operation("forget_memories", "Hide memories, or delete them for good.", Right.OWNER, ForgetSeveral,
               forget_memories),
+    Operation("verify_erasure", "Look at every byte of the store for what is deleted, or for texts.", Right.OWNER,
+              VerifyErasure, verify_erasure),
     Operation("restore_memories", "Bring back what was forgotten.", Right.OWNER, SeveralMemories, restore_memories),
     Operation("deemphasise_memories", "Halve the weight of memories, and keep them.", Right.OWNER, SeveralMemories,
               deemphasise_memories),

@@ -1,4 +1,4 @@
-"""What the owner does at the machine: look after the store, its encoder, its tokens and its log of what was injected.
+"""What the owner does at the machine: look after the store, its encoder, its tokens and its audit log.
 
 No other surface offers these. Each answers what its command prints with `--json`. Their arguments are judged by the
 engine, whose errors are the command's.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +20,7 @@ from recallens.operations.operation import Answer, Call, Operation, Right
 if TYPE_CHECKING:
     from recallens.config import Settings
     from recallens.engine import Engine
+    from recallens.engine.transfer import Carried
     from recallens.model.audit import AuditEntry, Token
 
 # What to do about each kind of problem that a check of the store finds.
@@ -38,13 +40,29 @@ class Backup(Arguments, frozen=True, kw_only=True):
     target: str
 
 
+class Export(Arguments, frozen=True, kw_only=True):
+    """`only` is the one namespace that is meant; None means all."""
+
+    target: Any
+    only: str | None = None
+    vectors: bool = False
+    tokens: bool = False
+
+
+class ImportFile(Arguments, frozen=True, kw_only=True):
+    source: Any
+    only: str | None = None
+    tokens: bool = False
+    embed: bool = True
+
+
 class Reindex(Arguments, frozen=True):
     encoder: str | None = None
     vectors: bool = False
 
 
 class Prune(Arguments, frozen=True, kw_only=True):
-    older_than: int
+    older_than: int | None = None  # without it, only trails go
     superseded: bool = False
     delete: bool = False
 
@@ -67,6 +85,15 @@ class CreateToken(Arguments, frozen=True, kw_only=True):
 
 class NamedToken(Arguments, frozen=True, kw_only=True):
     token: str
+
+
+class VerifyAudit(Arguments, frozen=True):
+    anchor: str | None = None
+    key: str | None = None
+
+
+class AnchorFile(Arguments, frozen=True, kw_only=True):
+    file: str
 
 
 class AuditPage(Arguments, frozen=True):
@@ -108,6 +135,36 @@ def doctor(engine: Engine, call: Call, asked: Arguments) -> Answer:
     return Answer({"ok": not problems, "problems": problems, "facts": dict(health.facts)}, value=health)
 
 
+def export_store(engine: Engine, call: Call, asked: Export) -> Answer:
+    transfer = engine.maintenance.transfer
+    with call.progress.growing("exporting") as told:
+        to_file = isinstance(asked.target, str)
+        write = transfer.export if to_file else transfer.write
+        carried = write(asked.target, namespace=asked.only, vectors=asked.vectors, tokens=asked.tokens, progress=told)
+    lost = sum(sum(of.values()) for of in carried.unreadable.values())
+    return Answer({**_carried_record(carried), "unreadable": lost})
+
+
+def import_store(engine: Engine, call: Call, asked: ImportFile) -> Answer:
+    transfer = engine.maintenance.transfer
+    with call.progress.growing("importing") as told:
+        of_file = isinstance(asked.source, str)
+        take = transfer.load if of_file else transfer.read
+        carried = take(asked.source, namespace=asked.only, tokens=asked.tokens, progress=told)
+    encoded, waiting, failure = encode(engine, call) if asked.embed else (0, backlog(engine), None)
+    record = _carried_record(carried)
+    for name in record["namespaces"]:
+        engine.maintenance.publish(name)
+    also = {"firstNumber": carried.first, "encoderKept": carried.encoder_kept, "encoder": engine.core.encoding.key}
+    return Answer({**record, **also, "encoded": encoded, "backlog": waiting}, failure=failure)
+
+
+def _carried_record(carried: Carried) -> dict[str, Any]:
+    rows = sum(sum(of.values()) for of in carried.counts.values())
+    names = [name for name in carried.counts if name]
+    return {"namespaces": names, "memories": carried.memories, "rows": rows, "counts": carried.counts}
+
+
 def next_step(problem: str) -> str:
     return next((step for start, step in _NEXT.items() if problem.startswith(start)), REINDEX)
 
@@ -124,13 +181,11 @@ def reindex(engine: Engine, call: Call, asked: Reindex) -> Answer:
 
 
 def prune(engine: Engine, call: Call, asked: Prune) -> Answer:
-    due = engine.maintenance.prune(
-        older_than_days=asked.older_than,
-        superseded=asked.superseded,
-        dry_run=not asked.delete,
-        namespace=call.namespace,
-    )
-    return Answer({"deleted": asked.delete, "memories": [memory.id for memory in due]}, value=due)
+    where: dict[str, Any] = {"dry_run": not asked.delete, "namespace": call.namespace}
+    days, superseded, prune = asked.older_than, asked.superseded, engine.maintenance.prune
+    due = prune(older_than_days=days, superseded=superseded, **where) if days is not None else []
+    trails = engine.maintenance.prune_trails(**where)
+    return Answer({"deleted": asked.delete, "memories": [memory.id for memory in due], "trails": trails}, value=due)
 
 
 def remove_namespace(engine: Engine, call: Call, asked: NamedNamespace) -> Answer:
@@ -238,24 +293,38 @@ def _later(text: str, now: int) -> int:
     return 2 * now - when if moves_with_now else when
 
 
-# ── the log of what was injected ──
+# ── the log of what was done by whom ──
 
 
-def verify_audit(engine: Engine, call: Call, asked: Arguments) -> Answer:
-    entries, problems = engine.audit.verify(namespace=call.namespace)
-    return Answer({"ok": not problems, "namespace": call.namespace, "entries": entries, "problems": problems})
+def verify_audit(engine: Engine, call: Call, asked: VerifyAudit) -> Answer:
+    verdict = engine.audit.verify(anchor=asked.anchor, key=asked.key, namespace=call.namespace)
+    return Answer({
+        "ok": not verdict.problems, "namespace": call.namespace, "entries": verdict.entries,
+        "problems": list(verdict.problems), "notes": list(verdict.notes),
+    })  # fmt: skip
+
+
+def anchor_audit(engine: Engine, call: Call, asked: AnchorFile) -> Answer:
+    anchor = engine.audit.anchor(asked.file, namespace=call.namespace)
+    return Answer(
+        {"file": asked.file, "namespace": anchor.namespace, "number": anchor.head.number, "digest": anchor.head.digest}
+    )
 
 
 def list_audit(engine: Engine, call: Call, asked: AuditPage) -> Answer:
     total, entries = engine.audit.entries(limit=asked.limit, page=asked.page, namespace=call.namespace)
-    records = [_audit_record(entry) for entry in entries]
-    return Answer({"total": total, "page": asked.page, "limit": asked.limit, "entries": records}, value=entries)
+    known = engine.audit.memories(namespace=call.namespace) if entries else {}
+    records = [_audit_record(entry, known) for entry in entries]
+    return Answer({"total": total, "page": asked.page, "limit": asked.limit, "entries": records})
 
 
-def _audit_record(entry: AuditEntry) -> dict[str, Any]:
+def _audit_record(entry: AuditEntry, known: Mapping[str, str]) -> dict[str, Any]:
+    """Of what is deleted for good, only that it was among them."""
+    act, named = entry.act, [known[mark] for mark in entry.marks if mark in known]
     record = {
-        "id": entry.id, "number": entry.number, "at": entry.at, "session": entry.session,
-        "queryDigest": entry.query_digest, "memoryId": entry.memories[0], "contentHash": entry.memories[1],
+        "id": entry.id, "number": entry.number, "at": act.at, "token": act.who, "operation": act.what,
+        "error": act.outcome or None, "session": act.session, "questionDigest": act.question or None,
+        "memories": named or None, "unnamed": entry.total - len(named) or None, "key": entry.key,
         "previous": entry.previous, "digest": entry.digest,
     }  # fmt: skip
     return {name: value for name, value in record.items() if value is not None}
@@ -265,6 +334,7 @@ def list_anomalies(engine: Engine, call: Call, asked: Arguments) -> Answer:
     anomalies = engine.audit.anomalies(namespace=call.namespace)
     records = [
         {"kind": anomaly.kind, "session": anomaly.session, "count": anomaly.count, "about": anomaly.about}
+        | ({"token": anomaly.who} if anomaly.who is not None else {})
         for anomaly in anomalies
     ]
     return Answer({"anomalies": records}, value=anomalies)
@@ -274,11 +344,16 @@ MACHINE = (
     Operation("init_store", "Make a store, or say what the one that is there uses.", Right.OWNER, Arguments,
               init_store),
     Operation("backup", "Copy the store to a new file while others go on using it.", Right.OWNER, Backup, backup),
+    Operation("export_store", "Everything of the store or of a namespace as JSON lines, in a new file.", Right.OWNER,
+              Export, export_store),
+    Operation("import_store", "Make namespaces of what an export holds: all of it or nothing.", Right.OWNER,
+              ImportFile, import_store),
     Operation("doctor", "Check the file, the indexes and the encoder. Changes nothing.", Right.OWNER, Arguments,
               doctor),
     Operation("reindex", "Build everything derived anew from the memories, and encode what waits.", Right.OWNER,
               Reindex, reindex),
-    Operation("prune", "Delete for good what was forgotten or rejected long ago.", Right.OWNER, Prune, prune),
+    Operation("prune", "Delete for good what was forgotten long ago, and trails that are kept no longer.",
+              Right.OWNER, Prune, prune),
     Operation("remove_namespace", "Delete a namespace and everything in it for good.", Right.OWNER, NamedNamespace,
               remove_namespace),
     Operation("show_config", "Each setting, where it came from and what it means.", Right.OWNER, Arguments,
@@ -291,9 +366,11 @@ MACHINE = (
     Operation("create_token", "Make a token for HTTP and MCP.", Right.OWNER, CreateToken, create_token),
     Operation("list_tokens", "Every token and what it opens; never its text.", Right.OWNER, Arguments, list_tokens),
     Operation("revoke_token", "End a token at once.", Right.OWNER, NamedToken, revoke_token),
-    Operation("verify_audit", "Whether any entry of the log was altered, deleted, reordered or cut off.", Right.OWNER,
-              Arguments, verify_audit),
-    Operation("list_audit", "What was injected, the latest first.", Right.OWNER, AuditPage, list_audit),
+    Operation("verify_audit", "Whether any entry of the log was altered, deleted, reordered, cut off or made anew.",
+              Right.OWNER, VerifyAudit, verify_audit),
+    Operation("anchor_audit", "Tell a file outside the store where the log ends.", Right.OWNER, AnchorFile,
+              anchor_audit),
+    Operation("list_audit", "Who did what with which memories, the latest first.", Right.OWNER, AuditPage, list_audit),
     Operation("list_anomalies", "Patterns in the log that an honest agent seldom shows.", Right.OWNER, Arguments,
               list_anomalies),
 )  # fmt: skip

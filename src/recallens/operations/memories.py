@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
+from recallens.errors import AwaitsReview
 from recallens.ingest.citations import parse_citation
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import parse_when
 from recallens.model.memory import Kind, Memory, RelationType, Sector, Status, Tier, as_json, title_of
+from recallens.model.trust import PERSON, proposal_number
 from recallens.operations.arguments import (
     PAGE,
     AnswerFormat,
@@ -123,7 +126,6 @@ def remember(engine: Engine, call: Call, given: Remember) -> Answer | Written:
     draft = Draft(
         **said,
         citations=tuple(parse_citation(text) for text in given.citations),
-        zone=call.caller.zone,
         source=call.caller.source,
     )
     # What replaces a memory may well say nearly the same as it.
@@ -135,9 +137,19 @@ def remember(engine: Engine, call: Call, given: Remember) -> Answer | Written:
         hidden = f" Without what looked like a secret: {', '.join(kept.redacted)}." if kept.redacted else ""
         reason = call.caller.sight.withholds(memory) if kept.outcome != "created" else None
         held = f" It is withheld ({reason}) and stays so." if reason is not None else ""
-        return ("Kept as " if kept.outcome == "created" else "Known already as ") + f"{memory.handle}.{held}{hidden}"
+        if kept.proposes is not None:
+            held += f" {_PROPOSES.format(old=kept.proposes)}"
+        waits = f" It waits for a person's review, because {', '.join(kept.suspected)}." if kept.suspected else ""
+        kept_as = "Kept as " if kept.outcome == "created" else "Known already as "
+        return f"{kept_as}{memory.handle}.{held}{waits}{hidden}"
 
-    return answered(given.format, kept.to_json, words)
+    return replace(answered(given.format, kept.to_json, words), proposed=kept.proposes is not None)
+
+
+_PROPOSES = (
+    "PROPOSED, not done: {old} is more trusted than who asks and holds until the person at the machine accepts this in"
+    " its place (`recallens review`)."
+)
 
 
 def list_memories(engine: Engine, call: Call, asked: MemoryFilters) -> Answer:
@@ -184,8 +196,9 @@ def get_memory(engine: Engine, call: Call, asked: OneMemory) -> Answer:
 
 
 def edit_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
-    zone = call.caller.zone
-    return Answer(engine.edit(asked.id, asked.content, zone=zone, namespace=call.namespace).to_json())
+    edited = engine.edit(asked.id, asked.content, namespace=call.namespace)
+    told = {"proposed": True, "detail": _PROPOSES.format(old=edited.proposes)} if edited.proposes is not None else {}
+    return Answer(edited.to_json() | told, proposed=edited.proposes is not None)
 
 
 def supersede(engine: Engine, call: Call, asked: Supersede) -> Answer:
@@ -201,7 +214,7 @@ def forget(engine: Engine, call: Call, asked: Forget) -> Answer | Written:
     reason = call.caller.sight.withholds(before)
     called = f"withheld: {reason}" if reason is not None else visible(title_of(before))
     gone = engine.forget(before.id, hard=asked.hard, namespace=call.namespace)
-    record = {"forgotten": [gone.id], "handles": [gone.handle], "hard": asked.hard}
+    record: dict[str, Any] = {"forgotten": [gone.id], "handles": [gone.handle], "hard": asked.hard}
     undone = "for good" if asked.hard else f"`recallens restore {gone.handle}` brings it back"
     return answered(asked.format, lambda: record, lambda: f"Forgot {gone.handle} ({called}); {undone}.")
 
@@ -225,14 +238,29 @@ def confirm(engine: Engine, call: Call, asked: Confirm) -> Answer:
 def list_reviews(engine: Engine, call: Call, asked: Arguments) -> Answer:
     waiting = engine.memories.awaiting_review(namespace=call.namespace)
     saliences, states = engine.memories.salience(waiting), engine.layers.states(waiting, namespace=call.namespace)
-    told = [{"state": state} if (state := as_json(states[memory.id])) else {} for memory in waiting]
-    records = [_record(call, memory, saliences) | state for memory, state in zip(waiting, told, strict=True)]
-    return Answer({"memories": records}, value=(waiting, states))
+    standing = [{"state": state} if (state := as_json(states[memory.id])) else {} for memory in waiting]
+    records = [_record(call, memory, saliences) | state for memory, state in zip(waiting, standing, strict=True)]
+    """Which changes others propose is for who decides on them."""
+    proposals = engine.memories.proposals(namespace=call.namespace)
+    if not call.caller.sees_withheld:
+        proposals = [each for each in proposals if each.owner == call.caller.actor.called]
+    named = engine.memories.handles(
+        (id for each in proposals for id in (each.memory, each.other) if id is not None), namespace=call.namespace
+    )
+    changes = [(each, each.words(named.get(each.memory or "", ""), named.get(each.other or ""))) for each in proposals]
+    told = [
+        {"id": each.handle, "change": each.change, "memory": each.memory, "other": each.other, "words": words,
+         "by": each.owner, "zone": each.zone, "at": each.at}
+        for each, words in changes
+    ]  # fmt: skip
+    return Answer({"memories": records, "proposals": told}, value=(waiting, states, changes))
 
 
 def review(engine: Engine, call: Call, asked: Review) -> Answer:
-    (id,) = known_ids(engine, call, asked.id)
-    engine.memories.review(id, approve=asked.decision == "approve", namespace=call.namespace)
+    """The right to it has been checked: it is decided by the person at the machine."""
+    id = asked.id if proposal_number(asked.id) is not None else known_ids(engine, call, asked.id)[0]
+    with engine.core.acting(PERSON):
+        engine.memories.review(id, approve=asked.decision == "approve", namespace=call.namespace)
     return Answer({"id": id, "decision": asked.decision})
 
 
@@ -247,18 +275,46 @@ def relations(engine: Engine, call: Call, asked: OneMemory) -> Answer:
     return Answer({"relations": [relation_record(one) for one in found]})
 
 
+def influence(engine: Engine, call: Call, asked: OneMemory) -> Answer:
+    """Whom it reached. To whom else it was given, and in which session, is for who looks after the store."""
+    found, caller = engine.memories.influence(asked.id, namespace=call.namespace), call.caller
+    own = [each for each in found.recalls if caller.sees_withheld or each.owner == (caller.owner or None)]
+    recalls = [as_json(each) for each in own[:MOST_RECALLS]]
+    derived = [
+        {"id": memory.id, "handle": memory.handle, "kind": memory.kind, "zone": memory.zone, "status": memory.status,
+         "title": None if caller.sight.withholds(memory) else title_of(memory)}
+        for memory in found.derived
+    ]  # fmt: skip
+    return Answer(
+        {
+            "id": found.memory.id, "handle": found.memory.handle, "madeOf": [each.name for each in found.made_of],
+            "recalled": len(own), "recalls": recalls, "derived": derived,
+        },
+        value=(found, own),
+    )  # fmt: skip
+
+
+# Recalls that are named one by one, the latest; how many there were is said.
+MOST_RECALLS = 100
+
+
 def feedback(engine: Engine, call: Call, asked: Feedback) -> Answer:
     where: dict[str, Any] = {"namespace": call.namespace}
     if asked.verdict == "used":
         ids = engine.tasks.used(asked.memories, task=asked.task, session=asked.session, **where)
         return Answer({"verdict": asked.verdict, "memories": ids})
-    ids = known_ids(engine, call, *asked.memories)
+    ids, waiting = known_ids(engine, call, *asked.memories), {}
     for id in ids:
         if asked.verdict == "confirmed":
             engine.confirm(id, session=asked.session, **where)
-        else:
+            continue
+        try:
             engine.memories.deemphasise(id, **where)
-    return Answer({"verdict": asked.verdict, "memories": ids})
+        except AwaitsReview as waits:
+            waiting[id] = waits.proposal
+    done = [id for id in ids if id not in waiting]
+    told = {"proposed": True, "proposals": waiting} if waiting else {}
+    return Answer({"verdict": asked.verdict, "memories": done, **told}, proposed=bool(waiting))
 
 
 def known_ids(engine: Engine, call: Call, *names: str) -> list[str]:
@@ -282,5 +338,7 @@ MEMORIES = (
               review),
     Operation("relate", "Link two memories.", Right.WRITE, Relate, relate),
     Operation("relations", "The relations of a memory.", Right.READ, OneMemory, relations),
+    Operation("influence", "Whom a memory reached: the recalls that returned it, and the texts made of it.", Right.READ,
+              OneMemory, influence),
     Operation("feedback", "Say how memories did: used, confirmed, or unhelpful.", Right.WRITE, Feedback, feedback),
 )  # fmt: skip

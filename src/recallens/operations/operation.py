@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from recallens.errors import InvalidInput, NotAllowed, NotFound, RecallensError
+from recallens.errors import AwaitsReview, InvalidInput, NotAllowed, NotFound, RecallensError
 from recallens.ingest.validate import namespace_name
 from recallens.model.memory import Zone
 from recallens.model.state import OPEN_SCOPES, Sight
+from recallens.model.trust import Actor
 from recallens.operations.arguments import Arguments, Question, checked
 from recallens.render.records import Record, to_line, to_text
 
@@ -58,6 +60,13 @@ class Caller:
     @property
     def sight(self) -> Sight:
         return Sight(self.scopes, self.sees_withheld)
+
+    @property
+    def actor(self) -> Actor:
+        """Who acts in the engine: the owner of the store, or an agent, which proposes where it may not change."""
+        zone = Zone.TRUSTED if self.zone is None else self.zone
+        person = self.local and self.sees_withheld
+        return Actor(zone, self.owner, self.source, approves=self.zone is None, decides=person)
 
     @property
     def local(self) -> bool:
@@ -174,6 +183,7 @@ class Written:
     format: str
     body: str
     value: Any = None
+    proposed: bool = False  # nothing was changed: it waits for the person at the machine
 
     @property
     def text(self) -> str:
@@ -195,6 +205,7 @@ class Answer:
     value: Any = None
     failure: RecallensError | None = None
     on_one_line: bool = False
+    proposed: bool = False  # nothing was changed: it waits for the person at the machine
 
     @property
     def text(self) -> str:
@@ -230,9 +241,33 @@ def perform(
 ) -> Answer | Written:  # fmt: skip
     """First whether it may be done, then whether it is asked rightly, then the thing itself.
 
+    What a token does, and what it is refused, stands in the audit log before it is answered.
     `strict` refuses a number given as text, and the like: what a schema says is then all that is taken. What the owner
     gives has been read by the command's own flags, and is judged by the engine, whose errors speak of those flags.
     """
+    if caller.owner is None:
+        return _performed(operation, engine, caller, given, trace_id, strict, progress)
+    named = given.get("namespace")
+    with engine.audit.watched(
+        who=caller.owner, what=operation.name, namespace=filed_under(caller, named),
+        session=given.get("session"), question=given.get("query"),
+    ) as witness:  # fmt: skip
+        answer = _performed(operation, engine, caller, given, trace_id, strict, progress)
+        witness.given.add_record(answer.record) if isinstance(answer, Answer) else witness.given.add_text(answer.body)
+        return answer
+
+
+def filed_under(caller: Caller, named: object) -> str:
+    """The namespace in whose log a call stands: the one that it names and holds, else one of the caller's own."""
+    if isinstance(named, str) and caller.sees(named):
+        return named
+    return caller.home if caller.home is not None and caller.sees(caller.home) else min(caller.namespaces or ("",))
+
+
+def _performed(
+    operation: Operation, engine: Engine, caller: Caller, given: Mapping[str, Any], trace_id: str | None, strict: bool,
+    progress: Progress | None,
+) -> Answer | Written:  # fmt: skip
     namespace = given.get("namespace")
     call = allowed(caller, operation.needs, namespace if isinstance(namespace, str) else None, trace_id=trace_id)
     if progress is not None:
@@ -244,7 +279,35 @@ def perform(
         if not operation.explains:
             raise NotFound(f"no session {session!r} of yours", hint="Ask under another session id.")
         call = replace(call, owns_session=False)
-    return operation.run(engine, call, asked)
+    try:
+        with engine.core.acting(caller.actor):
+            return operation.run(engine, call, asked)
+    except RecallensError as error:
+        if isinstance(error, AwaitsReview):
+            return awaiting(error, getattr(asked, "format", "json"))
+        raise (error if caller.local else without_places(error, engine)) from error
+
+
+def without_places(error: RecallensError, engine: Engine) -> RecallensError:
+    """The same error, in which no folder or file of this machine is named: what a token is told."""
+    store = Path(engine.core.store.location)
+    places = {str(store), str(store.absolute()), str(store.absolute().parent), str(Path.home())}
+    with suppress(RecallensError):  # what went wrong may be the store itself
+        names = [name for name, _ in engine.maintenance.namespaces()]
+        places |= {vault.root for name in names for vault in engine.vaults.all(namespace=name)}
+    for place in sorted((place for place in places if len(place) > 1), key=len, reverse=True):
+        error.message = error.message.replace(place, "…")
+        error.hint = error.hint and error.hint.replace(place, "…")
+    error.args = (error.message,)
+    return error
+
+
+def awaiting(waits: AwaitsReview, format: str) -> Answer | Written:
+    """What somebody is told whose change only waits: not done, and where it is decided."""
+    if format == "text":
+        return Written("text", f"PROPOSED, not done: {waits.message}. {waits.hint}", proposed=True)
+    record = {"proposed": True, "proposal": waits.proposal, "memory": waits.memory, "detail": str(waits)}
+    return Answer(record, proposed=True)
 
 
 def owns(engine: Engine, call: Call, session: str, *, claim: bool = True) -> bool:

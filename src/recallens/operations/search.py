@@ -320,8 +320,7 @@ def add_document(engine: Engine, call: Call, given: AddDocument) -> Answer:
         raise NotAllowed(
             f"{given.path!r} is a file of a vault, which only its folder changes", hint="Use another path."
         )
-    said = given.beside("text") | {"zone": call.caller.zone, "namespace": call.namespace}
-    added = engine.memories.add_document(given.text, **said)
+    added = engine.memories.add_document(given.text, **given.beside("text"), namespace=call.namespace)
     return Answer({"document": added.document.id, "path": given.path, "memories": list(added.memories)})
 
 

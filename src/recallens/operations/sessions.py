@@ -116,7 +116,7 @@ def start_session(engine: Engine, call: Call, asked: StartSession) -> Answer:
 
 def end_session(engine: Engine, call: Call, asked: EndSession) -> Answer:
     _own(engine, call, asked.id, claim=False)
-    ended = engine.sessions.end(asked.id, summary=asked.summary, zone=call.caller.zone, namespace=call.namespace)
+    ended = engine.sessions.end(asked.id, summary=asked.summary, namespace=call.namespace)
     return Answer(session_record(ended))
 
 
@@ -152,9 +152,7 @@ def log_task(engine: Engine, call: Call, asked: LogTask) -> Answer:
 
 
 def end_task(engine: Engine, call: Call, asked: EndTask) -> Answer:
-    outcome = engine.tasks.end(
-        asked.id, reward=asked.reward, summary=asked.summary, zone=call.caller.zone, namespace=call.namespace
-    )
+    outcome = engine.tasks.end(asked.id, reward=asked.reward, summary=asked.summary, namespace=call.namespace)
     return Answer(outcome_record(outcome), value=outcome)
 
 

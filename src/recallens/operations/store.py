@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Meta
 
 from recallens.errors import EncoderError, InvalidInput
+from recallens.model.vault import LONGEST_CHUNK, SHORTEST_CHUNK
 from recallens.operations.arguments import PAGE, Arguments, Cursor, Limit, Name, Names, PresetName, cursor_of, offset_of
 from recallens.operations.machine import backlog, encode
 from recallens.operations.operation import Answer, Call, Operation, Right
@@ -38,6 +39,7 @@ class AddVault(Arguments, frozen=True, kw_only=True):
     include: Names = ()
     exclude: Names = ()
     project: Name | None = None
+    chunk: Annotated[int, Meta(ge=SHORTEST_CHUNK, le=LONGEST_CHUNK)] | None = None
 
 
 class KeepVault(Arguments, frozen=True, kw_only=True):
@@ -48,6 +50,7 @@ class KeepVault(Arguments, frozen=True, kw_only=True):
     project: str | None = None
     include_raw: bool = False
     include_operational: bool = False
+    chunk: int | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()

@@ -118,9 +118,9 @@ def finish_work(engine: Engine, call: Call, asked: FinishWork) -> Answer | Writt
     if used:
         engine.tasks.used([memory.id for memory in used], task=task.id, **where)
     here: dict[str, Any] = {"task": task.id, "project": task.project, "session": task.session}
-    drafts = [Draft(text, **here, zone=call.caller.zone, source=call.caller.source) for text in asked.learned]
+    drafts = [Draft(text, **here, source=call.caller.source) for text in asked.learned]
     learned = [engine.remember(draft, **where) for draft in drafts]
-    ended = engine.tasks.end(task.id, reward=reward, summary=asked.summary, zone=call.caller.zone, **where)
+    ended = engine.tasks.end(task.id, reward=reward, summary=asked.summary, **where)
     kept = [(engine.get(each.id, **where), str(each.outcome)) for each in learned]
     promoted = [engine.get(each.id, **where) for each in ended.promoted]
 

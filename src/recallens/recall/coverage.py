@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -13,7 +14,7 @@ from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.recall.facets import Facet, FacetKind
 from recallens.recall.scene import Scene
 from recallens.recall.views import within_windows
-from recallens.text.answers import holds_answer
+from recallens.text.answers import answers_about, holds_answer
 from recallens.text.languages import grammar_of
 from recallens.text.normalize import normalize
 from recallens.text.stopwords import token_weight
@@ -25,12 +26,18 @@ CLAUSE_PAIRS: Final = 6
 MOST_PAIRS: Final = 0.6
 # From here on a row answers a question with one part in its own words: what it lacks of the question's, other than
 # names and the type of the answer, is the asker's wording. From the second on it need not hold most of them; nor from
-# the third on, where it holds the very measure that is asked for.
+# the third on, where it holds the very measure that is asked for. Where a clause of it holds what is asked for and
+# speaks of it, half of the words are enough, from the third on; from the fourth, where words alone are judged.
 ANSWERS_FROM: Final = 0.3
 SURE: Final = 0.9
 SURE_OF_A_MEASURE: Final = 0.2
-MEASURED: Final = ("time", "price", "value", "number")
+HALF_AS_LIKELY: Final = 0.5  # beside a row that is likelier than twice as likely, a measure is of something else
+SURE_BY_WORDS: Final = 0.1
+HALF_OF_A_PART: Final = 0.5
+SURE_OF_HALF: Final = 0.7  # where nothing of a kind is asked for
+MEASURED: Final = ("frequency", "duration", "version", "date", "time", "price", "value", "number")
 _WORDED: Final = (FacetKind.ENTITY, FacetKind.TERM)
+BEGINNING: Final = 2
 _FIGURE: Final = re.compile(r"\d")
 # The encoder's opinion counts of a question of which it can read more than this.
 HALF_READ: Final = 0.5
@@ -107,7 +114,8 @@ def spoken_of(scene: Scene, facets: Sequence[Facet], rows: IntArray, relevance: 
     """
     likely = relevance >= ANSWERS_FROM
     covers = coverage(scene, facets, rows)
-    texts = texts_of(scene, rows[:READ]) if len(rows) and not covers.all() else []
+    typed = any(facet.kind is FacetKind.ANSWER for facet in facets)
+    texts = texts_of(scene, rows[:READ]) if len(rows) and (typed or not covers.all()) else []
     spoken = [SpokenWords(text) for text in texts]
     held = {facet: covers[at] for at, facet in enumerate(facets)}
     # A question in one script may be answered in another; one that holds both names things as they are written.
@@ -119,35 +127,76 @@ def spoken_of(scene: Scene, facets: Sequence[Facet], rows: IntArray, relevance: 
                 held[facet][at] = words.holds(facet.text) or other_script
             elif not held[facet][at] and facet.window is not None:
                 held[facet][at] = _names_time(facet.text, texts[at])
+            elif held[facet][at] and facet.kind is FacetKind.ANSWER:
+                held[facet][at] = _answers(facet, facets, texts[at])
     parts = [facet for facet in facets if facet.kind is FacetKind.QUESTION]
     likely = likely & (len(parts) == 1)
+    asked = [held[facet] for facet in facets if facet.kind is FacetKind.ANSWER]
     measured = [held[facet] for facet in facets if facet.answer in MEASURED]
-    enough = np.where(measured[0], SURE_OF_A_MEASURE, SURE) if measured else SURE
-    by_meaning = (relevance >= enough) & ("semantic" in scene.views and scene.question.fluency > HALF_READ)
-    by_meaning &= len(parts) == 1
+    beside_best = max(SURE_OF_A_MEASURE, HALF_AS_LIKELY * float(relevance.max(initial=0.0)))
+    enough = np.where(measured[0], beside_best, SURE) if measured else SURE
+    reads = "semantic" in scene.views and scene.question.fluency > HALF_READ
+    by_meaning = (relevance >= enough) & (reads and len(parts) == 1)
+    in_kind = asked[0] & (relevance >= (SURE_OF_A_MEASURE if reads else SURE_BY_WORDS)) if asked else likely & False
+    in_kind = in_kind if asked else relevance >= SURE_OF_HALF if reads else in_kind
+    in_kind &= len(parts) == 1
+    if asked and not reads:
+        # A word that nobody can read is one of the store's, or it is in part in the row: 보관 of 보관료.
+        new = [group for part in parts for group in part.groups if not _is_known(scene, group)]
+        in_part = [Facet(FacetKind.TERM, "", ((group[0],), (group[-1],)), 1) for group in new]
+        in_kind &= np.all(coverage(scene, in_part, rows), axis=0)
     others = [Facet(FacetKind.TERM, "", (group,), 1) for part in parts for group in part.groups]
     of_words = {facet.groups[0]: row for facet, row in zip(others, coverage(scene, others, rows), strict=True)}
     for facet, row in held.items():
         if facet.kind in _WORDED:  # a word by itself, or as a word of a name
             of_words |= {group: of_words[group] | row for group in of_words if set(group) <= facet.words}
-    speaks = {part: _speaks(part, held, of_words) | (by_meaning & _named(part, held)) for part in parts}
-    asked = [held[facet] for facet in facets if facet.kind is FacetKind.ANSWER]
+    speaks = {part: _speaks(part, held, of_words, in_kind) | (by_meaning & _named(part, held)) for part in parts}
     for facet in facets:
-        own = [speaks[part] for part in parts if facet.kind is FacetKind.ANSWER or facet.words <= part.words]
+        own = [speaks[part] for part in parts if facet.kind is FacetKind.ANSWER or facet.text in part.text]
         anyone = np.any(own, axis=0) if own else np.zeros(len(rows), dtype=np.bool_)
         if facet.kind is FacetKind.QUESTION:
             held[facet] = speaks[facet] & asked[0] if asked and len(parts) == 1 else speaks[facet]
         elif facet.kind is FacetKind.ANSWER and parts:
             held[facet] = held[facet] & anyone
         elif facet.kind is FacetKind.TERM and anyone.any():
-            held[facet] = anyone & (held[facet] | likely | by_meaning)
+            held[facet] = anyone & (held[facet] | likely | by_meaning | in_kind)
     return np.array([held[facet] for facet in facets], dtype=np.bool_).reshape(covers.shape)
 
 
-def _speaks(part: Facet, held: Mapping[Facet, BoolArray], of_words: Mapping[tuple[str, ...], BoolArray]) -> BoolArray:
-    count = np.sum([of_words[group] for group in part.groups], axis=0)
-    speaks: BoolArray = (np.asarray(count) >= part.needed) & _named(part, held)
+def _is_known(scene: Scene, words: Sequence[str]) -> bool:
+    return scene.words is not None and all(map(scene.words.is_held, words))
+
+
+def _speaks(
+    part: Facet, held: Mapping[Facet, BoolArray], of_words: Mapping[tuple[str, ...], BoolArray], in_kind: BoolArray
+) -> BoolArray:
+    count = np.asarray(np.sum([of_words[group] for group in part.groups], axis=0))
+    half = math.ceil(HALF_OF_A_PART * len(part.groups))
+    most = max(half, int(count.max(initial=0)))  # beside a row that holds more, one that holds half is about another
+    speaks: BoolArray = ((count >= part.needed) | (in_kind & (count >= most))) & _named(part, held)
     return speaks
+
+
+def _answers(answer: Facet, facets: Sequence[Facet], text: str) -> bool:
+    """Whether a clause of the text holds what is asked for and speaks of it; under a title that does, all do."""
+    worded = [facet for facet in facets if facet.kind in _WORDED]
+    title, _, content = text.partition("\n")
+    own = [word.casefold() for facet in worded for word in facet.text.split()]
+    titled = _speaks_of(title, worded)
+    return answers_about(answer.answer, content, own, lambda clause: titled or _speaks_of(clause, worded)) or (
+        titled and answers_about(answer.answer, title, own, lambda clause: True)
+    )
+
+
+def _speaks_of(clause: str, worded: Sequence[Facet]) -> bool:
+    lowered = clause.casefold()
+    if worded and not any(word[:BEGINNING].casefold() in lowered for facet in worded for word in facet.text.split()):
+        return False  # taking a clause apart costs more
+    tokens = frozenset(tokenize(clause))
+    if any(len(tokens.intersection(group)) >= MOST_PAIRS * len(group) for facet in worded for group in facet.groups):
+        return True
+    words = SpokenWords(clause)
+    return not worded or any(words.holds(facet.text) for facet in worded)
 
 
 def _named(part: Facet, held: Mapping[Facet, BoolArray]) -> BoolArray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
@@ -73,6 +73,7 @@ class Facet:
     window: Window | None = None
     names: frozenset[str] = frozenset()
     answer: str = ""
+    done: bool = False  # the noun of a verb: what is done may be told by another verb
 
     @property
     def weight(self) -> float:
@@ -81,6 +82,13 @@ class Facet:
     @property
     def words(self) -> frozenset[str]:
         return frozenset(word for group in self.groups for word in group)
+
+    def without(self, words: Sequence[Facet]) -> Facet:
+        """A part of the question that requires fewer words; one that would require none stays as it is."""
+        left = tuple(group for group in self.groups if all(group not in other.groups for other in words))
+        if self.kind is not FacetKind.QUESTION or len(left) in (0, len(self.groups)):
+            return self
+        return replace(self, groups=left, needed=math.ceil(ENOUGH_OF_A_PART * len(left)))
 
 
 def facets_of(text: str, noticed: Annotations, windows: Iterable[Window] = ()) -> tuple[Facet, ...]:
@@ -138,9 +146,10 @@ def _terms(text: str) -> list[Facet]:
         if token_weight(token) == FULL_WEIGHT and not grammar_of(written) and len(token) > 1 and not _asks(token):
             found.setdefault(frozenset((token,)), Facet(FacetKind.TERM, written, ((token,),), 1))
     if grammar := grammar_of(text):
+        done = frozenset(grammar.doings(text))
         for noun in grammar.nouns(text):
             if grammar_of(noun) and _saying(tokenize(noun)):
-                facet = _all_of(FacetKind.TERM, noun)
+                facet = replace(_all_of(FacetKind.TERM, noun), done=noun in done)
                 found.setdefault(facet.words, facet)
     return list(found.values())
 
@@ -187,6 +196,8 @@ def _halves(text: str) -> list[str]:
 
 
 def _part(text: str, timeless: str, names: frozenset[str]) -> list[Facet]:
-    groups = tuple(group for facet in _terms(_CONTRAST.sub(" ", timeless)) for group in facet.groups)
+    terms = _terms(_CONTRAST.sub(" ", timeless))
+    groups = tuple(group for facet in terms if not facet.done for group in facet.groups)
+    groups = groups or tuple(group for facet in terms for group in facet.groups)
     needed = math.ceil(ENOUGH_OF_A_PART * len(groups))
     return [Facet(FacetKind.QUESTION, text, groups, needed, names=names)] if groups else []

@@ -7,15 +7,16 @@ weights were fitted by `bench/intents.py` on the questions of `bench/questions/i
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
 
 from recallens.model.plan import Intent
 from recallens.text.annotation import annotate
-from recallens.text.languages import PACKS, Phrases
+from recallens.text.languages import PACKS, Phrases, alternatives
+from recallens.text.remembered import remembered
 
 OTHER: Final = "other"  # no kind of answer in particular
 CLASSES: Final = (*Intent, OTHER)
@@ -24,20 +25,29 @@ SURE_ENOUGH: Final = 0.4  # below this it is as likely something else
 DECIDED: Final = "what_happened/decided"  # not what happened, but what was made of it
 # Cues that ask for the course of events, and not for one fact of it.
 COURSE: Final = frozenset(f"what_happened/{word}" for word in ("happened", "history", "incident", "decided"))
-# What a question is about says little by itself: two words of a search box want nothing in particular.
-FAINT: Final = frozenset(
-    ("environment/quantity", "environment/place", "what_happened/incident", "what_happened/past", "what_happened/time")
-)
-# A past tense and a date make a fact of the past, and nobody asks for the course of events.
-PAST: Final = frozenset(("what_happened/past", "what_happened/time"))
 # Cues that are no words: names of code, names of errors.
 NAMES_CODE, NAMES_ERROR = "code_structure/name", "known_issues/name"
+# What a question is about says little by itself: two words of a search box want nothing in particular, and a statement
+# that names a protein or a class does not ask where it is.
+FAINT: Final = frozenset((
+    "environment/quantity", "environment/place", "what_happened/incident", "what_happened/past", "what_happened/time",
+    NAMES_CODE,
+))  # fmt: skip
+# A past tense and a date make a fact of the past, and nobody asks for the course of events.
+PAST: Final = frozenset(("what_happened/past", "what_happened/time"))
 # Cues whose words say what kind of answer is wanted, and nothing of what it is about: "steps", "gotchas", "which file".
 KIND_WORDS: Final = frozenset((
     "how_to_do/steps", "how_to_do/way", "known_issues/issue", "known_issues/care", "code_structure/code",
     "environment/now",
 ))  # fmt: skip
+# Cues of how a question is put: a text that states something asks for a kind of answer by these alone.
+PUT: Final = frozenset((
+    "how_to_do/how", "how_to_do/way", "how_to_do/task", "what_happened/happened", "what_happened/when_did",
+    "what_happened/who_did", "known_issues/why", "code_structure/where",
+))  # fmt: skip
 REMEMBERED: Final = 256
+
+_STATEMENT: Final = re.compile(alternatives(lambda pack: pack.questions.statement), re.IGNORECASE)
 
 BIAS: Final[Mapping[str, float]] = {"environment": 0.2, "code_structure": -0.2, "other": 1}
 WEIGHTS: Final[Mapping[str, Mapping[str, float]]] = {
@@ -129,7 +139,12 @@ def names_a_kind(word: str, cues: Iterable[str]) -> bool:
     return any(CUES[cue].within(word) for cue in KIND_WORDS.intersection(cues))
 
 
-@lru_cache(maxsize=REMEMBERED)
+def _states(text: str, cues: Iterable[str]) -> bool:
+    """Whether a text states something, and does not begin with the kind of answer that it wants."""
+    return _STATEMENT.search(text) is not None and not names_a_kind(" ".join(text.split()[:2]), cues)
+
+
+@remembered(REMEMBERED)
 def wish_of(text: str, stated: Intent | None = None) -> Wish:
     cues = cues_of(text)
     if stated is not None:
@@ -143,6 +158,7 @@ def wish_of(text: str, stated: Intent | None = None) -> Wish:
         or confidence < SURE_ENOUGH
         or (len(speaking) == 1 and speaking[0] in FAINT)
         or PAST.issuperset(speaking)
+        or (PUT.isdisjoint(speaking) and _states(text, speaking))
     ):
         return Wish(None, 0.0)
     return Wish(Intent(likely), confidence, speaking)

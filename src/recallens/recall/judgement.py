@@ -33,6 +33,7 @@ READ: Final = 40
 # memories the mean says little. Texts that have nothing to do with each other have about this cosine.
 BACKGROUND: Final = 20
 UNRELATED: Final = 0.1
+DONE: Final = 0.5  # what a word weighs that says what is done, which an answer may tell by another verb
 LONG: Final = 200  # tokens, from which on a longer text says no more
 
 
@@ -55,6 +56,8 @@ class Model(Struct, frozen=True):
     weights: Mapping[str, float]
     least: float  # where no row is as likely, nothing is delivered
     share: float  # of the root of the best one's probability: beside it, what is less likely is not delivered
+    among_short: tuple[float, float] | None = None  # the same two among notes of a sentence or two
+    among_long: float | None = None  # the first of them among long texts
 
 
 BY_MEANING: Final[Mapping[Company, Model]] = {
@@ -72,6 +75,8 @@ BY_MEANING: Final[Mapping[Company, Model]] = {
         },
         least=0.06,
         share=0.004,
+        among_short=(0.1, 0.02),
+        among_long=0.05,
     ),
     Company.TALK: Model(
         bias=-8.38,
@@ -155,6 +160,12 @@ BY_WORDS: Final[Mapping[Company, Model]] = {
 SHARE_OF_CODE: Final = 0.03
 SHARE_OF_SECTION: Final = 0.01
 MOSTLY_CODE: Final = 0.5
+# Notes of a sentence or two say at once what they are about, long texts speak of many things: by the tokens of the
+# candidates in the geometric mean. `bench/relevance.py` prints what leaves 95% of the recall.
+SHORT_NOTES, LONG_TEXTS = 80, 120
+# Where the store has never heard of more than this share of what a question names, an answer has to be likelier.
+MOST_UNKNOWN: Final = 0.34
+UNHEARD: Final = 1.5
 # The encoder whose cosines were fitted. Another's lie elsewhere, so with it the words are judged alone.
 CALIBRATED: Final = "all-MiniLM-L6-v2-int8@"
 
@@ -189,18 +200,31 @@ def judge_relevance(scene: Scene, pool: Pool, query: Query) -> Iterator[Judgemen
     of_best = next(models[company] for company, mask in rows.items() if mask[best])
     # Where neither encoder nor store can read all of the question, an answer in another language cannot be as likely.
     unread = min(float(signals["unreadable"][best]), 1.0 - scene.question.fluency)
-    least = of_best.least * (1.0 - unread / 2.0)
+    unheard = models is BY_MEANING and float(signals["unknown"][best]) > MOST_UNKNOWN
+    least, share = _bounds(scene, pool, best, of_best)
+    least *= (1.0 - unread / 2.0) * (UNHEARD if unheard else 1.0)
     told[UNDER_REVIEW] = _raised(own, np.where(pool.raw(REVIEW) >= SAME_FILE, OF_THE_FILE, 0.0))
     told[LINKED] = _raised(own, related(scene, pool, query, own, leading(pool, own, least)))
-    share = _share(scene, pool, best, of_best)
     yield Judgement.of("relevance", bias, weights, told, least=least, share=share)
 
 
-def _share(scene: Scene, pool: Pool, best: int, model: Model) -> float:
-    """What the cut asks of the rows beside the best one; more where that is code, or a section of a file."""
-    if scene.words is not None and scene.words.code_share(pool.rows, measured_against(pool)) > MOSTLY_CODE:
-        return max(model.share, SHARE_OF_CODE)
-    return max(model.share, SHARE_OF_SECTION) if scene.columns["document"][pool.rows[best]] >= 0 else model.share
+def _bounds(scene: Scene, pool: Pool, best: int, model: Model) -> tuple[float, float]:
+    """What the cut asks of the best row, and beside it: more where that is code, a section of a file or among notes of
+    a sentence or two; less of it among long texts.
+    """
+    sample = measured_against(pool)
+    if scene.words is not None and scene.words.code_share(pool.rows, sample) > MOSTLY_CODE:
+        return model.least, max(model.share, SHARE_OF_CODE)
+    if scene.columns["document"][pool.rows[best]] >= 0:
+        return model.least, max(model.share, SHARE_OF_SECTION)
+    tokens = scene.columns["tokens"][pool.rows[sample]]
+    if scene.columns["position"][pool.rows[best]] >= 0 or not len(tokens):  # a turn, or nothing to compare it with
+        return model.least, model.share
+    least, share = model.among_short or (model.least, model.share)
+    usual = np.expm1(np.log1p(np.minimum(tokens, LONG)).mean())
+    if usual <= SHORT_NOTES:
+        return least, share
+    return model.among_long if model.among_long and usual >= LONG_TEXTS else model.least, model.share
 
 
 def companies(scene: Scene, rows: IntArray) -> dict[Company, BoolArray]:
@@ -222,13 +246,14 @@ def signals_of(scene: Scene, pool: Pool) -> dict[str, FloatArray]:
     """The raw value of every signal for each row, NaN where it has nothing to say."""
     rows, words, absent = pool.rows, scene.words, np.full(len(pool), np.nan)
     required, unreadable = readable(scene)
-    rarity = np.array([rarity_of(scene, facet) for facet in required])
+    rarity = np.array([rarity_of(scene, facet) * (DONE if facet.done else 1.0) for facet in required])
     held = coverage(scene, required, rows).astype(np.float64)
     share = rarity @ held / rarity.sum() if len(required) else scene.coverage(rows)
     signals = {
         "cosine": _cosines(scene, pool),
         "words": share,
         "unreadable": np.full(len(pool), unreadable),
+        "unknown": np.full(len(pool), _unknown(scene, required) if unreadable == 0.0 else 0.0),
         "bm25": words.score(rows) / words.ceiling if words is not None and words.ceiling else absent,
         "asked": np.full(len(pool), np.log1p(len(required))),
         "pairs": np.log1p(words.pairs(rows)) if words is not None else absent,
@@ -269,6 +294,12 @@ def readable(scene: Scene) -> tuple[list[Facet], float]:
     others = [facet for facets in of_scripts if facets not in legible for facet in facets if is_said(scene, facet)]
     kept = [*(facet for facets in legible for facet in facets), *others]
     return kept or required, 1.0 - len(kept) / len(required) if required else 0.0
+
+
+def _unknown(scene: Scene, required: Sequence[Facet]) -> float:
+    """The share of what the question names that no memory of the store speaks of: it may be about something else."""
+    named = [facet for facet in required if not facet.done] or required
+    return sum(not is_known(scene, facet) and not is_said(scene, facet) for facet in named) / max(len(named), 1)
 
 
 def is_known(scene: Scene, facet: Facet) -> bool:

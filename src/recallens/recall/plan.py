@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
-from functools import lru_cache
 from typing import Final
 
 from msgspec import structs
@@ -15,6 +14,7 @@ from recallens.model.times import day
 from recallens.recall.intents import wish_of
 from recallens.recall.question import complexity_of, level_of, mentions, strategy_of
 from recallens.text.annotation import annotate
+from recallens.text.remembered import remembered
 from recallens.text.stopwords import expansions
 from recallens.text.times import day_of, milliseconds, time_references
 from recallens.text.tokenizer import tokenize
@@ -54,10 +54,10 @@ def widened_query(query: Query) -> Query:
     return structs.replace(query, alpha=WIDE_ALPHA, beta=WIDE_BETA, limit=most)
 
 
-annotations_of = lru_cache(maxsize=REMEMBERED)(annotate)
+annotations_of = remembered(REMEMBERED)(annotate)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@remembered(REMEMBERED)
 def measure(text: str, *, dated: bool) -> Complexity:
     return complexity_of(text, len(mentions(text, annotations_of(text))), dated=dated)
 
@@ -75,7 +75,7 @@ def given_windows(query: Query) -> Iterator[Window]:
         yield Window(" ".join(words), start, end, given=True)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@remembered(REMEMBERED)
 def _windows(text: str, today: date) -> tuple[Window, ...]:
     return tuple(
         Window(one.text, milliseconds(one.start), milliseconds(one.end), one.vague)

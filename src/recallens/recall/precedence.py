@@ -20,7 +20,7 @@ from recallens.model.plan import Intent
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.state import FAILURE, SUCCESS
-from recallens.model.verdict import FloatArray, IntArray, Term
+from recallens.model.verdict import Bond, FloatArray, IntArray, Term
 from recallens.recall.scene import Scene
 from recallens.recall.select import head_of
 from recallens.recall.states import holds, opponents_of, replacements_of
@@ -79,7 +79,7 @@ def outcome(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[
     yield Term("outcome", np.where(computed, weight * (2.0 * reward - 1.0), 0.0), computed, {"weight": weight})
 
 
-def attempts(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term]:
+def attempts(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term | Bond]:
     """Of attempts at one thing, what explains a failure goes above it, and what worked above both, with the warning
     right behind: whoever is about to try should read those two. Who asks what happened at a time tries nothing.
     """
@@ -100,7 +100,7 @@ def attempts(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator
         if row.takes_part:
             for other in told:
                 score[other.at] = max(score[other.at], score[row.at] - step)
-    _vouch(scene, pool, [(row, each) for row in warnings for each in explained[row.at]])
+    yield from _bond("warning", [(row, each) for row in warnings for each in explained[row.at]])
     yield from _term("warning", pool, query, score, warnings, step)
     yield from _term("success", pool, query, score, successes, step)
 
@@ -126,7 +126,7 @@ def _explains(row: PlacedRow, failure: PlacedRow) -> bool:
     return bool(_WARNINGS[code_of(memory.kind)]) and overlap(row.words, failure.words) >= EXPLAINS
 
 
-def corrections(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term]:
+def corrections(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term | Bond]:
     """What was proposed in a memory's place above it, where the question asks how it is now. What is less trusted may
     propose, but it moves nothing.
     """
@@ -140,7 +140,7 @@ def corrections(scene: Scene, balance: float, pool: Pool, query: Query) -> Itera
         for id in replacements_of(row.memory.id, row.relations):
             if id in rows and _trust(rows[id].memory) >= _trust(row.memory):
                 pairs.append((rows[id], row))
-    _vouch(scene, pool, pairs)
+    yield from _bond("correction", pairs)
     yield from _raised("correction", pool, query, pairs, balance)
 
 
@@ -208,11 +208,12 @@ def _placed(scene: Scene, pool: Pool, positions: IntArray) -> list[PlacedRow]:
     return rows
 
 
-def _vouch(scene: Scene, pool: Pool, pairs: Pairs) -> None:
+def _bond(name: str, pairs: Pairs) -> Iterator[Bond]:
     """What explains or corrects a row that is delivered is delivered with it."""
-    if pool.relevance is not None and pool.relevance[pool.live].max(initial=0.0) >= pool.least_relevance:
-        told = [above for above, below in pairs if pool.relevance[below.at] >= pool.floor() and below.takes_part]
-        scene.vouched.update(int(pool.rows[row.at]) for row in told)
+    places = [(above.at, below.at) for above, below in pairs if below.takes_part]
+    if places:
+        above, below = np.array(places, dtype=np.int64).T
+        yield Bond(name, above, below)
 
 
 def _step(pool: Pool, balance: float) -> float:

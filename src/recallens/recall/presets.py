@@ -96,10 +96,9 @@ DEFAULT = Preset(
         relevance.named_speaker(1.4),
         relevance.exact_names(1.4),
         priors.importance(0.1),
-        priors.own_salience(0.1),
+        priors.own_salience(0.1),  # by which a memory is de-emphasised
         priors.reinforcement_boost(REINFORCED_SHARE),
         priors.uplift(UPLIFT_WEIGHT, warns=True),
-        priors.recency(0.05),
         intent.intent_match(INTENT_SHARE),
         times.time_match(1.0),
         priors.tier_prior(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -36,8 +37,9 @@ NEAR_MISSES: Final = 5
 # The specification's lengths of what is shown of a section, and of a lesson.
 SECTION_CHARACTERS: Final = 700
 LESSON_CHARACTERS: Final = 1_200
-# A text that closed the block it stands in could pass for the frame's own words.
-_CLOSING, _BLUNTED = "</memories", "‹/memories"
+# What a text may not hold as itself: the end of the frame, or the head of another item.
+_CLOSING: Final = re.compile(r"<(?=\s*/?\s*memories)", re.IGNORECASE)
+_HEAD: Final = re.compile(rf"^(\s*)\[(?=\s*(?:{'|'.join(LAYERS)}))", re.IGNORECASE | re.MULTILINE)
 _instant: Final = lru_cache(maxsize=4096)(instant)  # most memories were never updated: both of their times are one
 _KEYWORD_VIEWS: Final = frozenset(("lexical", "symbolic"))
 
@@ -302,7 +304,8 @@ class Excerpt(Struct, frozen=True):
     @property
     def block(self) -> str:
         label = f"{self.source}, {self.remark}" if self.remark else self.source
-        return f"[{label}] {self.title}\n{self.content}\n\n".replace(_CLOSING, _BLUNTED)
+        text = _HEAD.sub(r"\1‹", "\n".join(self.content.splitlines()))
+        return _CLOSING.sub("‹", f"[{label}] {' '.join(self.title.split())}\n{text}\n\n")
 
     @property
     def tokens(self) -> int:

@@ -7,6 +7,7 @@ from time import perf_counter_ns
 
 from msgspec import UNSET, structs
 
+from recallens.deadline import check
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.pool import NOBODY, Pool
 from recallens.model.query import Query
@@ -26,6 +27,7 @@ def run(stages: Iterable[Stage], query: Query) -> tuple[Ledger, Pool]:
     for name, decide in stages:
         started = perf_counter_ns()
         for verdict in decide(pool, query):
+            check()
             pool, considered, admitted = pool.step(verdict)
             now = perf_counter_ns()
             if isinstance(verdict, Found):

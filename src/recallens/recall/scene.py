@@ -153,7 +153,6 @@ class Scene(Struct, frozen=True, eq=False):
     at: int  # epoch milliseconds: rows are judged as they stood then
     usage: UsageColumns
     bodies: Bodies
-    vouched: set[int]  # rows that belong beside a relevant one, as a warning beside the failure that it explains
     heirs: dict[int, int]  # rows that were replaced, and the row that took the place of each, once that is known
     versions: Mapping[str, object]  # what the answer depends on beside store, query and clock, for the plan's note
 
@@ -240,7 +239,6 @@ def open_scene(
         at=query.at,
         usage=usage_at(columns, reader.trail.usage_until(query.at), query.at) if past else usage_now(columns),
         bodies=Bodies(reader, query.worktree),
-        vouched=set(),
         heirs={},
         versions=versions,
     )
@@ -252,9 +250,9 @@ def facets_asked(text: str, annotations: Annotations, plan: Plan) -> tuple[Facet
     """
     facets = facets_of(text, annotations, plan.windows)
     if plan.intent in (Intent.KNOWN_ISSUES, Intent.HOW_TO_DO, Intent.CODE_STRUCTURE):
-        facets = tuple(facet for facet in facets if facet.kind is not FacetKind.ANSWER)
+        facets = tuple(facet for facet in facets if facet.answer not in ("time", "place"))
     kinds = [facet for facet in facets if facet.kind is FacetKind.TERM and names_a_kind(facet.text, plan.intent_cues)]
-    left = tuple(facet for facet in facets if facet not in kinds)
+    left = tuple(facet.without(kinds) for facet in facets if facet not in kinds)
     return left if any(facet.kind in (FacetKind.TERM, FacetKind.ENTITY) for facet in left) else facets
 
 

@@ -5,16 +5,18 @@ MMR: Carbonell and Goldstein, "The Use of MMR, Diversity-Based Reranking", SIGIR
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 
 from recallens.index.columns import code_of
+from recallens.index.fingerprints import hamming
 from recallens.index.views import ordered
-from recallens.ingest.dedupe import hamming, is_near_duplicate, max_distance
+from recallens.ingest.dedupe import is_near_duplicate, max_distance
 from recallens.model.context import HYPOTHESIS
-from recallens.model.memory import Kind, Memory
+from recallens.model.memory import Kind, Memory, Zone
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.terms import as_share
@@ -96,11 +98,9 @@ def relevance_cut(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     order = by_score(scene, pool)
     if pool.relevance is None or not len(order):
         return
-    relevance, floor = pool.relevance[order], pool.floor()
-    # A question about a time alone asks for what is of it; what explains or corrects a relevant row belongs beside it.
+    relevance, floor, keep = pool.relevance[order], pool.floor(), pool.likely()[order]
+    # A question about a time alone asks for what is of it.
     views = [RECENT, TIME] if scene.question.only_windows else [RECENT]
-    vouched = order[np.isin(pool.rows[order], list(scene.vouched))]
-    keep = (relevance >= floor) | np.isin(order, vouched)
     for view in views:
         keep |= pool.proposed_by(view)[order]
     if not anywhere(keep):
@@ -109,8 +109,7 @@ def relevance_cut(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
         lacks = missing(facets, spoken_of(scene, facets, pool.rows[nearest], np.zeros(1)))
         near = {"nearest": pool.ids[nearest[0]].decode(), "relevance": float(pool.relevance[nearest[0]])}
         yield Note("silence", {**near, "least": pool.least_relevance, "missing": lacks})
-    beside = [id.decode() for id in pool.ids[vouched].tolist()]
-    yield Note("relevance-cut", {"least": floor, "askedFor": views, "beside": beside})
+    yield Note("relevance-cut", {"least": floor, "askedFor": views})
     reason = "" if everywhere(keep) else f"its relevance is below {as_share(floor)}"
     yield _pick(scene, pool, "relevance-cut", order[keep], reason)
 
@@ -161,18 +160,18 @@ def _repeated(scene: Scene, pool: Pool, order: IntArray) -> BoolArray:
     prints = scene.columns["simhash"][pool.rows[order]]
     lengths = scene.columns["length"][pool.rows[order]]
     repeated = np.zeros(len(order), dtype=np.bool_)
-    memories = memories_at(scene, pool, order)
+    memories, tokens = memories_at(scene, pool, order), cache(tokenize)  # each text is read once
     for at in range(1, len(order)):
         near = hamming(int(prints[at]), prints[:at]) <= max_distance(int(lengths[at]))
         before = places(near & ~repeated[:at])
-        repeated[at] = any(_same_text(memories[at], memories[other]) for other in before.tolist())
+        repeated[at] = any(_same_text(memories[at], memories[other], tokens) for other in before.tolist())
     return repeated
 
 
-def _same_text(one: Memory, other: Memory) -> bool:
+def _same_text(one: Memory, other: Memory, tokens: Callable[[str], list[str]]) -> bool:
     if one.content_hash == other.content_hash:
         return True
-    return is_near_duplicate(one.content, tokenize(one.content), other.content, tokenize(other.content))
+    return is_near_duplicate(one.content, tokens(one.content), other.content, tokens(other.content))
 
 
 def per_document_cap(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
@@ -271,7 +270,8 @@ def budget_fit(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
         chars, tokens = [len(excerpt.block) for excerpt in shown], [excerpt.tokens for excerpt in shown]
     else:
         columns, rows = scene.columns, pool.rows[order]
-        label = np.where(columns["cited"][rows], 0, len(HYPOTHESIS))
+        seen = columns["cited"][rows] & (columns["zone"][rows] == code_of(Zone.TRUSTED))
+        label = np.where(seen, 0, len(HYPOTHESIS))
         chars = (columns["chars"][rows] + _HEADER + _KIND_LENGTHS[columns["kind"][rows]] + label).tolist()
         tokens = (columns["tokens"][rows] + _HEADER_TOKENS).tolist()
     if query.item_tokens is not None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from recallens.model.citation import CitationCheck
-from recallens.model.memory import Memory, Relation, RelationType, Status
-from recallens.model.state import MemoryState, withheld
+from recallens.model.citation import CitationCheck, Standing
+from recallens.model.memory import Memory, Relation, RelationType, Status, Zone
+from recallens.model.state import MemoryState, Verified, withheld
+from recallens.model.trust import rank
 from recallens.recall.scene import LONGEST_CHAIN
 from recallens.store.protocols import Reader
+
+# Of what made a text less trusted, so many are named.
+MOST_INPUTS = 3
 
 
 def states(
@@ -33,6 +37,8 @@ def states(
         checks = reader.citations.checks(cited, worktree) if cited else {}
     tasks = {memory.task for memory in memories.values() if memory.task is not None and memory.reward is None}
     outcomes = reader.tasks.outcomes(sorted(tasks)) if tasks else {}
+    lower = [num for num, memory in memories.items() if memory.zone is not Zone.TRUSTED]
+    lineage = reader.lineage.of(lower) if lower else {}
     holding = {num: [each for each in relations.get(num, ()) if holds(each, at)] for num in nums}
     after = {memories[num].id: _ends(memories[num].id, holding[num], after=True) for num in nums}
     others = _ancestry(reader, after, at)
@@ -65,8 +71,17 @@ def states(
             review=memory.review,
             outcome=memory.reward if memory.reward is not None else outcomes.get(memory.task or ""),
             withheld=withheld(memory, scopes),
+            verified=_verified(checks.get(num), at),
+            made_of=tuple(each.name for each in lineage.get(num, ()) if rank(each.zone) <= rank(memory.zone))[
+                :MOST_INPUTS
+            ],
         )
     return found_states
+
+
+def _verified(check: CitationCheck | None, at: int) -> Verified:
+    standing = check.standing if check is not None and check.at <= at else Standing.UNKNOWN
+    return {Standing.VERIFIED: Verified.YES, Standing.STALE: Verified.NO}.get(standing, Verified.UNCHECKED)
 
 
 def _status(memory: Memory, at: int) -> Status:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from recallens.model.snapshot import Budget, FilterTrace, NearMiss, Snapshot, XrayResult
 from recallens.model.terms import as_share, plain, shown_parts
 from recallens.model.times import moment
-from recallens.render.formats import counted, first_line, visible
+from recallens.render.formats import USER, as_name, as_title, counted, first_line, visible
 from recallens.render.times import time_line
 
 # Two lines each for the first results and one for a few more; with the rest of the page that makes 40 lines.
@@ -113,16 +113,17 @@ def names_in(snapshot: Snapshot) -> Mapping[str, str]:
 
 def _named(row: XrayResult | NearMiss) -> str:
     """Handle, title and how likely it is to help; a text that is withheld has no title but its id."""
-    title = "" if row.title == row.memoryId else first_line(row.title, TITLE_CHARACTERS)
-    name = " ".join(filter(None, (row.handle or row.memoryId, title)))
-    return name if row.relevance is None else f"{name} (relevance {as_share(row.relevance)})"
+    title = "" if row.title == row.memoryId else as_title(first_line(row.title, TITLE_CHARACTERS))
+    named = " ".join(filter(None, (row.handle or row.memoryId, title)))
+    return named if row.relevance is None else f"{named} (relevance {as_share(row.relevance)})"
 
 
 def _remarks(result: XrayResult, names: Mapping[str, str]) -> str:
     """Who served it, how old it is, and whatever speaks against it."""
     remarks = [plain(result.servedBy)] if result.servedBy else []
     if (origin := result.provenance) is not None:
-        remarks += [f"{origin.source}, {(origin.created or '')[:10]}"]
+        source = origin.source if origin.source == USER else as_name(origin.source)
+        remarks += [f"{source}, {(origin.created or '')[:10]}"]
         remarks += ["replaces an older one"] * (origin.correctionState == "correction")
     remarks += [f"! {warning}" for warning in warnings_of(result)]
     if result.conflicts is not None:

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
+from unicodedata import normalize
 
 from msgspec.structs import replace
 
@@ -17,27 +18,29 @@ from recallens.model.context import HYPOTHESIS, Context, ContextSection, Item, S
 from recallens.model.craft import Craft, Gotcha, Pattern, Skill
 from recallens.model.memory import Memory, as_json, title_of
 from recallens.model.recall import Retrieval, SearchResult, build_strings
+from recallens.model.state import Verified, is_hypothesis
 from recallens.model.task import TaskOutcome
 from recallens.model.times import day
-from recallens.render.formats import cites, failures, visible
+from recallens.render.formats import as_name, as_title, cites, failures, visible
 from recallens.render.records import present, to_text
 from recallens.text.token_count import budget_tokens, count_tokens, fit, one_line
 
 MARK_LENGTH: Final = 4
 CITATIONS_SHOWN: Final = 3
-CUT: Final = "[cut here]"
+CUT: Final = "cut here]"
 _BACKTICKS: Final = re.compile(r"`{3,}")
 
 
-def format_for_context(result: SearchResult | Memory) -> str:
-    """The content, labelled where it cites nothing."""
+def format_for_context(result: SearchResult | Memory, verified: Verified = Verified.UNCHECKED) -> str:
+    """The content, labelled where it rests on nothing that anybody has seen."""
     memory = result.memory if isinstance(result, SearchResult) else result
-    return memory.content if memory.citations else HYPOTHESIS + memory.content
+    seen = result.state.verified if isinstance(result, SearchResult) else verified
+    return HYPOTHESIS + memory.content if is_hypothesis(memory, seen) else memory.content
 
 
-def quoted_memory(memory: Memory) -> str:
+def quoted_memory(memory: Memory, verified: Verified = Verified.UNCHECKED) -> str:
     """The content behind its title, unless it begins with it."""
-    title, text = one_line(memory.title or ""), format_for_context(memory)
+    title, text = one_line(memory.title or ""), format_for_context(memory, verified)
     said = one_line(memory.content[: 2 * len(title) + 200]).lstrip("# ")
     return quoted(text if not title or said.startswith(title) else f"{title}\n{text}")
 
@@ -49,7 +52,7 @@ def quoted(text: str) -> str:
 
 def header(memory: Memory, review: Sequence[str]) -> str:
     """What Recallens says of a memory, on one line."""
-    by = f" by {visible(memory.author)}" if memory.author else ""
+    by = f" by {as_name(memory.author)}" if memory.author else ""
     parts = [f"{memory.kind} {memory.handle} {day(memory.created)}{by}"]
     if memory.citations:
         parts.append(cites(memory.citations, CITATIONS_SHOWN))
@@ -59,8 +62,8 @@ def header(memory: Memory, review: Sequence[str]) -> str:
 
 
 def mark_for(texts: Iterable[str]) -> str:
-    """A few hexadecimal digits that none of the texts holds in any case."""
-    held = [text.lower() for text in texts]
+    """A few hexadecimal digits that none of the texts holds, in any case, width or font."""
+    held = [normalize("NFKC", text).lower() for text in texts]
     digest = hashlib.sha256("\0".join(held).encode("utf-8", "replace"))
     length, tried = MARK_LENGTH, 0
     while True:
@@ -98,10 +101,11 @@ def item_of(mark: str, name: str, head: str, text: str, **known: Any) -> Item:
 def shortened(item: Item, tokens: int) -> Item | None:
     """As many sentences of an item as fit, saying that it was cut; None where not even one does."""
     head, _, text = item.text.partition("\n")
-    cut, _ = fit(text, tokens - count_tokens(f"{head}\n") - count_tokens(f"\n{CUT}\n"))
+    said = f"{head.partition(']')[0]} {CUT}"
+    cut, _ = fit(text, tokens - count_tokens(f"{head}\n") - count_tokens(f"\n{said}\n"))
     if not cut:
         return None
-    delivered = f"{head}\n{cut}\n{CUT}\n"
+    delivered = f"{head}\n{cut}\n{said}\n"
     cost = count_tokens(delivered)
     return replace(item, text=delivered, tokens=cost, truncated=True) if cost <= tokens else None
 
@@ -134,13 +138,14 @@ def _line(sentence: str) -> str:
 
 
 def begun_text(task: str, context: Context) -> str:
-    return f"Task {task} has begun. When it is done, call finish_work with task {task}.\n\n{context_text(context)}"
+    called = as_name(task)
+    return f"Task {called} has begun. When it is done, call finish_work with task {called}.\n\n{context_text(context)}"
 
 
 def finished_text(
     ended: TaskOutcome, used: Sequence[Memory], learned: Sequence[tuple[Memory, str]], promoted: Sequence[Memory]
 ) -> str:
-    lines = [f"Task {ended.task.id} has ended with reward {ended.task.reward:g}."]
+    lines = [f"Task {as_name(ended.task.id)} has ended with reward {ended.task.reward:g}."]
     if used:
         lines.append(f"Used: {', '.join(memory.handle for memory in used)}.")
     if ended.credited:
@@ -149,7 +154,7 @@ def finished_text(
     for memory, outcome in learned:
         new = outcome == "created"
         lines.append(f"Learned, kept as {memory.handle}." if new else f"Known already as {memory.handle}.")
-    lines += [f"Became a {memory.kind}: {memory.handle} {visible(title_of(memory))}." for memory in promoted]
+    lines += [f"Became a {memory.kind}: {memory.handle} {as_title(visible(title_of(memory)))}." for memory in promoted]
     return "\n".join(lines) + "\n"
 
 
@@ -162,23 +167,28 @@ def _craft_text(craft: Craft) -> str:
     lines: list[tuple[str, str | Sequence[str]]]
     match craft:
         case Skill():
-            head, lines = f"{craft.topic} (confidence {craft.confidence:g})", [
+            head, lines = f"{as_title(visible(craft.topic))} (confidence {craft.confidence:g})", [
                 ("", craft.context), ("principle", craft.core_principles), ("pitfall", craft.pitfalls),
                 ("how", craft.implementation_guide),
             ]  # fmt: skip
         case Pattern():
-            head = f"{craft.title} (worked {_times(craft.success_count)})"
+            head = f"{as_title(visible(craft.title))} (worked {_times(craft.success_count)})"
             lines = [("", craft.description), ("example", craft.example_code or "")]
         case Gotcha():
-            head = f"{craft.title} (seen {_times(craft.occurrence_count)})"
+            head = f"{as_title(visible(craft.title))} (seen {_times(craft.occurrence_count)})"
             lines = [
                 ("", craft.description), ("resolution", craft.resolution), ("when", craft.trigger_conditions),
                 ("files", ", ".join(craft.files)),
             ]  # fmt: skip
-    told = [(name, text) for name, said in lines for text in ([said] if isinstance(said, str) else said) if text]
+    told = [(label, text) for label, said in lines for text in ([said] if isinstance(said, str) else said) if text]
     cited = [cites(craft.citations, CITATIONS_SHOWN)] if craft.citations else []
-    body = [f"  {name}: {quoted(text)}" if name else f"  {quoted(text)}" for name, text in told]
-    return "\n".join([f"{craft.handle} {visible(head)}", *body, *(f"  {each}" for each in cited)])
+    body = [f"  {label}: {_indented(text)}" if label else f"  {_indented(text)}" for label, text in told]
+    return "\n".join([f"{craft.handle} {head}", *body, *(f"  {each}" for each in cited)])
+
+
+def _indented(text: str) -> str:
+    """No line of it stands where one of ours begins."""
+    return quoted(text).replace("\n", "\n    ")
 
 
 def _times(count: int) -> str:
@@ -208,6 +218,7 @@ def context_record(context: Context, **more: Any) -> dict[str, Any]:
                 for section in context.sections
             ],
             **beside,
+            "zone": context.restrictions.zone,
             "truncated": context.truncated,
             "recorded": context.recorded,
             "snapshots": dict(context.snapshots) or None,

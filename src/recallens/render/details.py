@@ -13,7 +13,8 @@ from recallens.model.memory import Artifact, Memory, RelationType, as_json
 from recallens.model.state import MemoryState
 from recallens.model.task import Task
 from recallens.model.times import instant
-from recallens.render.formats import cited, printable, visible
+from recallens.model.trust import Input
+from recallens.render.formats import as_name, cited, printable, visible
 from recallens.render.layers import cost, counted_record, head_of, said_by, titled
 from recallens.render.records import Record, present, task_record, to_line
 from recallens.text.excerpt import answering, log_excerpt
@@ -109,6 +110,7 @@ class Details(Struct, frozen=True):
     full: bool = False
     match: str | None = None
     offset: int = 0
+    made_of: Mapping[int, Sequence[Input]] = {}  # what derived texts were made of, by number
 
     @property
     def entries(self) -> tuple[DetailEntry, ...]:
@@ -160,7 +162,8 @@ class Details(Struct, frozen=True):
         metadata = present({
             "kind": memory.kind, "handle": memory.handle, "task": memory.task, "createdAt": memory.created,
             "reward": state.outcome, "projectId": memory.project, "title": memory.title,
-            "state": as_json(state) or None, "citationStanding": standing, "leftOut": left_out or None,
+            "state": as_json(state) or None, "madeOf": [each.name for each in self.made_of.get(memory.num, ())] or None,
+            "citationStanding": standing, "leftOut": left_out or None,
             "notes": notes or None, **memory.attributes,
         })  # fmt: skip
         head = head_of(memory, state, when=instant(memory.created)[:16])
@@ -210,6 +213,11 @@ class Details(Struct, frozen=True):
             shown = memory.citations if room is None else memory.citations[:RELATED_SHOWN]
             more = len(memory.citations) - len(shown)
             yield f"cites {', '.join(map(cited, shown))}{f' +{more}' if more else ''} ({standing or 'unchecked'})"
+        inputs = [each.name for each in self.made_of.get(memory.num, ())]
+        if inputs:
+            shown_inputs = inputs if room is None else inputs[:RELATED_SHOWN]
+            more = len(inputs) - len(shown_inputs)
+            yield f"made of {visible(', '.join(shown_inputs))}{f' +{more}' if more else ''}"
 
     def _notes(self, memory: Memory, rest: int | None) -> Iterator[str]:
         """What it is linked to, then the turns beside it, the nearest first, as far as there is room for them."""
@@ -225,7 +233,7 @@ class Details(Struct, frozen=True):
         shown: dict[int, str] = {}
         for step in (step for step in outwards if 0 <= step < len(self.course)):
             turn = self.course[step]
-            by = f" {visible(turn.author)}" if turn.author else ""
+            by = f" {as_name(turn.author)}" if turn.author else ""
             line = f"{'before' if step < here else 'after'} {turn.handle}{by}: {visible(one_line(turn.content))}"
             if rest is not None:
                 rest -= count_tokens(line) + 1
@@ -244,7 +252,7 @@ def _task_line(task: Task) -> str:
     ended = "running" if task.running else f"reward {task.reward:.2g}" if task.reward is not None else "ended"
     summary = f" {visible(one_line(task.summary))}" if task.summary else ""
     words = fit(visible(one_line(task.text)) + (f" →{summary}" if summary else ""), _LINE_TOKENS)[0]
-    return f"task {visible(task.id)} ({ended}): {words}"
+    return f"task {as_name(task.id)} ({ended}): {words}"
 
 
 def held_to(text: str, tokens: int) -> str:

@@ -20,10 +20,27 @@ from recallens.model.memory import Memory, Status, Zone
 from recallens.model.times import instant
 
 NONE: Final = "(none)"
+USER: Final = "user"  # the source of what the person at the machine has said
 
 # Control characters move the cursor and break lines, bidirectional marks reorder what is read, and a lone surrogate
 # cannot be written. None of them may reach a page as itself.
-_UNSEEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+# Nor may what takes no room: it hides words from a reader, or hides from a reader that two words are not the same. The
+# joiners of emoji and Persian are left to texts; a name has none.
+_HIDDEN: Final = "\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+_DIRECTION: Final = "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
+_UNSEEN: Final = re.compile(f"[\x00-\x1f\x7f-\x9f\ud800-\udfff{_DIRECTION}{_HIDDEN}]")
+_JOINERS: Final = re.compile("[\u00ad\u034f\u200c\u200d\ufe00-\ufe0f]")
+# A name that stands as it is, among words of ours: one word, of signs that no sentence of ours is made of.
+_PLAIN_NAME: Final = re.compile(r"[\w.@/+~#=:\\-]{0,120}[\w.@/+~#=\\-]")
+# Words that a name would be taken for ours by.
+_OURS: Final = frozenset((
+    "trusted", "working", "quarantine", "verified", "unchecked", "hypothesis", "recallens", "superseded", "stale",
+    "archived", "disputed", "withheld", "user", "approved", "confirmed", "cites", "by", "from", "end", "context",
+))  # fmt: skip
+# What a line of ours has behind a title.
+_BEHIND_TITLE: Final = re.compile(
+    r"[·→]|\((?:relevance|confidence|worked|seen|withheld|hypothesis)|\[HYP", re.IGNORECASE
+)
 _SHORT: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 # A word that stands among others is quoted where it could be taken for more than one of them.
 _AMBIGUOUS: Final = re.compile(r'\s|[",]|->|^$')
@@ -90,6 +107,20 @@ def visible(text: object) -> str:
     return _UNSEEN.sub(lambda match: _SHORT.get(match[0]) or _spelled(match[0]), line)
 
 
+def as_name(text: object) -> str:
+    """What a caller calls something, on a line of ours: in quotes unless it can be taken for nothing else."""
+    plain = str(text)
+    if _PLAIN_NAME.fullmatch(plain) and plain.lower() not in _OURS:
+        return visible(plain)
+    quoted = visible(plain.replace("\\", r"\\").replace('"', r"\""))
+    return f'"{_JOINERS.sub(lambda match: _spelled(match[0]), quoted)}"'
+
+
+def as_title(title: str) -> str:
+    """A title on a line of ours, in quotes where it holds what our lines say behind one."""
+    return "“{}”".format(title.replace("”", '"')) if _BEHIND_TITLE.search(title) else title
+
+
 def word(text: object) -> str:
     plain = str(text)
     if not _AMBIGUOUS.search(plain):
@@ -106,7 +137,7 @@ def snake_case(name: str) -> str:
 
 def _spelled(character: str) -> str:
     code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def printable(text: str) -> str:
@@ -149,15 +180,15 @@ def cited(citation: Citation) -> str:
     """A citation as it would be typed after --cite, without its kind where that is plain."""
     match citation:
         case CommitCitation(hash=hash):
-            return visible(f"commit {hash}")
+            return f"commit {as_name(hash)}"
         case FileCitation(path=path, start_line=start, end_line=end):
-            return visible(path + ("" if start is None else f":{start}") + ("" if end is None else f"-{end}"))
-        case SymbolCitation(name=name, file=file):
-            return visible(f"{name} in {file}")
+            return as_name(path) + ("" if start is None else f":{start}") + ("" if end is None else f"-{end}")
+        case SymbolCitation(name=symbol, file=file):
+            return f"{as_name(symbol)} in {as_name(file)}"
         case TerminalCitation(id=id):
-            return visible(f"terminal snapshot {id}")
+            return f"terminal snapshot {as_name(id)}"
         case LogCitation(pointer=pointer):
-            return visible(f"log {pointer}")
+            return f"log {as_name(pointer)}"
     assert_never(citation)
 
 

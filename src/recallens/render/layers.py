@@ -22,12 +22,12 @@ from recallens.model.context import (
     Relationship,
     TimelineEntry,
 )
-from recallens.model.memory import Memory, Session, as_json
+from recallens.model.memory import Memory, Session, Zone, as_json
 from recallens.model.recall import SearchResult
 from recallens.model.salience import DAY_MS
-from recallens.model.state import MemoryState
+from recallens.model.state import MemoryState, is_hypothesis
 from recallens.model.times import day, instant
-from recallens.render.formats import cites, visible
+from recallens.render.formats import USER, as_name, cites, visible
 from recallens.render.markup import plain_text
 from recallens.render.records import Record, present, to_line
 from recallens.text.excerpt import Wanted, answering, wanted_of
@@ -62,13 +62,23 @@ def takes(text: str) -> int:
 
 def head_of(memory: Memory, state: MemoryState, *, when: str) -> str:
     """Handle, date, kind and who said it, and what is out of the ordinary about it."""
-    by = f" {visible(memory.author)}" if memory.author else ""
-    remarks = visible(", ".join([*state.remarks(), *(() if memory.citations else (UNCITED,))]))
+    by = f" {as_name(memory.author)}" if memory.author else ""
+    told = [*state.remarks(as_name), *((UNCITED,) if is_hypothesis(memory, state.verified) else ())]
+    if (source := _stranger(memory, state)) is not None:
+        told.append(f"from {as_name(source)}")
+    remarks = visible(", ".join(told))
     return f"{memory.handle} {when} {memory.kind}{by}" + (f" ({remarks})" if remarks else "")
 
 
-def label_of(memory: Memory) -> str:
-    return "" if memory.citations else HYPOTHESIS
+def _stranger(memory: Memory, state: MemoryState) -> str | None:
+    """Where a text comes from that is not the trusted person's."""
+    return (
+        memory.source if state.zone is not Zone.TRUSTED and state.withheld is None and memory.source != USER else None
+    )
+
+
+def label_of(memory: Memory, state: MemoryState) -> str:
+    return HYPOTHESIS if is_hypothesis(memory, state.verified) else ""
 
 
 def titled(memory: Memory, text: str) -> str:
@@ -100,7 +110,7 @@ def index_entry(result: SearchResult, question: str | Wanted, *, room: int | Non
     return IndexEntry(
         id=memory.id,
         handle=memory.handle,
-        summary=label_of(memory) + summary,
+        summary=label_of(memory, state) + summary,
         utility_score=result.score,
         type=memory.kind,
         citations=memory.citations,
@@ -110,6 +120,7 @@ def index_entry(result: SearchResult, question: str | Wanted, *, room: int | Non
         text=text,
         tokens=count_tokens(text),
         relevance=result.relevance,
+        source=_stranger(memory, state),
     )
 
 
@@ -142,8 +153,8 @@ def index_record(entry: IndexEntry) -> Record:
         "id": entry.id, "handle": entry.handle, "summary": entry.summary, "utilityScore": round(entry.utility_score, 4),
         "relevance": None if entry.relevance is None else round(entry.relevance, 4), "type": entry.type,
         "citations": as_json(entry.citations[:INDEX_CITATIONS]), "moreCitations": more if more > 0 else None,
-        "isCited": entry.is_cited, "timestamp": instant(entry.created), "truncated": entry.truncated or None,
-        "state": as_json(entry.state) or None,
+        "isCited": entry.is_cited, "verified": entry.state.verified, "timestamp": instant(entry.created),
+        "truncated": entry.truncated or None, "source": entry.source, "state": as_json(entry.state) or None,
     })  # fmt: skip
 
 
@@ -230,7 +241,7 @@ def timeline_entry(memory: Memory, anchor: Memory, state: MemoryState, around: S
     relation = None if memory.id == anchor.id else relationship(memory, anchor)
     days = (memory.created - anchor.created) / DAY_MS
     placed = f" {relation} {days:+z.1f}d" if relation is not None else ""
-    task = f" task {visible(memory.task)}" if memory.task else ""
+    task = f" task {as_name(memory.task)}" if memory.task else ""
     head = head_of(memory, state, when=instant(memory.created)[:16]) + placed + task
     tail = f"\n {cites(memory.citations, TIMELINE_CITATIONS)}" if memory.citations else ""
     room = TIMELINE_TOKENS - count_tokens(f"{head}\n {tail}\n")
@@ -253,7 +264,7 @@ def timeline_entry(memory: Memory, anchor: Memory, state: MemoryState, around: S
         task=memory.task,
         created=memory.created,
         relation=relation,
-        summary=label_of(memory) + own,
+        summary=label_of(memory, state) + own,
         type=memory.kind,
         citations=memory.citations,
         truncated=truncated,
@@ -280,7 +291,7 @@ def _beside(around: Surroundings) -> list[tuple[str, str]]:
         lines.append(("session", visible(one_line(f"{session.id}: {about}" if about else session.id))))
     for name, turn in (("previous", around.previous), ("next", around.following)):
         if turn is not None:
-            by = f"{visible(turn.author)}: " if turn.author else ""
+            by = f"{as_name(turn.author)}: " if turn.author else ""
             lines.append((name, by + visible(one_line(turn.summary or titled(turn, turn.content)))))
     return lines
 
@@ -291,6 +302,7 @@ def timeline_entry_record(entry: TimelineEntry) -> Record:
         "id": entry.id, "handle": entry.handle, "task": entry.task, "reward": entry.reward,
         "timestamp": instant(entry.created), "relation": entry.relation, "summary": entry.summary, "type": entry.type,
         "citations": as_json(entry.citations[:TIMELINE_CITATIONS]), "isCited": bool(entry.citations),
+        "verified": entry.state.verified,
         **({"moreCitations": more} if more > 0 else {}), **({"truncated": True} if entry.truncated else {}),
         **({"state": state} if (state := as_json(entry.state)) else {}), **entry.beside,
     }  # fmt: skip

@@ -113,6 +113,7 @@ def result_record(result: SearchResult) -> Record:
         "highlights": list(result.highlights) or None,
         "sourceSession": session_record(result.source_session) if result.source_session else None,
         "isCited": bool(result.memory.citations),
+        "verified": result.state.verified,
         "isSuperseded": result.is_superseded,
         "relatedMemoryCount": result.related_count,
         "supersededBy": as_json(result.superseded_by),
@@ -288,5 +289,6 @@ def vault_record(vault: Vault, counts: tuple[int, int]) -> Record:
         "name": vault.name, "root": vault.root, "files": counts[0], "sections": counts[1],
         **{name: options[name] for name in ("project", "scopes", "include", "exclude")},
         "includeRaw": options["include_raw"], "includeOperational": options["include_operational"],
+        "chunk": options["chunk"],
         "createdAt": vault.created, "syncedAt": vault.synced,
     })  # fmt: skip

@@ -26,6 +26,33 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(words)
 
 
+# So many words in a row are no chance: who has them has them from there.
+QUOTED_WORDS: Final = 6
+
+
+def quotes(text: str, source: str) -> bool:
+    """Whether a text holds some words of another in a row, blanks and capitals aside."""
+    told, words = text.casefold().split(), source.casefold().split()
+    size = min(QUOTED_WORDS, len(words))
+
+    def runs(of: list[str]) -> set[tuple[str, ...]]:
+        return {tuple(of[start : start + size]) for start in range(len(of) - size + 1)}
+
+    return size > 0 and not runs(told).isdisjoint(runs(words))
+
+
+SHORTEST_QUOTE: Final = 20
+MOST_PIECES: Final = 2_000
+_PIECE_ENDS: Final = (re.compile(r"\n[ \t]*\n"), re.compile(r"\n"), re.compile(r"(?<=[.!?。])\s"))
+
+
+def quotable(text: str) -> list[str]:
+    """A text, its paragraphs, lines and sentences: whoever repeats another text word for word has it among these."""
+    pieces = [piece.strip() for end in _PIECE_ENDS for piece in end.split(text)]
+    long_ones = (piece for piece in pieces if len(piece) >= SHORTEST_QUOTE)
+    return list(dict.fromkeys([text.strip(), *long_ones]))[:MOST_PIECES]
+
+
 def held_share(words: Collection[str], text: Collection[str]) -> float:
     """How many of the words another text holds; 0 where there are none."""
     return sum(word in text for word in words) / len(words) if words else 0.0

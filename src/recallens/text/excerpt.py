@@ -6,6 +6,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
@@ -175,16 +176,22 @@ def _order(held: Sequence[frozenset[str]], worth: Mapping[str, float]) -> list[i
     def value(at: int) -> float:
         return sum(worth[word] * (_AGAIN if word in said else 1.0) for word in held[at])
 
-    first = max(range(len(held)), key=lambda at: (value(at), -at))
-    least = value(first) * _ENOUGH
+    left = [(-value(at), at) for at in range(len(held))]
+    heapify(left)
+    least = -left[0][0] * _ENOUGH
     if not least:
         return list(range(len(held)))
-    order, left = [first], set(range(len(held))) - {first}
-    said |= held[first]
-    while left and value(best := max(left, key=lambda at: (value(at), -at))) >= least:
-        order.append(best)
-        left.remove(best)
-        said |= held[best]
+    order: list[int] = []
+    while left:
+        known, at = heappop(left)
+        if -known < least:
+            break
+        # What was said since can only have made it worth less: where it did, it takes its place again.
+        if (now := -value(at)) == known:
+            order.append(at)
+            said |= held[at]
+        else:
+            heappush(left, (now, at))
     return order
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
+from recallens.deadline import check
 from recallens.text.normalize import nfc
 from recallens.text.stopwords import query_weights
 from recallens.text.tokenizer import token_spans, tokens_of
@@ -54,6 +55,7 @@ class Snippets:
 
     def __call__(self, text: str) -> str:
         """Words that only begin as asked are marked too: in a short query, or where no word stands in full."""
+        check()
         composed = nfc(text)
         head = composed[:SCANNED_CHARACTERS]
         hits = self._found(head)

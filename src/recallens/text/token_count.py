@@ -10,6 +10,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from recallens.deadline import check
 from recallens.text.sentences import ELLIPSIS, sentence_ends
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _LONGEST_TOKEN: Final = 24
 
 def count_tokens(text: str) -> int:
     """The number of o200k tokens; special tokens in the text count as the plain text that they are."""
+    check()
     encode = _encoding().encode_ordinary
     return sum(len(encode(piece)) for piece in _slices(text))
 

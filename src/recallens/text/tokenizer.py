@@ -20,6 +20,7 @@ from functools import cache
 from typing import Any, Final
 from unicodedata import category
 
+from recallens.deadline import check
 from recallens.text.languages import PACKS, alternatives
 from recallens.text.normalize import fold, nfc
 from recallens.text.scripts import HAN, HANGUL, HANGUL_JOINING, KANA, MARKS, UNSPACED
@@ -96,6 +97,7 @@ def _bigram_start() -> re.Pattern[str]:
 
 def tokenize(text: str) -> list[str]:
     """The tokens of any text, in text order."""
+    check()
     known = _tokens_of_chunk
     tokens: list[str] = []
     extend = tokens.extend

@@ -18,13 +18,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from recallens.errors import AccessError, InvalidInput, NotAllowed, NotFound, RecallensError, StoreBusy
+from recallens.errors import AccessError, InvalidInput, NotAllowed, NotFound, RecallensError, StoreBusy, TooLate
 from recallens.http.requests import worked
 from recallens.model.ledger import Ledger
 from recallens.model.memory import Kind, Memory, Sector
 from recallens.model.state import Sight
 from recallens.model.terms import ordinal, plain
 from recallens.model.times import age, day, instant, moment, second
+from recallens.operations.operation import filed_under, without_places
 from recallens.render.brief import warnings_of
 from recallens.render.formats import cited, counted, first_line, headline
 from recallens.render.formats import printable as visible
@@ -44,7 +45,7 @@ POLICY: Final = (
 HEADERS: Final[dict[str, str]] = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # others learn nothing, and a form of ours says that it is ours
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "private, no-store",
@@ -56,14 +57,20 @@ MOST_FIELDS: Final = 2_000
 # A text's script shows in its beginning.
 _READ: Final = 400
 # The first that fits counts, so that the narrower stands before the wider.
-_STATUS: Final = ((InvalidInput, 400), (NotAllowed, 403), (AccessError, 401), (NotFound, 404), (StoreBusy, 503))
+_STATUS: Final = (
+    (InvalidInput, 400),
+    (NotAllowed, 403),
+    (AccessError, 401),
+    (NotFound, 404),
+    (StoreBusy, 503),
+    (TooLate, 504),
+)
 
 
 class ShownPage(Struct, frozen=True):
     template: str
     values: Mapping[str, Any] = {}
     status: int = 200
-    sends: bool = False  # it has a form that changes something: under `no-referrer` a browser would not say whose
 
 
 Shown = ShownPage | Response
@@ -83,8 +90,10 @@ def page(work: Callable[[Visit], Shown], *, sent: bool = False) -> Callable[[Req
             try:
                 if sent:
                     from_here(request)
-                return _response(visit, work(visit))
+                return _watched(visit, work)
             except RecallensError as error:
+                if not visit.caller.local:
+                    error = without_places(error, visit.engine)
                 status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
                 return _failed(visit, error.message, error.hint, status)
             except Exception:
@@ -95,6 +104,19 @@ def page(work: Callable[[Visit], Shown], *, sent: bool = False) -> Callable[[Req
         return await worked(request, answered)
 
     return endpoint
+
+
+def _watched(visit: Visit, work: Callable[[Visit], Shown]) -> Response:
+    """The page; what a token's caller is shown stands in the audit log before it leaves."""
+    owner = visit.caller.owner
+    if owner is None:
+        return _response(visit, work(visit))
+    namespace = filed_under(visit.caller, visit.form.get("namespace") or visit.given.get("namespace"))
+    watched = visit.engine.audit.watched
+    with watched(who=owner, what=f"page {work.__name__}", namespace=namespace, question=visit.query) as witness:
+        response = _response(visit, work(visit))
+        witness.given.add_text(bytes(response.body).decode("utf-8", "replace"))
+        return response
 
 
 def _form(body: bytes) -> dict[str, str]:
@@ -121,8 +143,7 @@ def _response(visit: Visit, shown: Shown) -> Response:
     names = {"visit": visit, "link": visit.link, "params": visit.params(), "now": visit.engine.core.clock()}
     values = shown.values if visit.caller.sees_withheld else gated(shown.values, visit.caller.sight)
     text = templates().get_template(shown.template).render(**names, **values)
-    headers = HEADERS | ({"Referrer-Policy": "same-origin"} if shown.sends else {})
-    return HTMLResponse(text, shown.status, headers=headers)
+    return HTMLResponse(text, shown.status, headers=HEADERS)
 
 
 def gated(value: Any, sight: Sight) -> Any:
@@ -191,13 +212,13 @@ def _highlighted(text: str, question: str) -> str:
 
 def _rendered(memory: Memory) -> Markup:
     """Its markdown as elements; what is dangerous in a text is spelled out or escaped on the way."""
-    return Markup(to_html(visible(memory.content), memory.title))
+    return Markup(to_html(visible(memory.content), memory.title))  # nosec B704: see above
 
 
 def _lang(text: str) -> Markup:
     """The attribute where a text is plainly in another language than the page."""
     known = LANGUAGE_OF.get(script_of(text[:_READ]))
-    return Markup(f' lang="{known}"') if known else Markup()
+    return Markup(f' lang="{known}"') if known else Markup()  # nosec B704: a constant of ours
 
 
 FOLDER: Final = Path(__file__).parent / "static"

@@ -35,7 +35,7 @@ def rated(visit: Visit) -> Shown:
     if wrong:
         raise InvalidInput(f"a grade is one of 0, 1, 2, 3, not {wrong[0]!r}")
     rated_path(visit.engine, name, namespace=visit.namespace)
-    known = visit.engine.memories.many(ratings, namespace=call.namespace)
+    known = visit.engine.memories.many(list(ratings), namespace=call.namespace)
     grades = {id: int(value) for id, value in ratings.items() if id in known}
     try:
         rate(visit.engine, name, visit.query, grades, namespace=call.namespace)
@@ -62,4 +62,4 @@ def _page(visit: Visit, name: str, *, grades: Mapping[str, int] = {}, problem: s
         "may_write": visit.caller.right is Right.WRITE and not engine.core.store.read_only,
         "saved": visit.given.get("saved") == "yes",
     }  # fmt: skip
-    return ShownPage("rate.html", values, 200 if problem is None else 400, sends=True)
+    return ShownPage("rate.html", values, 200 if problem is None else 400)

@@ -10,14 +10,19 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from recallens.http.endpoints import keep, own_path
-from recallens.http.requests import engine_of, worked
+from recallens.http.endpoints import ended, keep, own_path
+from recallens.http.entrance import LINK
+from recallens.http.guard import host_of
+from recallens.http.requests import engine_of, entrance_of, worked
 from recallens.web import ratings, recalls, search, store
 from recallens.web.page import HEADERS, ICON, Shown, addresses, page, serve_asset, serve_icon, templates
-from recallens.web.visit import Visit
+from recallens.web.visit import Visit, by_itself
 
 SIGN_IN: Final = "/sign-in"
+SIGN_OUT: Final = "/sign-out"
 MOST_FORM: Final = 4_096
+_UNKNOWN: Final = "This token is not known. `recallens token list` shows which are in force."
+_USED: Final = "This link was used before, or is another run's. The command prints a new one when one is used."
 
 
 def routes() -> list[BaseRoute]:
@@ -33,6 +38,8 @@ def routes() -> list[BaseRoute]:
         Route("/rate", page(ratings.rated, sent=True), methods=["POST"]),
         Route(SIGN_IN, sign_in),
         Route(SIGN_IN, signed_in, methods=["POST"]),
+        Route(SIGN_OUT, sign_out, methods=["POST"]),
+        Route(LINK + "{key}", opened),
         Route("/static/{digest}/{name}", serve_asset),
         Route(ICON, serve_icon),
     ]
@@ -40,23 +47,39 @@ def routes() -> list[BaseRoute]:
 
 def public() -> frozenset[str]:
     """What a browser may load before it has shown a token."""
-    return frozenset((SIGN_IN, *addresses()))
+    return frozenset((SIGN_IN, SIGN_OUT, *addresses()))
 
 
 async def sign_in(request: Request) -> Response:
-    return _shown(request.query_params.get("next", "/"), refused=False)
+    return _shown(request.query_params.get("next", "/"))
 
 
 async def signed_in(request: Request) -> Response:
     body = await request.body()
     fields = dict(parse_qsl(body[:MOST_FORM].decode("utf-8", "replace"), max_num_fields=8))
     token, onward = fields.get("token", "").strip(), own_path(fields.get("next", "/"))
-    if await worked(request, lambda: engine_of(request).tokens.find(token)) is None:
-        return _shown(onward, refused=True)
-    return keep(RedirectResponse(onward, 303, headers=HEADERS), request, token)
+    known = await worked(request, lambda: engine_of(request).tokens.find(token))
+    if known is None:
+        return _shown(onward, _UNKNOWN)
+    session = entrance_of(request).begin(known.id, host_of(request))
+    return keep(RedirectResponse(onward, 303, headers=HEADERS), request, session)
 
 
-def _shown(onward: str, *, refused: bool) -> Response:
+async def opened(request: Request) -> Response:
+    """The link that the command printed. What a browser or a chat looks up beforehand does not use it up."""
+    if request.method != "GET" or by_itself(request):
+        return Response(status_code=204, headers=HEADERS)
+    session = entrance_of(request).redeem(request.path_params["key"], host_of(request))
+    if session is None:
+        return _shown("/", _USED)
+    # Led on by a page of ours: after a redirect from another site the browser would not send the cookie.
+    return keep(HTMLResponse('<a href="/">Recallens</a>', headers={**HEADERS, "Refresh": "0; url=/"}), request, session)
+
+
+async def sign_out(request: Request) -> Response:
+    return ended(RedirectResponse(SIGN_IN, 303, headers=HEADERS), request)
+
+
+def _shown(onward: str, refused: str | None = None) -> Response:
     text = templates().get_template("sign_in.html").render(refused=refused, onward=own_path(onward))
-    # A page that sends a form must let the browser say which page it was.
-    return HTMLResponse(text, 401 if refused else 200, headers={**HEADERS, "Referrer-Policy": "same-origin"})
+    return HTMLResponse(text, 200 if refused is None else 401, headers=HEADERS)

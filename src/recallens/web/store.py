@@ -9,7 +9,7 @@ from msgspec import structs
 
 from recallens.engine.maintenance import RECALL_DAYS
 from recallens.engine.vaults import FILES_A_PAGE
-from recallens.model.memory import Memory, Relation, RelationType, Status, Zone
+from recallens.model.memory import PROPOSED, Memory, Relation, RelationType, Status, Zone
 from recallens.model.vault import FiledSections
 from recallens.web.page import ShownPage, show
 from recallens.web.pictures import chart, share
@@ -55,7 +55,8 @@ def warnings(memory: Memory) -> list[str]:
     untrusted = memory.zone is Zone.QUARANTINE and memory.status is not Status.QUARANTINED
     sentences = (
         _WARNINGS.get(memory.status),
-        f"The note says that it is {_REVIEWS[memory.review]}: look at it first." if memory.review else None,
+        f"The note says that it is {_REVIEWS[memory.review]}: look at it first." if memory.review in _REVIEWS else None,
+        "It is proposed: it holds as a rule once somebody approves it." if memory.review == PROPOSED else None,
         "It came from an untrusted source and stays in quarantine until someone approves it." if untrusted else None,
         None if memory.citations else "It cites nothing: take it as a hypothesis.",
     )

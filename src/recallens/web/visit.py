@@ -39,6 +39,7 @@ class Visit(Struct, frozen=True):
     named: Mapping[str, str] = {}
     form: Mapping[str, str] = {}
     led_here: bool = False
+    signed_in: bool = False
 
     def may(self, right: Right) -> Call:
         """In the namespace that is named; else in the caller's own, or the first of those that are granted."""
@@ -115,11 +116,16 @@ class Visit(Struct, frozen=True):
 
 def visit_of(request: Request, form: Mapping[str, str]) -> Visit:
     headers = request.headers
-    led_here = headers.get("sec-fetch-site") in _OTHERS or "prefetch" in headers.get("sec-purpose", "")
+    led_here = headers.get("sec-fetch-site") in _OTHERS or by_itself(request)
     return Visit(
         engine_of(request), caller_of(request), request.url.path, dict(request.query_params), dict(request.path_params),
-        form, led_here,
+        form, led_here, getattr(request.state, "signed_in", False),
     )  # fmt: skip
+
+
+def by_itself(request: Request) -> bool:
+    """Whether the browser opens a page before anybody wants to see it."""
+    return any("prefetch" in request.headers.get(name, "") for name in ("sec-purpose", "purpose", "x-purpose"))
 
 
 def from_here(request: Request) -> None:

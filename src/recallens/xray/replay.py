@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.pool import Pool
-from recallens.model.verdict import Found, Gate, Judgement, Note, Pick, Round, Term
+from recallens.model.verdict import Bond, Found, Gate, Judgement, Note, Pick, Round, Term
 from recallens.xray.counterfactual import Rerun
 from recallens.xray.diff import Difference, diff
 from recallens.xray.ladder import query_from_record
@@ -101,6 +101,11 @@ def _check(pool: Pool, entry: Entry, at: int) -> None:
             again = Judgement.of(verdict.name, verdict.bias, verdict.weights, verdict.signals, least=0.0)
             if not np.allclose(again.probability, verdict.probability, rtol=0, atol=1e-12):
                 raise _altered(at, entry, "gives another probability than its signals do")
+        case Bond():
+            bonded = [*verdict.beside.tolist(), *verdict.relevant.tolist()]
+            if len(verdict.beside) != len(verdict.relevant) or any(not 0 <= row < len(pool) for row in bonded):
+                raise _altered(at, entry, "ties a row to none")
+            lengths = {len(pool)}
         case Note() | Round():
             lengths = {len(pool)}
     if lengths != {len(pool)}:
@@ -125,9 +130,10 @@ def _check_chosen(pool: Pool, entry: Entry, pick: Pick, at: int) -> None:
 
 def _check_cut(pool: Pool, entry: Entry, pick: Pick, asked_for: Mapping[str, Any], at: int) -> None:
     """Kept is what is likely enough beside the best one, or was asked for, or explains such a row; all else is cut."""
-    likely = np.zeros(len(pool), dtype=np.bool_) if pool.relevance is None else pool.relevance >= pool.floor()
+    likely = pool.likely()
     for view in asked_for["askedFor"]:
         likely |= pool.proposed_by(view)
+    # Ledgers of before bonds were verdicts name here what belongs beside a row that helps.
     likely |= np.isin(pool.ids, [id.encode() for id in asked_for.get("beside", ())])
     if set(pick.chosen.tolist()) != set(np.flatnonzero(likely & pool.live).tolist()):
         raise _altered(at, entry, "does not cut where the relevance says")

@@ -67,7 +67,7 @@ def list_tokens(given: Given) -> None:
             until = "" if one.expires is None else f", until {moment(one.expires)}"
             say(f"{one.id}  {one.name}\n   {one.right} {', '.join(one.namespaces)}{_held(one)}, {state}{until}")
         if not answer.value:
-            click.echo("no tokens: `recallens serve` answers this machine alone")
+            click.echo("no tokens: `recallens serve` answers the person at this machine alone")
 
     given.perform("list_tokens", {}, printed)
 
@@ -83,19 +83,21 @@ def revoke(given: Given, token: str) -> None:
     )  # fmt: skip
 
 
-# ── the log of what was injected ──
+# ── the audit log ──
 
 
 @click.group()
 def audit() -> None:
-    """The log of what was injected into which session. It holds digests, never texts."""
+    """The log of who did what with which memories, and when. It holds digests, never texts."""
 
 
 @audit.command()
+@click.option("--anchor", metavar="FILE", help="Compare with what this file was told (setting audit_anchor).")
+@click.option("--audit-key", "key", metavar="FILE", help="A file with further keys that entries were signed with.")
 @shared
 @click.pass_context
-def verify(ctx: click.Context, given: Given) -> None:
-    """Whether any entry was altered, deleted, reordered or cut off. Exit 4 if so."""
+def verify(ctx: click.Context, given: Given, anchor: str | None, key: str | None) -> None:
+    """Whether any entry was altered, deleted, reordered, cut off, made anew or rolled back. Exit 4 if so."""
 
     def printed(answer: Answer) -> None:
         record = answer.record
@@ -104,11 +106,24 @@ def verify(ctx: click.Context, given: Given) -> None:
             say(f"problem: {problem}")
         told = f"{counted(len(problems), 'problem')} in" if problems else "whole:"
         say(f"{told} {counted(record['entries'], 'entry', 'entries')} of namespace {record['namespace']}")
+        for note in record["notes"]:
+            say(f"note: {note}")
         if problems:
             click.echo(f"next: {_NEXT}")
 
-    if not given.perform("verify_audit", {}, printed).record["ok"]:
+    if not given.perform("verify_audit", {"anchor": anchor, "key": key}, printed).record["ok"]:
         ctx.exit(StoreError.exit_code)
+
+
+@audit.command("anchor")
+@click.argument("file", metavar="FILE")
+@shared
+def anchor_log(given: Given, file: str) -> None:
+    """Append to FILE where the log ends now. Keep it where whoever can change the store cannot."""
+    given.perform(
+        "anchor_audit", {"file": file},
+        lambda answer: say(f"anchored entry {answer.record['number']} of namespace {answer.record['namespace']}"),
+    )  # fmt: skip
 
 
 @audit.command("list")
@@ -116,15 +131,22 @@ def verify(ctx: click.Context, given: Given) -> None:
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, metavar="N", help="Entries a page (20).")
 @shared
 def list_entries(given: Given, page: int, limit: int) -> None:
-    """What was injected, the latest first: one entry a memory."""
+    """Who did what with which memories, the latest first."""
 
     def printed(answer: Answer) -> None:
-        for entry in answer.value:
-            asked = f"query {entry.query_digest[:_SHOWN_DIGEST]}"
-            by = f"session {entry.session}" if entry.session else "no session"
-            say(f"{entry.id}  {moment(entry.at)}  {entry.memories[0]}  {by}  {asked}")
-        if not answer.value:
-            click.echo("nothing was injected yet" if page == 1 else "no more entries")
+        entries = answer.record["entries"]
+        for entry in entries:
+            by = f"token {entry['token']}" if "token" in entry else "the person at the machine"
+            within = f"  session {entry['session']}" if "session" in entry else ""
+            asked = f"  question {entry['questionDigest'][:_SHOWN_DIGEST]}" if "questionDigest" in entry else ""
+            ended = f"  ({entry['error']})" if "error" in entry else ""
+            say(f"{entry['id']}  {moment(entry['at'])}  {entry['operation']}  by {by}{within}{asked}{ended}")
+            named, others = entry.get("memories", []), entry.get("unnamed", 0)
+            more = [counted(others, "memory", "memories") + " no longer named"] if others else []
+            if named or more:
+                say(f"    {', '.join((*named, *more))}")
+        if not entries:
+            click.echo("nothing was written down yet" if page == 1 else "no more entries")
 
     given.perform("list_audit", {"page": page, "limit": limit}, printed)
 
@@ -137,7 +159,7 @@ def list_anomalies(given: Given) -> None:
     def printed(answer: Answer) -> None:
         for one in answer.value:
             by = f"session {one.session}" if one.session else "without a session"
-            say(f"{one.kind}: {one.count:,} {one.about}, {by}")
+            say(f"{one.kind}: {one.count:,} {one.about}, {f'token {one.who}' if one.who else by}")
         if not answer.value:
             click.echo("no anomalies")
 

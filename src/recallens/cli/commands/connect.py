@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,7 @@ from recallens.cli.options import TEXT, shared
 from recallens.errors import InvalidInput, UnknownOption
 
 if TYPE_CHECKING:
+    from recallens.http.entrance import Entrance
     from recallens.mcp.calls import Offer
     from recallens.mcp.stdio import LazyEngine
     from recallens.mcp.tools import Tool
@@ -23,7 +25,7 @@ SERVED_BY = ("starlette", "uvicorn", "jinja2")
 TOOLSETS = ("default", "full")
 COMPATS = ("remnic",)
 PORT = 8766
-TOKEN = "RECALLENS_TOKEN"
+TOKEN = "RECALLENS_TOKEN"  # nosec B105: the name of a variable
 
 
 # The names in `cli.clients.places`, known here without loading them: a test holds the two together.
@@ -32,9 +34,11 @@ TOKEN = "RECALLENS_TOKEN"
               help="Where to listen (127.0.0.1); elsewhere only with tokens.")  # fmt: skip
 @click.option("--port", metavar="PORT", type=click.IntRange(0, 65535), default=8765,
               help="The port (8765); 0 takes a free one.")  # fmt: skip
+@click.option("--socket", "path", metavar="PATH", type=click.Path(path_type=Path, dir_okay=False),
+              help="Listen at a Unix socket that you alone can open, instead of a port.")  # fmt: skip
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
 @click.option("--allow-host", "allow_hosts", metavar="NAME", type=TEXT, multiple=True,
-              help="Another name under which it is asked for, such as a proxy's; repeat it for several.")  # fmt: skip
+              help="Another name under which it is asked for, such as a proxy's, with tokens; repeatable.")  # fmt: skip
 @click.option("--threads", metavar="N", type=click.IntRange(1, 64), help="Requests worked on at a time.")
 @click.option("--deadline", metavar="SECONDS", type=click.FloatRange(min=0.1, max=3600), default=30.0,
               help="A request that takes longer is answered 504 (30).")  # fmt: skip
@@ -42,47 +46,60 @@ TOKEN = "RECALLENS_TOKEN"
 @click.option("--spans", is_flag=True, help="OpenTelemetry spans, where it is installed and set up.")
 @shared
 def serve(
-    given: Given, /, host: str, port: int, open_page: bool, allow_hosts: tuple[str, ...], threads: int | None,
-    deadline: float, access_log: bool, spans: bool,
+    given: Given, /, host: str, port: int, path: Path | None, open_page: bool, allow_hosts: tuple[str, ...],
+    threads: int | None, deadline: float, access_log: bool, spans: bool,
 ) -> None:  # fmt: skip
     """Answer over HTTP: the API at /v1, its description at /openapi.json, the page at /. Ctrl-C stops it.
 
-    Without a token it answers this machine alone. `recallens token create` makes one; from then on every
-    request needs it.
+    It prints a link that opens the page once, in your browser. Programs show a token, or use a Unix socket
+    of yours.
 
     \b
     recallens serve --open
-    curl "http://127.0.0.1:8765/v1/search?q=how+long+are+lookups+cached"
+    TOKEN=$(recallens token create --namespace default)
+    curl -H "Authorization: Bearer $TOKEN" \\
+      "http://127.0.0.1:8765/v1/search?q=how+long+are+lookups+cached"
     """
     missing = [name for name in SERVED_BY if importlib.util.find_spec(name) is None]
     if missing:
         raise InvalidInput(f"serving needs {', '.join(missing)}:", hint='pip install "recallens[serve]"')
+    from recallens.http.guard import is_loopback
     from recallens.http.limits import Limits
-    from recallens.server import address_of, listening, refuse_open_doors, run, whole
+    from recallens.server import address_of, listening, listening_at, refuse_open_doors, run, whole
 
     logging.basicConfig(level=logging.INFO if access_log else logging.WARNING, format="%(levelname)s %(message)s")
     limits = Limits(deadline=deadline) if threads is None else Limits(deadline=deadline, threads=threads)
     with given.engine(create=True) as engine:
         engine.core.folder = None  # whoever asks over HTTP works elsewhere
-        refuse_open_doors(engine, host)
-        with listening(host, port) as listener:
-            address = address_of(listener, host)
-            app = whole(engine, host=host, allow_hosts=allow_hosts, limits=limits, spans=spans, access_log=access_log)
-            run(app, listener, started=lambda: _say_address(given, address, engine.tokens.guarded(), open_page))
+        private = path is not None
+        refuse_open_doors(engine, host, allow_hosts)
+        with listening(host, port) if path is None else listening_at(path) as listener:
+            app = whole(
+                engine, host=host, allow_hosts=allow_hosts, private=private, limits=limits, spans=spans,
+                access_log=access_log,
+            )  # fmt: skip
+            address = address_of(listener, host) if path is None else str(path)
+            entrance = app.state.entrance if path is None and is_loopback(host) else None
+            told = "you alone can open it" if private else "every request needs a token"
+            run(app, listener, started=lambda: _say_address(given, address, told, entrance, open_page))
     given.note("stopped")
 
 
-def _say_address(given: Given, address: str, guarded: bool, open_page: bool) -> None:
+def _say_address(given: Given, address: str, told: str, entrance: Entrance | None, open_page: bool) -> None:
+    """With the link where a browser of this machine can use one; who used it gets another, for another browser."""
+    link = None if entrance is None else address + entrance.new_link()
     if given.json:
-        click.echo(json.dumps({"address": address, "guarded": guarded}))
+        click.echo(json.dumps({"address": address} | ({} if link is None else {"link": link})))
     else:
-        click.echo(address)
-        given.note("every request needs a token" if guarded else "open to this machine, without a token")
+        click.echo(link or address)
+        given.note(told if link is None else "the link opens the page once, in your browser; programs show a token")
         given.note("Ctrl-C stops it")
-    if open_page:
+    if entrance is not None:
+        entrance.redeemed = lambda: given.note(f"opened; for another browser: {address}{entrance.new_link()}")
+    if open_page and link is not None:
         import webbrowser
 
-        webbrowser.open(address)
+        webbrowser.open(link)
 
 
 # ── MCP ──
@@ -143,6 +160,7 @@ def offered(opening: LazyEngine, tools: tuple[Tool, ...], token: str | None) -> 
 
 
 def _serve_http(given: Given, tools: tuple[Tool, ...], host: str, port: int) -> None:
+    from recallens.http.guard import is_loopback
     from recallens.mcp.http import PATH, alone
     from recallens.server import address_of, listening, refuse_open_doors, run
 
@@ -150,8 +168,11 @@ def _serve_http(given: Given, tools: tuple[Tool, ...], host: str, port: int) -> 
         engine.core.folder = None  # whoever asks over HTTP works elsewhere
         refuse_open_doors(engine, host)
         with listening(host, port) as listener:
-            address = address_of(listener, host) + PATH
-            run(alone(engine, host=host, tools=tools), listener, started=lambda: click.echo(address))
+            said = [address_of(listener, host) + PATH]
+            app, key = alone(engine, host=host, tools=tools)
+            if is_loopback(host):
+                said.append(f"Authorization: Bearer {key}")
+            run(app, listener, started=lambda: click.echo("\n".join(said)))
 
 
 # ── the configuration of clients and shells ──

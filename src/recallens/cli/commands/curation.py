@@ -108,20 +108,54 @@ def deemphasise(given: Given, ids: tuple[str, ...]) -> None:
 
 
 @click.command()
-@several_ids
-@click.option("--hard", is_flag=True, help="Delete for good: no byte of it stays in the store.")
+@click.argument("ids", nargs=-1, type=TEXT, metavar="IDS...")
+@click.option("--hard", is_flag=True, help="Delete for good, with what quotes it: no byte stays in the store.")
 @click.option("--yes", is_flag=True, help="Do not ask before --hard.")
+@click.option("--verify", is_flag=True, help="Look at every byte of the store: for what is deleted, or for texts.")
 @shared
-def forget(given: Given, ids: tuple[str, ...], hard: bool, yes: bool) -> None:
-    """Hide memories from every search. `recallens restore` brings them back, unless --hard deleted them."""
+def forget(given: Given, ids: tuple[str, ...], hard: bool, yes: bool, verify: bool) -> None:
+    """Hide memories from every search. `recallens restore` brings them back, unless --hard deleted them.
+
+    Exit 8: deleted, but another process still reads an older state. Whoever opens the store next finishes it.
+    """
+    if verify:
+        given.perform("verify_erasure", {"texts": ids}, _print_proof)
+        return
+    if not ids:
+        raise InvalidInput("nothing to forget", hint="Name memories: `recallens list` shows handles.")
     with given.engine() as engine:
         # Every id is looked up first, so that a wrong one changes nothing.
         memories = {memory.id: memory.handle for memory in map(engine.get, ids)}
         if hard and not given.agreed(f"deleting {counted(len(memories), 'memory', 'memories')} for good", yes=yes):
             return
         answer = given.answer(engine, "forget_memories", {"ids": tuple(memories), "hard": hard})
-    word = "deleted" if hard else "forgot"
-    given.tell(answer, lambda answer: say("\n".join(f"{word} {handle}" for handle in memories.values())))
+    hidden = "\n".join(f"forgot {handle}" for handle in memories.values())
+    given.tell(answer, _print_receipt if hard else lambda answer: say(hidden))
+
+
+def _print_receipt(answer: Answer) -> None:
+    """What is gone, what stays, and what lies in other files."""
+    receipt = answer.value
+    for each in receipt.erased:
+        named = each.kind == "memory" and each.why == "named"
+        say(f"deleted {each.name}" if named else f"  with it: {each.kind} {each.name}, {each.why}")
+    for text in receipt.remade:
+        say(f"  made anew: {text}")
+    for text in receipt.kept:
+        say(f"  kept: {text}")
+    for text in receipt.outside:
+        say(f"  outside the store: {text}")
+    if receipt.pending is None:
+        say(f"no byte of it is left in the store: {counted(receipt.pages, 'page')} looked at")
+
+
+def _print_proof(answer: Answer) -> None:
+    proof = answer.value
+    say(f"looked at {proof.bytes:,} bytes in {counted(proof.files, 'file')}")
+    for name in proof.outside:
+        say(f"  outside the store: {name} holds it")
+    if proof.finished:
+        say("nothing in it belongs to what is deleted")
 
 
 @click.command()

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import click
 
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, Size, Weight, shared
-from recallens.cli.screen import Bars, screen
+from recallens.cli.screen import Bars, counted, screen
 from recallens.errors import InvalidInput, UnknownOption
 from recallens.model.query import Mode
 from recallens.model.terms import WEIGHABLE
@@ -21,6 +22,7 @@ from recallens.model.terms import WEIGHABLE
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from recallens.engine import Engine
     from recallens.evaluate.comparison import RunComparison
     from recallens.evaluate.harness import Miss, Variant
     from recallens.evaluate.runs import Run
@@ -31,6 +33,7 @@ SWEPT = (
     "alpha",
     "beta",
     "blend",
+    "chunk",
     "chunk_level",
     "graph_floor",
     "mode",
@@ -51,7 +54,7 @@ MOST_VARIANTS = 200
 )  # fmt: skip
 @click.option(
     "--sweep", "sweeps", metavar="NAME=V,V", type=TEXT, multiple=True,
-    help="A row for each value of alpha, blend, chunk_level, weight:bm25 …; repeat it for combinations.",
+    help="A row for each value of alpha, blend, chunk, weight:bm25 …; repeat it for combinations.",
 )  # fmt: skip
 @click.option(
     "--limit-queries", metavar="N", type=Size("limit-queries", "questions", 100),
@@ -125,6 +128,9 @@ def _measure_datasets(
     measured: list[Run] = []
     for judged in sets:
         questions = harness.asked(judged, unanswerable=abstention, most=most)
+        if judged.left_out:
+            left = counted(judged.left_out, "unit has", "units have")
+            given.note(f"{judged.name}: {left} neither a text nor a title: left out")
         with Bars(given).bar(judged.name, harness.steps(judged, questions, names)) as advance:
             of_set = harness.run_judged(judged, questions, names, encoder=encoder, advance=advance)
         for path in runs.write_lists(lists, of_set) if lists is not None else ():
@@ -151,17 +157,21 @@ def _measure_golden(
     sets = read_golden_sets([Path(file).expanduser() for file in files])
     runs: list[Run] = []
     missed: list[list[Miss]] = []
-    with given.engine() as engine:
-        now = engine.core.clock()
+    with given.engine() as own, ExitStack() as stores:
+        now = own.core.clock()
+        engines: dict[int | None, Engine] = {None: own}
+        for chunk in dict.fromkeys(variant.chunk for variant in rankings if variant.chunk is not None):
+            engines[chunk] = stores.enter_context(harness.cut_anew(own, chunk))
         for whole in sets:
             golden = GoldenSet(whole.name, whole.questions[:most])
-            expected = expectations(engine, golden)
+            expected = {chunk: expectations(engine, golden) for chunk, engine in engines.items()}
             with Bars(given).bar(golden.name, len(golden.questions) * len(rankings)) as advance:
                 for variant in rankings:
-                    run = harness.run_golden(engine, golden, expected, variant, now=now, advance=advance)
+                    asked = engines[variant.chunk], golden, expected[variant.chunk], variant
+                    run = harness.run_golden(*asked, now=now, advance=advance)
                     runs.append(run)
                     if with_misses:
-                        missed.append(harness.misses(engine, golden, expected, variant, run, now=now))
+                        missed.append(harness.misses(*asked, run, now=now))
     shown = report.golden_records(runs, missed) if given.json else report.golden_tables(runs, missed)
     _finish(given, runs, shown, floors, out=out, compare=compare)
 
@@ -225,10 +235,16 @@ def variants(presets: Sequence[str], sweeps: Sequence[str]) -> list[Variant]:
     if count > MOST_VARIANTS:
         raise InvalidInput(f"that is {count:,} rankings; at most {MOST_VARIANTS} are measured at once")
     return [
-        Variant(preset_named(preset).name, _options(written), written)
+        Variant(preset_named(preset).name, _options(written), written, _chunk(written.get("chunk")))
         for preset in named
         for written in (dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values()))
     ]
+
+
+def _chunk(written: str | None) -> int | None:
+    if written is not None and not written.isdecimal():
+        raise InvalidInput(f"chunk must be a number of characters, not {written!r}")
+    return None if written is None else int(written)
 
 
 def _options(written: Mapping[str, str]) -> dict[str, Any]:
@@ -240,6 +256,8 @@ def _options(written: Mapping[str, str]) -> dict[str, Any]:
         if name.startswith("weight:"):
             term, factor = Weight().convert(f"{name.removeprefix('weight:')}={value}", None, None)
             weights[term] = factor
+        elif name == "chunk":
+            continue  # of the store that is asked
         elif name == "mode":
             options[name] = option(Mode, value, "mode")
         elif name == "chunk_level":

@@ -42,6 +42,34 @@ def show(given: Given, id: str) -> None:
     given.tell(answer, lambda answer: _print_memory(given, answer, others))
 
 
+@click.command()
+@click.argument("id", type=TEXT)
+@shared
+def influence(given: Given, id: str) -> None:
+    """Whom the memory ID has reached: the recalls that returned it, and the texts that were made of it."""
+
+    def printed(answer: Answer) -> None:
+        found, recalls = answer.value
+        if found.made_of:
+            say(f"made of {visible(', '.join(each.name for each in found.made_of))}")
+        for each in recalls[:SHOWN_RECALLS]:
+            where = [f"session {each.session}"] if each.session else []
+            where += [f"task {each.task}"] if each.task else []
+            where += [f"token {each.owner}"] if each.owner else []
+            where += [f"`recallens explain {each.snapshot_id}`"] if each.snapshot_id else []
+            say(f"recalled {moment(each.at)}" + (f"  {visible(', '.join(where))}" if where else ""))
+        for memory in found.derived:
+            stands = f"{memory.handle} {memory.kind} ({memory.zone}, {memory.status})"
+            say(f"made of it: {stands} {visible(first_line(headline(memory), 80))}")
+        reached = counted(len(recalls), "recall"), counted(len(found.derived), "derived text")
+        say(f"{found.memory.handle} reached {reached[0]} and {reached[1]}")
+
+    given.perform("influence", {"id": id}, printed)
+
+
+SHOWN_RECALLS = 20
+
+
 def _print_memory(given: Given, answer: Answer, others: dict[str, Memory]) -> None:
     memory, parts = answer.value
     console = screen(given)

@@ -12,7 +12,7 @@ from recallens.cli.options import TEXT, WHEN, OneOf, listed, shared
 from recallens.cli.screen import counted, say
 from recallens.ingest.citations import CITATION_FORMS, parse_citation
 from recallens.ingest.validate import text_content
-from recallens.model.memory import Kind, Sector, Status, Tier, Zone
+from recallens.model.memory import PROPOSED, Kind, Sector, Status, Tier, Zone
 
 if TYPE_CHECKING:
     from recallens.cli.jsonl import Loaded
@@ -108,6 +108,8 @@ def _keep_one(given: Given, content: str, said: Mapping[str, Any], *, dedupe: bo
         say(f"{_OUTCOMES[remembered.outcome]} {remembered.id}")
         if remembered.redacted:
             given.note(f"redacted before it was stored: {', '.join(remembered.redacted)}")
+        if remembered.suspected:
+            given.note(f"it waits in `recallens review list`, because {', '.join(remembered.suspected)}")
         if remembered.outcome is Outcome.CREATED and encodes and not remembered.embedded:
             given.note("warning: it could not be encoded; words find it, and `recallens reindex` encodes it later")
 
@@ -151,6 +153,10 @@ def _keep_lines(
         failure = encode(engine, Call(owner(namespace), namespace, progress=Bars(given)))[2] if embed else None
         waiting = backlog(engine)
         engine.maintenance.publish()
+        unread = [memory for memory in engine.memories.awaiting_review() if memory.kind is Kind.PRINCIPLE]
+        proposed = sum(memory.review == PROPOSED for memory in unread)
+    if proposed:
+        given.note(f"{counted(proposed, 'principle waits', 'principles wait')} for `recallens review approve`")
     _print_loaded(given, loaded, found.errors, waiting)
     if failure is not None:
         raise failure

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.group()
 def review() -> None:
     """Decide on memories that wait: pending or in quarantine, which searches leave out until then, or proposed in the
-    place of another.
+    place of another; and on changes (p1, p2 …) that an agent proposed to what is more trusted than it.
     """
 
 
@@ -32,9 +32,15 @@ def waiting(given: Given) -> None:
     """What waits for a decision, oldest first."""
 
     def printed(answer: Answer) -> None:
-        console, (memories, states) = screen(given), answer.value
+        console, (memories, states, changes) = screen(given), answer.value
         if memories:
             console.print(table(memories, states=states))
+        for each, words in changes:
+            console.print(Text(f"{each.handle}  {words}, proposed by {each.owner or 'an agent'} ({each.zone})"))
+        if changes:
+            console.print(
+                Text(f"{counted(len(changes), 'proposed change waits', 'proposed changes wait')}", style="dim")
+            )
         console.print(Text(f"{counted(len(memories), 'memory waits', 'memories wait')} for review", style="dim"))
 
     given.perform("list_reviews", {}, printed)
@@ -44,7 +50,7 @@ def waiting(given: Given) -> None:
 @several_ids
 @shared
 def approve(given: Given, ids: tuple[str, ...]) -> None:
-    """Make them active and trusted; what was proposed in the place of another supersedes it."""
+    """Make them active and trusted; what was proposed in the place of another supersedes it, and a change is done."""
     given.perform("review_memories", {"ids": ids, "approve": True}, lambda answer: print_changes("approved", answer))
 
 

@@ -113,13 +113,22 @@ def backup(given: Given, target: str) -> None:
     )
 
 
+_TRAILS = {
+    "ledgers": ("recorded search",), "recalls": ("recall",), "sessionLinks": ("session link",),
+    "audit": ("audit entry", "audit entries"),
+}  # fmt: skip
+
+
 @click.command()
-@click.option("--older-than", type=int, required=True, metavar="DAYS", help="Only what was forgotten this long ago.")
+@click.option("--older-than", type=int, metavar="DAYS", help="Also memories that were forgotten this long ago.")
 @click.option("--superseded", is_flag=True, help="Also what was superseded that long ago.")
 @click.option("--yes", is_flag=True, help="Delete. Without it, only show what would go.")
 @shared
-def prune(given: Given, older_than: int, superseded: bool, yes: bool) -> None:
-    """Delete for good what was forgotten or rejected long ago. Without --yes it only shows what would go."""
+def prune(given: Given, older_than: int | None, superseded: bool, yes: bool) -> None:
+    """Delete what is kept no longer: trails (settings ledger_days, trail_days), and memories forgotten long ago.
+
+    Without --yes it only shows what would go.
+    """
 
     def printed(answer: Answer) -> None:
         from recallens.cli.printers import table
@@ -127,8 +136,14 @@ def prune(given: Given, older_than: int, superseded: bool, yes: bool) -> None:
         console, due = screen(given), answer.value
         if due:
             console.print(table(due))
-        told = counted(len(due), "memory", "memories")
-        console.print(f"deleted {told} for good" if yes else f"{told} would go; --yes deletes them for good")
+        trails = answer.record["trails"]
+        told = counted(len(due), "memory", "memories") if older_than is not None else ""
+        of_trails = (counted(trails[name], *words) for name, words in _TRAILS.items() if trails[name])
+        going = ", ".join(filter(None, (told, *of_trails))) or "nothing"
+        if going != "nothing":
+            console.print(f"deleted {going} for good" if yes else f"{going} would go; --yes deletes them for good")
+        else:
+            console.print("nothing is due")
 
     given.perform("prune", {"older_than": older_than, "superseded": superseded, "delete": yes}, printed)
 

@@ -34,6 +34,7 @@ def vault() -> None:
 @click.option("--include-raw", is_flag=True, help="Also conversations and transcripts.")
 @click.option("--include-operational", is_flag=True, help="Also logs of sessions, agents and projects.")
 @click.option("--project", metavar="NAME", type=TEXT, help="The project that its memories belong to.")
+@click.option("--chunk", metavar="CHARACTERS", type=int, help="How long a section is at most (1,200).")
 @click.option("--no-sync", is_flag=True, help="Only note it down; `vault sync` reads it.")
 @click.option("--no-embed", is_flag=True, help="Leave the vectors for later; words find it at once.")
 @shared

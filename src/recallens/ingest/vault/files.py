@@ -18,11 +18,16 @@ from typing import Final
 from msgspec import Struct
 
 from recallens.errors import InvalidInput, NotFound
+from recallens.ingest.validate import without_secrets
 from recallens.ingest.vault.links import NOTE_SUFFIXES
 from recallens.model.vault import Problem, Seen
 
 LARGEST_FILE: Final = 4 * 1024 * 1024
 _READ_AGAIN: Final = 3
+# A second name of a file may lead out of the vault as a link does, and nobody can tell where to. Notes have one name;
+# what copies folders by hard links copies backups, not the folder that is lived in.
+HARD_LINK: Final = "it is a hard link, which may lead out of the vault: copy it, and it is read"
+SECRET_NAME: Final = "its name holds a secret: rename it, and it is read"
 # A file that was changed a moment ago may change again within the same tick of the file system's clock.
 RACY_NS: Final = 20_000_000
 
@@ -157,6 +162,8 @@ class Root:
     def read(self, path: str) -> tuple[bytes, Seen]:
         """A file's bytes, and how it looked when they were read."""
         folder, _, name = path.rpartition("/")
+        if without_secrets(path) != path:
+            raise InvalidInput(SECRET_NAME)
         try:
             with self._folder(folder) as inside:
                 fd = os.open(name, _FILE, dir_fd=inside)
@@ -190,6 +197,8 @@ def _read(fd: int) -> tuple[bytes, Seen]:
         before = os.fstat(fd)
         if not stat.S_ISREG(before.st_mode):
             raise InvalidInput("it is not a regular file")
+        if before.st_nlink > 1:
+            raise InvalidInput(HARD_LINK)
         if before.st_size > LARGEST_FILE:
             raise InvalidInput(f"it is {before.st_size:,} bytes; the limit is {LARGEST_FILE:,}")
         os.lseek(fd, 0, os.SEEK_SET)

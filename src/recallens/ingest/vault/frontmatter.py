@@ -83,7 +83,7 @@ def parse(source: str) -> dict[str, Any] | None:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        value = yaml.load(source, Loader=loader)
+        value = yaml.load(source, Loader=loader)  # nosec B506: one of the two safe loaders
         value = {} if value is None else value
         return _Plain().of(value, 0) if isinstance(value, dict) else None
     except yaml.YAMLError as error:

@@ -24,8 +24,8 @@ from recallens.ingest.vault.links import links
 from recallens.ingest.vault.marks import dated
 from recallens.ingest.vault.sections import NoteSection, headings, markdown_sections, plain_sections, whole_section
 from recallens.model.citation import FileCitation
-from recallens.model.memory import VAULT_SOURCE, Kind, Zone
-from recallens.model.vault import NoteLife, Placed
+from recallens.model.memory import PROPOSED, VAULT_SOURCE, Kind, Zone
+from recallens.model.vault import CHUNK_CHARACTERS, NoteLife, Placed
 from recallens.text.normalize import clean
 
 CRUMB: Final = " › "
@@ -61,7 +61,7 @@ def decoded(data: bytes) -> str:
     return _NEWLINE.sub("\n", text)
 
 
-def read_note(path: str, data: bytes, *, now: int) -> VaultNote:
+def read_note(path: str, data: bytes, *, now: int, chunk: int = CHUNK_CHARACTERS) -> VaultNote:
     text = decoded(data)
     markdown = path.lower().endswith(_MARKDOWN)
     source, start = frontmatter.split(text) if markdown else (None, 0)
@@ -70,7 +70,7 @@ def read_note(path: str, data: bytes, *, now: int) -> VaultNote:
     body, line = clean(text[start:]), text.count("\n", 0, start) + 1
     lesson = lesson_kind(path, matter)
     cut = whole_section if lesson is not None else markdown_sections if markdown else plain_sections
-    title, sections = _title(path, matter, body if markdown else ""), tuple(cut(body, line=line))
+    title, sections = _title(path, matter, body if markdown else ""), tuple(cut(body, line=line, target=chunk))
     tags = frontmatter.tags(matter)
     created = frontmatter.created(matter, now)
     created = dated(body) if created is None and markdown else created
@@ -141,7 +141,8 @@ def draft_of(
         scopes=note.facts.scopes,
         importance=note.facts.importance,
         confidence=note.facts.confidence,
-        review=note.life.review,
+        # A note is written by many hands: that it is a rule for every agent is for the person to say.
+        review=note.life.review or (PROPOSED if note.kind is Kind.PRINCIPLE else None),
         valid_from=note.facts.valid_from,
         citations=(FileCitation(path, section.first_line, section.last_line),),
         source=VAULT_SOURCE,

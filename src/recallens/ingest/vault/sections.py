@@ -15,10 +15,9 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from recallens.model.vault import CHUNK_CHARACTERS
 from recallens.text.normalize import normalize
 
-# The specification's chunkTargetChars.
-TARGET_CHARACTERS: Final = 1_200
 # Below this a section says too little alone; neighbours that are all this small are one section.
 SMALL_CHARACTERS: Final = 300
 # A cut nearer to the start than this share of the target would leave a scrap.
@@ -131,18 +130,18 @@ class _Piece(NamedTuple):
         return self.end - self.start
 
 
-def markdown_sections(text: str, *, line: int = 1, target: int = TARGET_CHARACTERS) -> list[NoteSection]:
+def markdown_sections(text: str, *, line: int = 1, target: int = CHUNK_CHARACTERS) -> list[NoteSection]:
     """`line` is the number of the text's first line in its file."""
     titles = headings(text)
     pieces = _whole(text, titles) if len(text.strip()) <= target else _cut(text, titles, target)
     return _sections(text, pieces, titles, line, target)
 
 
-def plain_sections(text: str, *, line: int = 1, target: int = TARGET_CHARACTERS) -> list[NoteSection]:
+def plain_sections(text: str, *, line: int = 1, target: int = CHUNK_CHARACTERS) -> list[NoteSection]:
     return _sections(text, [_Piece(0, len(text), ())], [], line, target)
 
 
-def whole_section(text: str, *, line: int = 1) -> list[NoteSection]:
+def whole_section(text: str, *, line: int = 1, target: int = 0) -> list[NoteSection]:
     """The text as one section, however long: a card that is read whole or not at all."""
     titles = headings(text)
     return _sections(text, _whole(text, titles), titles, line, max(len(text), 1))

@@ -23,7 +23,7 @@ from recallens.recall.intents import COURSE, DECIDED
 from recallens.recall.judgement import rarity_of, readable
 from recallens.recall.scene import Scene
 from recallens.recall.select import head_of, memories_at
-from recallens.recall.terms import Amounts, score_term
+from recallens.recall.terms import Amounts, measured_against, score_term
 from recallens.recall.views import followed
 
 # Of a kind that has more than this share of the rows, a view finds enough without being asked for it.
@@ -35,9 +35,12 @@ UNRELATED: Final = 0.2
 # Who asks when or by whom something was done asks for one fact of it, which any kind of memory may hold. At full worth
 # korquad-dev lost a point of mrr@10 on such questions.
 ONE_FACT: Final = 0.15
-# A text of up to this length is of one kind. At full worth the longer ones of react-ko2en lost 2.5 points of nDCG@10,
-# those of git-k8s-docs 1.7 and those of scifact 1.0.
+# A guess at the kind of a text of up to this length is as good as its word. At full worth the guesses at longer ones
+# cost react-ko2en 2.5 points of nDCG@10, git-k8s-docs 1.7 and scifact 1.0.
 STATEMENT_TOKENS: Final = 150
+
+# So many rows can have something in common.
+SEVERAL: Final = 8
 
 # The value of each row from 0 to 1, given how much it is about what the question is about.
 Preference = Callable[[Scene, Pool, FloatArray], FloatArray]
@@ -56,24 +59,45 @@ _STATEMENTS: Final = _by_kind(fact=1.0, observation=1.0, note=1.0, decision=0.5)
 
 @score_term("intentMatch", orders=True)
 def intent_match(scene: Scene, pool: Pool, query: Query, share: float) -> Amounts | None:
-    """share · the best score so far · how sure the intent is · how far the row is the kind of answer that is wanted
-    and about what is asked.
+    """share · the best score so far · how sure the intent is · how far the row is the kind of answer that is wanted,
+    more than the others are, and about what is asked.
+
+    What every row is decides nothing: a store of documents is all facts, and each of them names code.
     """
     plan = scene.question.plan
     if plan is None or plan.intent is None or plan.intent not in PREFERENCES or not len(pool):
         return None
     near = about(scene, pool)
-    value = PREFERENCES[plan.intent](scene, pool, near) * near**2 * _says_its_kind(scene, pool)
+    value, known = PREFERENCES[plan.intent](scene, pool, near), _known(scene, pool, plan.intent)
+    usual = _usual(value, known * pool.live)
+    value = np.maximum(value - usual, 0.0) * known * near**2
     value[scene.superseded(pool.rows) | (scene.columns["review"][pool.rows] >= 0)] = 0.0
     weight = share * plan.intent_confidence
     computed, best = value > 0, _best(pool)
-    return np.where(computed, weight * best * value, 0.0), computed, {"weight": weight, "best": best}
+    stats = {"weight": weight, "best": best, "usual": usual}
+    return np.where(computed, weight * best * value, 0.0), computed, stats
 
 
-def _says_its_kind(scene: Scene, pool: Pool) -> FloatArray:
-    """How far a row's kind speaks for it: of a long text it is a guess, by some of its words."""
-    share: FloatArray = np.minimum(1.0, STATEMENT_TOKENS / np.maximum(scene.columns["tokens"][pool.rows], 1)) ** 2
-    return share
+def _usual(value: FloatArray, weight: FloatArray) -> float:
+    """What at least half of the rows are worth, by weight; of a handful nothing is usual."""
+    if np.count_nonzero(weight) < SEVERAL:
+        return 0.0
+    order = np.argsort(value, kind="stable")
+    reached = np.cumsum(weight[order])
+    return float(value[order][np.searchsorted(reached, reached[-1] / 2)])
+
+
+def _known(scene: Scene, pool: Pool, intent: Intent) -> FloatArray:
+    """How far it is known what a row is: its kind may have been guessed, of a long text by some of its words, of source
+    code by its names. What names code was read, and not guessed.
+    """
+    if intent not in _BY_KIND:
+        return np.ones(len(pool))
+    columns, rows = scene.columns, pool.rows
+    guess = np.minimum(1.0, STATEMENT_TOKENS / np.maximum(columns["tokens"][rows], 1)) ** 2
+    if scene.words is not None:
+        guess *= 1.0 - scene.words.code_share(rows, measured_against(pool))
+    return np.where(columns["kind_stated"][rows], 1.0, guess)
 
 
 def about(scene: Scene, pool: Pool) -> FloatArray:
@@ -129,8 +153,9 @@ def _latest(scene: Scene, pool: Pool, near: FloatArray) -> FloatArray:
     value = 0.3 * statement
     same = np.flatnonzero(pool.live & (statement > 0) & (near >= SAME_SUBJECT))
     if len(same) > 1:
-        newest_first = same[np.argsort(-scene.columns["created"][pool.rows[same]], kind="stable")]
-        value[newest_first] += 0.7 * statement[newest_first] / (1.0 + np.arange(len(same))) ** 2
+        created = scene.columns["created"][pool.rows[same]]
+        newer = len(same) - np.searchsorted(np.sort(created), created, side="right")
+        value[same] += 0.7 * statement[same] / (1.0 + newer) ** 2 if newer.any() else 0.0
     return value
 
 
@@ -167,4 +192,6 @@ PREFERENCES: Final[Mapping[Intent, Preference]] = {
     Intent.ENVIRONMENT: _latest,
     Intent.CODE_STRUCTURE: _names_of_code,
 }
+# Of a memory's kind; the structure of code is told by what a text names.
+_BY_KIND: Final = frozenset(PREFERENCES) - {Intent.CODE_STRUCTURE}
 _KINDS: Final = {Intent.HOW_TO_DO: _GUIDES, Intent.WHAT_HAPPENED: _EVENTS, Intent.KNOWN_ISSUES: _WARNINGS}

@@ -45,11 +45,14 @@ def own_salience(scene: Scene, pool: Pool, query: Query, weight: float) -> Amoun
 
 @score_term("reinforcementBoost", orders=True)
 def reinforcement_boost(scene: Scene, pool: Pool, query: Query, share: float) -> Amounts | None:
-    """share · what time has left of the reinforcement, from 0 to 1 · the score so far: what is beside the point gains
-    nothing by having been right about something else.
+    """share · what time has left of the reinforcement, from 0 to 1 · the best score so far · how relevant the row is
+    beside the best: what is beside the point gains nothing by having been right about something else.
     """
     reinforcement = scene.usage.reinforcement[pool.rows]
-    computed = (reinforcement > 0) & (pool.score > 0)
+    worth = np.maximum(pool.score, 0.0)
+    if pool.relevance is not None and (most := pool.relevance[pool.live].max(initial=0.0)) > 0:
+        worth = worth[pool.live].max(initial=0.0) * np.minimum(pool.relevance / most, 1.0)
+    computed = (reinforcement > 0) & (worth > 0)
     if not anywhere(computed):
         return None
     columns, rows = scene.columns, pool.rows
@@ -59,7 +62,7 @@ def reinforcement_boost(scene: Scene, pool: Pool, query: Query, share: float) ->
         since=scene.usage.reinforced_at[rows],
         at=scene.at,
     )
-    return np.where(computed, share * kept * pool.score, 0.0), computed, {"weight": share}
+    return np.where(computed, share * kept * worth, 0.0), computed, {"weight": share}
 
 
 @score_term("uplift")

@@ -16,11 +16,13 @@ from typing import Any
 import apsw
 from msgspec import Struct
 
+from recallens import deadline
 from recallens.config import make_private
 from recallens.errors import (
     InvalidInput,
     NotFound,
     StoreBusy,
+    StoreClosed,
     StoreDamaged,
     StoreError,
     StoreMissing,
@@ -28,11 +30,14 @@ from recallens.errors import (
     StoreTooNew,
 )  # fmt: skip
 from recallens.store.records import META_ENCODER_KEY, NamespaceState
-from recallens.store.sqlite import files
+from recallens.store.sqlite import files, soundness
 from recallens.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 
 # Another process may hold the write lock for a whole ingest batch; a minute is longer than any of ours takes.
 BUSY_WAIT_MS = 60_000
+# After so many steps of a statement, some tenths of a millisecond, it is asked whether its time is over.
+STEPS_BETWEEN_LOOKS = 20_000
+MAPPED_BYTES = 268_435_456
 _ELSEWHERE = "Name another place with --store PATH."
 
 _PRAGMAS = (
@@ -41,7 +46,7 @@ _PRAGMAS = (
     "PRAGMA synchronous=FULL",  # an acknowledged write survives a power cut, not only a crash
     "PRAGMA cache_size=-65536",
     "PRAGMA temp_store=MEMORY",
-    "PRAGMA mmap_size=268435456",
+    f"PRAGMA mmap_size={MAPPED_BYTES}",
 )
 
 
@@ -59,15 +64,27 @@ class InOurWords(Struct, frozen=True):
         path = self._path
         match error:
             case apsw.BusyError():
+                deadline.check()
                 raise StoreBusy(
                     f"another process has been writing to {path} for over {BUSY_WAIT_MS // 1000} seconds",
                     hint="Nothing was changed; try again when it has finished.",
                 ) from error
+            case apsw.InterruptError():
+                deadline.check()
             case apsw.ReadOnlyError() | apsw.PermissionsError():
                 raise cannot_write(path) from error
             case apsw.NotADBError() | apsw.CorruptError():
                 hint = "Nothing was changed. Run `recallens doctor`, or restore a copy made by `recallens backup`."
                 raise StoreDamaged(f"{path} is not a sound Recallens store ({error})", hint=hint) from error
+            case UnicodeDecodeError():
+                hint = "Run `recallens doctor`, or restore a copy made by `recallens backup`."
+                raise StoreDamaged(f"a text in {path} is no text ({error})", hint=hint) from error
+            case UnicodeEncodeError():
+                raise InvalidInput("a text holds half a character, which cannot be kept") from error
+            case apsw.ConstraintError() if soundness.REFUSED in str(error):
+                raise InvalidInput(f"{error}; {path} was not changed") from error
+            case apsw.ConnectionClosedError() | apsw.CursorClosedError() | apsw.ThreadingViolationError():
+                raise closed(path) from error
             case apsw.FullError():
                 hint = "Nothing was changed; free some space and try again."
                 raise StoreError(f"no space left for {path}", hint=hint) from error
@@ -76,6 +93,10 @@ class InOurWords(Struct, frozen=True):
             case apsw.IOError():
                 hint = "Check the disk; nothing was half written."
                 raise StoreError(f"reading or writing {path} failed ({error})", hint=hint) from error
+
+
+def closed(path: str) -> StoreClosed:
+    return StoreClosed(f"{path} was closed while it was in use", hint="Open it again, or close it when all is done.")
 
 
 def cannot_write(path: str) -> StoreReadOnly:
@@ -93,6 +114,7 @@ def connect(path: Path, *, read_only: bool) -> apsw.Connection:
         else:
             connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(BUSY_WAIT_MS)
+        connection.set_progress_handler(deadline.passed, STEPS_BETWEEN_LOOKS)
         for pragma in _PRAGMAS:
             connection.execute(pragma)
         return connection
@@ -163,6 +185,9 @@ def _prepare(connection: apsw.Connection, path: Path, *, read_only: bool, curren
             f"{path} was written by a newer Recallens (it has the schema step {newer[0]!r})",
             hint="Nothing was changed. Upgrade with `pip install -U recallens`.",
         )
+    if applied == known and current and not read_only and not soundness.is_guarded(connection):
+        with immediate(connection):
+            soundness.guard(connection)
     if applied == known or (applied and not current):
         return
     if read_only and applied:
@@ -180,10 +205,12 @@ def _migrate(connection: apsw.Connection, path: Path) -> None:
         if not applied:
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied INTEGER NOT NULL)")
+        soundness.unguard(connection)  # a step may change what a column holds, or its name
         for name, script in MIGRATIONS:
             if name not in applied:
                 connection.execute(script)
                 connection.execute("INSERT INTO migrations VALUES (?, ?)", (name, int(time.time() * 1000)))
+        soundness.guard(connection)
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('store-id', ?)", (str(uuid.uuid4()),))
 
 
@@ -201,7 +228,14 @@ def _applied(connection: apsw.Connection, path: Path) -> list[str]:
 @contextmanager
 def immediate(connection: apsw.Connection) -> Iterator[None]:
     """A write transaction: the lock is taken first, so it can never fail half way for want of it."""
-    connection.execute("BEGIN IMMEDIATE")
+    wait = deadline.left() * 1000
+    if wait < BUSY_WAIT_MS:
+        connection.set_busy_timeout(max(int(wait), 1))
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    finally:
+        if wait < BUSY_WAIT_MS:
+            connection.set_busy_timeout(BUSY_WAIT_MS)
     try:
         yield
     except BaseException:

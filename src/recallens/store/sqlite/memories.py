@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import attrgetter
+from types import NoneType
 from typing import Any
 
 from msgspec import Struct, structs
 
 from recallens.model.citation import Citation
 from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Tier, Zone
+from recallens.store.nouns import NOUNS, FieldKind
 from recallens.store.records import COLUMNS, Listing, MemoryPage, OriginKey, Prepared
 from recallens.store.sqlite.connection import NamespaceConnection, Row, packed, packed_record
+from recallens.store.sqlite.lineage import SqliteLineage
 from recallens.store.sqlite.relations import SqliteCitations
+from recallens.store.sqlite.soundness import UNREADABLE_ERRORS, mended
 from recallens.store.sqlite.tasks import SqliteTasks
 from recallens.store.sqlite.terms import AFTER_EVERY_TERM, SqliteTerms
 from recallens.store.sqlite.trail import SqliteTrail
@@ -54,14 +58,30 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "scopes": _texts,
     "annotations": _annotations,
     "confirmed": bool,
+    "kind_stated": bool,
     "attributes": lambda text: {} if text == "{}" else _from_json(text)[0],
 }
+# SQLite keeps whatever it is given, and a time that is text would fail only where it is reckoned with.
+_TYPES = {
+    FieldKind.TIME: (int,),
+    FieldKind.WHOLE: (int,),
+    FieldKind.NUMBER: (int, float),
+    FieldKind.SHARE: (int, float),
+}
+_TYPED = tuple(
+    (_FIELDS.index(field.column), (*_TYPES[field.kind], *((NoneType,) if field.optional else ())))
+    for field in NOUNS["memory"].carried
+    if field.kind in _TYPES
+)
 _DECODED = tuple((_FIELDS.index(name), decode) for name, decode in _DECODERS.items())
 
 
 def _memory_of(row: Row, namespace: str, citations: tuple[Citation, ...]) -> Memory:
     values = list(row[:-2])
     values[_NAMESPACE], values[_CITATIONS] = namespace, citations
+    for place, types in _TYPED:
+        if type(values[place]) not in types:
+            raise ValueError(f"{_FIELDS[place]} is {values[place]!r}")
     for place, decode in _DECODED:
         values[place] = decode(values[place])
     return Memory(*values)
@@ -107,6 +127,8 @@ _INSERT = (
 
 
 _IN_USE = "m.status IN ('active', 'pending_review')"
+# The oldest of the most trusted: numbers stay below 2^40.
+_MOST_TRUSTED = "min(iif(m.zone = 'trusted', 0, 1) * 1099511627776 + m.num) % 1099511627776"
 _BLOCKED = "m.status IN ('forgotten', 'rejected', 'quarantined') OR m.zone = 'quarantine'"
 
 
@@ -128,12 +150,22 @@ class SqliteMemories(Struct, frozen=True):
     _terms: SqliteTerms
     _tasks: SqliteTasks
     _trail: SqliteTrail
+    _lineage: SqliteLineage
 
     def get(self, nums: Sequence[int]) -> dict[int, Memory]:
-        rows = self._here.all(
-            f"SELECT {_SELECT} FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1",
-            packed(nums),
-        )
+        """One that cannot be read is in quarantine."""
+        try:
+            return self._memories_of(
+                self._here.all(
+                    f"SELECT {_SELECT} FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1",
+                    packed(nums),
+                )
+            )
+        except UNREADABLE_ERRORS:
+            rows = mended(self._here.db, self._here.key, nums)
+            return self._memories_of([tuple(row.get(name) for name in (*_FIELDS, "cited", "num")) for row in rows])
+
+    def _memories_of(self, rows: Sequence[Row]) -> dict[int, Memory]:
         cited = self._citations.cited([row[-1] for row in rows if row[-2]])
         name = self._here.name
         return {row[-1]: _memory_of(row, name, cited.get(row[-1], ())) for row in rows}
@@ -156,13 +188,13 @@ class SqliteMemories(Struct, frozen=True):
         )
 
     def by_hash(self, hashes: Sequence[str], *, blocked: bool = False) -> dict[tuple[str, str | None], int]:
-        """The oldest memory in use with each text in each project; or the oldest that is forgotten, rejected or in
-        quarantine. What is part of a document is not one of these.
+        """The oldest and most trusted memory in use with each text in each project, but for parts of documents; or the
+        oldest that is forgotten, rejected, in quarantine or meant for some contexts only.
         """
+        where = f"({_BLOCKED} OR m.scopes <> '[]')" if blocked else f"{_IN_USE} AND m.document IS NULL"
         rows = self._here.all(
-            "SELECT m.content_hash, m.project, min(m.num) FROM json_each(?2) j CROSS JOIN memories m"
-            f" ON m.ns = ?1 AND m.content_hash = j.value WHERE ({_BLOCKED if blocked else _IN_USE})"
-            " AND m.document IS NULL GROUP BY m.content_hash, m.project",
+            f"SELECT m.content_hash, m.project, {_MOST_TRUSTED} FROM json_each(?2) j CROSS JOIN memories m"
+            f" ON m.ns = ?1 AND m.content_hash = j.value WHERE {where} GROUP BY m.content_hash, m.project",
             packed(hashes),
         )
         return {(digest, project): num for digest, project, num in rows}
@@ -226,6 +258,8 @@ class SqliteMemories(Struct, frozen=True):
         }
         wanted = {where: value for where, value in filters.items() if value is not None}
         condition, values = " AND ".join(["m.ns = ?1", *wanted]), list(wanted.values())
+        if listing.approved:
+            condition += " AND m.zone = 'trusted' AND m.review IS NULL"
         (total,) = self._here.first(f"SELECT count(*) FROM memories m WHERE {condition}", *values)
         if listing.after is not None:
             condition += " AND (m.created < ? OR (m.created = ? AND m.id > ?))"
@@ -269,6 +303,9 @@ class SqliteMemories(Struct, frozen=True):
         seq = self._here.number()
         nums: list[int] = [self._here.change(_INSERT, seq, *_INSERTED.values(row))[0][0] for row in rows]
         self._citations.put(nums, [row.memory for row in rows])
+        for num, row in zip(nums, rows, strict=True):
+            if row.inputs:
+                self._lineage.put(num, row.inputs)
         numbered = zip(nums, rows, strict=True)
         self._here.change_many(
             "INSERT OR IGNORE INTO session_memories (ns, session, num, usage, at) VALUES (?, ?, ?, 'created', ?)",
@@ -302,6 +339,9 @@ class SqliteMemories(Struct, frozen=True):
             f"UPDATE memories SET {sets} WHERE num = ?2 AND ns = ?1",
             [(num, *_DERIVED.values(row)) for num, row in zip(nums, rows, strict=True)],
         )
+        self._here.change(
+            "DELETE FROM labels WHERE +ns = ?1 AND num IN (SELECT value FROM json_each(?2))", packed(nums)
+        )
         self._terms.put(nums, rows)
 
     def reinforce(self, values: Sequence[tuple[int, float]], at: int) -> None:
@@ -325,17 +365,27 @@ class SqliteMemories(Struct, frozen=True):
             packed(tags), int(cited), self._here.number(), num,
         )  # fmt: skip
 
-    def delete(self, nums: Sequence[int]) -> None:
-        """Gone for good, with every word that only these memories held."""
+    def delete(self, nums: Sequence[int], words: Sequence[str] | None = None) -> None:
+        """Gone for good, with the words that only these memories held: those that are named, else as a look at every
+        memory tells, and then the recorded recalls go too.
+        """
         self._tasks.forget_words(nums)
         self.bury(nums)
-        self._trail.drop_ledgers()
-        self._terms.drop_unused()
+        if words is None:
+            self._trail.drop_ledgers()
+            self._terms.drop_unused()
+        else:
+            self._terms.drop_words(words)
 
     def bury(self, nums: Sequence[int]) -> None:
         """The rows go and leave a tombstone each, by which an index learns of it."""
         wanted = packed(nums)
         self._here.change(
+            "DELETE FROM lineage WHERE ns = ?1 AND kind = 'memory' AND input IN"
+            " (SELECT m.id FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1)",
+            wanted,
+        )
+        self._here.change(
             "INSERT OR IGNORE INTO tombstones SELECT ?1, ?2, value FROM json_each(?3)", self._here.number(), wanted
         )
-        self._here.change("DELETE FROM memories WHERE ns = ?1 AND num IN (SELECT value FROM json_each(?2))", wanted)
+        self._here.change("DELETE FROM memories WHERE +ns = ?1 AND num IN (SELECT value FROM json_each(?2))", wanted)

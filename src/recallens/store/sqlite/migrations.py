@@ -257,4 +257,65 @@ CREATE TABLE citation_checks (
 INSERT INTO citation_checks SELECT num, '', '', '', at, verdicts FROM checks_anywhere;
 DROP TABLE checks_anywhere;
 """),
+    ("0013-trust", """
+-- What a text was made of: memories by id, logs, sessions, tasks. `replaced`: the text took its input's place.
+CREATE TABLE lineage (
+    ns INTEGER NOT NULL, num INTEGER NOT NULL REFERENCES memories(num) ON DELETE CASCADE, kind TEXT NOT NULL,
+    input TEXT NOT NULL, zone TEXT NOT NULL, replaced INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (num, kind, input)
+) WITHOUT ROWID;
+CREATE INDEX lineage_by_input ON lineage(ns, kind, input);
+INSERT OR IGNORE INTO lineage SELECT m.ns, m.num, 'session', substr(m.source_id, 9), m.zone, 0 FROM memories m
+    WHERE m.source = 'session' AND m.source_id LIKE 'session:%';
+INSERT OR IGNORE INTO lineage SELECT m.ns, m.num, 'memory', i.id, i.zone, 0 FROM memories m JOIN session_memories l
+    ON l.ns = m.ns AND l.session = substr(m.source_id, 9) AND l.usage = 'created' JOIN memories i
+    ON i.num = l.num AND i.source <> 'session' WHERE m.source = 'session' AND m.source_id LIKE 'session:%';
+INSERT OR IGNORE INTO lineage SELECT m.ns, m.num, 'memory', i.id, i.zone, 0 FROM memories m JOIN relations r
+    ON r.source = m.num AND r.type = 'BUILDS_ON' AND r.origin = 'rule' JOIN memories i ON i.num = r.target
+    WHERE m.source = 'rule';
+INSERT OR IGNORE INTO lineage SELECT r.ns, r.source, 'memory', i.id, i.zone, 1 FROM relations r JOIN memories i
+    ON i.num = r.target WHERE r.type = 'SUPERSEDES' AND r.origin = 'user';
+
+-- What somebody less trusted wants done to a memory, or with a document of its path; the person decides.
+CREATE TABLE proposals (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, ns INTEGER NOT NULL, num INTEGER REFERENCES memories(num) ON DELETE CASCADE,
+    change TEXT NOT NULL, other INTEGER REFERENCES memories(num) ON DELETE CASCADE, zone TEXT NOT NULL,
+    owner TEXT NOT NULL, at INTEGER NOT NULL, details TEXT NOT NULL DEFAULT '{}', decided INTEGER, accepted INTEGER
+);
+CREATE UNIQUE INDEX open_proposals ON proposals(ns, change, coalesce(num, 0), coalesce(other, 0), owner,
+    coalesce(details ->> 'path', details ->> 'relation', '')) WHERE decided IS NULL;
+CREATE INDEX proposals_by_memory ON proposals(num);
+CREATE INDEX proposals_by_other ON proposals(other);
+
+-- One confirmation an owner; and in which zone a session, a task and a log were written. Of older ones nobody knows.
+ALTER TABLE events ADD COLUMN owner TEXT;
+ALTER TABLE sessions ADD COLUMN zone TEXT NOT NULL DEFAULT 'working';
+ALTER TABLE tasks ADD COLUMN zone TEXT NOT NULL DEFAULT 'working';
+ALTER TABLE artifacts ADD COLUMN zone TEXT NOT NULL DEFAULT 'working';
+"""),
+    ("0014-audit", """
+-- The log becomes a keyed chain by the name of its namespace, so that it outlives one that is removed. What the old one
+-- held (plain digests of texts, which can be guessed and never be taken back) goes.
+DROP TABLE audit;
+ALTER TABLE namespaces DROP COLUMN audit_number;
+ALTER TABLE namespaces DROP COLUMN audit_digest;
+CREATE TABLE audit (
+    namespace TEXT NOT NULL, number INTEGER NOT NULL, at INTEGER NOT NULL, who TEXT, what TEXT NOT NULL,
+    outcome TEXT NOT NULL, session TEXT, question BLOB NOT NULL, marks BLOB NOT NULL, total INTEGER NOT NULL,
+    key TEXT NOT NULL, previous BLOB NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (namespace, number)
+) WITHOUT ROWID;
+CREATE INDEX audit_by_time ON audit(namespace, at);
+CREATE TABLE audit_heads (
+    namespace TEXT PRIMARY KEY, chain TEXT NOT NULL, number INTEGER NOT NULL, digest BLOB NOT NULL
+) WITHOUT ROWID;
+
+-- What stands for a memory in the log. With its row goes the salt, and the log no longer tells which memory it was.
+CREATE TABLE audit_marks (
+    num INTEGER PRIMARY KEY REFERENCES memories(num) ON DELETE CASCADE, salt BLOB NOT NULL, mark BLOB NOT NULL
+);
+CREATE INDEX snapshots_by_time ON snapshots(ns, at);
+"""),
+    ("0015-kind-stated", """
+-- Of memories that are older nobody knows whether their kind was stated or guessed: only short ones are taken at it.
+ALTER TABLE memories ADD COLUMN kind_stated INTEGER NOT NULL DEFAULT 0;
+"""),
 )  # fmt: skip

@@ -24,10 +24,14 @@ from recallens.model.citation import (
 )
 from recallens.model.memory import Memory, Origin, Relation, RelationType
 from recallens.model.recall import Successor
+from recallens.store.nouns import NOUNS
 from recallens.store.sqlite.connection import NamespaceConnection, packed, packed_record
+from recallens.store.sqlite.soundness import readable, sound
 
 SUCCESSOR_EXCERPT = 200
-_HOLDING = "r.ns = ?1 AND r.created <= ?2 AND (r.valid_until IS NULL OR r.valid_until > ?2)"
+# A row that cannot be read counts as absent.
+_SOUND = sound(NOUNS["relation"], "r")
+_HOLDING = f"{_SOUND} AND r.ns = ?1 AND r.created <= ?2 AND (r.valid_until IS NULL OR r.valid_until > ?2)"
 
 
 class SqliteRelations(Struct, frozen=True):
@@ -41,7 +45,8 @@ class SqliteRelations(Struct, frozen=True):
         rows = self._here.all(
             "SELECT j.value, a.id, b.id, r.type, r.confidence, r.origin, r.created, r.valid_until"
             " FROM json_each(?2) j CROSS JOIN relations r ON (r.source = j.value OR r.target = j.value) AND r.ns = ?1"
-            " JOIN memories a ON a.num = r.source JOIN memories b ON b.num = r.target ORDER BY j.value, r.id",
+            f" AND {_SOUND} JOIN memories a ON a.num = r.source JOIN memories b ON b.num = r.target"
+            " ORDER BY j.value, r.id",
             packed(nums),
         )
         relations: dict[int, list[Relation]] = {}
@@ -120,7 +125,7 @@ class SqliteCitations(Struct, frozen=True):
             packed(nums),
         )
         return {
-            num: tuple(_citation_of(kind, data) for _, kind, data in own)
+            num: tuple(readable(((kind, data) for _, kind, data in own), _citation_of))
             for num, own in groupby(rows, key=itemgetter(0))
         }
 
@@ -134,7 +139,7 @@ class SqliteCitations(Struct, frozen=True):
         )  # fmt: skip
         cited: dict[int, tuple[str, list[Citation]]] = {}
         for num, id, kind, data in rows:
-            cited.setdefault(num, (id, []))[1].append(_citation_of(kind, data))
+            cited.setdefault(num, (id, []))[1].extend(readable([(kind, data)], _citation_of))
         return cited
 
     def artifacts(self, ids: Sequence[str]) -> dict[str, str]:
@@ -162,8 +167,7 @@ class SqliteCitations(Struct, frozen=True):
             " CROSS JOIN citation_checks k ON k.num = j.value JOIN memories m ON m.num = k.num AND m.ns = ?1",
             packed(nums),
         )
-        for num, id, at, root, branch, commit, verdicts in rows:
-            yield num, CitationCheck(id, at, _checked(verdicts), Worktree(root, branch, commit))
+        yield from readable(rows, _check)
 
     def lines(self, nums: Sequence[int]) -> dict[tuple[int, Citation], CitedLines]:
         """What the cited lines of these memories were, by memory and citation."""
@@ -172,7 +176,7 @@ class SqliteCitations(Struct, frozen=True):
             " JOIN memories m ON m.num = l.num AND m.ns = ?1",
             packed(nums),
         )
-        return {(num, _citation_of(kind, data)): decode(known, type=CitedLines) for num, kind, data, known in rows}
+        return dict(readable(rows, _lines))
 
     def put(self, nums: Sequence[int], memories: Sequence[Memory]) -> None:
         self._here.db.executemany(
@@ -220,6 +224,14 @@ class SqliteCitations(Struct, frozen=True):
             " FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value ->> 0 AND m.ns = ?1",
             packed(rows),
         )
+
+
+def _check(num: int, id: str, at: int, root: str, branch: str, commit: str, verdicts: str) -> tuple[int, CitationCheck]:
+    return num, CitationCheck(id, int(at), _checked(verdicts), Worktree(str(root), str(branch), str(commit)))
+
+
+def _lines(num: int, kind: str, data: str, known: str) -> tuple[tuple[int, Citation], CitedLines]:
+    return (num, _citation_of(kind, data)), decode(known, type=CitedLines)
 
 
 def _rank(check: CitationCheck, worktree: str | None) -> tuple[bool, int]:

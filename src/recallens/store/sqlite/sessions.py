@@ -7,29 +7,40 @@ from typing import Any
 
 from msgspec import Struct
 
-from recallens.model.memory import Session, Usage
+from recallens.model.memory import Session, Usage, Zone
 from recallens.model.recall import SessionContext
+from recallens.store.nouns import NOUNS
 from recallens.store.sqlite.connection import NamespaceConnection, packed
 from recallens.store.sqlite.memories import shown
+from recallens.store.sqlite.soundness import sound
 
-_SELECT = "s.id, s.started, s.ended, s.project, s.title, s.summary"
+# A summary is as restricted as the recap that was made of it: where that may not be read, neither may this.
+_RECAP_IS_WITHHELD = (
+    "EXISTS (SELECT 1 FROM lineage w JOIN memories v ON v.num = w.num WHERE w.ns = s.ns AND w.kind = 'session'"
+    " AND w.input = s.id AND v.source = 'session' AND (v.status IN ('forgotten', 'rejected', 'quarantined')"
+    " OR v.zone = 'quarantine' OR v.scopes <> '[]'))"
+)
+_SELECT = f"s.id, s.started, s.ended, s.project, s.title, iif({_RECAP_IS_WITHHELD}, NULL, s.summary), s.zone"
+# A row that cannot be read counts as absent.
+_SOUND, _SOUND_LINK = sound(NOUNS["session"], "s"), sound(NOUNS["session-memory"], "l")
 
 
 class SqliteSessions(Struct, frozen=True):
     _here: NamespaceConnection
 
     def _session(self, id: str, *rest: Any) -> Session:
-        return Session(id, self._here.name, *rest)
+        known: list[Any] = [*rest[:-1], Zone(rest[-1])]
+        return Session(id, self._here.name, *known)
 
     def get(self, id: str) -> Session | None:
-        row = self._here.one(f"SELECT {_SELECT} FROM sessions s WHERE s.ns = ?1 AND s.id = ?2", id)
+        row = self._here.one(f"SELECT {_SELECT} FROM sessions s WHERE s.ns = ?1 AND {_SOUND} AND s.id = ?2", id)
         return self._session(*row) if row else None
 
     def latest(self, limit: int, offset: int) -> list[tuple[Session, int]]:
         """The latest first, each with the number of its memories."""
         rows = self._here.all(
             "SELECT (SELECT count(DISTINCT l.num) FROM session_memories l WHERE l.ns = ?1 AND l.session = s.id),"
-            f" {_SELECT} FROM sessions s WHERE s.ns = ?1 ORDER BY s.started DESC, s.id LIMIT ?2 OFFSET ?3",
+            f" {_SELECT} FROM sessions s WHERE s.ns = ?1 AND {_SOUND} ORDER BY s.started DESC, s.id LIMIT ?2 OFFSET ?3",
             limit, offset,
         )  # fmt: skip
         return [(self._session(*row[1:]), row[0]) for row in rows]
@@ -39,7 +50,9 @@ class SqliteSessions(Struct, frozen=True):
 
     def links(self, id: str) -> list[tuple[int, Usage, int]]:
         rows = self._here.all(
-            "SELECT num, usage, at FROM session_memories WHERE ns = ?1 AND session = ?2 ORDER BY at, id", id
+            "SELECT num, usage, at FROM session_memories l WHERE ns = ?1 AND session = ?2"
+            f" AND {_SOUND_LINK} ORDER BY at, id",
+            id,
         )
         return [(num, Usage(usage), at) for num, usage, at in rows]
 
@@ -48,7 +61,7 @@ class SqliteSessions(Struct, frozen=True):
         rows = self._here.all(
             f"SELECT l.num, {_SELECT} FROM json_each(?2) j CROSS JOIN session_memories l"
             " ON l.num = j.value AND l.usage = 'created' JOIN sessions s ON s.ns = ?1 AND s.id = l.session"
-            " WHERE +l.ns = ?1 ORDER BY l.id DESC",
+            f" AND {_SOUND} WHERE +l.ns = ?1 ORDER BY l.id DESC",
             packed(nums),
         )
         return {row[0]: self._session(*row[1:]) for row in rows}
@@ -59,7 +72,8 @@ class SqliteSessions(Struct, frozen=True):
             "SELECT l.num, l.usage, (SELECT count(DISTINCT x.num) FROM session_memories x"
             f" WHERE x.ns = ?1 AND x.session = l.session), {_SELECT}"
             " FROM json_each(?2) j CROSS JOIN session_memories l ON l.num = j.value"
-            " JOIN sessions s ON s.ns = ?1 AND s.id = l.session WHERE +l.ns = ?1 ORDER BY l.at, l.id",
+            f" JOIN sessions s ON s.ns = ?1 AND s.id = l.session AND {_SOUND} WHERE +l.ns = ?1 AND {_SOUND_LINK}"
+            " ORDER BY l.at, l.id",
             packed(nums),
         )
         return {row[0]: SessionContext(self._session(*row[3:]), row[2], Usage(row[1])) for row in rows}
@@ -105,13 +119,16 @@ class SqliteSessions(Struct, frozen=True):
         return row[0] is not None or bool(row[1]), row[0]
 
     def put(self, session: Session) -> None:
-        """A session that is there takes what it did not have."""
+        """A session that is there takes what it did not have; one that cannot be read makes room."""
+        self._here.change(f"DELETE FROM sessions AS s WHERE ns = ?1 AND id = ?2 AND NOT {_SOUND}", session.id)
         self._here.change(
-            "INSERT INTO sessions (ns, id, started, ended, project, title, summary) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO sessions (ns, id, started, ended, project, title, summary, zone)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (ns, id) DO UPDATE SET ended = coalesce(excluded.ended, ended),"
             " project = coalesce(excluded.project, project), title = coalesce(excluded.title, title),"
-            " summary = coalesce(excluded.summary, summary)",
-            session.id, session.started, session.ended, session.project, session.title, session.summary,
+            " summary = coalesce(excluded.summary, summary), "
+            " zone = CASE WHEN excluded.zone = 'quarantine' OR zone = 'trusted' THEN excluded.zone ELSE zone END",
+            session.id, session.started, session.ended, session.project, session.title, session.summary, session.zone,
         )  # fmt: skip
 
     def link(self, id: str, nums: Sequence[int], usage: Usage, at: int) -> None:

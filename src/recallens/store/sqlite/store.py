@@ -16,34 +16,44 @@ import apsw
 from msgspec import Struct
 
 from recallens.errors import InvalidInput
-from recallens.store.protocols import Reader, StoreReader
+from recallens.model.audit import ChainHead
+from recallens.store.protocols import WITNESS, Reader, StoreReader
 from recallens.store.records import META_ENCODER_KEY, Health, NamespaceState, Unencoded
-from recallens.store.sqlite import files
+from recallens.store.sqlite import files, soundness
 from recallens.store.sqlite.connection import (
+    MAPPED_BYTES,
     InOurWords,
     NamespaceConnection,
     cannot_write,
+    closed,
     connect,
     has_died,
     immediate,
     open_store,
 )
+from recallens.store.sqlite.erasure import SqliteErasure, SqliteFile
+from recallens.store.sqlite.lineage import SqliteLineage, SqliteProposals
 from recallens.store.sqlite.memories import SqliteMemories
+from recallens.store.sqlite.portable import SqlitePortable
 from recallens.store.sqlite.relations import SqliteCitations, SqliteRelations
 from recallens.store.sqlite.sessions import SqliteSessions
 from recallens.store.sqlite.tasks import MISCOUNTED_TRIALS, SqliteTasks
 from recallens.store.sqlite.terms import SqliteTerms, SqliteVectors, TermCache
-from recallens.store.sqlite.trail import SqliteTokens, SqliteTrail
+from recallens.store.sqlite.trail import SqliteTokens, SqliteTrail, audit_heads
 from recallens.store.sqlite.vaults import SqliteDocuments, SqliteVaults
 
 # What goes with a namespace that is removed; the ledgers and kept answers go apart.
 _TABLES = (
     "memories", "tombstones", "relations", "sessions", "session_memories", "documents", "artifacts", "tasks",
-    "events", "audit", "terms", "labels", "vectors", "backlog", "vaults", "session_owners",
+    "events", "terms", "labels", "vectors", "backlog", "vaults", "session_owners", "lineage", "proposals",
 )  # fmt: skip
 _COUNTED = (
     "memories", "relations", "sessions", "documents", "artifacts", "tasks", "events", "vectors", "backlog", "terms",
 )  # fmt: skip
+
+
+# How long a statement of another thread is waited for when the store is closed, in seconds: 1,000 times a pause.
+CLOSING_TRIES, CLOSING_PAUSE = 1_000, 0.005
 
 
 class SqliteNamespace:
@@ -57,16 +67,23 @@ class SqliteNamespace:
         self.terms = SqliteTerms(here, cache)
         self.tasks = SqliteTasks(here)
         self.trail = SqliteTrail(here)
-        self.memories = SqliteMemories(here, self.citations, self.terms, self.tasks, self.trail)
+        self.lineage = SqliteLineage(here)
+        self.proposals = SqliteProposals(here)
+        self.memories = SqliteMemories(here, self.citations, self.terms, self.tasks, self.trail, self.lineage)
         self.vectors = SqliteVectors(here)
         self.relations = SqliteRelations(here)
         self.sessions = SqliteSessions(here)
         self.documents = SqliteDocuments(here)
+        self.erasure = SqliteErasure(here)
         self.vaults = SqliteVaults(here, self.memories, self.terms, self.citations)
 
     @property
     def state(self) -> NamespaceState | None:
         return self._here.state
+
+    @property
+    def portable(self) -> SqlitePortable:
+        return SqlitePortable(self._here.db, self._here)
 
     @property
     def whole(self) -> SqliteTransaction:
@@ -98,8 +115,27 @@ class SqliteTransaction(Struct, frozen=True):
     def tokens(self) -> SqliteTokens:
         return SqliteTokens(self._db)
 
+    @property
+    def portable(self) -> SqlitePortable:
+        return SqlitePortable(self._db)
+
     def at(self, namespace: str) -> SqliteNamespace:
         return SqliteNamespace(NamespaceConnection(self._db, namespace, self._numbers), self._cache)
+
+    def changed(self, limit: int) -> dict[str, tuple[int, list[int]]]:
+        """How many memories this transaction has changed in each namespace, and the first `limit` of them."""
+        changed: dict[str, tuple[int, list[int]]] = {}
+        for key, number in self._numbers.items():
+            where, here = "FROM memories m WHERE m.ns = ?1 AND m.seq = ?2", (key, number)
+            counted = f"SELECT (SELECT name FROM namespaces WHERE id = ?1), count(*) {where}"
+            ((name, count),) = self._db.execute(counted, here).fetchall()
+            if name is not None and count:
+                rows = self._db.execute(f"SELECT m.num {where} ORDER BY m.num LIMIT ?3", (*here, limit))
+                changed[str(name)] = int(count), [int(num) for (num,) in rows]
+        return changed
+
+    def audit_heads(self) -> dict[str, ChainHead]:
+        return audit_heads(self._db)
 
     def namespaces(self) -> list[tuple[NamespaceState, int]]:
         """Every namespace by name, with the number of its memories."""
@@ -213,6 +249,9 @@ class SqliteStore:
         self._lock = threading.Lock()
         self._terms: TermCache = {}
         self._writing = threading.Lock()
+        self.file = SqliteFile(self.path, self._writing, lambda: self.connection)
+        self._closed = False
+        self.after_commit: Callable[[], None] = lambda: None
         self._identity = files.identity(self.path)
         self._signs_at_opening = self._signs()
         id = self.meta("store-id")
@@ -223,6 +262,8 @@ class SqliteStore:
     def connection(self) -> apsw.Connection:
         """This thread's connection. Without a WAL beside it, a store that we may only read is taken to stand still:
         once it has changed, it is opened anew."""
+        if self._closed:
+            raise closed(self.location)
         files.refuse_vanished(self.path, self._identity)
         if getattr(self._local, "pid", None) != os.getpid() or (self.read_only and self._has_moved_on()):
             self._local.connection = connect(self.path, read_only=self.read_only)
@@ -257,15 +298,21 @@ class SqliteStore:
     def write_all(self) -> Iterator[SqliteTransaction]:
         if self.read_only:
             raise cannot_write(self.location)
-        connection = self.connection
+        connection, witness = self.connection, WITNESS.get()
         # One writer a process at a time: threads queue here instead of polling the file's lock.
         with self._writing, InOurWords(self.location):
             try:
                 with immediate(connection):
-                    yield SqliteTransaction(connection, {}, self._terms)
+                    whole = SqliteTransaction(connection, {}, self._terms)
+                    yield whole
+                    if witness is not None:
+                        witness.before_commit(whole)
             except BaseException:
+                if witness is not None:
+                    witness.undone()
                 self._terms.clear()  # numbers given out in a transaction that did not happen
                 raise
+            self.after_commit()
 
     def meta(self, key: str) -> str | None:
         with InOurWords(self.location):
@@ -273,10 +320,12 @@ class SqliteStore:
         return row[0] if row else None
 
     def check(self, encoder: str | None, digest: Callable[[str], str] | None = None) -> Health:
-        """Integrity of the file, of every reference, of every text by its digest, and of what is derived from them."""
-        db = self.connection
+        """Integrity of the file, of every row and reference, of every text by its digest, and of what is derived."""
+        db, size = self.connection, self.path.stat().st_size
         problems: list[str] = []
         try:
+            db.execute(f"PRAGMA mmap_size={max(size, MAPPED_BYTES)}")  # every page is read: two thirds of the time
+            problems += soundness.faults(db)
             messages = [row[0] for row in db.execute("PRAGMA integrity_check(20)")]
             problems += [f"file: {message}" for message in messages if message != "ok"]
             broken = len(db.execute("PRAGMA foreign_key_check").fetchall())
@@ -293,7 +342,8 @@ class SqliteStore:
                     problems.append(f"{count} {problem}")
         except apsw.CorruptError as error:
             problems.append(f"file: {error}")
-        size = self.path.stat().st_size
+        finally:
+            db.execute(f"PRAGMA mmap_size={MAPPED_BYTES}")
         return Health(problems, {"path": self.location, "bytes": size, "sqlite": apsw.sqlite_lib_version()})
 
     def backup(self, target: str) -> None:
@@ -326,11 +376,22 @@ class SqliteStore:
             whole.drop_lease(name, holder)
 
     def close(self) -> None:
+        """What other threads are at ends with StoreClosed; a statement that is running is waited for."""
+        self._closed = True
         with self._lock:
             for connection in list(self._open):
-                connection.close()
+                self._close(connection)
             self._open.clear()
         self._local = threading.local()
+
+    def _close(self, connection: apsw.Connection) -> None:
+        """One that is busy in another thread for longer is left to that thread."""
+        for _ in range(CLOSING_TRIES):
+            try:
+                connection.close()
+                return
+            except (apsw.ThreadingViolationError, apsw.BusyError):
+                time.sleep(CLOSING_PAUSE)
 
 
 def _changed_texts(db: apsw.Connection, digest: Callable[[str], str]) -> list[str]:

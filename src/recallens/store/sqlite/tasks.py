@@ -7,13 +7,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from recallens.model.memory import Artifact
+from recallens.model.memory import Artifact, Zone
 from recallens.model.task import Task
+from recallens.store.nouns import NOUNS
 from recallens.store.sqlite.connection import NamespaceConnection, packed
+from recallens.store.sqlite.soundness import sound
 
 _SELECT = (
-    "SELECT t.id, t.text, t.started, t.wording, t.session, t.project, t.worktree, t.ended, t.reward, t.summary, m.id"
-    " FROM tasks t LEFT JOIN memories m ON m.num = t.episode WHERE t.ns = ?1"
+    "SELECT t.id, t.text, t.started, t.wording, t.session, t.project, t.worktree, t.ended, t.reward, t.summary, m.id,"
+    f" t.zone FROM tasks t LEFT JOIN memories m ON m.num = t.episode WHERE t.ns = ?1 AND {sound(NOUNS['task'], 't')}"
 )
 
 # A memory was with a task if it was used in it: somebody said so, or what the task left behind shows it.
@@ -30,11 +32,17 @@ MISCOUNTED_TRIALS = (
 )
 
 
+def _zoned(values: list[Any]) -> list[Any]:
+    """A row whose last column is a zone."""
+    return [*values[:-1], Zone(values[-1])]
+
+
 class SqliteTasks(Struct, frozen=True):
     _here: NamespaceConnection
 
     def _select(self, further: str, *values: Any) -> list[Task]:
-        return [Task(id, self._here.name, *rest) for id, *rest in self._here.all(_SELECT + further, *values)]
+        rows = self._here.all(_SELECT + further, *values)
+        return [Task(id, self._here.name, *_zoned(rest)) for id, *rest in rows]
 
     def get(self, id: str) -> Task | None:
         return next(iter(self._select(" AND t.id = ?2", id)), None)
@@ -72,12 +80,12 @@ class SqliteTasks(Struct, frozen=True):
     def artifacts(self, tasks: Sequence[str], *, chars: int, limit: int) -> list[Artifact]:
         """What these tasks logged, in the order of time, each up to so many characters; -1 is no limit."""
         rows = self._here.all(
-            "SELECT a.id, a.task, a.kind, iif(?2 < 0, a.content, substr(a.content, 1, ?2)), a.created"
+            "SELECT a.id, a.task, a.kind, iif(?2 < 0, a.content, substr(a.content, 1, ?2)), a.created, a.zone"
             " FROM json_each(?3) j CROSS JOIN artifacts a ON a.ns = ?1 AND a.task = j.value"
-            " ORDER BY a.created, a.id LIMIT ?4",
+            f" AND {sound(NOUNS['log'], 'a')} ORDER BY a.created, a.id LIMIT ?4",
             chars, packed(tasks), limit,
         )  # fmt: skip
-        return [Artifact(id, self._here.name, *rest) for id, *rest in rows]
+        return [Artifact(id, self._here.name, *_zoned(rest)) for id, *rest in rows]
 
     def artifact_kinds(self, id: str) -> list[tuple[str, str]]:
         return self._here.all("SELECT id, kind FROM artifacts WHERE ns = ?1 AND task = ?2 ORDER BY created, id", id)
@@ -128,15 +136,15 @@ class SqliteTasks(Struct, frozen=True):
 
     def put(self, task: Task) -> None:
         self._here.change(
-            "INSERT INTO tasks (ns, id, text, started, wording, session, project, worktree)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            task.id, task.text, task.started, task.wording, task.session, task.project, task.worktree,
+            "INSERT INTO tasks (ns, id, text, started, wording, session, project, worktree, zone)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            task.id, task.text, task.started, task.wording, task.session, task.project, task.worktree, task.zone,
         )  # fmt: skip
 
     def put_artifact(self, artifact: Artifact) -> None:
         self._here.change(
-            "INSERT INTO artifacts (ns, id, task, kind, content, created) VALUES (?, ?, ?, ?, ?, ?)",
-            artifact.id, artifact.task, artifact.kind, artifact.content, artifact.created,
+            "INSERT INTO artifacts (ns, id, task, kind, content, created, zone) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            artifact.id, artifact.task, artifact.kind, artifact.content, artifact.created, artifact.zone,
         )  # fmt: skip
 
     def end(self, task: Task, episode: int) -> None:

@@ -4,17 +4,24 @@ vectors, with the backlog of memories that have none yet."""
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+import apsw
 from msgspec import Struct
 
-from recallens.store.records import COLUMN_FIELDS, ColumnChanges, LexicalEntry, Prepared
-from recallens.store.sqlite.connection import NamespaceConnection, packed
+from recallens.store.records import COLUMN_TEXTS, COLUMN_VALUES, Changes, ColumnRow, LexicalEntry, Prepared
+from recallens.store.sqlite.connection import NamespaceConnection, packed, packed_record
+from recallens.store.sqlite.soundness import mended
 
 # The highest code point: no term that starts with a prefix sorts above prefix + this.
 AFTER_EVERY_TERM = "\U0010ffff"
 # A name that very many memories share ties none of them to another.
 MOST_SHARED = 64
+
+_COLUMN_ROW = (
+    f"{', '.join(f't.{name}' for name in COLUMN_VALUES)}, json_array({', '.join(f't.{name}' for name in COLUMN_TEXTS)})"
+)
 
 TermCache = dict[int, tuple[int, dict[str, int]]]
 """By namespace, the words whose numbers a writer knows, and the epoch in which they hold."""
@@ -24,21 +31,27 @@ class SqliteTerms(Struct, frozen=True):
     _here: NamespaceConnection
     _cache: TermCache
 
-    def changes(self, since: int) -> ColumnChanges:
-        rows = self._here.all(
-            f"SELECT {', '.join(COLUMN_FIELDS)} FROM memories WHERE ns = ?1 AND seq > ?2 ORDER BY num", since
-        )
+    def changes(self, since: int) -> Changes:
+        changed = self._here.first("SELECT num FROM memories WHERE ns = ?1 AND seq > ?2", since)
         # A reader that starts from nothing has nothing to bury.
         removed = self._here.first("SELECT num FROM tombstones WHERE ns = ?1 AND seq > ?2", since) if since else []
-        return ColumnChanges(rows, removed)
+        return Changes(sorted(changed), removed)
 
-    def entries(self, since: int, after: int) -> Iterator[LexicalEntry]:
-        rows = self._here.db.execute(
-            "SELECT l.num, l.terms FROM memories m JOIN lexical l ON l.num = m.num"
-            " WHERE m.ns = ? AND m.seq > ? AND m.num > ? ORDER BY l.num",
-            (self._here.key, since, after),
-        )
-        return (LexicalEntry(*row) for row in rows)
+    def columns(self, nums: Sequence[int], *, repaired: bool = False) -> list[ColumnRow]:
+        """`repaired` is asked for where a row holds what it may not."""
+        try:
+            if not repaired:
+                return _rows_of(self._here, _COLUMN_ROW, "memories", nums, "+t.ns = ?1")
+        except (apsw.SQLError, UnicodeDecodeError):  # bytes that are no text
+            pass
+        rows = mended(self._here.db, self._here.key, nums)
+        return [
+            (*(row[name] for name in COLUMN_VALUES), packed_record([row[name] for name in COLUMN_TEXTS]))
+            for row in rows
+        ]
+
+    def entries(self, nums: Sequence[int]) -> list[LexicalEntry]:
+        return _rows_of(self._here, "t.num, t.terms", "lexical", nums)
 
     def numbers(self, words: Sequence[str]) -> dict[str, int]:
         return self._here.mapping(
@@ -131,15 +144,29 @@ class SqliteTerms(Struct, frozen=True):
         self._forget(numbers)
         self._here.change("UPDATE namespaces SET dropped_terms = dropped_terms + 1 WHERE id = ?1")
 
-    def drop_unused(self) -> None:
-        """A word that only a deleted memory held must not stay behind in the dictionary."""
+    def drop_words(self, words: Sequence[str]) -> None:
+        """The same, by what they are: the dictionary is ordered so."""
+        sql = "DELETE FROM terms WHERE ns = ?1 AND term IN (SELECT value FROM json_each(?2))"
+        self._here.change(sql, packed(words))
+        self._here.change("UPDATE namespaces SET dropped_terms = dropped_terms + 1 WHERE id = ?1")
+        self._cache.pop(self._here.key, None)
+
+    def unused(self) -> list[int]:
+        """The numbers of the words that no memory holds."""
         used: set[int] = set()
         for (blob,) in self._here.db.execute(
             "SELECT l.terms FROM memories m JOIN lexical l ON l.num = m.num WHERE m.ns = ?", (self._here.key,)
         ):
             used.update(array("I", blob))
-        known = self._here.first("SELECT number FROM terms WHERE ns = ?1")
-        self._forget([number for number in known if number not in used])
+        return [number for number in self._here.first("SELECT number FROM terms WHERE ns = ?1") if number not in used]
+
+    def drop_unused(self) -> None:
+        """A word that only a deleted memory held must not stay behind in the dictionary."""
+        self._forget(self.unused())
+        self.begin_epoch()
+
+    def begin_epoch(self) -> None:
+        """Entries were written anew: who holds any in memory or in a file reads them again."""
         self._here.change("UPDATE namespaces SET epoch = epoch + 1 WHERE id = ?1")
         self._cache.pop(self._here.key, None)
 
@@ -148,15 +175,43 @@ class SqliteTerms(Struct, frozen=True):
             "DELETE FROM terms WHERE ns = ?1 AND number IN (SELECT value FROM json_each(?2))", packed(numbers)
         )
 
-    def clear(self) -> None:
-        """Drop the lexical view of a namespace, to be written anew; every row counts as changed."""
+    def mend(self) -> None:
+        """Where two words share a number, or one is beyond the counter, every entry is dropped, to be written anew.
+        Whatever numbers a writer remembers are void."""
         here = self._here
+        self.drop(())
+        counts = "SELECT count(*), count(DISTINCT number), max(number) FROM terms WHERE ns = ?1"
+        ((words, numbers, last),) = here.all(counts)
+        ((following,),) = here.all("SELECT next_term FROM namespaces WHERE id = ?1")
+        if words == numbers and (not words or last < following):
+            return
         here.change("DELETE FROM lexical WHERE num IN (SELECT num FROM memories WHERE ns = ?1)")
         here.change("DELETE FROM labels WHERE ns = ?1")
         here.change("DELETE FROM terms WHERE ns = ?1")
         here.change("UPDATE namespaces SET epoch = epoch + 1, next_term = 0 WHERE id = ?1")
         here.change("UPDATE memories SET seq = ?2 WHERE ns = ?1", here.number())
         self._cache.pop(here.key, None)
+
+
+def _rows_of(
+    here: NamespaceConnection, fields: str, table: str, nums: Sequence[int], where: str = "TRUE", value: Any = None
+) -> list[Any]:
+    """The rows with these numbers, which rise, in their order; the number is the first field. `where` may use ?2, which
+    is the value, and must not lead SQLite to an index by anything but the number.
+
+    Numbers that lie close together are read as one stretch of the table, in half the time.
+    """
+    if not nums:
+        return []
+    if nums[-1] - nums[0] >= 2 * len(nums):
+        sql = f"SELECT {fields} FROM json_each(?3) j CROSS JOIN {table} t ON t.num = j.value AND {where}"
+        return here.all(sql, value, packed(nums))
+    sql = f"SELECT {fields} FROM {table} t WHERE t.num BETWEEN ?3 AND ?4 AND {where} ORDER BY t.num"
+    rows = here.all(sql, value, nums[0], nums[-1])
+    if len(rows) <= len(nums) == nums[-1] - nums[0] + 1:
+        return rows
+    wanted = set(nums)
+    return [row for row in rows if row[0] in wanted]
 
 
 _ENQUEUE = "INSERT OR IGNORE INTO backlog (ns, encoder, num) SELECT ?1, ?2, value FROM json_each(?3)"
@@ -171,6 +226,11 @@ class SqliteVectors(Struct, frozen=True):
             "SELECT num, part, vector FROM vectors WHERE ns = ? AND encoder = ? AND seq > ? ORDER BY num, part",
             (self._here.key, encoder, since),
         )
+
+    def of(self, encoder: str, nums: Sequence[int]) -> list[tuple[int, bytes]]:
+        """The vector of the first part of each memory that has one."""
+        first_part = "t.encoder = ?2 AND t.part = 0 AND +t.ns = ?1"
+        return _rows_of(self._here, "t.num, t.vector", "vectors", nums, first_part, encoder)
 
     def put(self, encoder: str, vectors: Sequence[tuple[int, int, bytes]]) -> None:
         seq = self._here.number()

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import apsw
 from msgspec import Struct, structs
 
-from recallens.model.audit import AuditEntry, KeptAnswer, Token
+from recallens.model.audit import MARK_BYTES, Act, AuditEntry, ChainHead, KeptAnswer, Token
 from recallens.model.memory import Event
 from recallens.model.salience import DAY_MS
 from recallens.store.sqlite.connection import NamespaceConnection, packed
@@ -34,32 +35,68 @@ class SqliteTrail(Struct, frozen=True):
             packed(nums),
         )
 
-    def audit_head(self) -> tuple[int, str]:
-        """The number and digest that the last entry must have."""
-        row = self._here.one("SELECT audit_number, audit_digest FROM namespaces WHERE id = ?1")
-        return (row[0], row[1]) if row else (0, "")
+    # ── the audit chain, by the name of the namespace, which need not exist (yet, or any more) ──
+
+    def audit_head(self) -> ChainHead | None:
+        """Which chain it is, and the number and digest that its last entry must have; None where none has begun."""
+        return audit_heads(self._here.db, self._here.name).get(self._here.name)
 
     def audit(self, after: int = 0, limit: int = -1) -> list[AuditEntry]:
-        rows = self._here.all(
-            "SELECT id, number, at, session, query_digest, memories, previous, digest FROM audit"
-            " WHERE ns = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
-            after, limit,
+        rows = self._here.db.execute(
+            f"SELECT {_ENTRY} FROM audit WHERE namespace = ? AND number > ? ORDER BY number LIMIT ?",
+            (self._here.name, after, limit),
+        )
+        head = self.audit_head()
+        return [_entry(self._here.name, head.chain if head else "", row) for row in rows]
+
+    def append_audit(self, entry: AuditEntry) -> None:
+        """The chain grows, and the store remembers where it ends."""
+        act, name = entry.act, self._here.name
+        self._here.db.execute(
+            f"INSERT INTO audit (namespace, {_ENTRY}) VALUES ({', '.join('?' * 13)})",
+            (name, entry.number, act.at, act.who, act.what, act.outcome, act.session, bytes.fromhex(act.question),
+             bytes.fromhex("".join(entry.marks)), entry.total, entry.key, bytes.fromhex(entry.previous),
+             bytes.fromhex(entry.digest)),
         )  # fmt: skip
-        return [
-            AuditEntry(id, self._here.name, number, at, session, asked, tuple(json.loads(memories)), previous, digest)
-            for id, number, at, session, asked, memories, previous, digest in rows
-        ]
+        self._here.db.execute(
+            "INSERT OR REPLACE INTO audit_heads VALUES (?, ?, ?, ?)",
+            (name, entry.chain, entry.number, bytes.fromhex(entry.digest)),
+        )
+
+    def drop_audit(self, until: int) -> None:
+        """What the chain began with; an entry that says so must stand in it by then."""
+        self._here.db.execute("DELETE FROM audit WHERE namespace = ? AND number <= ?", (self._here.name, until))
+
+    def marks(self, nums: Sequence[int]) -> dict[int, str]:
+        """What stands for each memory in the log, of those that something stands for."""
+        rows = self._here.db.execute(
+            "SELECT a.num, a.mark FROM json_each(?) j CROSS JOIN audit_marks a ON a.num = j.value", (packed(nums),)
+        )
+        return {num: bytes(mark).hex() for num, mark in rows}
+
+    def put_marks(self, marks: Mapping[int, tuple[bytes, str]]) -> None:
+        """For each memory its salt and its mark."""
+        rows = json.dumps([(num, salt.hex(), mark) for num, (salt, mark) in marks.items()])
+        self._here.db.execute(
+            "INSERT INTO audit_marks SELECT value ->> 0, unhex(value ->> 1), unhex(value ->> 2) FROM json_each(?1)",
+            (rows,),
+        )
+
+    def marked(self) -> list[tuple[str, bytes, str]]:
+        """Id, salt and mark of each memory of the namespace that something stands for."""
+        rows = self._here.all(
+            "SELECT m.id, a.salt, a.mark FROM audit_marks a JOIN memories m ON m.num = a.num WHERE m.ns = ?1"
+        )
+        return [(id, bytes(salt), bytes(mark).hex()) for id, salt, mark in rows]
 
     def recalls_by_day(self, since: int) -> dict[int, int]:
-        """How many questions were answered on each day, by the number of the day since 1970.
-
-        One recall has an entry for each memory that it returned, all of one time and question.
-        """
-        return self._here.mapping(
-            "SELECT at / ?2, count(DISTINCT at || ' ' || query_digest) FROM audit WHERE ns = ?1 AND at >= ?3"
-            " GROUP BY 1",
-            DAY_MS, since,
-        )  # fmt: skip
+        """How many questions were answered on each day, by the number of the day since 1970."""
+        rows = self._here.db.execute(
+            "SELECT at / ?2, count(DISTINCT at || ' ' || hex(question)) FROM audit"
+            " WHERE namespace = ?1 AND at >= ?3 AND question <> x'' AND marks <> x'' GROUP BY 1",
+            (self._here.name, DAY_MS, since),
+        )
+        return {int(day): int(count) for day, count in rows}
 
     def ledger(self, id: str) -> tuple[bytes, dict[str, str]] | None:
         return self._ledger("id = ?2", id)
@@ -74,13 +111,10 @@ class SqliteTrail(Struct, frozen=True):
         return (row[0], json.loads(row[1])) if row else None
 
     def ledgers(self, limit: int, owner: str | None) -> list[tuple[str, int, str, bytes]]:
-        """Id, time, session and ledger of the recalls that are still kept, the latest first.
-
-        An owner sees their own and those of nobody, as with a single one.
-        """
+        """Id, time, session and ledger of the recalls that are still kept, the latest first; an owner's own."""
         return self._here.all(
             "SELECT id, at, session, ledger FROM snapshots WHERE ns = ?1"
-            " AND (?3 IS NULL OR owner IS NULL OR owner = ?3) ORDER BY number DESC LIMIT ?2",
+            " AND (?3 IS NULL OR owner = ?3) ORDER BY number DESC LIMIT ?2",
             limit, owner,
         )  # fmt: skip
 
@@ -90,12 +124,13 @@ class SqliteTrail(Struct, frozen=True):
 
     def record(self, events: Sequence[Event], nums: Sequence[int | None]) -> None:
         rows = [
-            [event.kind, event.at, num, event.session, event.task, event.amount]
+            [event.kind, event.at, num, event.session, event.task, event.amount, event.owner]
             for event, num in zip(events, nums, strict=True)
         ]
         self._here.change(
-            "INSERT INTO events (ns, kind, at, num, session, task, amount) SELECT ?1, j.value ->> 0, j.value ->> 1,"
-            " j.value ->> 2, j.value ->> 3, j.value ->> 4, j.value ->> 5 FROM json_each(?2) j",
+            "INSERT INTO events (ns, kind, at, num, session, task, amount, owner) SELECT ?1, j.value ->> 0,"
+            " j.value ->> 1, j.value ->> 2, j.value ->> 3, j.value ->> 4, j.value ->> 5, j.value ->> 6"
+            " FROM json_each(?2) j",
             packed(rows),
         )
 
@@ -106,26 +141,11 @@ class SqliteTrail(Struct, frozen=True):
             packed(nums),
         )
 
-    def append_audit(self, entries: Sequence[AuditEntry]) -> None:
-        """The chain grows, and the namespace remembers where it ends."""
-        rows = [
-            [e.number, e.id, e.at, e.session, e.query_digest, packed(e.memories), e.previous, e.digest] for e in entries
-        ]
-        self._here.change(
-            "INSERT INTO audit (ns, number, id, at, session, query_digest, memories, previous, digest)"
-            " SELECT ?1, j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3, j.value ->> 4, j.value ->> 5,"
-            " j.value ->> 6, j.value ->> 7 FROM json_each(?2) j",
-            packed(rows),
-        )
-        if entries:
-            sql = "UPDATE namespaces SET audit_number = ?2, audit_digest = ?3 WHERE id = ?1"
-            self._here.change(sql, entries[-1].number, entries[-1].digest)
-
     def put_ledger(
         self, *, id: str, session: str, at: int, ledger: bytes, audit: Mapping[str, str], keep: int,
-        owner: str | None = None,
+        owner: str | None = None, since: int = 0,
     ) -> None:  # fmt: skip
-        """Store a recall's ledger; of each session only the last few stay."""
+        """Store a recall's ledger; of each session only the last few stay, and none from before `since`."""
         self._here.change(
             "INSERT OR REPLACE INTO snapshots (ns, id, session, at, ledger, audit, owner)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -136,11 +156,79 @@ class SqliteTrail(Struct, frozen=True):
             " WHERE ns = ?1 AND session = ?2 ORDER BY number DESC LIMIT 1 OFFSET ?3)",
             session, keep,
         )  # fmt: skip
+        # A few at a time: each recall that is recorded makes room for itself.
+        self._here.change(
+            "DELETE FROM snapshots WHERE number IN (SELECT number FROM snapshots WHERE ns = ?1 AND at < ?2 LIMIT 20)",
+            since,
+        )
+
+    # ── retention ──
+
+    def outdated(self, ledgers: int, trails: int) -> dict[str, int]:
+        """How many ledgers are older than the one time, and recalls, links and audit entries than the other."""
+        counts = {}
+        for name, (rows, time) in _OUTDATED.items():
+            row = self._here.one(f"SELECT count(*) FROM {rows}", ledgers if time == "ledgers" else trails)
+            counts[name] = row[0] if row else 0
+        return counts | {"audit": self.audit_until(trails)[1]}
+
+    def audit_until(self, at: int) -> tuple[int, int]:
+        """The last entry before the first that was written since a time, and how many would go with it."""
+        row = self._here.db.execute(
+            "SELECT coalesce((SELECT min(number) FROM audit WHERE namespace = ?1 AND at >= ?2), max(number) + 1) - 1,"
+            " min(number) FROM audit WHERE namespace = ?1",
+            (self._here.name, at),
+        ).fetchone()
+        until, first = row if row and row[0] is not None else (0, 1)
+        return int(until), max(int(until) - int(first) + 1, 0)
+
+    def drop_outdated(self, ledgers: int, trails: int) -> None:
+        for rows, time in _OUTDATED.values():
+            self._here.change(f"DELETE FROM {rows}", ledgers if time == "ledgers" else trails)
+
+    def reinforcing(self, before: int) -> list[tuple[int, int, str, int, float]]:
+        """The events before a time that reinforced a memory: number, event, kind, time and amount, in order."""
+        return self._here.all(
+            "SELECT num, id, kind, at, amount FROM events WHERE ns = ?1 AND at < ?2 AND num IS NOT NULL AND amount <> 0"
+            " ORDER BY num, at, id",
+            before,
+        )
+
+    def fold(self, folded: Mapping[int, float], dropped: Sequence[int]) -> None:
+        """Events that stand from now on for others as well, with the amount of them all; and those others go."""
+        self._here.change_many("UPDATE events SET amount = ?3 WHERE ns = ?1 AND id = ?2", list(folded.items()))
+        self._here.change(
+            "DELETE FROM events WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))", packed(dropped)
+        )
 
     def drop_ledgers(self) -> None:
         """What is deleted for good must not live on in stored ledgers, nor in answers that are kept."""
         self._here.change("DELETE FROM snapshots WHERE ns = ?1")
         self._here.change("DELETE FROM answers WHERE namespace = (SELECT name FROM namespaces WHERE id = ?1)")
+
+
+# What retention drops, and which of the two times it goes by. A recall that reinforced something is folded apart.
+_OUTDATED = {
+    "ledgers": ("snapshots WHERE ns = ?1 AND at < ?2", "ledgers"),
+    "recalls": ("events WHERE ns = ?1 AND kind = 'recalled' AND at < ?2 AND coalesce(amount, 0) = 0", "trails"),
+    "sessionLinks": ("session_memories WHERE ns = ?1 AND usage = 'recalled' AND at < ?2", "trails"),
+}
+_ENTRY = "number, at, who, what, outcome, session, question, marks, total, key, previous, digest"
+
+
+def audit_heads(db: apsw.Connection, namespace: str | None = None) -> dict[str, ChainHead]:
+    """Where the chain of each namespace ends, or that of one."""
+    rows = db.execute(
+        "SELECT namespace, chain, number, digest FROM audit_heads WHERE ?1 IS NULL OR namespace = ?1", (namespace,)
+    )
+    return {str(name): ChainHead(str(chain), int(number), bytes(digest).hex()) for name, chain, number, digest in rows}
+
+
+def _entry(namespace: str, chain: str, row: tuple[Any, ...]) -> AuditEntry:
+    number, at, who, what, outcome, session, question, marks, total, key, previous, digest = row
+    act = Act(namespace, what, at, who, session, bytes(question).hex(), outcome)
+    each = tuple(marks[start : start + MARK_BYTES].hex() for start in range(0, len(marks), MARK_BYTES))
+    return AuditEntry(chain, number, act, each, total, key, bytes(previous).hex(), bytes(digest).hex())
 
 
 _TOKEN = ", ".join(Token.__struct_fields__)

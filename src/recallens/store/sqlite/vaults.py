@@ -26,7 +26,7 @@ _VAULT = "(SELECT id FROM vaults WHERE id = ?2 AND ns = ?1)"
 # What happened to a memory, and what it is related to, goes on with its new number.
 _FOLLOWING = (
     ("events", "num"), ("session_memories", "num"), ("relations", "source"), ("relations", "target"),
-    ("vault_sections", "num"),
+    ("vault_sections", "num"), ("audit_marks", "num"),
 )  # fmt: skip
 
 
@@ -176,6 +176,11 @@ class SqliteVaults(Struct, frozen=True):
             name, root, packed_record(structs.asdict(options)), at,
         )  # fmt: skip
 
+    def read_again(self, vault: int) -> None:
+        """Every file as if it had changed: what a sync of it makes is no longer the same."""
+        mine = "vault IN (SELECT id FROM vaults WHERE ns = ?1 AND id = ?2)"
+        self._here.change(f"UPDATE vault_files SET hash = '', mtime = 0 WHERE error IS NULL AND {mine}", vault)
+
     def mark_synced(self, vault: int, at: int) -> None:
         self._here.change("UPDATE vaults SET synced = ?3 WHERE id = ?2 AND ns = ?1", vault, at)
 
@@ -313,7 +318,8 @@ class SqliteVaults(Struct, frozen=True):
         seq = self._here.number()
         self._here.change_many(
             "UPDATE memories SET seq = ?3, position = ?4, created = coalesce(?5, created), updated = ?6,"
-            " attributes = ?7, importance = ?8, confidence = ?9, valid_from = ?10, review = ?11, scopes = ?12,"
+            " attributes = ?7, importance = ?8, confidence = ?9, valid_from = ?10, scopes = ?12,"
+            " review = iif(?11 = 'proposed' AND review IS NULL, NULL, ?11),"
             " source_id = ?13 WHERE num = ?2 AND ns = ?1",
             [
                 (

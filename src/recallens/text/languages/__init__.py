@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from itertools import count
 from typing import Final
 
 from recallens.text.languages.english import ENGLISH
 from recallens.text.languages.korean import KOREAN
 from recallens.text.languages.pack import Grammar, LanguagePack
+from recallens.text.remembered import remembered
 from recallens.text.scripts import script_share
 
 # The first is the language of a text that no other claims.
@@ -79,7 +80,7 @@ _BEGINS: Final[dict[str, int]] = {}
 _BITS: Final = count()
 
 
-@lru_cache(maxsize=REMEMBERED)  # a dozen rules read one question
+@remembered(REMEMBERED)  # a dozen rules read one question
 def _read(text: str) -> tuple[str, int]:
     """The text in small letters, and the phrases that one of its words may begin."""
     lowered = text.lower()
@@ -104,7 +105,7 @@ class Phrases:
         self._bit = 1 << next(_BITS)
         for beginning in {_beginning(pattern) for pattern in patterns}:
             _BEGINS[beginning] = _BEGINS.get(beginning, 0) | self._bit
-        _read.cache_clear()  # what was read before knows nothing of these
+        _read.forget()  # type: ignore[attr-defined]  # what was read before knows nothing of these
         self._words = re.compile(rf"\b(?:{'|'.join(patterns)})\b", re.DOTALL)
         self._letters = re.compile(letters) if letters else None
         self._anywhere = re.compile(anywhere, re.DOTALL) if anywhere is not None else None

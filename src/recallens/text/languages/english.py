@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from recallens.text.languages import pack
+from recallens.text.languages.english_answers import ANSWER_NAMES, ANSWER_TYPES, ANSWERS, ASKING, GOES_ON, RECURRENT
+from recallens.text.languages.english_commands import COMMANDS
 from recallens.text.languages.english_intents import INTENTS
 from recallens.text.languages.english_notes import NOTES
 from recallens.text.languages.english_work import AMOUNTS, WORK
@@ -165,34 +167,9 @@ _TIMES: Final = pack.TimeWords(
 _QUESTIONS: Final = pack.QuestionWords(
     intents=INTENTS,
     reason=r"why|how come|what for|reasons?",
-    answer_types={
-        "time": r"""
-    when|what (?:time|date|day|month|year|week)|which (?:date|day|month|year|week)|how (?:long|old|recently|soon)
-    since when|until when|by when
-    """,
-        "price": r"""
-    how (?:much|expensive) [^\n]{0,80}\b(?:cost|costs|pay|charge)|what (?:does|do|did) [^\n]{1,80}\bcost
-    what (?:is|was|are) the (?:price|cost|fee|salary|wage|rent)|how much (?:is|are) the [^\n]{0,40}\b(?:fee|rent|salary)
-    """,
-        "value": r"""
-    what (?:is|was) [^\n]{0,40}\b(?:password|passcode|pin|code|phone number|email|url|ip address)(?=\W*$)
-    """,
-        "number": r"""
-    how (?:many|much|often|big|large|tall|far|high|fast|long|old)|what (?:number|percentage|share|price|cost|port)
-    what (?:is|was|are|were) the (?:number|price|cost|limit|size|port|total|amount|budget|rate)\b
-    """,
-        "person": r"who|whom|whose|which (?:person|team|colleague|friend)",
-        "place": r"where|which (?:city|country|place|town|region|room|street)|what (?:city|country|place|town|region)",
-    },
-    answer_names={
-        "time": "a time",
-        "price": "a price",
-        "value": "the value itself",
-        "number": "a number",
-        "person": "a person",
-        "place": "a place",
-    },
-    asking=r"\bhow (?:big|large|tall|far|high|fast|deep|wide|heavy|old|soon)\b|\bwhat (?:time|date|kind|sort)\b",
+    answer_types=ANSWER_TYPES,
+    answer_names=ANSWER_NAMES,
+    asking=ASKING,
     contrast=r"\b(?:instead of|rather than|as opposed to|and not) \S+",
     principle=r"""
     why|principles?|philosophy|rationale|trade-?offs?|values?|strategy|should we|guidelines?|policy|policies|reasons?
@@ -214,6 +191,9 @@ _QUESTIONS: Final = pack.QuestionWords(
     """,
     part_ends=r",?\s+(?:and also|as well as|and then)\s+"
     r"|,?\s+and\s+(?=(?:what|who|whom|whose|when|where|which|how|why|is|are|was|were|does|do|did|can|should)\b)",
+    statement=r"\A\s*(?!(?:what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|should|would|will|"
+    r"has|have|any|anything|tell|show|list|find|give|get|explain|describe|remind|summari[sz]e|walk|please|help|look|"
+    r"recall|search|i|we|need)\b)[^?]*[a-z0-9)\]%]\.\s*\Z",
     conjunctions="and",
     activities=r"\b(?:do|did|done|doing|happen\w*|work(?:ed|ing)?|gets?|got|go(?:ing|es|ne)?|went|on|out|new|news|chang\w+"
     r"|fix\w*|ship\w*|deci\w+|learn\w*|make|made|br[eo]ak\w*|broke|broken|summar\w+|recap\w*|rundown|overview"
@@ -284,20 +264,9 @@ _MEMORIES: Final = pack.MemoryWords(
     r"|\b(?:the|an?|any|every|our) (?:deprecated|outdated|obsolete)\b|\bdeprecates\b",
     reasons=r"(?i:\b(?:because|since|so that|due to|in order to|reasons?|thanks to"
     r"|to (?:avoid|save|keep|prevent|reduce|free))\b)",
-    answers={
-        "time": r"\d|(?i:\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|weekend|morning|evening|night|days?"
-        r"|weeks?|months?|years?|hours?|minutes?|seconds?|spring|summer|autumn|winter|recently|now|first|once"
-        rf"|{_ANY_WEEKDAY}|{'|'.join(_MONTHS)})\b)",
-        "price": r"[€$£¥₩]|(?i:\b(?:euros?|dollars?|pounds?|won|yen|cents?|eur|usd|krw|gbp|free|percent)\b)|%",
-        "value": r"\d|[\"'`“‘][^\"'`”’\s]+[\"'`”’]|\w[@._/:-]\w",
-        "number": r"\d|(?i:\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
-        r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|half|dozens?"
-        r"|hundreds?|thousands?|millions?|twice|once|couple|both|few|several|every|daily|weekly|monthly|unlimited"
-        r"|free|none|no)\b)",
-        "person": r"(?<=[a-z,;:] )[A-Z][a-z]+|@\w|\b(?:I|[Ww]e|[Mm]y|[Oo]ur|[Hh]e|[Ss]he|team)\b"
-        r"|(?i:\b(?:mom|dad|friends?|sister|brother|wife|husband|mother|father)\b)",
-        "place": r"(?i:\b(?:in|at|from|to|near|under|inside|on|into|of) (?:the |our |my |an? )?[a-z`/.])|/\w|\w\.\w",
-    },
+    answers=ANSWERS,
+    recurrent=RECURRENT,
+    goes_on=GOES_ON,
 )
 
 ENGLISH: Final = pack.LanguagePack(
@@ -325,6 +294,7 @@ ENGLISH: Final = pack.LanguagePack(
     questions=_QUESTIONS,
     memories=_MEMORIES,
     notes=NOTES,
+    commands=COMMANDS,
     amounts=AMOUNTS,
     work=WORK,
     names=pack.NameWords(

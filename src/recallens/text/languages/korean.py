@@ -9,10 +9,13 @@ do the stop words.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 from recallens.text.languages import pack
+from recallens.text.languages.korean_answers import ANSWER_NAMES, ANSWER_TYPES, ANSWERS, GOES_ON, RECURRENT
+from recallens.text.languages.korean_commands import COMMANDS
 from recallens.text.languages.korean_intents import INTENTS
 from recallens.text.languages.korean_notes import NOTES
 from recallens.text.languages.korean_work import AMOUNTS, WORK
@@ -36,21 +39,24 @@ _VERBAL: Final = re.compile(
     r"했다|한다|된다|이다|있다|없다|같다|았다|었다|였다|하는|되는|있는|없는|했던|하던|됐던|였던|했을|했는|하기|되기|하려면|하면|되면|하려고|하려|"
     r"해서|하여|되어|돼서|했나|했지|하지|할까|될까|해줘|해주|알려줘|려줘|주세요|했어|됐어|했고|됐고|되었나|하였나|했습니까|어떻게|"
     r"한|할|된|될|던|"
-    rf"[{_PAST}][가-힣]{{0,4}}|없[어나지니냐는고으][가-힣]{{0,2}}|[돼줘봐둬져켜꿔춰](?:요|서|도)?|(?<![피재이손방저공항오])해(?:도|야)?|"
-    r"[이하되뀌쓰리지오우키시기]나|[하되이]니|(?<!페)이지|[이거]야|[와워]요|[내오가]면|나면|려면|려고|으러|(?<=[가-힣])(?<![화서도수지라측전])면|"
+    rf"[{_PAST}][가-힣]{{0,4}}|없[어나지니냐는고으][가-힣]{{0,2}}|[돼줘봐둬져켜꿔춰겨쳐펴](?:요|서|도)?|(?:쌓|놓|보|쓰|섞|붙|줄|높|모)여(?:요|서|도)?|(?<![피재이손방저공항오])해(?:도|야)?|"
+    r"[이하되뀌쓰리지오우키시기]나|[하되이]니|(?<!페)이지|[이거]야|[와워]요|[어아]와(?:요)?|[내오가]면|나면|려면|려고|으러|(?<=[가-힣])(?<![화서도수지라측전])면|"
     r"[가-힣][아어와워려]서|[풀걸열밀들올내느]려(?:요|서)?)$"
 )
 _NOUN_DOING: Final = re.compile(
     r"([가-힣A-Za-z0-9]{2,}?(?<![어아]))(?:(?:하|되|했|됐|해|돼|한|할|된|될|시키|시켰|당하|당했)[가-힣]{0,5}|(?:나|났|내|냈)(?:면|을|으면|어|어요|나|는데|던|는))"
 )
-# 닫아, 열어도: after a syllable that ends in a consonant, and not 語.
-_SAID: Final = re.compile(r".*([가-힣])(?<![언단용색령국영제])[어아]도?")
+# 닫아, 열어도: after a syllable that ends in a consonant, and not 語 or a fish. No verb's stem ends in ㅇ, and of those
+# in ㄴ two are common (안아, 신어).
+_SAID: Final = re.compile(r".*([가-힣])(?<![단색국제등])[어아]도?")
+_FINAL_L: Final = 8  # ㄹ among the finals
+_NO_STEM: Final = (0, 4, 21)  # no final consonant, ㄴ, ㅇ: its place among the finals
 # A noun of one syllable and its particle, or a verb: neither can be named (책을, 치는).
 _SHORT: Final = re.compile(r"(?!가을|마을|노을)[가-힣][은는을를]")
 # What asks, with whatever it carries: 며칠이야, 어디로, 얼마예요.
 _ASKING: Final = re.compile(
     r"(?:누구|누가|누굴|무엇|무슨|뭐|뭘|뭔가?|어떤|어떻게|어떡|어느|언제|어디|왜|어째서|얼마나?|며칠|몇)"
-    r"(?:[이가을를은는에서로야지죠니냐나든쯤씩요래임도만해]|까지|부터|한테|에게|예요|이에요|인가요?|인지|마다|였[어지나던]|더라)*"
+    r"(?:[이가을를은는에서로야지죠니냐나든쯤씩요래임도만해]|까지|부터|한테|에게|예요|이에요|인가요?|인지|마다|였[어지나던]|더라|짜리)*"
 )
 _LETTERS: Final = "가-힣"
 _SYLLABLE: Final = re.compile(f"[{_LETTERS}]")
@@ -65,6 +71,8 @@ _POINTING: Final = """
 지난주 지난달 지난해 작년 올해 어제 오늘 그제 그저께 이번 저번 전체 모든 모두 다 다시 가장 더 안 못 잘 좀 꼭 아직
 이미 방금 현재 지금 요즘 경우 이유 까닭 원인 방법 전 후 뒤 중 쓰고 있고 없고 하고 되고 주로 함께 따로
 자꾸 나와 내야 해야 돼야 좋은 만한 가능 필요 해도 되나 가고 오고 한 두 세 네 첫 점 쪽 줄 번 개 명 권 살 시 분 법
+자주 미리 일찍 오래 빨리 먼저 나중 직접 계속 항상 보통 매번 최대 최소 얼른 두고 놓고 들고 타고 받고 넣고 빼고 갖고
+가지고 살고 알고 쓸 갈 올 볼 낼 탈 둘 켤 끌
 """
 _NO_NOUN: Final = frozenset(_POINTING.split())
 _COUNTING: Final = ("몇",)  # what follows is what is counted: 몇 시에
@@ -77,7 +85,9 @@ def is_korean(text: str) -> bool:
 
 def is_verbal(word: str) -> bool:
     said = _SAID.fullmatch(word)
-    return _VERBAL.search(word) is not None or (said is not None and (ord(said[1]) - ord("가")) % 28 > 0)
+    if _VERBAL.search(word) is not None:
+        return True
+    return said is not None and (said[1] in "안신" or (ord(said[1]) - ord("가")) % 28 not in _NO_STEM)
 
 
 def noun_of(word: str) -> tuple[str, str]:
@@ -100,8 +110,20 @@ def nouns(text: str) -> list[str]:
     """
     words = _WORD.findall(text)
     named = [word for before, word in pairwise(["", *words]) if is_korean(word) and before not in _COUNTING]
+    named = [word for word, after in pairwise([*named, ""]) if not _is_able(word, after)]
     found = [noun_of(word)[0] or (word if len(word) == 1 and word not in _NO_NOUN else "") for word in named[:-1]]
     return list(dict.fromkeys(filter(None, [*found, *(noun_of(word)[0] for word in named[-1:])])))
+
+
+def _is_able(word: str, after: str) -> bool:
+    """Whether it is what can be done: 빌릴 수 있나요."""
+    return after == "수" and (ord(word[-1]) - ord("가")) % 28 == _FINAL_L and _NOUN_DOING.fullmatch(word) is None
+
+
+def doings(text: str) -> list[str]:
+    """The nouns that are done (신청해야, 갱신돼): an answer may tell of it by another verb."""
+    words = [word for word in _WORD.findall(text) if is_korean(word) and is_verbal(word)]
+    return list(dict.fromkeys(noun for word in words if (noun := noun_of(word)[0])))
 
 
 def noun_phrases(text: str) -> list[str]:
@@ -158,6 +180,7 @@ _ENDED: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=8_192)
 def stem(word: str) -> str:
     """The word without particles and endings: 인증서를 and 인증서의 are 인증서, 갱신하기 and 갱신했다 are 갱신."""
     if word in _NO_NOUN or word in _LONGEST_FIRST or _VERBAL.fullmatch(word):
@@ -302,23 +325,8 @@ _TIMES: Final = pack.TimeWords(
 _QUESTIONS: Final = pack.QuestionWords(
     intents=INTENTS,
     reason=r"왜|이유|까닭|어째서",
-    answer_types={
-        "time": r"언제|며칠|몇\s?(?:월|시|년|일|주)|어느\s?(?:날|해|달)|얼마나\s?(?:오래|걸)",
-        "price": r"(?:가격|비용|요금|수수료|월급|연봉|[관대장용체]료|회비|값)[은는이가]?\s?(?:얼마|어떻게)"
-        r"|얼마\s?내|얼마에",
-        "value": r"(?:비밀번호|번호|코드|주소)[은는이가]?\s?(?:뭐|무엇|어떻게|몇)",
-        "number": r"얼마|몇|비용은|가격은|금액|퍼센트",
-        "person": r"누구|누가|어느\s?(?:분|팀|사람)|담당자",
-        "place": r"어디(?!가|로\s?(?:전화|연락|문의|신고|접수))|어느\s?(?:도시|나라|지역|곳|건물)",
-    },
-    answer_names={
-        "time": "때",
-        "price": "금액",
-        "value": "값 자체",
-        "number": "수",
-        "person": "사람",
-        "place": "장소",
-    },
+    answer_types=ANSWER_TYPES,
+    answer_names=ANSWER_NAMES,
     contrast=r"\S+ (?:대신|말고)\b",
     principle=r"왜|원칙|철학|이유|전략|정책|기준|목표|가치",
     implementation=r"코드|함수|메서드|클래스|명령어?|스크립트|옵션|인자|문법|구현",
@@ -326,6 +334,7 @@ _QUESTIONS: Final = pack.QuestionWords(
     temporal=r"언제|이전|이후|부터|까지|동안|이력|순서대로|처음|마지막",
     broad=r"전체|모든|모두|전반|개요|요약|아키텍처|총정리|목록",
     part_ends=r"\s+그리고\s+|,\s*(?:또|또한)\s+",
+    statement=r"\A[^?]*다\.\s*\Z",
     conjunctions="및",
     activities=r"(?<![가-힣A-Za-z0-9])(?:"
     r"(?:뭐|뭘|뭔|무슨|무엇|어떤|우리|다들|지금|현재|좀|다시|다|새로|새로운|주요|중요한?|간단히|쪽|동안|사이|하루|모두|전부|까지|부터|이후|이전|전|후|뒤|다음)"
@@ -336,12 +345,6 @@ _QUESTIONS: Final = pack.QuestionWords(
     r"|한|된|할|(?:했|됐|있|없|고친|고쳤|바뀐|바꾼|바꿨|바뀌|달라|생긴|생겼|나온|나왔|배운|배웠|만든|만들|끝난|끝냈|끝났|남긴|적은"
     r"|적어|벌어|알려|보여|말해|해줘|하고|줘|주세요|그랬)[가-힣]{0,5})(?![가-힣])",
     kinds={"decision": "결정|정하기로|하기로", "lesson": "배운|배웠|교훈", "gotcha": "함정|주의"},
-)
-
-# A number in words and what it counts: 사십 분, 열두 달.
-_AMOUNT: Final = (
-    r"(?:[일이삼사오육칠팔구십백천만]+|[한두세네]|다섯|여섯|일곱|여덟|아홉|열[한두세네]?|스물|스무|서른|마흔|쉰)"
-    r"\s?(?:초|분|시|시간|일|주|달|개월|년|번|명|개|원|배|퍼센트|단계|건|대|층|호|회)(?![가-힣]{3})"
 )
 
 _MEMORIES: Final = pack.MemoryWords(
@@ -370,20 +373,9 @@ _MEMORIES: Final = pack.MemoryWords(
     others_end=r"(?:adr[- ]?\d+|\]\]|(?:이전|예전|기존|옛)\s[^.\n]{0,20})[은는이가]?\s?"
     r"(?:폐기|사용 중단|지원 중단|더 이상)",
     reasons=r"때문|이유|까닭|덕분|위해|[가-힣](?:려고|느라|므로|니까|[아어해여라워]서)(?:\b|$)",
-    answers={
-        "time": rf"\d|{_AMOUNT}|"
-        r"어제|오늘|내일|그제|모레|지난|다음|이번|매[일주월년]|[월화수목금토일]요일|아침|저녁|오전|오후"
-        r"|새벽|시간|주말|[하이사]흘|열흘|보름|봄|여름|가을|겨울|년|방금|최근",
-        "price": r"[$€₩]|\d[\d,.]*\s?[십백천만억]*\s?(?:원|유로|달러|퍼센트|%)|[일이삼사오육칠팔구십백천만억]+\s?원"
-        r"|무료|공짜|배(?:를|로)",
-        "value": r"\d|[\"'`“‘][^\"'`”’\s]+[\"'`”’]|[A-Za-z][@._/:-]\w",
-        "number": rf"\d|{_AMOUNT}|"
-        r"[한두세네열]\s?(?:개|번|명|달|시간|가지|곳|배|주|분|대|건)|하나|둘|셋|넷|다섯|여섯|일곱|여덟"
-        r"|아홉|절반|무료|백|천|만\s?원",
-        "person": r"[가-힣]{2,4}\s?(?:님|씨|군|양|팀|교수|대표|과장|부장|대리|이사|사장|선생|작가|감독|의원|왕)|팀|우리"
-        r"|내가|제가|[가-힣]{2,4}(?:은|는|이|가)\b|[A-Z][a-z]+",
-        "place": r"[가-힣]+(?:에서|에|으로|로)\b|[시군구동역국도]\b|/\w",
-    },
+    answers=ANSWERS,
+    recurrent=RECURRENT,
+    goes_on=GOES_ON,
 )
 
 KOREAN: Final = pack.LanguagePack(
@@ -407,6 +399,7 @@ KOREAN: Final = pack.LanguagePack(
     questions=_QUESTIONS,
     memories=_MEMORIES,
     notes=NOTES,
+    commands=COMMANDS,
     amounts=AMOUNTS,
     work=WORK,
     names=pack.NameWords(
@@ -422,5 +415,5 @@ KOREAN: Final = pack.LanguagePack(
         passwords="비밀번호|패스워드|암호", keys=r"api ?키|토큰|인증 ?키|시크릿", particles="은|는|이|가|를|을",
         signs="비밀번호 패스워드 암호 키 토큰 시크릿",
     ),
-    grammar=pack.Grammar(nouns, noun_phrases, joins_two, clauses, halves, stem),
+    grammar=pack.Grammar(nouns, doings, noun_phrases, joins_two, clauses, halves, stem),
 )  # fmt: skip

@@ -72,11 +72,12 @@ class QuestionWords(Struct, frozen=True, kw_only=True):
     temporal: str = ""
     broad: str = ""
     part_ends: str = ""  # a pattern: what stands between two questions
+    statement: str = ""  # a pattern: a whole text that states something, and asks nothing
     conjunctions: str = ""  # a pattern: what stands between two things that are asked for
     reason: str = ""  # phrases that ask for one
     activities: str = ""  # a pattern: words that a question about a time alone may hold, for they name nothing
     kinds: Mapping[str, str] = {}  # patterns by the kind of memory that is asked for
-    # Phrases by what they ask for: time, price, value, number, person, place; and what each is called.
+    # Phrases by what they ask for (a time, a price, a person …), the narrowest first; and what each is called.
     answer_types: Mapping[str, str] = {}
     answer_names: Mapping[str, str] = {}
     asking: str = ""  # a pattern: words that say how an answer is to be measured, and not what it is about
@@ -111,6 +112,8 @@ class MemoryWords(Struct, frozen=True, kw_only=True):
     traces: tuple[str, ...] = ()
     reasons: str = ""  # a pattern: what gives one
     answers: Mapping[str, str] = {}  # patterns by what they answer, by its type; case counts
+    recurrent: str = ""  # a pattern: what happens again and again, which is no answer to when something was
+    goes_on: str = ""  # a pattern at the beginning of a sentence that goes on about the one before it
 
 
 class NoteWords(Struct, frozen=True, kw_only=True):
@@ -177,10 +180,19 @@ class SecretWords(Struct, frozen=True, kw_only=True):
     descriptions: str = ""  # words that stand where a secret would and are none
 
 
+class CommandWords(Struct, frozen=True, kw_only=True):
+    """How a text speaks to the agent that reads it: patterns in small letters by what they give away."""
+
+    patterns: Mapping[str, tuple[str, ...]] = {}
+    instead: str = ""  # a pattern: one thing is to be taken for another
+    numbered: str = ""  # a pattern: what may stand between a thing and its number
+
+
 class Grammar(Struct, frozen=True):
     """Functions of a language whose words must be taken apart before they can be named."""
 
     nouns: Callable[[str], list[str]]
+    doings: Callable[[str], list[str]]  # those of its nouns that its verbs are made of
     noun_phrases: Callable[[str], list[str]]
     joins_two: Callable[[str], bool]  # whether a text asks about two nouns together
     clauses: Callable[[str], list[str]]
@@ -214,4 +226,5 @@ class LanguagePack(Struct, frozen=True, kw_only=True):
     work: WorkWords = WorkWords()
     names: NameWords = NameWords()
     secrets: SecretWords = SecretWords()
+    commands: CommandWords = CommandWords()
     grammar: Grammar | None = None

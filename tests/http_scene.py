@@ -33,6 +33,8 @@ class Scene:
     run: str
 
     def client(self, token: str | None = None, **options: Any) -> TestClient:
+        """Without a token it is the person, as at a Unix socket of theirs, unless `private=False`: then nobody."""
+        options.setdefault("private", token is None)
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         return TestClient(build(self.engine, **options), base_url=ADDRESS, headers=headers, follow_redirects=False)
 
@@ -45,7 +47,7 @@ def listening_to(engine: Engine, **options: Any) -> Iterator[str]:
     """A real server on a free port; its address."""
     listener = listening("127.0.0.1", 0)
     started = threading.Event()
-    server = serving(build(engine, **options), started.set)
+    server = serving(build(engine, **{"private": True, **options}), started.set)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
@@ -100,6 +102,7 @@ def examples(scene: Scene) -> dict[tuple[str, str], tuple[str, dict[str, Any]]]:
         ("PATCH", "/v1/memories/{id}"): (f"/v1/memories/{first}", {"content": "Cached for 90 seconds"}),
         ("DELETE", "/v1/memories/{id}"): (f"/v1/memories/{first}", {}),
         ("GET", "/v1/memories/{id}/relations"): (f"/v1/memories/{first}/relations", {}),
+        ("GET", "/v1/memories/{id}/influence"): (f"/v1/memories/{first}/influence", {}),
         ("GET", "/v1/memories/{id}/timeline"): (f"/v1/memories/{first}/timeline", {"before": 2}),
         ("POST", "/v1/memories/{id}/restore"): (f"/v1/memories/{forgotten}/restore", {}),
         ("POST", "/v1/memories/{id}/deemphasise"): (f"/v1/memories/{first}/deemphasise", {}),

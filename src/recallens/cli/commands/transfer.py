@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from recallens.cli.files import STDIN, opened
+from recallens.cli.given import Given
+from recallens.cli.options import shared
+from recallens.cli.screen import counted, say
+
+if TYPE_CHECKING:
+    from recallens.operations import Answer
+
+
+@click.command("export")
+@click.argument("target")
+@click.option("--vectors", is_flag=True, help="Also the vectors, so that an import need not encode anything.")
+@click.option("--tokens", is_flag=True, help="Also what tokens open, and their digests; nobody knows their texts.")
+@shared
+def export_store(given: Given, target: str, vectors: bool, tokens: bool) -> None:
+    """Write everything of the store, or of the namespace that --namespace names, to the new file TARGET.
+
+    The file is JSON lines, with every id, number, time, version and trail; `recallens import` makes a store of it that
+    recalls the same. Use - for standard output.
+    """
+
+    def printed(answer: Answer) -> None:
+        record = answer.record
+        told = counted(record["memories"], "memory", "memories")
+        others = counted(record["rows"] - record["memories"], "other row")
+        namespaces = ", ".join(record["namespaces"]) or "no namespace"
+        (given.note if target == STDIN else say)(f"exported {told} and {others} of {namespaces} to {target}")
+        if record["unreadable"]:
+            left = counted(record["unreadable"], "row was", "rows were")
+            given.note(f"{left} left out, being unreadable: `recallens doctor` names them")
+
+    place = sys.stdout.buffer if target == STDIN else target
+    arguments = {"target": place, "only": given.namespace, "vectors": vectors, "tokens": tokens}
+    with given.engine() as engine:
+        answer = given.answer(engine, "export_store", arguments)
+    if target == STDIN:
+        printed(answer)
+    else:
+        given.tell(answer, printed)
+
+
+@click.command("import")
+@click.argument("source")
+@click.option("--tokens", is_flag=True, help="Also the tokens of the file: whoever has one may use this store.")
+@click.option("--no-embed", is_flag=True, help="Leave the vectors for later; words find it at once.")
+@shared
+def import_store(given: Given, source: str, tokens: bool, no_embed: bool) -> None:
+    """Make the namespaces of SOURCE, a file that `recallens export` wrote: all of it, or nothing.
+
+    With --namespace only that one. A namespace that holds anything already is refused. Use - for standard input.
+    """
+    from recallens.engine.lines import LineReader
+
+    if source != STDIN:
+        with opened(source) as (stream, _):
+            LineReader(stream).header()  # before a store is made for it
+
+    def printed(answer: Answer) -> None:
+        record = answer.record
+        told = counted(record["memories"], "memory", "memories")
+        others = counted(record["rows"] - record["memories"], "other row")
+        say(f"imported {told} and {others} into {', '.join(record['namespaces'])}")
+        if record["firstNumber"] != 1:
+            given.note(f"numbers were taken in this store: what was m1 in the export is m{record['firstNumber']} here")
+        if record["encoderKept"]:
+            given.note(f"the texts are encoded by this store's own encoder, {record['encoder'] or 'none'}")
+        if record["backlog"]:
+            waiting = counted(record["backlog"], "text waits", "texts wait")
+            given.note(f"{waiting} to be encoded; `recallens reindex` does it")
+
+    place = sys.stdin.buffer if source == STDIN else source
+    arguments = {"source": place, "only": given.namespace, "tokens": tokens, "embed": not no_embed}
+    given.perform("import_store", arguments, printed, create=True)

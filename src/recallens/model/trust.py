@@ -1,0 +1,163 @@
+"""Trust as information flow: who acts, what a derived text is made of, and which restrictions it has from that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from recallens.model.memory import PROPOSED, Memory, Zone, handle_of
+from recallens.model.state import BLOCKING
+
+_RANKS: Final = {zone: rank for rank, zone in enumerate(Zone)}
+
+
+def rank(zone: Zone) -> int:
+    """How far a zone is trusted: 0 is the least."""
+    return _RANKS[zone]
+
+
+def lowest(zones: Iterable[Zone]) -> Zone:
+    """The least trusted of some zones; what is made of nothing is as trusted as its maker."""
+    return min(zones, key=rank, default=Zone.TRUSTED)
+
+
+class Actor(Struct, frozen=True):
+    """Who acts. What they write enters in their zone at most; who does not decide changes nothing in a higher one."""
+
+    zone: Zone = Zone.WORKING
+    owner: str | None = None  # the id of a token; None is the person at the machine, or a program that they run
+    source: str | None = None  # what is written is recorded as from there; None leaves it to what is written
+    approves: bool = False  # a principle that they write holds at once, and waits for nobody to approve it
+    decides: bool = False  # the person at the machine, by whatever surface: they may change everything
+
+    @property
+    def called(self) -> str:
+        """How their confirmations and proposals are told from those of others: never by a name of their choice."""
+        return self.owner or ("" if self.decides else "agent")
+
+    def may_change(self, memory: Memory) -> bool:
+        return self.decides or rank(self.zone) >= rank(memory.zone)
+
+
+PERSON: Final = Actor(Zone.TRUSTED, approves=True, decides=True)
+# A file that the person loads is theirs, but nobody has read every line of it.
+IMPORTER: Final = Actor(Zone.TRUSTED, source="import", decides=True)
+
+
+class InputKind(StrEnum):
+    MEMORY = "memory"
+    LOG = "log"
+    SESSION = "session"
+    TASK = "task"
+
+
+class Input(Struct, frozen=True):
+    """One thing that a text was made of. `replaced`: the text took its place, so that both never hold at once."""
+
+    kind: InputKind
+    id: str
+    zone: Zone
+    scopes: tuple[str, ...] = ()
+    review: str | None = None
+    replaced: bool = False
+    num: int = 0  # of a memory
+
+    @classmethod
+    def of(cls, memory: Memory, *, replaced: bool = False) -> Input:
+        """What is forgotten, rejected or in quarantine makes a text that is for nobody before a person has decided."""
+        review = memory.review if memory.review == PROPOSED else None
+        zone = Zone.QUARANTINE if memory.status in BLOCKING else memory.zone
+        return cls(InputKind.MEMORY, memory.id, zone, memory.scopes, review, replaced, memory.num)
+
+    @property
+    def name(self) -> str:
+        return handle_of(self.num) if self.num else f"{self.kind} {self.id}"
+
+
+class Restrictions(Struct, frozen=True):
+    """What holds for a text because of what it was made of."""
+
+    zone: Zone = Zone.TRUSTED
+    scopes: tuple[str, ...] = ()
+    review: str | None = None
+
+
+def derived(inputs: Iterable[Input]) -> Restrictions:
+    """The lowest zone and every restriction of everything that a text is made of. Every stored text goes through it."""
+    made_of = tuple(inputs)
+    scopes = dict.fromkeys(scope for each in made_of for scope in each.scopes)
+    review = next((each.review for each in made_of if each.review is not None), None)
+    return Restrictions(lowest(each.zone for each in made_of), tuple(scopes), review)
+
+
+class Delivery(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """One recall that returned a memory: when, in which session and task, to which token's caller, and its record."""
+
+    at: int
+    session: str | None = None
+    task: str | None = None
+    owner: str | None = None
+    snapshot_id: str | None = None
+
+
+class Influence(Struct, frozen=True):
+    """What a memory was made of, the recalls that returned it, and the texts that were made of it, over any steps."""
+
+    memory: Memory
+    made_of: tuple[Input, ...]
+    recalls: tuple[Delivery, ...]
+    derived: tuple[Memory, ...]
+
+
+class Change(StrEnum):
+    """What somebody less trusted may propose against a memory. An edit or a successor is a relation MAY_SUPERSEDE."""
+
+    FORGET = "forget"
+    RESTORE = "restore"
+    DEEMPHASISE = "deemphasise"
+    RELATE = "relate"
+    DOCUMENT = "document"
+
+
+Details = Mapping[str, str | float | None]
+NO_DETAILS: Final[Details] = {}
+
+
+class ProposedChange(Struct, frozen=True):
+    """A change that waits: nothing of it holds before the person at the machine accepts it."""
+
+    change: Change
+    memory: str | None = None
+    num: int | None = None
+    other: str | None = None
+    other_num: int | None = None
+    zone: Zone = Zone.WORKING
+    owner: str = ""
+    at: int = 0
+    details: Details = NO_DETAILS
+    number: int = 0
+
+    @property
+    def handle(self) -> str:
+        return f"p{self.number}"
+
+    def words(self, named: str, other: str | None = None) -> str:
+        """What would be done, to memories as they are named."""
+        if self.change is Change.RELATE:
+            return f"{named} {self.details.get('relation')} {other}"
+        if self.change is Change.DOCUMENT:
+            return f"replace the document {self.details.get('path')}"
+        return f"{self.change} {named}"
+
+
+_PROPOSAL: Final = re.compile(r"[pP]([1-9][0-9]{0,17})")
+
+
+def proposal_number(handle: str) -> int | None:
+    """The number that the handle of a proposal names; None for what is none."""
+    match = _PROPOSAL.fullmatch(handle.strip())
+    return int(match[1]) if match else None

@@ -1,0 +1,112 @@
+"""What texts were made of, and which changes wait for somebody's decision, in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.json import decode, encode
+
+from recallens.model.memory import Zone
+from recallens.model.trust import Change, Input, InputKind, ProposedChange
+from recallens.store.sqlite.connection import NamespaceConnection, packed
+
+_PROPOSAL = "p.id, p.change, m.id, p.num, o.id, p.other, p.zone, p.owner, p.at, p.details"
+
+
+class SqliteLineage(Struct, frozen=True):
+    _here: NamespaceConnection
+
+    def put(self, num: int, inputs: Sequence[Input]) -> None:
+        rows = [[num, each.kind, each.id, each.zone, int(each.replaced)] for each in inputs]
+        self._here.change(
+            "INSERT OR REPLACE INTO lineage SELECT ?1, j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3,"
+            " j.value ->> 4 FROM json_each(?2) j",
+            packed(rows),
+        )
+
+    def of(self, nums: Sequence[int]) -> dict[int, list[Input]]:
+        """What each of these memories was made of."""
+        rows = self._here.all(
+            "SELECT l.num, l.kind, l.input, l.zone, l.replaced, coalesce(m.num, 0) FROM json_each(?2) j"
+            " CROSS JOIN lineage l ON l.num = j.value AND l.ns = ?1"
+            " LEFT JOIN memories m ON l.kind = 'memory' AND m.id = l.input AND m.ns = ?1 ORDER BY l.num, l.kind, 6, 3",
+            packed(nums),
+        )
+        made: dict[int, list[Input]] = {}
+        for num, kind, input, zone, replaced, number in rows:
+            known = Input(InputKind(kind), input, Zone(zone), replaced=bool(replaced), num=number)
+            made.setdefault(num, []).append(known)
+        return made
+
+    def derived_from(self, kind: InputKind, ids: Sequence[str], *, quoting: bool = False) -> list[int]:
+        """The memories that were made of these, over any number of steps; `quoting` leaves out those that took the
+        place of what they were made of."""
+        only = " AND l.replaced = 0" if quoting else ""
+        return self._here.first(
+            "WITH RECURSIVE reached(num) AS ("
+            " SELECT l.num FROM json_each(?3) j CROSS JOIN lineage l ON l.ns = ?1 AND l.kind = ?2"
+            f" AND l.input = j.value{only} UNION SELECT l.num FROM reached r JOIN memories m ON m.num = r.num"
+            f" JOIN lineage l ON l.ns = ?1 AND l.kind = 'memory' AND l.input = m.id{only})"
+            " SELECT num FROM reached ORDER BY num",
+            kind, packed(ids),
+        )  # fmt: skip
+
+    def confirmers(self, num: int) -> set[str]:
+        """Whose confirmations of a memory there are; of those from before owners were told apart, nobody's."""
+        sql = (
+            "SELECT DISTINCT owner FROM events WHERE ns = ?1 AND num = ?2 AND kind = 'confirmed' AND owner IS NOT NULL"
+        )
+        return set(self._here.first(sql, num))
+
+    def recalls_of(self, num: int) -> list[tuple[int, str | None, str | None, str | None, str | None]]:
+        """When a memory was returned, in which session, for which task, to which token's caller, and the recall's own
+        record where that is still kept; the latest first."""
+        return self._here.all(
+            "SELECT e.at, e.session, e.task, e.owner, (SELECT s.id FROM snapshots s WHERE s.ns = ?1 AND s.at = e.at"
+            " AND s.session = coalesce(e.session, '') AND EXISTS (SELECT 1 FROM json_each(s.audit) a WHERE a.key ="
+            " (SELECT m.id FROM memories m WHERE m.num = ?2))) FROM events e"
+            " WHERE e.ns = ?1 AND e.num = ?2 AND e.kind = 'recalled' ORDER BY e.at DESC, e.id DESC",
+            num,
+        )
+
+
+class SqliteProposals(Struct, frozen=True):
+    _here: NamespaceConnection
+
+    def put(self, proposal: ProposedChange) -> int:
+        """Its number; one that says the same and is still open stands for both."""
+        rows = self._here.change(
+            "INSERT INTO proposals (ns, num, change, other, zone, owner, at, details) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET details = excluded.details RETURNING id",
+            proposal.num, proposal.change, proposal.other_num, proposal.zone, proposal.owner, proposal.at,
+            encode(proposal.details).decode(),
+        )  # fmt: skip
+        number: int = rows[0][0]
+        return number
+
+    def open(self) -> list[ProposedChange]:
+        """Those that nobody has decided on, the oldest first."""
+        return self._select("p.decided IS NULL ORDER BY p.id")
+
+    def get(self, number: int) -> ProposedChange | None:
+        return next(iter(self._select("p.decided IS NULL AND p.id = ?2", number)), None)
+
+    def _select(self, where: str, *values: int) -> list[ProposedChange]:
+        rows = self._here.all(
+            f"SELECT {_PROPOSAL} FROM proposals p LEFT JOIN memories m ON m.num = p.num"
+            f" LEFT JOIN memories o ON o.num = p.other WHERE p.ns = ?1 AND {where}",
+            *values,
+        )
+        return [
+            ProposedChange(Change(change), memory, num, other, other_num, Zone(zone), owner, at,
+                     decode(details, type=dict[str, str | float | None]), number)
+            for number, change, memory, num, other, other_num, zone, owner, at, details in rows
+        ]  # fmt: skip
+
+    def decide(self, number: int, *, accepted: bool, at: int) -> None:
+        """The text of a document that was proposed is not kept any longer."""
+        self._here.change(
+            "UPDATE proposals SET decided = ?2, accepted = ?3, details = '{}' WHERE ns = ?1 AND id = ?4",
+            at, int(accepted), number,
+        )  # fmt: skip
