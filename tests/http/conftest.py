@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from http_scene import Scene, furnish
 
+from http_scene import Scene, furnish
 from recallens.engine import Engine
 from recallens.model.memory import IdSource
 from standing import FixedClock

@@ -7,9 +7,9 @@ import logging
 from typing import Any
 
 import pytest
-from http_scene import QUESTION, Scene
 from starlette.testclient import TestClient
 
+from http_scene import QUESTION, Scene
 from recallens.engine.maintenance import Maintenance
 from recallens.engine.search import Search
 from recallens.errors import EncoderFailed, StoreBusy, StoreDamaged, StoreReadOnly

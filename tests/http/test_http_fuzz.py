@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 import schemathesis
-from http_scene import Scene, listening_to
 from hypothesis import HealthCheck, settings
 from schemathesis import Case
 
+from http_scene import Scene, listening_to
 from recallens.http.openapi import document
 
 pytestmark = pytest.mark.slow

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from http_scene import ADDRESS, Scene
 
+from http_scene import ADDRESS, Scene
 from recallens.errors import NotAllowed
 from recallens.http.guard import COOKIE, is_loopback
 from recallens.server import refuse_open_doors

@@ -4,9 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from http_scene import Scene
 from starlette.testclient import TestClient
 
+from http_scene import Scene
 from recallens.errors import StoreBusy
 from recallens.http.idempotency import ABANDONED_MS, KEPT_MS, once, request_digest
 from recallens.model.audit import KeptAnswer

@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 import schemathesis
-from http_scene import Scene, examples
 
+from http_scene import Scene, examples
 from recallens.http.openapi import ANSWERS, document
 from recallens.http.routes import ROUTES, Route
 from recallens.model.query import Ranking

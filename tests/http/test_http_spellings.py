@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from http_scene import QUESTION, Scene
 
+from http_scene import QUESTION, Scene
 from recallens.ingest.draft import Draft
 
 SAID = "Lookups of the harbor API are cached for 90 seconds"
