@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from msgspec import structs
-
 from recallens.engine.core import Core
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput, NotFound, RecallensError
@@ -66,16 +64,16 @@ class Recalls:
         return sensitivity(self.ledger(self.question(text, **options)))
 
     def why_not(self, memory: str, text: str, *, sight: Sight = EVERYTHING, **options: Unpack[SearchOptions]) -> WhyNot:
-        """Of what is withheld from the caller, what keeps it out, and nothing of how well its text fits."""
-        from recallens.xray.why_not import KeptOut, Missed, why_not
+        """Of what is withheld from the caller, that it is: asking would tell how well its text fits."""
+        from recallens.xray.why_not import kept_back, why_not
 
         query = self.question(text, **options)
         with self._core.reading(query.namespace) as reader:
             wanted = self._core.memory(reader, memory)[1]
-        why = why_not(wanted.id, query, self.ledger, memory=wanted)
-        if isinstance(why, KeptOut) and sight.withholds(wanted) is not None:
-            return structs.replace(why, missed=Missed(), blockers=why.blockers[:1], change=None)
-        return why
+        reason = sight.withholds(wanted)
+        if reason is not None:
+            return kept_back(wanted, reason)
+        return why_not(wanted.id, query, self.ledger, memory=wanted)
 
     def replay(self, name: str, *, namespace: str | None = None) -> tuple[Replayed, list[Difference]]:
         """The recorded result again from its decisions, and what would differ if it were asked now."""
@@ -126,12 +124,15 @@ class Recalls:
             for id, at, session, packed in kept
         )
 
-    def verify_certificate(self, certificate: Mapping[str, Any], *, namespace: str | None = None) -> Verification:
+    def verify_certificate(
+        self, certificate: Mapping[str, Any], *, sight: Sight = EVERYTHING, namespace: str | None = None
+    ) -> Verification:
         """Whether what a certificate rests on still stands as it stood."""
         with self._core.read(namespace) as reader:
             numbers = reader.memories.find([each["id"] for each in evidence_of(certificate)[1]])
             memories = reader.memories.get(list(numbers.values()))
-        return verified(certificate, {memory.id: memory for memory in memories.values()})
+        withheld = {memory.id for memory in memories.values() if sight.withholds(memory) is not None}
+        return verified(certificate, {memory.id: memory for memory in memories.values()}, withheld)
 
 
 def _explained(ledger: Ledger, audit: Mapping[str, str] | None = None, trace_id: str | None = None) -> Snapshot:

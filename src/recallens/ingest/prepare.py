@@ -88,7 +88,7 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
     # Rules that only a write needs: a process that searches never compiles them.
     from recallens.ingest.classification import classify_kind, classify_sector
     from recallens.ingest.redact import redact, redact_values
-    from recallens.ingest.suspicion import suspicions
+    from recallens.ingest.suspicion import holds, suspicions
 
     check(draft)
     content, redacted = redact(text_content(draft.content))
@@ -102,6 +102,8 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
     zone = lowest((_chosen(Zone, draft.zone) or Zone.TRUSTED, restrictions.zone))
     suspected = () if zone is Zone.TRUSTED else suspicions("\n".join(filter(None, (title, summary, content))))
     status = _chosen(Status, draft.status) or Status.ACTIVE
+    if status is Status.ACTIVE and zone is Zone.WORKING and holds(suspected):
+        status = Status.PENDING_REVIEW
     attributes = dict(redact_values(draft.attributes))
     if suspected:
         attributes[SUSPECTED] = list(suspected)
@@ -116,7 +118,9 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
         kind=kind or classify_kind(content, sector),
         kind_stated=kind is not None,
         tier=_chosen(Tier, draft.tier) or Tier.PROJECT,
-        status=Status.PENDING_REVIEW if suspected and zone is Zone.WORKING and status is Status.ACTIVE else status,
+        status=Status.PENDING_REVIEW
+        if holds(suspected) and zone is Zone.WORKING and status is Status.ACTIVE
+        else status,
         zone=zone,
         review=draft.review or restrictions.review,
         title=title,

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Collection
 from functools import cache
 from typing import Final
 
@@ -29,6 +30,15 @@ _INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _SENTENCE: Final = re.compile(r"[^.!?\n]{4,}([.!?\n]|$)")
 _CODE: Final = re.compile(r"[{}=;<>|`\\]|\w\(|\w_\w|^ {4}|\w/\w", re.MULTILINE)
+
+
+# Honest texts say how to answer, too, and repeat themselves: these alone hold nothing back.
+MILD: Final = frozenset(("it tells how to answer", "it gives its reader orders", SWAPPED, STUFFED))
+
+
+def holds(found: Collection[str]) -> bool:
+    """Whether a text of an agent waits for a person: what is only mild is served, marked as not reviewed."""
+    return not MILD.issuperset(found)
 
 
 def suspicions(text: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -152,14 +152,16 @@ def evidence_of(certificate: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[s
     return str(query), rests_on, str(digest)
 
 
-def verified(certificate: Mapping[str, Any], memories: Mapping[str, Memory]) -> Verification:
-    """Against the memories as they are now, by id."""
+def verified(certificate: Mapping[str, Any], memories: Mapping[str, Memory], withheld: Collection[str]) -> Verification:
+    """Against the memories as they are now, by id; of what is withheld nobody learns whether they guessed its text."""
     query, rests_on, digest = evidence_of(certificate)
     stale = {}
     for evidence in rests_on:
         memory = memories.get(evidence["id"])
         if memory is None:
             stale[evidence["id"]] = "no longer there"
+        elif memory.id in withheld:
+            stale[memory.id] = "withheld"
         elif memory.content_hash != evidence["contentHash"]:
             stale[memory.id] = "its text changed"
         elif memory.status is not Status.ACTIVE:

@@ -326,7 +326,7 @@ def add_document(engine: Engine, call: Call, given: AddDocument) -> Answer:
 
 def verify_certificate(engine: Engine, call: Call, given: Certificate) -> Answer:
     certificate = to_builtins(given.certificate)  # as it was checked, or as the owner read it
-    verdict = engine.recalls.verify_certificate(certificate, namespace=call.namespace)
+    verdict = engine.recalls.verify_certificate(certificate, sight=call.caller.sight, namespace=call.namespace)
     return Answer(verdict.to_json(), value=verdict)
 
 

@@ -95,11 +95,14 @@ def vault_sections(engine: Engine, call: Call, asked: Sections) -> Answer:
     shown = ["sections", call.namespace, vault.name]
     start = offset_of(asked.cursor, shown)
     found = engine.vaults.page(vault.name, limit=asked.limit, offset=start, namespace=call.namespace)
+    memories = engine.memories.many([id for id, *_ in found], namespace=call.namespace)
+    shown_ids = {id for id, memory in memories.items() if call.caller.sight.withholds(memory) is None}
     record: Record = {
         "vault": vault.name,
         "sections": [
             {"id": id, "path": path, "position": position, "headings": list(headings), "title": title, "chars": chars}
             for id, path, position, headings, title, chars in found
+            if id in shown_ids
         ],
     }
     more = {"next": cursor_of(shown, [start + asked.limit])} if len(found) == asked.limit else {}

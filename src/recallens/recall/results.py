@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from recallens.ingest.vault.lessons import extract_lesson_essence
 from recallens.model.citation import CitationCheck
 from recallens.model.ledger import Ledger
-from recallens.model.memory import VAULT_SOURCE, Kind, Memory, Relation, RelationType, Status, title_of
+from recallens.model.memory import VAULT_SOURCE, Kind, Memory, Relation, RelationType, Status, Zone, title_of
 from recallens.model.pool import Pool
 from recallens.model.query import WATCH, Query
 from recallens.model.recall import MatchType, SearchResult, Silence, Successor
@@ -255,6 +255,8 @@ def provenance(
     if stale:
         review.append("stale=true")
         review += [f"stale-citation: {citation.reason}" for citation in stale_citations]
+    if memory.zone is not Zone.TRUSTED:  # nobody has reviewed it yet: what it says is its writer's word
+        review.append(f"zone={memory.zone}")
     if memory.confidence < LOW_CONFIDENCE:
         review.append(f"confidence<{LOW_CONFIDENCE}")
     safety = "blocked" if blocked else "requires-review" if review else "safe"

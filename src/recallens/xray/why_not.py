@@ -140,6 +140,13 @@ def why_not(memory_id: str, query: Query, rerun: Rerun, *, memory: Memory | None
     )
 
 
+def kept_back(memory: Memory, reason: str) -> KeptOut:
+    """The answer to whoever may not see the memory: the same whatever they ask."""
+    back = Blocker("withheld", "gates", f"it is withheld: {reason}")
+    advice = "Only the person who looks after the store can change that."
+    return KeptOut(memory.id, memory.handle, back.stage, back, (back,), Missed(), None, advice, 0)
+
+
 # ── what kept it out ──
 
 

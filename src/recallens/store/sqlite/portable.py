@@ -26,7 +26,7 @@ _FROM: Final = {
 _ORDER: Final = {
     "session": "id", "session-owner": "session", "document": "id", "session-memory": "session, num, usage",
     "task": "id", "log": "task, rowid", "event": "at, rowid", "vault": "name", "audit-entry": "number",
-    "ledger": "session, number", "proposal": "id", "setting": "key", "token": "id",
+    "ledger": "session, number", "proposal": "id", "setting": "key", "token": "id",  # nosec B105
 }  # fmt: skip
 # What is of a memory and says itself in which namespace.
 _WITH_NAMESPACE: Final = frozenset(("relation", "lineage", "vector"))

@@ -81,6 +81,7 @@ def _longest_first(names: Iterable[str]) -> str:
 
 
 _ANY_MONTH: Final = _longest_first(_MONTHS)
+_LONG_MONTHS: Final = _longest_first(name for name in _MONTHS if len(name) > 3 and name != "march")  # not a verb too
 _ANY_WEEKDAY: Final = "|".join(_WEEKDAYS)
 _MONTH: Final = rf"(?P<month>{_ANY_MONTH})\.?"
 _WEEKDAY: Final = rf"(?P<weekday>{_ANY_WEEKDAY})"
@@ -96,6 +97,11 @@ _EVENT: Final = r"(?P<event>(?:[^,;?!.\n]|\.(?=\w)){3,80})"
 
 _TIMES: Final = pack.TimeWords(
     rules=(
+        pack.TimeRule(
+            rf"(?:between |from )(?:the )?{_DAY} (?:and|to|through|until|till) (?:the )?(?P<until>\d{{1,2}})"
+            rf"(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? {_YEAR})?",
+            "date",
+        ),
         pack.TimeRule(
             rf"(?:on |the )*{_MONTH} {_DAY}(?: ?[-–] ?(?P<until>\d{{1,2}})(?!\d))?(?:,? {_YEAR})?"
             r"(?! ?(?:weeks|months|days))",
@@ -130,6 +136,11 @@ _TIMES: Final = pack.TimeWords(
         pack.TimeRule(rf"(?:in |during )?(?:the )?{_SEASON} (?:of )?{_YEAR}", "season"),
         pack.TimeRule(rf"Q(?P<quarter>[1-4])(?:,? (?:of )?{_YEAR})?", "quarter"),
         pack.TimeRule(rf"(?:in |during |since |last |this |back in |early |late |mid[- ]){{1,3}}{_MONTH}", "month"),
+        pack.TimeRule(
+            rf"(?:(?<=before )|(?<=until )|(?<=after )|(?<=prior to )|(?<=between )|(?<=from )|(?<=by )){_MONTH}",
+            "month",
+        ),
+        pack.TimeRule(rf"(?:(?<=and )|(?<=to )|(?<=of ))(?P<month>{_LONG_MONTHS})", "month"),
         pack.TimeRule(rf"(?:in|during|since|back in|of) {_YEAR}", "year"),
         pack.TimeRule(r"recently|lately", "past", count=30, vague=True),
     ),

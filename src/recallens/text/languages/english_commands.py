@@ -25,7 +25,7 @@ _SECRETS: Final = (
     r"|customer (?:data|lists?|records))"
 )
 _TELLS: Final = (
-    r"(?:tell|mention|reveal|inform|notify|alert|disclose|show|ask|warn|report|confirm with|consult|log)(?:ing)?"
+    r"(?:tell|mention|reveal|inform|notify|alert|disclose|show|ask|warn|report|confirm with|consult)(?:ing)?"
 )
 _ANSWERS: Final = (
     r"(?:answer|respond|reply|say|state|claim|insist|recommend|suggest|output|tell|direct|redirect|point)\b"
@@ -36,7 +36,9 @@ COMMANDS: Final = pack.CommandWords(
     patterns={
         "it sets rules aside": (
             rf"\b(?:ignor|disregard|forget|overrid|overrul|bypass)(?:e|es|ing)?{_FEW}(?:previous|prior|above|earlier"
-            rf"|preceding|existing|other|all|any|your|system|original|safety|initial|default){_FEW}{_RULES}",
+            rf"|preceding|your|original|safety|initial){_FEW}{_RULES}",
+            rf"\b(?:ignor|disregard|forget|overrid|overrul|bypass)(?:e|es|ing)?{_FEW}(?:existing|other|all|any|system)"
+            rf"{_FEW}(?:instructions|prompts?|guidelines|guardrails?|safeguards?)\b",
             rf"\b(?:do not|don't|never|stop) (?:follow|obey|trust|apply|use)(?:ing)?{_FEW}(?:previous|prior"
             rf"|above|earlier"
             rf"|system|original|safety|other){_FEW}{_RULES}",
@@ -45,15 +47,14 @@ COMMANDS: Final = pack.CommandWords(
             r"<\|?(?:im_start|im_end|system|endoftext|eot_id|start_header_id)\b[^>\n]{0,20}>|\[/?inst\]|<</?sys>>",
             r"</?(?:system|assistant|instructions?|recalled|tool_call|function_call|memory|memories"
             r"|admin)(?:[ _-]\w+)?>",
-            r"^[^\w\n]{0,6}(?:system|developer|admin|administrator)(?: (?:prompt|message|note|notice|override"
-            r"|instruction"
-            r"|update|alert))?s?\]?\s?:\s",
+            r"^[^\w\n]{0,6}(?:system|developer|admin|administrator) (?:prompt|message|note|notice|override"
+            r"|instruction|update|alert)s?\]?\s?:\s",
             r"^#{1,6}[^\w\n]{0,6}(?:new |updated )?(?:system|instructions?)[^\w\n]{0,6}$|\b(?:begin"
             r"|end) (?:of )?system (?:prompt|message)\b",
             r"\byou are now (?:an? |in |the |my |acting|operating|allowed|free)",
             r"\b(?:act as|pretend (?:to be|you are|that you are))\b[^.\n]{0,30}\b(?:admin|root|unrestricted"
             r"|jailbroken)",
-            r"\b(?:new|updated|revised|hidden|secret) (?:system )?(?:instruction|prompt|directive)s?\W",
+            r"\b(?:new|updated|revised|hidden|secret) system (?:instruction|prompt|directive)s?\W",
             r"\bjailbreak|\bdeveloper mode\b",
             r"^[^\w\n]{0,6}(?:thought|action|action input|observation) ?\d?:[^\n]{0,200}\s{1,9}(?:action|action input"
             r"|observation|final"
