@@ -81,7 +81,12 @@ class Claim(Struct, frozen=True):
     @property
     def words(self) -> frozenset[str]:
         """What the clause is about: read only where another claim has an amount of the same measure."""
-        return frozenset(word for word in content_words(self.clause) if not word.isdigit())
+        return _words(self.clause)
+
+
+@remembered(4 * REMEMBERED)
+def _words(clause: str) -> frozenset[str]:
+    return frozenset(word for word in content_words(clause) if not word.isdigit())
 
 
 def traces_in(texts: Iterable[str]) -> bool:
@@ -129,6 +134,8 @@ def disagree(claim: Claim, other: Claim) -> bool:
     if claim.measure != other.measure or claim.size == other.size or claim.of != other.of:
         return False
     words, others = claim.words, other.words
+    if words.isdisjoint(others):
+        return False
     shared = len(words & others)
     if shared < LEAST_WORDS or shared / len(words | others) < SAME_SUBJECT:
         return False

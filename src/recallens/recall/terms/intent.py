@@ -24,6 +24,7 @@ from recallens.recall.judgement import rarity_of, readable
 from recallens.recall.scene import Scene
 from recallens.recall.select import head_of, memories_at
 from recallens.recall.terms import Amounts, measured_against, score_term
+from recallens.recall.terms.relevance import ASSISTANT_ROLES, USER_ROLES, spoken_by
 from recallens.recall.views import followed
 
 # Of a kind that has more than this share of the rows, a view finds enough without being asked for it.
@@ -89,7 +90,8 @@ def _usual(value: FloatArray, weight: FloatArray) -> float:
 
 def _known(scene: Scene, pool: Pool, intent: Intent) -> FloatArray:
     """How far it is known what a row is: its kind may have been guessed, of a long text by some of its words, of source
-    code by its names. What names code was read, and not guessed.
+    code by its names, of a turn to or of an assistant by what is being talked over: at full worth guesses at turns cost
+    BEAM 0.8 points of nDCG@10. What names code was read, and not guessed.
     """
     if intent not in _BY_KIND:
         return np.ones(len(pool))
@@ -97,6 +99,7 @@ def _known(scene: Scene, pool: Pool, intent: Intent) -> FloatArray:
     guess = np.minimum(1.0, STATEMENT_TOKENS / np.maximum(columns["tokens"][rows], 1)) ** 2
     if scene.words is not None:
         guess *= 1.0 - scene.words.code_share(rows, measured_against(pool))
+    guess[spoken_by(scene, pool, map(columns.names["author"].codes.get, (*USER_ROLES, *ASSISTANT_ROLES)))] = 0.0
     return np.where(columns["kind_stated"][rows], 1.0, guess)
 
 

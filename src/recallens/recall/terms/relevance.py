@@ -110,8 +110,8 @@ def meaning_of_chats(scene: Scene, pool: Pool, query: Query, weight: float) -> A
 def _chat_share(scene: Scene, pool: Pool, sample: BoolArray) -> float:
     """The share of the sample that a user or an assistant said, where both took part in it."""
     codes = scene.columns.names["author"].codes
-    by_user = sample & _spoken_by(scene, pool, map(codes.get, USER_ROLES))
-    by_assistant = sample & _spoken_by(scene, pool, map(codes.get, ASSISTANT_ROLES))
+    by_user = sample & spoken_by(scene, pool, map(codes.get, USER_ROLES))
+    by_assistant = sample & spoken_by(scene, pool, map(codes.get, ASSISTANT_ROLES))
     if not anywhere(by_user) or not anywhere(by_assistant):
         return 0.0
     return counted(by_user | by_assistant) / counted(sample)
@@ -157,8 +157,8 @@ def related_to_an_answer(scene: Scene, pool: Pool, query: Query, share: float) -
 def own_words(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
     """weight for what the user said, where an assistant spoke too: its turns are long, and rarely what is asked for."""
     codes = scene.columns.names["author"].codes
-    by_user = _spoken_by(scene, pool, map(codes.get, USER_ROLES))
-    by_assistant = _spoken_by(scene, pool, map(codes.get, ASSISTANT_ROLES))
+    by_user = spoken_by(scene, pool, map(codes.get, USER_ROLES))
+    by_assistant = spoken_by(scene, pool, map(codes.get, ASSISTANT_ROLES))
     if not anywhere(by_user & pool.live) or not anywhere(by_assistant & pool.live):
         return None
     return np.where(by_user, weight, 0.0), by_user, {"weight": weight}
@@ -169,11 +169,11 @@ def named_speaker(scene: Scene, pool: Pool, query: Query, weight: float) -> Amou
     """weight for what somebody said whom the question names."""
     if not scene.question.speakers:
         return None
-    by_them = _spoken_by(scene, pool, scene.question.speakers)
+    by_them = spoken_by(scene, pool, scene.question.speakers)
     return np.where(by_them, weight, 0.0), by_them, {"weight": weight}
 
 
-def _spoken_by(scene: Scene, pool: Pool, authors: Iterable[int | None]) -> BoolArray:
+def spoken_by(scene: Scene, pool: Pool, authors: Iterable[int | None]) -> BoolArray:
     """Which rows are by one of the authors. They are few, and `np.isin` would sort them first."""
     spoken = np.zeros(len(pool), dtype=np.bool_)
     for author in authors:
