@@ -118,9 +118,7 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
         kind=kind or classify_kind(content, sector),
         kind_stated=kind is not None,
         tier=_chosen(Tier, draft.tier) or Tier.PROJECT,
-        status=Status.PENDING_REVIEW
-        if holds(suspected) and zone is Zone.WORKING and status is Status.ACTIVE
-        else status,
+        status=status,
         zone=zone,
         review=draft.review or restrictions.review,
         title=title,
