@@ -533,6 +533,8 @@ def test_a_vault_knows_its_files_and_sections(store: Store) -> None:
         assert (tx.vaults.holds("notes:a.md"), tx.vaults.holds("notes:b.md")) == (True, False)
         tx.vaults.drop_files(vault, ["b.md"])
         assert [file.path for file in tx.vaults.files(vault)] == ["a.md"]
+        tx.vaults.read_again(vault)
+        assert [file.hash for file in tx.vaults.files(vault)] == [""]
         gone = tx.vaults.drop(vault)
         assert gone == nums
         tx.memories.delete(gone)

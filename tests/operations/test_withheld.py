@@ -207,8 +207,18 @@ def test_how_well_a_withheld_text_fits_is_not_told(scoped: Engine) -> None:
     assert missed["m2"]["reason"] == "meant for another context only"
     assert "relevance" not in missed["m2"]
     assert "score" not in missed["m2"]
-    why = json.loads(asked(scoped, "why_not", caller, memory="m2", query=f"courier {SECRET} payroll"))
-    assert (why["missed"], [each["name"] for each in why["blockers"]]) == ({}, ["context-scope"])
+    told = {
+        asked(scoped, "why_not", caller, memory="m2", query=query, mode=mode)
+        for query in (f"courier {SECRET} payroll", "something else altogether") for mode in ("hybrid", "keyword")
+    }  # fmt: skip
+    assert len(told) == 1
+    why = json.loads(told.pop())
+    assert (why["missed"], [each["name"] for each in why["blockers"]]) == ({}, ["withheld"])
+    hidden = scoped.get("m2")
+    for guess in (hidden.content_hash, "0" * 64):
+        evidence = {"query": "x", "digest": "y", "evidence": [{"id": hidden.id, "contentHash": guess}]}
+        verdict = json.loads(asked(scoped, "verify_certificate", caller, certificate=evidence))
+        assert verdict["stale"] == {hidden.id: "withheld"}
 
 
 # ── what was blocked does not come back by being said again ──

@@ -152,7 +152,9 @@ def evidence_of(certificate: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[s
     return str(query), rests_on, str(digest)
 
 
-def verified(certificate: Mapping[str, Any], memories: Mapping[str, Memory], withheld: Collection[str]) -> Verification:
+def verified(
+    certificate: Mapping[str, Any], memories: Mapping[str, Memory], withheld: Collection[str] = ()
+) -> Verification:
     """Against the memories as they are now, by id; of what is withheld nobody learns whether they guessed its text."""
     query, rests_on, digest = evidence_of(certificate)
     stale = {}
