@@ -17,31 +17,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from deeds import DEEDS, Course
+from deeds import DEEDS, WORDS, Course
 
 from recallens.engine import Engine, ingest
 from recallens.engine import encoder as backlog
 from recallens.index import resident
 from recallens.ingest.draft import Draft
-
-WORDS = [
-    "cache",
-    "deploy",
-    "login",
-    "token",
-    "gateway",
-    "retry",
-    "인증",
-    "배포",
-    "사용자",
-    "세션",
-    "queue",
-    "worker",
-    "shard",
-    "index",
-    "quorum",
-    "lease",
-]
 
 
 def drafts(seed: int) -> Iterator[Draft]:

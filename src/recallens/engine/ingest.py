@@ -112,6 +112,7 @@ class Ingest:
                 embedded and vector is not None,
                 row.suspected,
                 proposed.get(num),
+                waits=bool(row.suspected) and row.memory.status is Status.PENDING_REVIEW,
             )
             for (num, outcome), row in zip(written, rows, strict=True)
         ]

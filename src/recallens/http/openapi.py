@@ -172,7 +172,7 @@ _CRAFTS = _object({"results": _OBJECTS})
 _MEMORY = _object({"id": _TEXT, "namespace": _TEXT, "content": _TEXT, "status": _TEXT, "createdAt": _WHOLE})
 _KEPT = _object(
     {"id": _TEXT, "outcome": {"enum": ["created", "duplicate", "near-duplicate"]}, "redacted": _TEXTS,
-     "embedded": _FLAG, "suspected": _TEXTS}
+     "embedded": _FLAG, "suspected": _TEXTS, "waits": _FLAG}
 )  # fmt: skip
 
 ANSWERS: Final[Mapping[str, dict[str, Any]]] = {

@@ -39,8 +39,9 @@ class Remembered(Struct, frozen=True):
     handle: str
     redacted: tuple[str, ...] = ()
     embedded: bool = False
-    suspected: tuple[str, ...] = ()  # why it waits for a person to review it
+    suspected: tuple[str, ...] = ()  # what a reviewer should know of the text
     proposes: str | None = None  # the more trusted memory that it replaces once the person at the machine accepts that
+    waits: bool = False  # whether it is in no answer before a person has approved it
 
     def to_json(self) -> dict[str, Any]:
         return {name: value for name, value in to_builtins(self).items() if value is not None}

@@ -139,9 +139,9 @@ def remember(engine: Engine, call: Call, given: Remember) -> Answer | Written:
         held = f" It is withheld ({reason}) and stays so." if reason is not None else ""
         if kept.proposes is not None:
             held += f" {_PROPOSES.format(old=kept.proposes)}"
-        waits = f" It waits for a person's review, because {', '.join(kept.suspected)}." if kept.suspected else ""
+        doubt = f" It waits for a person's review, because {', '.join(kept.suspected)}." if kept.waits else ""
         kept_as = "Kept as " if kept.outcome == "created" else "Known already as "
-        return f"{kept_as}{memory.handle}.{held}{waits}{hidden}"
+        return f"{kept_as}{memory.handle}.{held}{doubt}{hidden}"
 
     return replace(answered(given.format, kept.to_json, words), proposed=kept.proposes is not None)
 

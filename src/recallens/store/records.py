@@ -103,7 +103,7 @@ class Prepared:
     labels: Sequence[tuple[str, str]]
     days_told: int = 0  # as `text/times.py` packs them
     redacted: tuple[str, ...] = ()
-    suspected: tuple[str, ...] = ()  # why it waits for review
+    suspected: tuple[str, ...] = ()  # what a reviewer should know of the text
     inputs: tuple[Input, ...] = ()  # what the text was made of
 
 

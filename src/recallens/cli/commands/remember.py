@@ -108,7 +108,7 @@ def _keep_one(given: Given, content: str, said: Mapping[str, Any], *, dedupe: bo
         say(f"{_OUTCOMES[remembered.outcome]} {remembered.id}")
         if remembered.redacted:
             given.note(f"redacted before it was stored: {', '.join(remembered.redacted)}")
-        if remembered.suspected:
+        if remembered.waits:
             given.note(f"it waits in `recallens review list`, because {', '.join(remembered.suspected)}")
         if remembered.outcome is Outcome.CREATED and encodes and not remembered.embedded:
             given.note("warning: it could not be encoded; words find it, and `recallens reindex` encodes it later")
