@@ -65,15 +65,15 @@ STEADY ?= 3600
 soak: $(DEV_READY)  ## faults at length: kills, crashes, power cuts, full disks, flipped bytes, servers at once, a steady hour
 	RECALLENS_KILLS=3072 $(LONG) -s tests/faults/test_kill.py
 	RECALLENS_CRASHES=0 $(LONG) -n 2 tests/faults/test_disk.py
-	RECALLENS_FLIPS=1000 $(LONG) -s tests/faults/test_flipped_bytes.py
+	RECALLENS_FLIPS=1000 $(LONG) -s tests/faults/test_flipped_bytes.py tests/faults/test_flipped_rows.py
 	RECALLENS_SOAK=$(SOAK) $(LONG) -s tests/faults/test_mcp_soak.py tests/faults/test_processes.py
 	RECALLENS_STEADY=$(STEADY) $(LONG) -s tests/faults/test_steady.py
 
 growth: $(READY)  ## what everything costs at 10,000 to 1,000,000 memories, in one run
 	$(BIN)/python bench/growth.py
 
-attack: $(DEV_READY)  ## every attack at full length: 10,000 fuzzed calls as each caller, 15,000 honest texts
-	RECALLENS_FUZZ_TOKENS=10000 RECALLENS_HONEST=1500 RECALLENS_FUZZ_HTTP=100 $(LONG) -s tests/attacks tests/http/test_http_fuzz.py
+attack: $(DEV_READY)  ## every attack at full length: 10,000 fuzzed calls as each caller and 10,000 in three stores, 15,000 honest texts
+	RECALLENS_FUZZ_TOKENS=10000 RECALLENS_NONINTERFERENCE=10000 RECALLENS_HONEST=1500 RECALLENS_FUZZ_HTTP=100 $(LONG) -s tests/attacks tests/http/test_http_fuzz.py
 
 bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run
 	$(BIN)/python bench/search.py

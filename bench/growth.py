@@ -1,9 +1,11 @@
 """What everything costs as a store grows: from 10,000 to 1,000,000 memories, in one run.
 
     python bench/growth.py                                 the sizes of the issue, test encoder; minutes
-    python bench/growth.py --sizes 10000 100000 --folder /tmp/growth      stores stay there, and are used again
+    python bench/growth.py --sizes 10000 100000 --folder /tmp/growth      stores and figures stay there: a run goes on
+                                                                          where another stopped
 
-Each figure is of a process of its own, in seconds of its processor: what else the machine does hardly shows in it.
+Each figure is of a process of its own, in seconds of its processor: what else the machine does hardly shows in it. An
+erasure is also told as the person waits for it, with what the disk takes, and as the longest of some.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,8 @@ from recallens import Draft, Engine
 SIZES = (10_000, 100_000, 300_000, 1_000_000)
 SEARCHES = 100
 SINGLE = 50
-BULK = 2_048
+BULK, TURN = 2_048, 256
+ERASURES = 30
 # Blocks of texts that no store of these sizes holds.
 NEW_BLOCK = 10_000
 NEW_PARTS = 2_000
@@ -66,24 +69,32 @@ def steady(engine: Engine) -> dict[str, float]:
 
 
 def bulk(engine: Engine) -> dict[str, float]:
-    """In turns, so that a busy minute does not fall on one of them."""
-    texts = Parts(NEW_PARTS).texts(NEW_BLOCK + 1)
+    """In turns, so that a busy minute does not fall on one of them; the first turn only warms up."""
+    texts = iter(Parts(NEW_PARTS).texts(NEW_BLOCK + 1))
     engine.search(questions(1)[0], record=False)
+
+    def stored(dedupe: bool, count: int) -> float:
+        drafts = [Draft(next(texts), project="p1") for _ in range(count)]
+        return spent(lambda: list(engine.memories.remember_many(drafts, dedupe=dedupe)))
+
+    stored(False, TURN)
     seconds = {True: 0.0, False: 0.0}
-    for start in range(0, 2 * BULK, BULK // 2):
-        drafts = [Draft(text, project="p1") for text in texts[start : start + BULK // 2]]
-        dedupe = start % BULK == 0
-        stored = engine.memories.remember_many(drafts, dedupe=dedupe)
-        seconds[dedupe] += spent(lambda stored=stored: list(stored))
+    for turn in range(2 * BULK // TURN):
+        seconds[turn % 2 == 0] += stored(turn % 2 == 0, TURN)
     return {"on": BULK / seconds[True], "off": BULK / seconds[False]}
 
 
 def erase(engine: Engine) -> dict[str, float]:
-    found = engine.search(questions(2)[1], record=False, cut=False).results[0].memory.id
-    wall = time.perf_counter()
-    forget = spent(lambda: engine.forget(found, hard=True))
-    search = spent(lambda: engine.search(questions(1)[0], record=False))
-    return {"forget": forget, "search": search, "wall": time.perf_counter() - wall}
+    asked = questions(ERASURES + 1)
+    forgets, searches, waits = [], [], []
+    for text in asked[1:]:
+        found = engine.search(text, record=False, cut=False).results[0].memory.id
+        wall = time.perf_counter()
+        forgets.append(spent(lambda found=found: engine.forget(found, hard=True)))
+        searches.append(spent(lambda: engine.search(asked[0], record=False)))
+        waits.append(time.perf_counter() - wall)
+    middle = {"forget": forgets, "search": searches, "wait": waits}
+    return {name: statistics.median(values) for name, values in middle.items()} | {"longest": max(waits)}
 
 
 def doctor(engine: Engine) -> dict[str, float]:
@@ -108,21 +119,26 @@ def apart(name: str, store: Path) -> dict[str, float]:
 # ── all of them ──
 
 
-def measured(stored: Path, folder: Path) -> dict[str, Any]:
-    """On a copy, so that the store can be grown on; what changes least comes first."""
+def measured(stored: Path, folder: Path, row: dict[str, Any]) -> Iterator[None]:
+    """What the row has not yet, one figure a turn. On a copy, so that the store can be grown on; what changes least
+    comes first."""
     store = folder / "measured.db"
+    steps = ("first", "publish", "image", "doctor", "steady", "bulk", "erase")
+    left = [step for step in steps if step not in row]
+    if not left:
+        return
     _drop(store)
     shutil.copy(stored, store)
-    row: dict[str, Any] = {"bytes": store.stat().st_size}
+    row["bytes"] = store.stat().st_size
     try:
-        row["first"] = apart("first", store)
-        row["publish"] = apart("publish", store)
-        row["image"] = apart("first", store)
-        for name in ("doctor", "steady", "bulk", "erase"):
-            row[name] = apart(name, store)
+        for step in steps:
+            if step in left:
+                row[step] = apart("first" if step == "image" else step, store)
+                yield
+            elif step == "publish":
+                apart("publish", store)  # what comes after it has an image to read
     finally:
         _drop(store)
-    return row
 
 
 def _drop(store: Path) -> None:
@@ -138,8 +154,9 @@ LINES: dict[str, Callable[[dict[str, Any]], str]] = {
     "search p50": lambda row: f"{1000 * row['steady']['search']:.1f} ms",
     "remember p50": lambda row: f"{1000 * row['steady']['remember']:.1f} ms",
     "bulk a second, dedupe on / off": lambda row: f"{row['bulk']['on']:,.0f} / {row['bulk']['off']:,.0f}",
-    "`forget --hard` of one": lambda row: f"{row['erase']['forget']:.2f} s",
-    "the next search": lambda row: f"{row['erase']['search']:.2f} s",
+    "`forget --hard` of one, p50": lambda row: f"{row['erase']['forget']:.2f} s",
+    "the next search, p50": lambda row: f"{row['erase']['search']:.2f} s",
+    "both as waited for, p50 / longest": lambda row: f"{row['erase']['wait']:.2f} / {row['erase']['longest']:.2f} s",
     "`doctor`": lambda row: f"{row['doctor']['seconds']:.2f} s",
 }
 
@@ -166,18 +183,21 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = chosen.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        parts, rows, before = None, {}, None
+        figures = folder / "figures.json"
+        known = json.loads(figures.read_text()) if figures.exists() else {}
+        rows: dict[int, dict[str, Any]] = {}
+        parts, before = None, None
         for size in sorted(chosen.sizes):
-            store = folder / f"{size}.db"
+            store, rows[size] = folder / f"{size}.db", known.get(str(size), {})
             if not store.exists() and before is not None:
                 shutil.copy(before, store)
             parts = parts or Parts()
             grow(store, size, parts)
-            rows[size] = measured(store, folder)
+            for _ in measured(store, folder, rows[size]):
+                for path in filter(None, (figures, chosen.json)):
+                    path.write_text(json.dumps(known | rows, indent=1) + "\n")
             before = store
             print(f"\n{table(rows)}\n", flush=True)
-            if chosen.json is not None:
-                chosen.json.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

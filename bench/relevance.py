@@ -96,8 +96,13 @@ def gathered(name: str, *, vectors: bool) -> Rows:
     tables = list(_asked(dataset, own, encoder, "own", foreign))
     for at in range(SMALL_STORES):
         tables += _asked(*_small(dataset, chosen, SMALL[at % len(SMALL)]), encoder, "small", ())
+    tables = [table for table in tables if len(table["rank"])]
     names = dict.fromkeys(name for table in tables for name in table)
-    return {name: np.concatenate([table[name] for table in tables if len(table["rank"])]) for name in names}
+    # What only some questions have a signal for, as those that a second encoder reads, the others say nothing of.
+    return {
+        name: np.concatenate([table.get(name, np.full(len(table["rank"]), np.nan)) for table in tables])
+        for name in names
+    }
 
 
 def _small(dataset: Dataset, chosen: random.Random, size: int) -> tuple[Dataset, list[JudgedQuestion]]:

@@ -30,6 +30,7 @@ class Settings:
     encoder_key_env: str = "RECALLENS_ENCODER_KEY"
     encoder_dimension: int | None = None
     encoder_threads: int = 1
+    encoder_second: str = "multilingual"
     preset: str = "default"
     limit: int = 10
     dedupe: bool = True
@@ -53,7 +54,8 @@ ABOUT: Mapping[str, str] = {
     "encoder_url": "base URL of an OpenAI-compatible or Ollama endpoint",
     "encoder_key_env": "the environment variable that holds the endpoint's API key",
     "encoder_dimension": "vector length to ask an endpoint for",
-    "encoder_threads": "threads of the packaged encoder",
+    "encoder_threads": "threads of the packaged encoders",
+    "encoder_second": "the encoder for what the first cannot read: multilingual, or none",
     "preset": "the ranking: default, fusion, classic or adaptive",
     "limit": "results a search, whatever the question calls for",
     "dedupe": "whether a new memory that says the same as an old one is merged into it",

@@ -132,6 +132,9 @@ class AwaitsReview(RecallensError):
         self.proposal = proposal
         self.memory = memory
 
+    def __str__(self) -> str:
+        return f"{self.message}. {self.hint}"
+
 
 class AccessError(RecallensError):
     exit_code = 6

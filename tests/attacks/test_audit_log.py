@@ -428,6 +428,12 @@ ATTACKS: dict[str, tuple[Callable[[apsw.Connection], Any], bool]] = {
     "another time": (lambda db: db.execute("UPDATE audit SET at = at - 86400000 WHERE number = 3"), True),
     "no memories": (lambda db: db.execute("UPDATE audit SET marks = x'', total = 0 WHERE number = 3"), True),
     "other memories": (_exchanged, True),
+    "every link deleted": (lambda db: db.execute("DELETE FROM audit_marks"), True),
+    "one link deleted": (lambda db: db.execute("DELETE FROM audit_marks WHERE num = 2"), True),
+    "a memory deleted by hand": (
+        lambda db: db.execute("PRAGMA foreign_keys = ON; DELETE FROM memories WHERE num = 2"),
+        True,
+    ),
     "one deleted": (lambda db: db.execute("DELETE FROM audit WHERE number = 4"), True),
     "the first deleted": (lambda db: db.execute("DELETE FROM audit WHERE number < 4"), True),
     "reordered": (_replayed, True),
@@ -492,8 +498,62 @@ def test_the_log_holds_no_text_and_forgets_which_memory_it_was(opened: Open, tmp
     engine.forget(memory.id, hard=True)
     assert memory.id not in engine.audit.memories().values()
     verdict = engine.audit.verify()
-    assert (verdict.entries, verdict.problems) == (10, ())
-    assert verdict.notes == ("1 of the memories that it names are deleted for good, or no longer linked to it",)
+    assert (verdict.entries, verdict.problems) == (11, ())
+    assert verdict.notes == ("1 of the memories that it names are deleted for good",)
+
+
+@pytest.mark.parametrize("way", ["forgotten", "pruned", "document", "note", "namespace"])
+def test_what_is_erased_in_any_way_leaves_a_log_that_is_whole(
+    opened: Open, tmp_path: Path, clock: FixedClock, way: str
+) -> None:
+    """However a memory goes for good, an entry tells so; only what goes past the product does not."""
+    engine, anchor = watched_store(opened, tmp_path)
+    caller = Caller(Right.READ, frozenset(["default"]), owner="tk")
+    added = engine.memories.add_document("Tides are told by the harbour office.", path="tides.md")
+    note = tmp_path / "notes" / "quay.md"
+    note.parent.mkdir()
+    note.write_text("The quay closes at ten.\n")
+    engine.vaults.add(note.parent, name="notes")
+    engine.vaults.sync("notes")
+    with engine.core.read(None) as reader:
+        ids = list(reader.memories.ids(reader.memories.numbers()).values())
+    for id in ids:
+        perform(OPERATIONS["get_memory"], engine, caller, {"id": id})
+    match way:
+        case "forgotten":
+            engine.forget(ids[0], hard=True)
+        case "pruned":
+            engine.forget(ids[0])
+            clock.advance(days=1)
+            engine.maintenance.prune(older_than_days=0, dry_run=False)
+        case "document":
+            engine.memories.add_document("Tides are told by the captain.", path="tides.md")
+            assert added.memories[0] not in engine.audit.memories().values()
+        case "note":
+            note.unlink()
+            engine.vaults.sync("notes")
+        case _:
+            engine.maintenance.remove_namespace("default")
+    verdict = engine.audit.verify(anchor=str(anchor))
+    assert verdict.problems == ()
+    gone = len(ids) if way == "namespace" else 1
+    assert verdict.notes == (f"{gone} of the memories that it names are deleted for good",)
+    assert engine.audit.anomalies() == []
+
+
+@pytest.mark.parametrize("share", [0, 1, 2])
+def test_an_anchor_that_was_emptied_or_cut_is_told_of(opened: Open, tmp_path: Path, share: int) -> None:
+    engine, anchor = watched_store(opened, tmp_path)
+    told = anchor.read_bytes()
+    anchor.write_bytes(told[: len(told) * share // 3])
+    (problem, *_) = engine.audit.verify(anchor=str(anchor)).problems
+    assert ("says nothing of this log" if share == 0 else "is not whole: it was cut") in problem
+    assert engine.audit.verify().problems, "the setting names the same file"
+    anchor.write_bytes(told.replace(b"default", b"another"))
+    (problem,) = engine.audit.verify(anchor=str(anchor)).problems
+    assert "says nothing of this log" in problem
+    anchor.write_bytes(told)
+    assert engine.audit.verify(anchor=str(anchor)).problems == ()
 
 
 # ── retention ──

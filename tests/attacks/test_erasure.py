@@ -233,6 +233,8 @@ def test_a_reader_that_holds_an_old_page_makes_it_fail_and_the_next_command_fini
     assert left(store.parent, (*TRACES, "81500518")) == []
     assert run(store, "list", code=0).stderr == ""
     assert "nothing in it belongs to what is deleted" in run(store, "forget", "--verify", PIN, code=0).stdout
+    for nothing in ("", "  "):
+        assert "an empty text is in everything" in run(store, "forget", "--verify", nothing, code=2).stderr
     reader.close()
 
 

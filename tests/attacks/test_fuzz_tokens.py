@@ -19,7 +19,8 @@ from recallens.errors import RecallensError
 from recallens.http.routes import ROUTES
 from recallens.ingest.draft import Draft
 from recallens.operations import OPERATIONS, Caller, Right, Written, perform
-from recallens.server import build
+from recallens.server import whole
+from schema_values import TEXT, drawn
 from standing import Open
 
 pytestmark = pytest.mark.slow
@@ -117,21 +118,10 @@ class Fuzzer:
             return chance.choice(("default", "default", "elsewhere", "nowhere"))
         if name in ("scopes", "scope"):
             return chance.choice((["hr"], ["do-not-use-outside-this-context"], [], ["repo"]))
-        if "enum" in kind:
-            return chance.choice(kind["enum"])
-        match kind.get("type"):
-            case "boolean":
-                return chance.random() < 0.5
-            case "integer":
-                return chance.choice((0, 1, 2, 5, 50, 1_000))
-            case "number":
-                return chance.choice((0.0, 0.5, 1.0, 7.0))
-            case "array":
-                return [self.value(name.rstrip("s"), kind.get("items", {})) for _ in range(chance.randrange(3))]
-            case "object":
-                return {}
-            case "null":
-                return None
+        if kind.get("type") == "array":
+            return [self.value(name.rstrip("s"), kind.get("items", {})) for _ in range(chance.randrange(3))]
+        if (plain := drawn(chance, kind)) is not TEXT:
+            return plain
         return chance.choice(WORDS if chance.random() < 0.4 else self.world.names)
 
 
@@ -167,7 +157,7 @@ def test_no_call_gives_away_what_is_not_the_callers(opened: Open, tmp_path: Path
             assert not leaks(text, repr(given)), (number, name, given, text[:2_000])
     else:
         token = world.engine.tokens.create(("default",), **CALLERS[who])[1]
-        client = TestClient(build(world.engine), base_url=ADDRESS, headers={"Authorization": f"Bearer {token}"})
+        client = TestClient(whole(world.engine), base_url=ADDRESS, headers={"Authorization": f"Bearer {token}"})
         with client:
             client.post("/sign-in", data={"token": token}, headers={"Origin": ADDRESS})
             for number in range(CALLS):

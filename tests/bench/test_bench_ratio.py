@@ -24,7 +24,7 @@ def test_searching_costs_a_small_multiple_of_brute_force() -> None:
     # A little more than are simply scanned. Brute force takes well under a millisecond and the other core is busy with
     # other tests, so the bounds are wide: a query per row or a Python loop over rows would still be far beyond them.
     assert row["searchRatio"] < 16
-    assert row["pipelineRatio"] < 60
+    assert row["pipelineRatio"] < 80
 
 
 def test_an_xray_costs_a_part_of_its_recall() -> None:

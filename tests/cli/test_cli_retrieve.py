@@ -63,7 +63,7 @@ def test_encoder_clear_and_use(ask: Ask, run: Run, notes: None) -> None:
     used = ask("encoder", "use", "hashing:32")
     assert used["encoderSpec"] == "hashing:32"
     assert used["encoded"] == 2
-    assert "minilm, openai:MODEL" in run("encoder", "use", "nonsense", code=2).stderr
+    assert "minilm, multilingual, openai:MODEL" in run("encoder", "use", "nonsense", code=2).stderr
 
 
 def test_init_names_an_encoder_that_fits_a_korean_store_better(

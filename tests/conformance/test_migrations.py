@@ -15,10 +15,15 @@ from standing import START_MS
 LATER = ("review TEXT", "days_told INTEGER NOT NULL DEFAULT 0", "kind_stated INTEGER NOT NULL DEFAULT 0")
 
 
+OF_A_NAMESPACE = ("second TEXT", "unread INTEGER NOT NULL DEFAULT 0")
+
+
 def test_vectors_from_before_there_were_parts_are_the_first_part(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection, "MIGRATIONS", MIGRATIONS[:6])
         old = SqliteStore(tmp_path / "old.db", create=True)
+        for column in OF_A_NAMESPACE:  # which every transaction reads
+            old.connection.execute(f"ALTER TABLE namespaces ADD COLUMN {column}")
         with old.write("n") as tx:
             tx.ensure(START_MS)
             for column in LATER:  # which a new memory is written with
@@ -26,6 +31,8 @@ def test_vectors_from_before_there_were_parts_are_the_first_part(tmp_path: Path)
             nums = tx.memories.insert([row(0, "a"), row(1, "b")])
             for column in LATER:
                 old.connection.execute(f"ALTER TABLE memories DROP COLUMN {column.split()[0]}")
+        for column in OF_A_NAMESPACE:
+            old.connection.execute(f"ALTER TABLE namespaces DROP COLUMN {column.split()[0]}")
         old.connection.executemany(
             "INSERT INTO vectors (num, encoder, ns, seq, vector) VALUES (?, ?, 1, 1, ?)",
             [(num, ENCODER, str(num).encode()) for num in nums],

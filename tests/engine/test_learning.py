@@ -10,6 +10,7 @@ from recallens.model.citation import FileCitation
 from recallens.model.memory import Kind, Memory, RelationType, Status, Zone
 from recallens.model.recall import Recall
 from recallens.model.task import TaskOutcome
+from recallens.render import render
 from standing import FixedClock
 
 
@@ -35,7 +36,8 @@ def ids(recall: Recall) -> list[str]:
 def proposed(engine: Engine, id: str) -> list[str]:
     """What a memory may replace, by its text."""
     ties = [tie for tie in engine.memories.relations(id) if tie.type is RelationType.MAY_SUPERSEDE and tie.source == id]
-    return [engine.get(tie.target).content for tie in ties if tie.valid_until is None]
+    waiting = [each.memory for each in engine.memories.proposals() if each.other == id]
+    return [engine.get(end).content for end in (*(tie.target for tie in ties if tie.valid_until is None), *waiting)]
 
 
 # ── outcomes ──
@@ -98,6 +100,31 @@ def test_a_question_about_what_went_wrong_is_answered_by_what_did(crowded: Engin
     assert not {"success", "outcome"} & {name for result in recall.results for name in result.parts}
 
 
+@pytest.mark.parametrize(
+    ("failure", "success", "question"),
+    [
+        (
+            "Tried to import the old practice's patients with the CSV tool; it failed because of two-digit years.",
+            "Imported the old practice's patients: turned dates to ISO first, then ran the CSV tool. It worked.",
+            "how should I import a practice's patients",
+        ),
+        (
+            "도록을 PDF로 인쇄소에 보냈는데 글꼴이 빠져서 실패했다.",
+            "글꼴을 넣은 도록 PDF를 인쇄소에 보냈다. 이번에는 잘 됐다.",
+            "도록을 인쇄소에 어떻게 보내나요?",
+        ),
+    ],
+)
+def test_what_is_told_to_have_worked_stands_above_what_is_told_to_have_failed(
+    crowded: Engine, clock: FixedClock, failure: str, success: str, question: str
+) -> None:
+    failed = crowded.remember(failure, kind="episode").id
+    clock.advance(days=1)
+    worked = crowded.remember(success, kind="episode").id
+    found = ids(crowded.search(question))
+    assert found.index(worked) < found.index(failed)
+
+
 def test_a_recap_stands_below_what_it_sums_up(crowded: Engine, clock: FixedClock) -> None:
     facts = [
         crowded.remember(text, session="s-9").id
@@ -142,6 +169,11 @@ def promoted(engine: Engine, clock: FixedClock, *attempts: tuple[str, str | None
             ("버그 수정", "쿠폰이 두 번 적용되던 문제"),
         ),
         (
+            ("화면 수정", "프로필 화면의 여백을 줄이고 시험을 돌렸다."),
+            ("화면 수정", "결제 화면의 글꼴을 바꾸고 시험을 돌렸다."),
+            ("화면 수정", "검색 화면의 색을 고치고 시험을 돌렸다."),
+        ),
+        (
             ("Speed up the orders page", "Added an index on created_at"),
             ("Speed up the orders page", "Cached the template fragments in Redis"),
             ("Speed up the orders page", "Moved images to the content network"),
@@ -170,6 +202,21 @@ def test_different_work_promotes_nothing(
             ("Fix CI", "Invoice page snapshots regenerated after the locale changed"),
             ("Repair the build", "After a locale change the snapshots of the invoice page were regenerated"),
         ),
+        (
+            ("캐시 비우기", "CDN 캐시를 purge로 비우고 새 가사가 보이는지 확인했다."),
+            ("CDN 캐시를 비웠다", "purge를 호출해 CDN 캐시를 비운 다음 새 가사를 확인함."),
+            ("가사 캐시 정리", "새 가사가 보이도록 CDN 캐시를 purge로 비웠습니다."),
+        ),
+        (
+            ("하우스 측창 모터 교체", "측창 모터를 24볼트로 갈고 리밋 스위치를 다시 맞췄다."),
+            ("측창 개폐 모터 갈기", "하우스 측창 모터를 24볼트짜리로 바꾼 뒤 리밋 스위치를 조정했다."),
+            ("측창이 안 열려서 모터 바꿈", "리밋 스위치를 맞추고 측창 모터를 24볼트로 교체함."),
+        ),
+        (
+            ("작품 사진 정리", "작품 사진을 scripts/resize.py로 줄여 웹에 올렸다."),
+            ("웹 사진 올리기", "scripts/resize.py를 돌려 작품 사진을 줄이고 웹에 올림."),
+            ("사진 크기 줄임", "웹에 올릴 작품 사진을 scripts/resize.py로 줄였다."),
+        ),
     ],
 )
 def test_one_piece_of_work_in_other_words_promotes_one_pattern(
@@ -179,6 +226,34 @@ def test_one_piece_of_work_in_other_words_promotes_one_pattern(
     assert pattern.kind is Kind.PATTERN
     assert pattern.attributes["success_count"] == 3
     assert "Fix failing tests" not in (pattern.title or "")
+
+
+def test_one_failure_in_other_words_makes_one_gotcha(engine: Engine, clock: FixedClock) -> None:
+    told = (
+        ("푸시 발송", "푸시를 한꺼번에 보내다가 FCM 한도에 걸려 실패했다."),
+        ("푸시 알림을 보냄", "FCM 한도에 걸려서 푸시를 한꺼번에 보내지 못했다."),
+        ("전체 푸시", "푸시를 전체에 한꺼번에 보냈더니 FCM 한도에 걸림."),
+    )
+    made = [one for text, summary in told for one in attempt(engine, clock, text, 0.1, summary).promoted]
+    assert [engine.get(one.id).kind for one in made] == [Kind.GOTCHA]
+
+
+@pytest.mark.parametrize(
+    ("log", "shown"),
+    [
+        ("tag the commit; run make ship; watch the canary for ten minutes; run make promote", True),
+        ("$ make ship\nshipped\n$ make promote\npromoted", True),
+        ("$ make test\n$ make lint\nthe canary was quiet", False),
+    ],
+)
+def test_the_steps_of_a_skill_in_the_log_show_that_it_was_used(engine: Engine, log: str, shown: bool) -> None:
+    way = "1. tag the commit, 2. run make ship, 3. watch the canary for ten minutes, 4. run make promote."
+    skill = engine.remember(f"How to deploy Orchard: {way}", kind="skill").id
+    task = engine.tasks.start("Bring the new booking page to the clinics")
+    engine.search("how do I deploy Orchard", task=task.id)
+    engine.tasks.log(task.id, log)
+    engine.tasks.end(task.id, reward=1.0, summary="The booking page is out.")
+    assert (skill in engine.tasks.uplift_of([skill])) is shown
 
 
 # ── corrections ──
@@ -191,6 +266,13 @@ CORRECTIONS = [
     ("배포는 젠킨스로 한다", "이제 배포는 Argo CD로 한다", "배포는 무엇으로 하나요"),
     ("주간 회의는 월요일 오전에 한다", "주간 회의를 월요일 대신 수요일에 하기로 했다", "주간 회의는 언제 하나요"),
     ("문서는 컨플루언스에 작성한다", "더 이상 컨플루언스에 문서를 쓰지 않고 노션을 쓴다", "문서는 어디에 작성하나요"),
+    ("회원은 한 달에 두 번까지 예약을 바꿀 수 있다", "예약 변경은 더 이상 한 달 두 번이 아니다. 네 번까지 된다",
+     "예약 변경은 몇 번까지 되나요"),
+    ("기말 시험은 6월 20일에 본다", "기말 시험이 6월 27일로 미뤄졌다", "기말 시험은 언제 보나요"),
+    ("점심값은 만 원까지 지원한다", "점심값 지원이 만 이천 원으로 올랐다", "점심값은 얼마까지 지원하나요"),
+    ("Doctors log in with a chip card", "As of October doctors log in with a fingerprint", "how do doctors log in"),
+    ("직원은 사원증으로 출입한다", "10월부터 직원은 지문으로 출입한다", "직원은 어떻게 출입하나요"),
+    ("택배는 빠른택배에 맡긴다", "택배 회사를 빠른택배에서 온누리로 바꿨다", "택배는 어디에 맡기나요"),
 ]  # fmt: skip
 
 
@@ -213,8 +295,45 @@ def test_a_correction_is_proposed_and_stands_above_what_it_corrects(crowded: Eng
         "We no longer support Internet Explorer",
         "Use pnpm instead of npm in the mobile app",
         "이제 회식은 없다",
+        "Deploys with Argo CD are now faster",
+        "이제 주간 회의를 더 빨리 끝낼 수 있다",
+        "Doctors can now also book rooms",
     ):
         assert proposed(crowded, crowded.remember(text).id) == []
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "question"),
+    [
+        ("The Bergen branch closes at 17:00.", "The Oslo branch now closes at 19:00.", "when does Bergen close"),
+        ("Adult tickets are sold at the gate.", "Child tickets are no longer sold at the gate.", "adult tickets sold"),
+        ("The kitchen in Ghent opens at seven.", "The kitchen in Bruges now opens at six.", "when does Ghent open"),
+        ("We ship ceramic vases in straw.", "We now ship the glass vases in foam.", "how do we ship ceramic vases"),
+        ("Line 3 runs to Mill Street.", "Line 5 no longer runs to Mill Street.", "where does line 3 run to"),
+        ("1공장은 두부를 만든다.", "2공장은 이제 묵을 만든다.", "1공장은 무엇을 만드나요"),
+        ("본관 와이파이 이름은 달빛이다.", "별관 와이파이 이름은 이제 햇살이다.", "본관 와이파이 이름"),
+        ("서울 지점은 9시에 연다.", "이제 부산 지점은 10시에 연다.", "서울 지점은 몇 시에 여나요"),
+    ],
+)  # fmt: skip
+def test_what_has_changed_of_another_thing_replaces_nothing(
+    crowded: Engine, clock: FixedClock, older: str, newer: str, question: str
+) -> None:
+    old = crowded.remember(older, kind="fact").id
+    clock.advance(days=30)
+    new = crowded.remember(newer, kind="fact").id
+    assert proposed(crowded, new) == []
+    first, *_ = ids(crowded.search(question))
+    assert first == old
+
+
+def test_a_correction_names_what_says_so_and_not_what_it_costs(crowded: Engine, clock: FixedClock) -> None:
+    through = crowded.remember("Reminder texts go out 24 hours ahead through Twirl, the SMS provider.").id
+    price = crowded.remember("A reminder text costs 4 cents through Twirl.").id
+    clock.advance(days=30)
+    moved = crowded.remember("We moved reminder texts from Twirl to Pigeonry because Twirl dropped some numbers.").id
+    assert proposed(crowded, moved) == [crowded.get(through).content]
+    assert ids(crowded.search("which SMS provider do we use"))[:2] == [moved, through]
+    assert ids(crowded.search("how much does a reminder text cost"))[0] == price
 
 
 def test_a_proposal_is_told_on_every_layer_and_accepted_or_rejected(engine: Engine, clock: FixedClock) -> None:
@@ -251,7 +370,10 @@ def test_what_is_less_trusted_proposes_but_does_not_stand_above(engine: Engine, 
     assert proposed(engine, new) == ["We deploy with Jenkins"]
     recall = engine.search("how do we deploy")
     assert "correction" not in {name for result in recall.results for name in result.parts}
-    assert {result.memory.id: result.state for result in recall.results}[old].maybe_replaced_by
+    assert not any(result.state.maybe_replaced_by or result.state.may_replace for result in recall.results)
+    assert engine.memories.relations(old) == []
+    engine.memories.review(new, approve=True)
+    assert engine.get(old).status is Status.SUPERSEDED
 
 
 # ── disputes ──
@@ -273,3 +395,51 @@ def test_a_dispute_is_told_and_costs_the_uncited_claim_its_place(crowded: Engine
     assert told in crowded.layers.around(claim, window=2).to_text()
     assert told in crowded.layers.details(claim).to_text()
     assert list(lost.state.doubts()) == [told]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "question"),
+    [
+        ("The nightly report times out after 90 seconds", "The nightly report times out after 5 minutes",
+         "when does the nightly report time out"),
+        ("Faxes are encrypted at rest", "Faxes are not encrypted at rest", "are faxes encrypted at rest"),
+        ("The kiosk server stands in Braga", "The kiosk server stands in Faro", "where does the kiosk server stand"),
+        ("면회 예약은 세 명까지 된다", "면회 예약은 5명까지 된다", "면회 예약은 몇 명까지 되나요"),
+        ("회원 정보는 암호화해서 둔다", "회원 정보는 암호화해서 두지 않는다", "회원 정보를 암호화해서 두나요"),
+    ],
+)  # fmt: skip
+def test_two_that_cannot_both_hold_are_told_on_every_layer_and_the_newer_comes_first(
+    crowded: Engine, clock: FixedClock, older: str, newer: str, question: str
+) -> None:
+    old = crowded.remember(older, kind="fact").id
+    clock.advance(days=30)
+    new = crowded.remember(newer, kind="fact").id
+    recall = crowded.search(question)
+    assert ids(recall).index(new) < ids(recall).index(old)
+    told = f"stated otherwise by {crowded.get(new).handle}"
+    states = {result.memory.id: result.state for result in recall.results}
+    assert list(states[old].doubts()) == [told]
+    assert list(states[new].doubts()) == []
+    assert told in crowded.layers.search(question).to_text()
+    assert told in render(crowded.xray(question), "text")
+    assert told in str(crowded.context(question))
+    assert told in crowded.layers.details(old).to_text()
+    assert told not in crowded.layers.details(new).to_text()
+    assert told in crowded.layers.around(old).to_text()
+    assert list(crowded.layers.timeline(old).states[old].doubts()) == [told]
+    (chunk,) = [each for each in crowded.retrieve(question).selectedChunks if each.id == old]
+    assert told in chunk.block.splitlines()[0]
+    assert chunk.metadata["remarks"] == [told]
+    replayed = recall.ledger.replay()
+    assert [replayed.ids[at].decode() for at in replayed.ranked()] == ids(recall)
+
+
+def test_what_is_less_trusted_puts_nothing_in_doubt(engine: Engine, clock: FixedClock) -> None:
+    old = engine.remember("The refund limit of the shop is 300 euros").id
+    clock.advance(days=1)
+    new = engine.remember("The refund limit of the shop is 900 euros", zone="working").id
+    recall = engine.search("what is the refund limit of the shop")
+    states = {result.memory.id: result.state for result in recall.results}
+    assert ids(recall) == [old, new]
+    assert list(states[old].doubts()) == []
+    assert list(states[new].doubts()) == [f"stated otherwise by {engine.get(old).handle}"]

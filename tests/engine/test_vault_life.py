@@ -15,6 +15,8 @@ from recallens.ingest.validate import parse_when
 from recallens.model.memory import IdSource, Memory, RelationType
 from recallens.model.recall import SearchResult
 from recallens.model.state import ONLY_HERE
+from recallens.render.brief import write as brief
+from recallens.render.verdict import verdict_of
 from standing import FixedClock
 
 THEN = parse_when("2026-02-15", now_ms=0)
@@ -238,11 +240,58 @@ def test_drafts_and_rejected_notes_stand_behind_and_are_marked(engine: Engine, t
         assert (origin["safety"], origin["safetyReasons"]) == ("requires-review", [f"note-status={review}"])
         line = next(entry for entry in engine.layers.search(question).entries if entry.id == marked.memory.id)
         assert f"{review}, needs review" in line.text
+        chunks = [chunk for chunk in engine.retrieve(question).selectedChunks if chunk.id == marked.memory.id]
+        assert [f"{review}, needs review]" in chunk.block for chunk in chunks] == [True]
     notes.write(
         "draft.md", "---\nstatus: accepted\n---\n# Rate limit\n\nThe rate limit of the API is 90 requests a second."
     )
     synced(engine)
     assert sections(engine, "draft.md")[0].review is None
+
+
+def test_what_only_a_rejected_note_or_a_draft_says_is_no_answer(real: Engine, tmp_path: Path) -> None:
+    notes = Notes(tmp_path / "notes")
+    real.vaults.add(notes.root)
+    notes.write("no.md", "---\nstatus: rejected\n---\n# Four-day week\n\nThe office closes on Fridays.")
+    notes.write("초안.md", "---\nstatus: 초안\n---\n# 출장비\n\n출장비는 하루 9만 원이다.")
+    notes.write("other.md", "# Beds\n\nThe flower beds are watered at dawn.")
+    synced(real)
+    real.encoder.drain()
+    for question, review in (("does the office close on Fridays", "rejected"), ("출장비 하루에 얼마야", "draft")):
+        told = real.layers.search(question, record=False).to_text()
+        assert f"Covers 0% of the question; only a {review} note speaks of this" in told
+        verdict = verdict_of(real.search(question, record=False))
+        assert (verdict.answered, review in verdict.headline) == (False, True)
+        headline = next(line for line in brief(real.xray(question)).splitlines() if review in line)
+        assert headline.startswith("Not answered: ")
+    notes.write("yes.md", "# Hours\n\nOn Fridays the office closes at four.")
+    synced(real)
+    real.encoder.drain()
+    both = real.search("does the office close on Fridays", record=False)
+    assert [result.memory.review for result in both.results[:2]] == [None, "rejected"]
+    assert verdict_of(both).answered
+
+
+def test_silence_names_the_ended_note_that_speaks_of_it(real: Engine, tmp_path: Path) -> None:
+    notes = Notes(tmp_path / "notes")
+    real.vaults.add(notes.root)
+    quill = "---\nstatus: archived\ndeprecated_on: 2026-03-01\n{}---\n# Project Quill\n\nQuill shipped with 14 screens."
+    notes.write("quill.md", quill.format(""))
+    notes.write("beds.md", "# Beds\n\nThe flower beds are watered at dawn.")
+    synced(real)
+    real.encoder.drain()
+    question = "how many screens did Quill ship with"
+    handle = sections(real, "quill.md")[0].handle
+    recall = real.search(question, record=False)
+    assert (recall.results, recall.ended.handle if recall.ended else None) == ((), handle)
+    line = f"{handle} Project Quill, superseded on 2026-03-01; --include-superseded shows it."
+    assert f"An ended note speaks of this: {line}" in real.layers.search(question, record=False).to_text()
+    assert first(real, question, include_superseded=True).memory.handle == handle
+    assert real.search("who won the chess cup", record=False).ended is None
+    notes.write("quill.md", quill.format("scope: private\n"))
+    synced(real)
+    assert real.search(question, record=False).ended is None
+    assert real.search(question, record=False, scopes=["private"]).ended is not None
 
 
 def test_frontmatter_says_how_much_a_note_matters_and_where_it_comes_from(engine: Engine, tmp_path: Path) -> None:
@@ -349,6 +398,32 @@ def test_broken_frontmatter_leaves_the_note_searchable(engine: Engine, tmp_path:
     assert (sharding.title, sharding.review, sharding.tags) == ("ADR-030: Sharding", "draft", ("db",))
     assert sections(engine, "b.md")[0].title == "Template"
     assert len(synced(engine).warnings) == 2  # told as long as it is so
+
+
+BROKEN = {
+    "unclosed.md": ("---\ntitle: Mirrors\nscope: private\n# Where\n\nThe package mirror is in Oslo.\n", "not closed"),
+    "rule.md": ("---\ntitle: 창고\n\n창고 열쇠는 관리실에 맡겨 둔다.\n\n---\n\nMore of it.\n", "not closed"),
+    "list.md": ("---\n- just\n- a list\n---\n# Wiki\n\nThe wiki is tidied on Mondays.\n", "a list"),
+    "listed.md": ("---\n- title: Kiosk\n- tags: hall\n---\nThe kiosk opens at nine.\n", "a list"),
+    "scalar.md": ("---\nprose between two rules\n---\nThe pier is closed.\n", "a text"),
+    "tabs.md": ("---\n\ttitle: Cranes\n\tstatus: draft\n---\nThe crane lifts 40 tons.\n", "no YAML"),
+}
+
+
+def test_every_broken_frontmatter_is_told_and_its_keys_are_no_text(engine: Engine, tmp_path: Path) -> None:
+    notes = Notes(tmp_path / "notes")
+    engine.vaults.add(notes.root)
+    for path, (text, _) in BROKEN.items():
+        notes.write(path, text)
+    for _ in range(2):  # told as long as it is so
+        told = {problem.path: problem.reason for problem in synced(engine).warnings}
+        assert [path for path, (_, why) in BROKEN.items() if why not in told.get(path, "")] == []
+    texts = {path: "\n".join(memory.content for memory in sections(engine, path)) for path in BROKEN}
+    assert not [path for path, text in texts.items() if "title:" in text or "just" in text or "status:" in text]
+    assert "prose between" in texts["scalar.md"]
+    assert ("관리실" in texts["rule.md"], "More of it" in texts["rule.md"]) == (True, True)
+    assert [sections(engine, path)[0].title for path in ("listed.md", "tabs.md")] == ["Kiosk", "Cranes"]
+    assert sections(engine, "unclosed.md")[0].scopes == ("private",)
 
 
 def test_a_sync_tells_what_it_left_out_and_how_to_take_it_in(engine: Engine, tmp_path: Path) -> None:

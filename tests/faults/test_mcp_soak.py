@@ -1,6 +1,6 @@
 """Eight MCP servers with real clients, a writer at the command line and a vault watcher, all on one store.
 
-RECALLENS_SOAK=60 (`make soak`) runs it for a minute; every commit for some seconds, with the same seeds.
+RECALLENS_SOAK=600 (`make soak`) runs it for ten minutes; every commit for some seconds, with the same seeds.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ def test_nothing_is_lost_and_no_error_reaches_anyone(tmp_path: Path) -> None:
     with watched(course), beside(write_at_the_command_line, course), beside(write_notes, course, notes, written):
         anyio.run(agents, course)
         assert len(course.kept) > 2 * SERVERS
+    print(f"{SECONDS:.0f} s: {course.calls:,} calls of {SERVERS} servers, {len(course.kept):,} memories kept")
     assert {key[0] for key in course.kept} == {"a", "c"}
     assert len({key.split("n")[0] for key in course.kept}) == SERVERS + 1
     assert written
@@ -117,7 +118,7 @@ async def look(client: Client, course: Course, chance: random.Random) -> None:
     id = course.kept[key]
     match chance.randrange(5):
         case 0:
-            found = await asked(client, course, "search_memory", query=f"where is {key}", limit=WIDE, session=key[:2])
+            found = await asked(client, course, "search_memory", query=f"the crate {key}", limit=WIDE, session=key[:2])
             assert id in [one["id"] for one in found["results"]], f"{key} is not found by another"
         case 1:
             seen = await asked(client, course, "recall_xray", query=key)

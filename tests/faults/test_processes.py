@@ -40,18 +40,19 @@ def test_three_writers_and_two_readers_on_one_new_store(tmp_path: Path) -> None:
         )
         for role, name in roles
     ]
-    done = []
-    for process in processes:
-        out, err = process.communicate(timeout=60 + SECONDS)
-        assert (process.returncode, err) == (0, "")
-        done.append(int(out))
-    assert all(count > 0 for count in done)
+    ended = [(*process.communicate(timeout=60 + SECONDS), process.returncode) for process in processes]
+    assert [(err, code) for _, err, code in ended] == [("", 0)] * len(roles)
+    assert all(int(out) > 0 for out, _, _ in ended)
     with Engine.open(store, encoder="hashing") as engine:
         assert list(engine.maintenance.doctor().problems) == []
         kept = {row[0].split()[0] for row in engine.core.store.connection.execute("SELECT content FROM memories")}
         noted = {line for path in notes.iterdir() for line in path.read_text().split()}
         assert noted <= kept
         assert engine.core.store.connection.execute("SELECT count(*) FROM backlog").fetchone() == (0,)
+        # What was erased while others read, and could not be finished then, is finished by now.
+        texts = [f"wax{count - 1}t is temporary" for count in range(30, int(ended[0][0]), 31) if count % 9 != 4]
+        proof = engine.maintenance.erasure.verify(texts)
+        assert (proof.finished, proof.traces, proof.holders) == (True, (), ())
 
 
 def test_eight_threads_search_and_write(engine: Engine) -> None:
@@ -186,7 +187,7 @@ def test_a_recorded_search_does_not_undo_what_happened_meanwhile(engine: Engine,
     opened().confirm(id)
     confirmed = engine.get(id)
     with engine.core.store.write(recall.query.namespace) as tx:
-        Search(engine.core).write_down(tx, recall.query, [id], recall.ledger)
+        Search(engine.core, engine.encoder).write_down(tx, recall.query, [id], recall.ledger)
     after = engine.get(id)
     assert (after.reinforcement, after.reinforced_at, after.uses) == (
         confirmed.reinforcement, confirmed.reinforced_at, 1,

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -167,3 +169,22 @@ def test_a_damaged_file_is_named_with_its_remedy(tmp_path: Path, monkeypatch: py
 def test_zero_threads_are_refused() -> None:
     with pytest.raises(InvalidInput, match="1 or more"):
         MiniLMEncoder(threads=0)
+
+
+def test_a_process_that_ends_while_a_thread_encodes_ends_well() -> None:
+    """A thread that nobody waits for, as those of a server are: torn off within the model, it aborted the process."""
+    script = (
+        "import contextlib, threading, time\n"
+        "from recallens.index.encoders.registry import open_encoder\n"
+        "encoder = open_encoder('minilm')\n"
+        "encoder.encode_query('the first loads it')\n"
+        "def work():\n"
+        "    with contextlib.suppress(Exception):\n"
+        "        while True:\n"
+        "            encoder.encode_documents(['a text of some length that takes the model a while to read'] * 8)\n"
+        "threading.Thread(target=work, daemon=True).start()\n"
+        "time.sleep(0.1)\n"
+    )
+    for _ in range(2):
+        ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stderr) == (0, "")

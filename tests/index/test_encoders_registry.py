@@ -69,7 +69,7 @@ def test_an_unknown_spec_lists_the_forms(spec: str) -> None:
         open_encoder(spec)
     assert str(caught.value) == (
         f"unknown encoder {spec!r}; use one of: "
-        "minilm, openai:MODEL, ollama:MODEL, fastembed:MODEL, hashing, hashing:DIM, none"
+        "minilm, multilingual, openai:MODEL, ollama:MODEL, fastembed:MODEL, hashing, hashing:DIM, none"
     )
 
 

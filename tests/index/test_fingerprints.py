@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import numpy as np
 import pytest
@@ -44,13 +45,33 @@ def test_the_bands_find_what_comparing_with_every_row_finds(
     assert distances.tolist() == expected[expected <= distance].tolist()
 
 
+def test_texts_of_one_pattern_take_no_longer_than_comparing_with_every_row() -> None:
+    """In a store of such texts the bands hold nearly every row: picking them took a hundred times as long."""
+    chance = np.random.default_rng(1)
+    flipped = [np.uint64(1) << chance.integers(0, 64, 200_000, dtype=np.uint64) for _ in range(2)]
+    known = np.uint64(0x0123456789ABCDEF) ^ flipped[0] ^ flipped[1]
+    plain = banded = FingerprintIndex()
+    for _ in range(fingerprints.WORTH_BANDS + 1):
+        banded = banded.kept_up(known)
+
+    def seconds(index: FingerprintIndex) -> float:
+        started = time.process_time()
+        for row in range(10):
+            assert len(index.near(int(known[row]), known, 9)[0]) == len(known)
+        return time.process_time() - started
+
+    assert banded is not plain
+    assert min(seconds(banded) for _ in range(3)) < 10 * min(seconds(plain) for _ in range(3))
+
+
 def outcomes(engine: Engine, seed: int) -> list[tuple[str, int]]:
     """What became of texts of which many nearly repeat an earlier one, in two projects."""
     chance, drafts = random.Random(seed), []
     for number in range(300):
-        words = [*WORDS.split(), *chance.choices(WORDS.split(), k=chance.randrange(70)), f"part {number % 60}"]
-        for _ in range(chance.randrange(3)):
-            words[chance.randrange(len(words))] = chance.choice(("cache", "lease", "not", "이제", "gateway"))
+        same = random.Random(number % 60)
+        words = [*WORDS.split(), *same.choices(WORDS.split(), k=same.randrange(70)), f"part {number % 60}"]
+        for _ in range(chance.randrange(3)):  # a small word more, or another word
+            words.insert(chance.randrange(len(words)), chance.choice(("the", "of", "and", "not", "이제", "gateway")))
         drafts.append(Draft(" ".join(words), project=chance.choice(("a", "b"))))
     remembered = [each for batch in engine.memories.remember_many(drafts) for each in batch]
     handles = list(dict.fromkeys(each.handle for each in remembered))
@@ -62,7 +83,7 @@ def test_a_text_repeats_the_same_memory_with_bands_as_without(opened, banded: py
     by_bands = outcomes(opened("banded.db"), seed)
     banded.setattr(fingerprints, "WORTH_BANDS", 10**9)
     assert outcomes(opened("compared.db"), seed) == by_bands
-    assert {outcome for outcome, _ in by_bands} == {"created", "near-duplicate"}
+    assert {outcome for outcome, _ in by_bands} >= {"created", "near-duplicate"}
 
 
 def test_a_changed_fingerprint_is_found_by_its_new_value(opened, banded: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recallens.engine import Engine
 from recallens.index.lexical import bind_lexical
-from recallens.index.views import ScoredRows, added_up, distinct
+from recallens.index.views import ScoredRows, _largest, added_up, distinct
 from recallens.ingest.draft import Draft
 from recallens.recall.presets import DEFAULT
 
@@ -30,6 +30,14 @@ def test_rows_are_added_up_as_a_dense_array_would(given: list[tuple[int, float]]
     assert scored.score_of(everywhere).tolist() == dense.tolist()
     assert scored.coverage_of(everywhere).tolist() == (dense / 2.0).tolist()
     assert scored.score_of(some).tolist() == dense[some].tolist()
+
+
+@given(st.integers(1, 5), st.integers(6, 900), st.integers(0, 8), st.integers(1, 400), st.integers(0))
+def test_the_kth_largest_is_that_of_all(k: int, size: int, missing: int, kinds: int, seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    values = chance.integers(0, kinds, size).astype(np.float64)
+    values[chance.integers(0, size, missing)] = np.nan
+    assert np.array_equal(_largest(values, k), np.sort(values)[-k], equal_nan=True)
 
 
 def test_which_rows_hold_every_word(engine: Engine) -> None:

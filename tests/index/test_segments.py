@@ -89,7 +89,9 @@ def test_runs_of_rows_equal_one_sort(rows: list[list[int]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(segments, "RUN_ROWS", 8)
         patch.setattr(segments, "LONGEST_MOVE", 4)
-        assert same(segment_of(rows), whole)
+        for few in (segments.FEW_TERMS, 20):  # a run with more terms than that is sorted
+            patch.setattr(segments, "FEW_TERMS", few)
+            assert same(segment_of(rows), whole)
         assert same(merge([segment_of(rows[:9]), segment_of(rows[9:], len(rows[:9]))]), whole)
 
 

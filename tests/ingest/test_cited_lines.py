@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
+from msgspec import structs
 
 from recallens.ingest.cited_lines import cited_range, compare, lines_of, print_of
 from recallens.ingest.definitions import definition
@@ -92,6 +95,15 @@ def test_one_cited_line(old: str, new: str, found: tuple[str, int, int, int]) ->
     after = lines_of(PYTHON.replace(old, new, 1))
     told = compare(known, after, cited_range(FileCitation("cache.py", 3), after))
     assert (told.finding, told.start, told.end, told.changed) == found
+
+
+def test_of_an_older_hash_blank_lines_do_not_count_either() -> None:
+    lines = ["def fare(zone):", "    base = zone * 12", "", "    return base"]
+    older = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    known = structs.replace(print_of(lines, 1, 4), hash=older)
+    assert compare(known, lines, (1, 4)).finding == "unchanged"
+    assert compare(known, [lines[0], "", *lines[1:]], (1, 4)).finding == "unchanged"
+    assert compare(known, [*lines[:3], "    return base + 1"], (1, 4)).changed == 1
 
 
 def test_several_cited_lines_and_how_many_of_them_changed() -> None:

@@ -147,6 +147,28 @@ def test_a_short_text_merges_only_with_itself() -> None:
     assert not near("Use tabs for indentation", "Use spaces for indentation")
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("서울 창고는 매주 월요일에 재고를 세고 결과를 엑셀로 공유한다.",
+         "부산 창고는 매주 월요일에 재고를 세고 결과를 엑셀로 공유한다."),
+        ("운영 서버의 로그는 30일 동안 보관하고 그 뒤에는 삭제한다.",
+         "개발 서버의 로그는 30일 동안 보관하고 그 뒤에는 삭제한다."),
+        ("운영에서는 반드시 켜야 하고 개발에서는 꺼야 한다고 정했다.",
+         "운영에서는 반드시 꺼야 하고 개발에서는 켜야 한다고 정했다."),
+        ("환불 요청은 고객센터에서 승인하고 다음 날 카드사로 보낸다.",
+         "환불 요청은 고객센터에서 거절하고 다음 날 카드사로 보낸다."),
+        ("The Seoul warehouse counts its stock every Monday at 9 and shares the result as a spreadsheet.",
+         "The Busan warehouse counts its stock every Monday at 9 and shares the result as a spreadsheet."),
+        (LONG, LONG.replace("billing", "shipping")),
+        (LONG, f"{LONG} in Busan"),
+    ],
+)  # fmt: skip
+def test_another_subject_is_another_fact(one: str, other: str) -> None:
+    assert not near(one, other)
+    assert not near(other, one)
+
+
 def test_texts_without_tokens_never_merge() -> None:
     assert not near("😀", "😀")
     assert not near("", "")

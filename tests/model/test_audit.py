@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from recallens.model.audit import (
     CUT,
+    ERASED,
     GENESIS,
     HIGH_CARDINALITY,
     NAMESPACE_WALK_LEAST,
@@ -29,6 +30,7 @@ from recallens.model.audit import (
     anomalies,
     chained,
     cut_of,
+    unlinked,
     verify_chain,
 )
 from standing import START_MS
@@ -146,6 +148,25 @@ def test_an_anchor_finds_a_cut_an_older_copy_and_a_chain_made_anew() -> None:
     problems, notes = told(WHOLE[:2], "another store", anew="d")
     assert (problems, notes[1]) == ([], "the anchor knows 1 other logs of such a namespace")
     assert "no anchor knows this log" in notes[0]
+
+
+def test_a_mark_that_stands_for_nothing_is_lost_unless_an_entry_says_that_it_was_erased() -> None:
+    marks = {mark for entry in WHOLE for mark in entry.marks}
+    assert unlinked(WHOLE, marks, KEYS) == (set(), set())
+    assert unlinked(WHOLE, (), KEYS) == (marks, set())
+    erased = chained(KEY, head(WHOLE), Act("default", ERASED, START_MS), sorted(marks))
+    assert unlinked([*WHOLE, erased], (), KEYS) == (set(), marks)
+    forged = chained(OTHER, head(WHOLE), erased.act, sorted(marks))
+    assert unlinked([*WHOLE, replace(forged, key=KEY.id)], (), KEYS) == (marks, set())
+
+
+def test_entries_from_before_erasures_were_written_down_still_verify() -> None:
+    older: Chain = []
+    for entry in WHOLE:
+        entry = replace(entry, previous=head(older).digest)
+        older.append(replace(entry, digest=KEY.entry(entry, b"entry")))
+    assert verify_chain(older, head(older), KEYS) == []
+    assert unlinked(older, (), KEYS)[0] == set()
 
 
 def test_a_chain_under_another_name_is_found() -> None:

@@ -64,4 +64,6 @@ def test_no_task_is_unknown_and_evidence_makes_it_surer() -> None:
 def test_many_at_once_are_what_each_is() -> None:
     tasks, rewards = np.array([1, 3, 5], dtype=np.int32), np.array([0.2, 2.5, 5.0])
     each = [uplift_of(int(n), float(s), 6, 5.2) for n, s in zip(tasks, rewards, strict=True)]
-    assert uplifts(tasks, rewards, 6, 5.2).tolist() == [one.value for one in each if one is not None]
+    assert uplifts(tasks, rewards, 6, 5.2, np.ones(3, dtype=np.bool_)).tolist() == [
+        one.value for one in each if one is not None
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from recallens import Draft, Engine
 from recallens.model.query import WIDE_LIMIT
 from recallens.model.recall import Recall, verified
 from recallens.model.verdict import Round
-from recallens.recall.certificate import WIDEN_BELOW
+from recallens.recall.certificate import LIKELY, WIDEN_BELOW
 from recallens.render import render
 from recallens.render.brief import lacks
 from recallens.render.verdict import verdict_of
@@ -223,7 +224,7 @@ def test_an_answer_that_is_delivered_is_not_denied(noted: Engine, question: str,
     recall = noted.search(question, certify=True)
     assert recall.results[0].memory.content == NOTES[answer]
     told = certificate(recall)
-    assert (told["missing"], told["verdict"]) == ([], "answered")
+    assert (told["missing"], told["verdict"]) in (([], "answered"), ([], "doubtful"))
     assert "suggestion" not in told
 
 
@@ -278,8 +279,21 @@ def test_no_recall_is_answered_and_sent_to_a_human(noted: Engine, cut: bool) -> 
     for question in questions:
         recall = noted.search(question, certify=True, cut=cut, record=False)
         told, snapshot = certificate(recall), noted.recalls.snapshot_of(recall)
-        assert (told["verdict"] == "answered") is verdict_of(recall).answered is ("suggestion" not in told)
-        assert "\nAnswered by" in render(snapshot, "brief") or "suggestion" in told
+        answered = told["verdict"] in ("answered", "doubtful")
+        assert answered is verdict_of(recall).answered is ("suggestion" not in told)
+        assert re.search("\n(Answered|Perhaps answered) by", render(snapshot, "brief")) or "suggestion" in told
+
+
+def test_an_answer_that_is_not_likely_is_doubtful_and_says_which_words_nobody_says(noted: Engine) -> None:
+    """The seats of the hall are a number of something else."""
+    told = noted.layers.search("how many people work in the hall", record=False)
+    certified = told.certificate or {}
+    assert (certified["verdict"], certified["reworded"]) == ("doubtful", ["people", "work"])
+    assert certified["likelihood"] < LIKELY
+    assert "Doubtful: at most" in told.to_text()
+    assert "no result says: people, work" in told.to_text()
+    sure = noted.layers.search("연체료는 얼마야", record=False).certificate or {}
+    assert (sure["verdict"], sure["likelihood"] >= LIKELY) == ("answered", True)
 
 
 # ── what is asked for, and what only looks like it ──
@@ -320,7 +334,7 @@ def test_an_answer_in_its_own_words_lacks_nothing(stated: Engine, question: str,
     recall = stated.search(question, certify=True)
     assert recall.results[0].memory.content == STATEMENTS[answer]
     assert certificate(recall)["missing"] == []
-    assert certificate(recall)["verdict"] == "answered"
+    assert certificate(recall)["verdict"] in ("answered", "doubtful")
 
 
 @pytest.mark.parametrize(
@@ -335,3 +349,14 @@ def test_an_answer_in_its_own_words_lacks_nothing(stated: Engine, question: str,
 )
 def test_a_look_alike_lacks_what_is_asked_for(stated: Engine, question: str, missing: str) -> None:
     assert missing in certificate(stated.search(question, certify=True))["missing"]
+
+
+@pytest.mark.parametrize(
+    ("question", "unsaid"),
+    [("anything to watch out for with the crash cart", "watch"), ("known problems with the label printer", "problems")],
+)
+def test_the_words_that_ask_for_a_kind_of_answer_are_required_of_nobody(
+    stated: Engine, question: str, unsaid: str
+) -> None:
+    recall = stated.search(question, certify=True, cut=False)
+    assert unsaid not in covered(recall)

@@ -12,9 +12,11 @@ from recallens.model.memory import Memory
 from recallens.model.plan import Level
 from recallens.model.recall import SearchResult
 from recallens.model.snapshot import Snapshot
-from recallens.recall.conflicts import PENALTY, Severity, claims_in, conflicts_among, disagree, marked
+from recallens.recall.conflicts import PENALTY, Severity, conflicts_among, marked
+from recallens.recall.disagreements import disagreements
 from recallens.recall.question import far_apart, level_of_memory
 from recallens.render import render
+from recallens.text.statements import Disagreement
 
 PRESETS = ("default", "fusion")
 
@@ -221,10 +223,25 @@ def test_what_a_text_says_of_another_is_no_mark_of_its_own(text: str) -> None:
         ("We run Python 3.11 in production", "We run Node 18 in production", False),
         ("We run Python 3.11 in production", "We run Python 3.12 in production", True),
         ("Sprint 14 had too many meetings", "Sprint 15 had too many meetings", False),
+        ("Room 3 has 4 chairs", "Room 5 has 6 chairs", False),
+        ("Room 3 has 4 chairs", "Room 3 has six chairs", True),
+        ("주차 할인은 3천 원이다", "주차 할인은 3,000원이다", False),
+        ("The deposit is 10 percent of the fee", "The deposit is 0.15 of the fee", True),
+        ("The shop closes at 18:00", "The shop closes at 7 pm", True),
+        ("The shop closes at 18:00", "The shop closes at 6 pm", False),
+        ("The lease ends on 3 March 2027", "The lease ends on 30 June 2027", True),
+        ("휴관일은 월요일이다", "휴관일은 화요일이다", True),
+        # What happened twice happened twice, and another subject or attribute is another thing.
+        ("The lift was checked on 3 May", "The lift was checked on 9 June", False),
+        ("The lift is checked every 6 months", "The lift is painted every 24 months", False),
+        ("Adult tickets cost 12 euros", "Child tickets cost 6 euros", False),
+        ("Tests for the rota page are done; 26 cases pass", "Tests for the kiosk are done; 14 cases pass", False),
+        ("The Monday tour starts at 11:00", "The Saturday tour starts at 14:00", False),
     ],
 )
 def test_values_that_disagree(one: str, other: str, differ: bool) -> None:
-    assert any(disagree(a, b) for a in claims_in(one) for b in claims_in(other)) is differ
+    twins = [Memory(id, "default", text, at, at, num=at) for at, (id, text) in enumerate((("A", one), ("B", other)), 1)]
+    assert disagreements(twins) == ({0: {1: Disagreement.VALUE}} if differ else {})
 
 
 def test_the_older_of_two_is_in_doubt_and_severity_is_the_worst_of_what_was_found() -> None:

@@ -63,9 +63,9 @@ SCENES = (
         Draft("The lantern migration has an owner", kind="fact"),
     ),
     Scene(
-        Intent.WHAT_HAPPENED, "랜턴 이전 때 무슨 일이 있었지?", "랜턴 이전",
+        Intent.WHAT_HAPPENED, "랜턴 이전 관련해 무슨 일이 있었지?", "랜턴 이전",
         Draft("랜턴 이전을 마치고 보니 장바구니 절반이 비어 있었고 민아가 점심 전에 덤프로 되살렸다", kind="episode"),
-        Draft("랜턴 이전에는 책임자가 있다", kind="fact"),
+        Draft("랜턴 이전은 책임자가 있다", kind="fact"),
     ),
     Scene(
         Intent.ENVIRONMENT, "which version of the quartz compiler do we use right now", "quartz compiler version",

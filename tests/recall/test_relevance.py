@@ -300,3 +300,26 @@ def test_rows_that_are_not_read_hold_no_pair(engine: Engine, asked: str) -> None
     with patch("recallens.index.lexical.EPSILON", 2.0):  # now every row is read
         thorough = ask(engine, asked, now=1)
     assert recall.ledger.digest() == thorough.ledger.digest()
+
+
+TALK = (
+    ("Mina", "Did you ever finish painting the boat?"),
+    ("Jon", "I finished it on 3 May, finally."),
+    ("Mina", "My sister keeps bees on the roof."),
+    ("Jon", "The boat race was cancelled."),
+)
+
+
+def test_what_answers_follows_on_a_turn_that_names_the_matter(engine: Engine) -> None:
+    keep(engine, *(Draft(text, author=who, session="s", position=at) for at, (who, text) in enumerate(TALK)))
+    recall = ask(engine, "when was painting the boat done")
+    assert parts(recall, "turnBefore").keys() == {TALK[1][1]}
+    assert parts(recall, "timeTold").keys() == {TALK[1][1]}
+    assert parts(recall, "ownStory")[TALK[0][1]] < 0.0 < parts(recall, "ownStory")[TALK[1][1]]
+    assert recall.results[0].memory.content == TALK[1][1]
+
+
+def test_notes_have_none_of_the_terms_of_a_talk(engine: Engine) -> None:
+    keep(engine, *(Draft(text) for _, text in TALK))
+    told = {term.name for term in ask(engine, "when was painting the boat done").ledger.terms()}
+    assert told.isdisjoint({"talk", "wordsHeld", "turnBefore", "timeTold", "ownStory"})

@@ -20,6 +20,7 @@ from mcp import Client
 
 from recallens.cli.main import main
 from recallens.engine import Engine
+from recallens.model.state import withheld
 from recallens.model.times import instant
 from recallens.render.records import to_text
 from recallens.server import running, whole
@@ -78,6 +79,10 @@ def surfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surfaces]:
             engine.vaults.add(ROOT / "docs", "docs")
             engine.vaults.sync()
             engine.encoder.drain()
+            # An agent is not shown what waits for review and the person is: compared is what both may see.
+            for waiting in engine.memories.awaiting_review():
+                if withheld(waiting):
+                    engine.forget(waiting.id, hard=True)
             with (
                 running(whole(engine, private=True)) as address,
                 httpx.Client(base_url=address, timeout=60) as http,

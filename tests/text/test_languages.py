@@ -71,8 +71,8 @@ def test_no_word_of_a_language_stands_outside_its_pack() -> None:
             is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented
             if is_text and HANGUL.search(node.value):  # type: ignore[attr-defined]
                 holders.add(path.relative_to(SOURCES).parts[:2])
-    # The command's help has examples in Korean.
-    assert holders - {("cli", "commands")} == {("text", "languages")}
+    # The command's help has examples in Korean, and a migration names the letters of scripts.
+    assert holders - {("cli", "commands"), ("store", "sqlite")} == {("text", "languages")}
 
 
 SPANISH = """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,20 +46,28 @@ class Given:
         return {**options, "project": project or None, "session": options.get("session") or settings.session}
 
     @contextmanager
-    def engine(self, *, create: bool = False, **flags: object) -> Iterator[Engine]:
+    def engine(self, *, create: bool = False, whole: bool = False, **flags: object) -> Iterator[Engine]:
+        """The store, made first with `create`. With `whole`, one that was made for what then fails is not left."""
         from recallens.engine import Engine
         from recallens.ingest.validate import namespace_name
 
         settings = self.settings(**flags)
         namespace_name(settings.namespace)  # before a store is made for it
         fresh = create and not Path(settings.store).exists()
-        with Engine.open(settings=settings, create=create) as engine:
-            if fresh:
+        place = Path(settings.store).expanduser().absolute()
+        folders = [folder for folder in place.parents if not folder.exists()] if fresh and whole else []
+        with (
+            _nothing_left(place, folders) if fresh and whole else nullcontext(),
+            Engine.open(settings=settings, create=create) as engine,
+        ):
+            if fresh and not whole:
                 self.note(f"made a new store at {engine.core.store.location}")
             if engine.maintenance.erasure.resumed is not None:
                 self.note(engine.maintenance.erasure.resumed)
             engine.core.folder = Path.cwd()
             yield engine
+            if fresh and whole:
+                self.note(f"made a new store at {engine.core.store.location}")
 
     def run(
         self, engine: Engine, name: str, arguments: Mapping[str, Any], *, no_record: bool = False,
@@ -88,11 +96,11 @@ class Given:
         return answer
 
     def perform(
-        self, name: str, arguments: Mapping[str, Any], printer: Printer, *, create: bool = False,
+        self, name: str, arguments: Mapping[str, Any], printer: Printer, *, create: bool = False, whole: bool = False,
         no_record: bool = False, deliver: Callable[[Recall], str] | None = None, **flags: object,
     ) -> Answer:  # fmt: skip
         """A command: an operation on a store that is opened for it, and its printer."""
-        with self.engine(create=create, **flags) as engine:
+        with self.engine(create=create, whole=whole, **flags) as engine:
             answer = self.answer(engine, name, arguments, no_record=no_record, deliver=deliver)
         self.tell(answer, printer)
         return answer
@@ -135,3 +143,18 @@ class Given:
             return True
         click.echo("nothing was deleted", err=True)
         return False
+
+
+@contextmanager
+def _nothing_left(store: Path, folders: Sequence[Path]) -> Iterator[None]:
+    """Where what follows fails and nothing is in the store that was made for it, that goes, with its folders."""
+    from recallens.store.sqlite.files import discard_empty
+
+    try:
+        yield
+    except BaseException:
+        if discard_empty(store):
+            with suppress(OSError):  # one that others use by now
+                for folder in folders:
+                    folder.rmdir()
+        raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,11 +16,11 @@ from recallens.cli.options import now_ms
 from recallens.cli.screen import Bars
 from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound, RecallensError
-from recallens.ingest.batch import Outcome
+from recallens.ingest.batch import Outcome, Remembered
 from recallens.ingest.draft import Draft
 from recallens.ingest.importers import Import, MemoryLine, RelationLine, TaskLine, importer_of
-from recallens.model.memory import RelationType, Session
-from recallens.model.trust import IMPORTER
+from recallens.model.memory import RelationType, Session, Zone
+from recallens.model.trust import importer, lowest
 
 SHOWN_ERRORS = 10
 
@@ -50,7 +50,10 @@ def read(path: str, defaults: Mapping[str, Any]) -> Import:
 
 
 def _filled(draft: Draft, defaults: Mapping[str, Any]) -> Draft:
+    """Who said it, and where it is from, a line that is less than trusted does not say: only the person does."""
     missing = {name: value for name, value in defaults.items() if getattr(draft, name) in (None, ())}
+    if any(each not in (None, Zone.TRUSTED) for each in (draft.zone, defaults.get("zone"))):
+        missing |= {"source": defaults.get("source", "import"), "author": defaults.get("author")}
     return structs.replace(draft, **missing) if missing else draft
 
 
@@ -72,16 +75,33 @@ class LineNames:
 
     def __init__(self, engine: Engine, found: Import) -> None:
         self._ids: dict[str, str | None] = {line.key: None for line in found.memories if line.key is not None}
+        self._zones: dict[str, Zone] = {}
+        self._new: set[str] = set()
         elsewhere = [name for name in _named(found) if name not in self._ids]
         self.known = engine.memories.resolve(elsewhere)
         self.unknown = [name for name in dict.fromkeys(elsewhere) if name not in self.known]
 
-    def take(self, line: MemoryLine, id: str) -> None:
+    def take(self, line: MemoryLine, kept: Remembered) -> None:
+        zones = (self._zones.get(kept.id), line.draft.zone, Zone.QUARANTINE if kept.waits else None)
+        self._zones[kept.id] = lowest(Zone(zone) for zone in zones if zone is not None)
+        if kept.outcome is Outcome.CREATED:
+            self._new.add(kept.id)
         if line.key is not None:
-            self._ids[line.key] = id
+            self._ids[line.key] = kept.id
 
     def id(self, name: str) -> str | None:
         return self._ids.get(name) or self.known.get(name)
+
+    def acting(self, engine: Engine, id: str, related: str | None = None) -> AbstractContextManager[None]:
+        """What a line does to other memories is done by its text, as far as that is trusted and the line says: of what
+        is more trusted, it only proposes. A principle that waits takes no place, and may have relations; so may all
+        that the file has just brought with each other."""
+        if {id, related} <= self._new:
+            return nullcontext()
+        memory = engine.get(id)
+        zone = lowest((memory.zone, self._zones.get(id, memory.zone)))
+        review = memory.review if related is None else None
+        return engine.core.acting(engine.core.actor.by(structs.replace(memory, zone=zone, review=review)))
 
 
 def _named(found: Import) -> Iterator[str]:
@@ -92,9 +112,12 @@ def _named(found: Import) -> Iterator[str]:
     yield from (name for task in found.tasks for name in task.used)
 
 
-def load(engine: Engine, found: Import, names: LineNames, *, given: Given, dedupe: bool | None) -> Loaded:
-    """What the lines say, as of a file that the person trusts and has not read: its principles wait for review."""
-    with engine.core.acting(IMPORTER):
+def load(
+    engine: Engine, found: Import, names: LineNames, *, given: Given, dedupe: bool | None, zone: str | None = None
+) -> Loaded:
+    """What the lines say, as of a file that the person trusts as far as `zone` and has not read: its principles, and
+    what speaks to who reads it, wait for review."""
+    with engine.core.acting(importer(Zone(zone or Zone.TRUSTED))):
         return _load(engine, found, names, given=given, dedupe=dedupe)
 
 
@@ -103,7 +126,7 @@ def _load(engine: Engine, found: Import, names: LineNames, *, given: Given, dedu
     namespace, now = engine.core.namespace(None), engine.core.clock()
     sessions = [
         Session(line.id, namespace, now if line.started is None else line.started, line.ended, line.project, line.title,
-                line.summary)
+                line.summary, engine.core.actor.zone)
         for line in found.sessions
     ]  # fmt: skip
     if sessions:
@@ -113,7 +136,7 @@ def _load(engine: Engine, found: Import, names: LineNames, *, given: Given, dedu
     with Bars(given).bar("writing", len(found.memories)) as advance:
         for batch in engine.memories.remember_many((line.draft for line in found.memories), dedupe=dedupe):
             for remembered, line in zip(batch, lines, strict=False):
-                names.take(line, remembered.id)
+                names.take(line, remembered)
                 loaded.outcomes[remembered.outcome] += 1
                 loaded.redacted += remembered.outcome is Outcome.CREATED and bool(remembered.redacted)
                 if line.supersedes is not None:
@@ -124,7 +147,7 @@ def _load(engine: Engine, found: Import, names: LineNames, *, given: Given, dedu
         engine.sessions.recap(sessions)
     for old, new, at in replaced:
         with _following(loaded, f"supersedes {old!r}"):
-            loaded.superseded += _replace(engine, names.id(old), new, at)
+            loaded.superseded += _replace(engine, names, names.id(old), new, at)
     for relation in found.relations:
         with _following(loaded, f"{relation.source!r} {relation.relation} {relation.target!r}"):
             loaded.relations += _relate(engine, names, relation)
@@ -163,19 +186,18 @@ def _following(loaded: Loaded, what: str) -> Iterator[None]:
         loaded.left_out.append(f"{what}: {error.message}")
 
 
-def _replace(engine: Engine, old: str | None, new: str, at: int) -> bool:
+def _replace(engine: Engine, names: LineNames, old: str | None, new: str, at: int) -> bool:
     """Whether it was still to be done. A text merged into what it replaces has nothing left to replace."""
-    if old is None or old == new or _replaces(engine, new, old):
+    if old is None or old == new or _is(engine, new, RelationType.SUPERSEDES, old):
         return False
-    engine.supersede(old, new, at=at)
+    with names.acting(engine, new):
+        engine.supersede(old, new, at=at)
     return True
 
 
-def _replaces(engine: Engine, new: str, old: str) -> bool:
-    return any(
-        relation.type is RelationType.SUPERSEDES and (relation.source, relation.target) == (new, old)
-        for relation in engine.memories.relations(new)
-    )
+def _is(engine: Engine, source: str, relation: RelationType, target: str) -> bool:
+    wanted = (source, relation, target)
+    return any((each.source, each.type, each.target) == wanted for each in engine.memories.relations(source))
 
 
 def _relate(engine: Engine, names: LineNames, line: RelationLine) -> bool:
@@ -183,6 +205,9 @@ def _relate(engine: Engine, names: LineNames, line: RelationLine) -> bool:
     if source is None or target is None:
         return False
     if line.relation is RelationType.SUPERSEDES:
-        return _replace(engine, target, source, engine.get(source).created)
-    engine.relate(source, target, line.relation, confidence=line.confidence, origin=line.origin)
+        return _replace(engine, names, target, source, engine.get(source).created)
+    if _is(engine, source, line.relation, target):
+        return True
+    with names.acting(engine, source, target):
+        engine.relate(source, target, line.relation, confidence=line.confidence, origin=line.origin)
     return True

@@ -23,6 +23,7 @@ from recallens.model.snapshot import Snapshot
 from recallens.model.state import MemoryState
 from recallens.model.terms import plain, shown_parts
 from recallens.render import DEFAULT_FORMAT, json, render, tree, writers
+from recallens.render.brief import ended_line
 from recallens.render.document import document
 from recallens.render.formats import MATCHED, cites, headline, kinship, remarks
 from recallens.render.records import filters_record, marked, to_text
@@ -109,6 +110,8 @@ def print_recall(console: Console, recall: Recall, *, why: bool, verbose: bool) 
         console.print(Text(visible(recall.notice)))
     else:
         _print_verdict(console, verdict)
+        if recall.ended is not None:
+            console.print(Text(visible(ended_line(recall.ended)), style="yellow"))
     if time := time_line(time_of(recall.ledger)):
         console.print(Text(visible(time), style="dim"))
     for result in recall.results:

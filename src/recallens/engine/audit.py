@@ -14,8 +14,8 @@ from msgspec import MsgspecError, Struct
 from recallens.engine.core import Core
 from recallens.engine.witness import anchor_lines, anchors_in, open_anchor, watched
 from recallens.errors import InvalidInput, NotFound, UnknownOption
-from recallens.ingest.validate import epoch_ms, label, namespace_name
-from recallens.model.audit import Anchor, Anomaly, AuditEntry, Token, against_anchors, anomalies, verify_chain
+from recallens.ingest.validate import epoch_ms, label, namespace_name, reference
+from recallens.model.audit import Anchor, Anomaly, AuditEntry, Token, against_anchors, anomalies, unlinked, verify_chain
 
 PREFIX = "rcl_"
 # 32 random bytes: nobody finds one by trying, so that a fast digest is as good as a slow one.
@@ -36,7 +36,7 @@ class Tokens:
         scopes: Iterable[str] = (),
     ) -> tuple[Token, str]:  # fmt: skip
         """The token and its text, which nobody can tell again. `scopes` are the contexts that its caller holds."""
-        granted = tuple(dict.fromkeys(namespace_name(name) for name in namespaces))
+        granted = tuple(dict.fromkeys(reference("namespace", namespace_name(name)) for name in namespaces))
         if not granted:
             raise InvalidInput("a token opens at least one namespace", hint="Name it: --namespace NAME.")
         if right not in RIGHTS:
@@ -137,7 +137,8 @@ class Audit:
         try:
             keys = log.keys(*(key,) if key else ())
             place = Path(told).expanduser() if told else None
-            anchors = [] if place is None or (not anchor and not place.exists()) else anchors_in(place)
+            is_told = place is not None and (anchor is not None or place.exists())
+            anchors, is_whole = anchors_in(place) if place is not None and is_told else ([], True)
         except (OSError, ValueError, MsgspecError) as error:
             raise InvalidInput(f"the key or the anchor of the log cannot be read ({error})") from error
         with self._core.read(namespace) as reader:
@@ -149,13 +150,21 @@ class Audit:
             except (ValueError, TypeError, AttributeError) as error:
                 return ChainVerdict(head.number if head else 0, (f"an entry cannot be read any more ({error})",))
         of_namespace = [anchor for anchor in anchors if anchor.namespace == reader.name]
+        if is_told and head is not None and not of_namespace:
+            problems.append(f"the anchor {told} says nothing of this log: it was emptied or cut, or is another log's")
+        if not is_whole:
+            problems.append(f"the last line of the anchor {told} is not whole: it was cut")
         against, notes = against_anchors(of_namespace, self._core.store.id, entries, head)
         moved = [id for id, salt, mark in marked if not any(key.mark(salt, id) == mark for key in keys.values())]
         if moved and keys:
             problems.append(f"{len(moved)} memories are not those that the log names: {', '.join(moved[:5])}")
-        gone = {mark for entry in entries for mark in entry.marks} - {mark for _, _, mark in marked}
+        lost, gone = unlinked(entries, {mark for _, _, mark in marked}, keys)
+        if lost:
+            problems.append(
+                f"{len(lost)} of the memories that it names are no longer linked to it, and none was erased"
+            )
         if gone:
-            notes.append(f"{len(gone)} of the memories that it names are deleted for good, or no longer linked to it")
+            notes.append(f"{len(gone)} of the memories that it names are deleted for good")
         return ChainVerdict(len(entries), (*problems, *against), tuple(notes))
 
     def anchor(self, file: str, *, namespace: str | None = None) -> Anchor:

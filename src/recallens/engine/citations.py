@@ -13,11 +13,14 @@ from recallens.config import DEFAULT_SOURCE
 from recallens.engine.core import Core
 from recallens.errors import InvalidInput
 from recallens.model.citation import (
+    Checked,
     Citation,
     CitationCheck,
     CitedLines,
+    CommitCitation,
     FileCitation,
     LogCitation,
+    Standing,
     SymbolCitation,
     TerminalCitation,
     updated,
@@ -47,13 +50,13 @@ class Citations:
             return folder.resolve()
         if self._core.settings.sources.get("store", DEFAULT_SOURCE) == DEFAULT_SOURCE:
             return None
-        from recallens.ingest.citation_check import work_tree
+        from recallens.ingest.repository import work_tree
 
         return work_tree(Path(self._core.store.location).resolve().parent)
 
     def here(self, root: str | Path | None = None) -> Path | None:
         """The workspace, else the work tree that the person or the agent works in."""
-        from recallens.ingest.citation_check import work_tree
+        from recallens.ingest.repository import work_tree
 
         named, folder = self.workspace(root), self._core.folder
         return named if named is not None or folder is None else work_tree(folder.resolve())
@@ -94,7 +97,8 @@ class Citations:
         asked = [(citation, known.get((num, citation))) for num, citation in pairs]
         verdicts = verify(asked, checkout, artifacts)
         if guessed:
-            verdicts |= verify([pair for pair in asked if pair[1] is None], Checkout(None), artifacts)
+            here = [pair for pair in asked if pair[1] is None and not _is_here(verdicts[pair])]
+            verdicts |= verify(here, Checkout(None), artifacts)
         at = self._core.clock()
         checks = {
             num: CitationCheck(
@@ -139,6 +143,11 @@ class Citations:
 
 def _located(citations: Sequence[Citation]) -> list[Citation]:
     return [citation for citation in citations if isinstance(citation, FileCitation | SymbolCitation)]
+
+
+def _is_here(checked: Checked) -> bool:
+    """A commit that the repository has was made in it; one that it has not may be of another."""
+    return isinstance(checked.citation, CommitCitation) and checked.standing is Standing.VERIFIED
 
 
 def _same_place(before: CitationCheck, after: CitationCheck) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
@@ -244,14 +245,15 @@ def _holds(memory: Memory, query: Query) -> bool:
 
 
 def _reviews(recalls: Iterable[Recall]) -> dict[str, Sequence[str]]:
-    """Why a result is not simply safe to use, as the recall has judged it."""
-    return {
-        id: row["safetyReasons"]
-        for recall in recalls
-        for note in recall.ledger.notes("provenance")
-        for id, row in note["rows"].items()
-        if row["safetyReasons"]
-    }
+    """Why a result is not simply safe to use, as the recall has judged it, and who speaks against it."""
+    reviews: dict[str, list[str]] = defaultdict(list)
+    for recall in recalls:
+        judged = (row for note in recall.ledger.notes("provenance") for row in note["rows"].items())
+        for id, row in judged:
+            reviews[id] += row["safetyReasons"]
+        for result in recall.results:
+            reviews[result.memory.id] += result.state.in_doubt()
+    return {id: list(dict.fromkeys(reasons)) for id, reasons in reviews.items() if reasons}
 
 
 def _read(path: Path) -> tuple[str, str]:

@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -15,19 +15,28 @@ from pathlib import Path
 
 from recallens.config import Settings
 from recallens.engine.witness import AuditLog
-from recallens.errors import EncoderError, EncoderMismatch, EncoderMissing, InvalidInput, NotFound, StoreReadOnly
+from recallens.errors import (
+    EncoderError,
+    EncoderMismatch,
+    EncoderMissing,
+    InvalidInput,
+    NotFound,
+    StoreDamaged,
+    StoreReadOnly,
+)
 from recallens.index.encoders.protocol import Encoder
 from recallens.index.encoders.registry import open_encoder
 from recallens.index.encoding import Encoding
 from recallens.index.resident import Resident, Version
 from recallens.ingest.prepare import Prepare, prepare
-from recallens.ingest.validate import namespace_name
+from recallens.ingest.validate import namespace_name, reference
 from recallens.model.memory import Clock, IdSource, Memory, Session, number_of
 from recallens.model.trust import PERSON, Actor
 from recallens.store.protocols import Reader, Store, Writer
 from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, NamespaceState
 from recallens.store.sqlite.store import SqliteStore
 from recallens.text.normalize import clean
+from recallens.text.scripts import is_read
 
 # Namespaces whose derived state is kept in memory; the least recently used makes room.
 RESIDENT_NAMESPACES = 16
@@ -35,6 +44,7 @@ RESIDENT_NAMESPACES = 16
 MIN_ID_PREFIX = 6
 # The spec of a store whose encoder is an object of the calling program's, which no setting can open.
 GIVEN_ENCODER = "given"
+NO_ENCODER = "none"
 _GIVE_IT_AGAIN = "Open it with the same encoder, or run `recallens reindex --encoder minilm`."
 
 
@@ -67,6 +77,7 @@ class Core:
         clock: Clock = wall_clock,
         ids: Callable[[], str] | None = None,
         encoder: Encoder | None = None,
+        second: Encoder | None = None,
         prepare: Prepare = prepare,
     ) -> None:
         self.store = store
@@ -74,11 +85,13 @@ class Core:
         self.clock = clock
         self.new_id = ids or IdSource(clock)
         self.given_encoder = encoder
+        self._given_second = second
         self.prepare = prepare
         self.log = AuditLog(store, settings, lambda: self.clock())
         self.folder: Path | None = None  # where the person or the agent works, if they work on this machine
         self._encoding: Encoding | None = None
-        self._residents: OrderedDict[tuple[int, str | None], Resident] = OrderedDict()
+        self._second: tuple[Encoding, Encoding | None] | None = None  # and for which first one
+        self._residents: OrderedDict[tuple[int, str | None, str | None], Resident] = OrderedDict()
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -122,6 +135,46 @@ class Core:
         except EncoderError as error:
             return Encoding(spec, key, missing=error)
 
+    @property
+    def second(self) -> Encoding | None:
+        """The encoder for what the store's own cannot read; None where that reads everything, or there is none."""
+        first, known = self.encoding, self._second
+        if known is None or known[0] is not first:
+            known = self._second = first, self._open_second(first)
+        return known[1]
+
+    @property
+    def second_key(self) -> str | None:
+        """What the second encoder's vectors are stored under."""
+        return self.second.key if self.second is not None else None
+
+    def _open_second(self, first: Encoding) -> Encoding | None:
+        spec = self.settings.encoder_second
+        if first.key is None or not first.languages or spec == NO_ENCODER:
+            return None
+        try:
+            encoder = self._given_second or open_encoder(spec, threads=self.settings.encoder_threads)
+        except EncoderMissing:  # an installation without it; `doctor` says so
+            return None
+        return None if encoder is None else Encoding(spec, str(encoder.key), encoder)
+
+    def await_vectors(self, tx: Writer, nums: Sequence[int], texts: Iterable[str]) -> None:
+        """Memories with these texts wait for their vectors. The first text that the store's encoder cannot read lets
+        all of the namespace wait for those of the second one too.
+        """
+        encoding, second = self.encoding, self.second_key
+        if encoding.key is None:
+            return
+        tx.vectors.enqueue_missing(encoding.key, nums)
+        state = self.state(tx)
+        if not state.unread and not all(is_read(text, encoding.languages) for text in texts):
+            tx.vectors.mark_unread()
+            if second is not None and state.second != second:
+                tx.vectors.begin_second(second)
+                return
+        if second is not None and state.second == second:
+            tx.vectors.enqueue_missing(second, nums)
+
     def use_encoding(self, encoding: Encoding) -> None:
         """From now on the store's texts are encoded by another; the one that the caller brought, if any, is let go."""
         self.settings = replace(self.settings, encoder=encoding.spec)
@@ -163,12 +216,14 @@ class Core:
         return None if self.store.read_only else Path(f"{self.store.location}.index")
 
     def resident(self, ns: int) -> Resident:
-        key = (ns, self.encoding.key)
+        encoding, second = self.encoding, self.second
+        beside = (second.key, second.dimension) if second is not None and second.key is not None else None
+        key = (ns, encoding.key, beside and beside[0])
         with self._lock:
             if key not in self._residents:
                 folder = self.index_folder()
                 self._residents[key] = Resident(
-                    folder / str(ns) if folder else None, self.encoding.key, self.encoding.dimension
+                    folder / str(ns) if folder else None, encoding.key, encoding.dimension, beside
                 )
                 while len(self._residents) > RESIDENT_NAMESPACES:
                     self._residents.popitem(last=False)
@@ -190,7 +245,7 @@ class Core:
         `meant` is a text that will be encoded: where the index must be loaded first, the model loads beside it.
         """
         while True:
-            with self.store.read(namespace) as reader:
+            with self.store.read(namespace, self.actor.sight.held) as reader:
                 state = reader.state
                 self.refresh_encoding(self.store.meta(META_ENCODER_KEY) if state is None else state.encoder)
                 if state is None:
@@ -199,10 +254,35 @@ class Core:
                 resident = self.resident(state.key)
                 if meant is not None and resident.is_cold:
                     self.encoding.load_for(meant)
-                version = resident.at(reader, self.store.id, state)
+                    if (
+                        state.second is not None
+                        and self.second is not None
+                        and (state.unread or not is_read(meant, self.encoding.languages))
+                    ):
+                        self.second.load_for(meant)
+                try:
+                    version = resident.at(reader, self.store.id, state)
+                except (ValueError, TypeError, IndexError, OverflowError) as error:  # rows that fit no index
+                    hint = "`recallens doctor` names the rows; `recallens reindex` makes what is derived anew."
+                    raise StoreDamaged(
+                        f"the index of {self.store.location} cannot be made ({error})", hint=hint
+                    ) from error
                 if version is not None:
                     yield reader, state, version
                     return
+
+    @contextmanager
+    def seen(
+        self, namespace: str, *, meant: str | None = None
+    ) -> Iterator[tuple[Reader, NamespaceState, Version] | None]:
+        """A snapshot as who acts sees it: what is withheld from them is not in it, and changes nothing of it."""
+        with self.snapshot(namespace, meant=meant) as snapshot:
+            sight = self.actor.sight
+            if snapshot is None or sight.everything:
+                yield snapshot
+            else:
+                reader, state, version = snapshot
+                yield reader, state, version.seen_with(reader, sight.scopes)
 
     # ── looking things up ──
 
@@ -210,8 +290,8 @@ class Core:
         return namespace_name(name if name is not None else self.settings.namespace)
 
     def read(self, namespace: str | None) -> AbstractContextManager[Reader]:
-        """One snapshot of a namespace; one that does not exist reads as empty."""
-        return self.store.read(self.namespace(namespace))
+        """One snapshot of a namespace as who acts sees it; one that does not exist reads as empty."""
+        return self.store.read(self.namespace(namespace), self.actor.sight.held)
 
     @contextmanager
     def reading(self, namespace: str | None) -> Iterator[Reader]:
@@ -231,6 +311,8 @@ class Core:
     def making(self, namespace: str | None, *, texts: bool = False) -> Iterator[Writer]:
         """One transaction on a namespace that is made if need be. What writes `texts` settles their encoder too."""
         with self.store.write(self.namespace(namespace)) as tx:
+            if tx.state is None:
+                reference("namespace", tx.name)
             if texts:
                 self.settle_encoding(tx)
             tx.ensure(self.clock())
@@ -265,11 +347,22 @@ class Core:
             return like[0]
         if like:
             raise InvalidInput(f"{id!r} begins several memory ids", hint="Give more of it.")
-        raise NotFound(f"no memory {id!r} in this namespace", hint="`recallens list` shows handles.")
+        raise _no_memory(id)
 
     def memory(self, reader: Reader, id: str) -> tuple[int, Memory]:
         num = self.num(reader, id)
         return num, reader.memories.get([num])[num]
+
+    def seen_memory(self, reader: Reader, id: str) -> tuple[int, Memory]:
+        """A memory that who acts may see. What is withheld from them is answered as what is not there."""
+        num, memory = self.memory(reader, id)
+        if self.actor.sight.withholds(memory) is not None:
+            raise _no_memory(id)
+        return num, memory
+
+
+def _no_memory(id: str) -> NotFound:
+    return NotFound(f"no memory {id!r} in this namespace", hint="`recallens list` shows handles.")
 
 
 # A scheme has two letters at least, so that a Windows drive is a path. Reading the setting as a path may have

@@ -87,7 +87,7 @@ class Crafts:
         where["session"] = where.get("session") or self._core.settings.session
         craft: Craft = kept(given)
         with self._core.making(name, texts=True) as tx:
-            old = named(tx, craft, project, self._core.actor.zone)
+            old = named(tx, craft, project, self._core.actor)
             if old is not None:
                 before = tx.memories.get([old])[old]
                 craft = merged(craft_of(before, whole=True), craft)
@@ -118,14 +118,15 @@ class Crafts:
                 return old, False
         ((num, _),) = self._ingest.write(tx, [row])
         if old is not None and row.memory.review == PROPOSED and before.review != PROPOSED:
-            curation.propose(tx, old=old, new=num, at=now)  # what somebody approved holds until they approve this
+            # What somebody approved holds until they approve this.
+            curation.propose(tx, old=old, new=num, at=now, by=by)
         elif old is not None:
             # A proposal takes over what the one before it was proposed in the place of.
-            overtaken = [tie.target for tie in curation.proposals(tx, before, old, now)]
+            overtaken = curation.replaced_by(tx, before, old, now)
             curation.decide(tx, before, old, accept=False, at=now)
             curation.supersede(tx, old, num, now, row.session, by=by)
-            for settled in tx.memories.find(overtaken).values():
-                curation.propose(tx, old=settled, new=num, at=now)
+            for settled in overtaken:
+                curation.propose(tx, old=settled, new=num, at=now, by=by)
         return num, True
 
     # ── finding ──

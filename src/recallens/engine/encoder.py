@@ -7,15 +7,16 @@ import os
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from recallens.engine.core import GIVEN_ENCODER, Core
-from recallens.errors import EncoderError
+from recallens.engine.core import GIVEN_ENCODER, NO_ENCODER, Core
+from recallens.errors import EncoderError, RecallensError
 from recallens.index.encoding import Encoding
 from recallens.index.vectors import to_blob
-from recallens.ingest.prepare import encoded_text, reannotated
+from recallens.ingest.prepare import encoded_parts, encoded_text, reannotated
 from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC
 from recallens.text.scripts import hangul_share
 
@@ -30,7 +31,6 @@ META_CHANGED: Final = "encoder-changed"
 SAMPLED: Final = 200
 SAMPLED_CHARACTERS: Final = 500
 MOSTLY_KOREAN: Final = 0.5
-NO_ENCODER: Final = "none"
 # A text that any encoder can encode.
 PROBE: Final = "recallens"
 
@@ -67,6 +67,9 @@ class Detection(Struct, frozen=True):
 
 # Texts an encoding step takes from the backlog; a stop loses at most this much work.
 BACKLOG_ROWS = 256
+# Of the second encoder a step is shorter, as a process that ends waits for it; and so long it waits for more of them.
+SECOND_ROWS = 32
+LAST_SECONDS = 2.0
 BACKLOG_LEASE = "backlog"
 LEASE_SECONDS = 120
 Progress = Callable[[int], None]
@@ -90,10 +93,17 @@ def rebuild(core: Core, *, vectors: bool = False, progress: Progress = lambda do
         entries += _rebuild_namespace(core, state.name, progress)
     with core.store.write_all() as whole:
         if core.encoding.key is not None:
+            whole.drop_damaged_vectors()
             if vectors:
                 whole.drop_vectors(core.encoding.key)
             whole.enqueue_missing(core.encoding.key)
             queued = whole.backlog_size(core.encoding.key)
+        second = core.second_key
+        if vectors and second is not None:
+            whole.drop_vectors(second)
+        for state in states:
+            if second is not None and state.second == second:
+                whole.at(state.name).vectors.begin_second(second)
         whole.drop_meta(META_REINDEXING)
     for state in states:
         core.resident(state.key).discard()
@@ -133,10 +143,24 @@ class StoreEncoder:
 
     def __init__(self, core: Core) -> None:
         self._core = core
+        self._worker: Thread | None = None
+        self._wanted: dict[str, None] = {}  # namespaces whose texts need vectors of the second encoder
+        self._closing = Event()
 
     def drain(self, progress: Progress = lambda done: None, *, limit: int | None = None) -> int:
-        """Encode what waits in the backlog, a step at a time; a stop loses one step. One process at a time does it."""
-        key = self._core.encoding.key
+        """Encode what waits in the backlog, a step at a time; a stop loses one step. One process at a time does it.
+
+        What waits for the second encoder comes after it, unless there is a limit.
+        """
+        if self._worker is not None and limit is None:
+            self._worker.join()  # it holds the lease, and does what is left of this
+        done = self._drain(self._core.encoding, progress, limit)
+        if self._core.second is not None and limit is None:
+            done += self._drain(self._core.second, progress, None)
+        return done
+
+    def _drain(self, encoding: Encoding, progress: Progress, limit: int | None) -> int:
+        key, second = encoding.key, encoding is self._core.second
         if key is None:
             return 0
         with self._core.store.read_all() as reader:
@@ -148,14 +172,20 @@ class StoreEncoder:
                 if not self._core.store.lease(BACKLOG_LEASE, holder, LEASE_SECONDS):
                     break
                 with self._core.store.read_all() as reader:
-                    waiting = reader.backlog(key, BACKLOG_ROWS)
+                    waiting = reader.backlog(key, SECOND_ROWS if second else BACKLOG_ROWS)
                 if not waiting:
-                    self._drop_other_vectors(key)
+                    if not second:
+                        self._drop_other_vectors(key)
                     break
-                texts = [encoded_text(memory.title, memory.author, memory.content) for memory in waiting]
                 rows: dict[str, list[tuple[int, int, bytes]]] = {}
-                for memory, vector in zip(waiting, self._core.encoding.documents(texts), strict=True):
-                    rows.setdefault(memory.namespace, []).append((memory.num, 0, to_blob(vector)))
+                parts = [
+                    (memory, part, text)
+                    for memory in waiting
+                    for part, text in enumerate(_read_by(second, memory.title, memory.author, memory.content))
+                ]
+                vectors = encoding.documents([text for _, _, text in parts])
+                for (memory, part, _), vector in zip(parts, vectors, strict=True):
+                    rows.setdefault(memory.namespace, []).append((memory.num, part, to_blob(vector)))
                 with self._core.store.write_all() as whole:
                     for namespace, encoded in sorted(rows.items()):
                         tx = whole.at(namespace)
@@ -163,6 +193,8 @@ class StoreEncoder:
                             tx.vectors.put(key, encoded)
                 done += len(waiting)
                 progress(len(waiting))
+                if second and self._closing.is_set():
+                    break
         finally:
             self._core.store.release(BACKLOG_LEASE, holder)
         return done
@@ -172,13 +204,61 @@ class StoreEncoder:
         if self._core.store.meta(META_CHANGED) is not None:
             with self._core.store.write_all() as whole:
                 if not whole.backlog_size(key):  # another process may have added to it since
-                    whole.drop_other_vectors(key)
+                    whole.drop_other_vectors(key, self._core.second_key)
                     whole.drop_meta(META_CHANGED)
 
     def drain_quietly(self) -> None:
         """Encode what was just kept; where the encoder fails, it is kept all the same and waits in the backlog."""
         with suppress(EncoderError):
             self.drain(limit=1)
+        if self._core.second is not None:
+            self.later()
+
+    # ── vectors of the second encoder, made when nobody waits ──
+
+    def waiting(self) -> int:
+        """How many texts wait for a vector, of either encoder."""
+        with self._core.store.read_all() as reader:
+            keys = (self._core.encoding.key, self._core.second_key)
+            return sum(reader.backlog_size(key) for key in keys if key is not None)
+
+    def begun(self) -> bool:
+        """Whether some namespace has vectors of the second encoder."""
+        with self._core.store.read_all() as reader:
+            return any(state.second is not None for state, _ in reader.namespaces())
+
+    def begin(self, namespace: str) -> None:
+        """From now on texts of this namespace have vectors of the second encoder too; those there are wait for it."""
+        second = self._core.second_key
+        if second is not None:
+            with self._core.store.write(namespace) as tx:
+                if tx.state is not None:
+                    tx.vectors.begin_second(second)
+
+    def later(self, namespace: str | None = None) -> None:
+        """Encode beside whatever comes next what waits for the second encoder; a namespace that is named begins to."""
+        if self._core.second is None or self._core.store.read_only or self._closing.is_set():
+            return
+        if namespace is not None:
+            self._wanted[namespace] = None
+        if self._worker is None or not self._worker.is_alive():
+            self._worker = Thread(target=self._work, name="recallens-second-encoder")
+            self._worker.start()
+
+    def _work(self) -> None:
+        # What cannot be done now is done after another answer; until then each says what is missing.
+        with suppress(RecallensError):
+            while self._wanted:
+                self.begin(self._wanted.popitem()[0])
+            if self._core.second is not None:
+                self._drain(self._core.second, lambda done: None, None)
+
+    def close(self) -> None:
+        """A process that ends gives the work some time yet, and leaves the rest to the next."""
+        if self._worker is not None:
+            self._worker.join(LAST_SECONDS)
+            self._closing.set()
+            self._worker.join()
 
     def detect(self) -> Detection:
         """Look for encoders, within about a second a place. Nothing is downloaded, loaded or changed."""
@@ -258,6 +338,10 @@ class StoreEncoder:
             tx.set_meta(META_CLEARED, json.dumps(list(dict.fromkeys(specs)), ensure_ascii=False))
 
 
+def _read_by(second: bool, title: str | None, author: str | None, content: str) -> list[str]:
+    return encoded_parts(title, author, content) if second else [encoded_text(title, author, content)]
+
+
 def suggest(
     available: list[Available], *, current: str | None, hangul: float, cleared: tuple[str, ...]
 ) -> tuple[str | None, str]:
@@ -270,12 +354,14 @@ def suggest(
     if current == NO_ENCODER or (current is None and cleared):
         return None, "the encoder was cleared; `recallens encoder use SPEC` sets one again"
     allowed = [encoder for encoder in available if encoder.spec not in cleared]
-    multilingual = [encoder for encoder in allowed if encoder.multilingual]
+    multilingual = [encoder for encoder in allowed if encoder.multilingual and encoder.origin != "packaged"]
     multilingual.sort(key=lambda encoder: multilingual_rank(encoder.spec.partition(":")[2]) or 0)
     if hangul > MOSTLY_KOREAN:
         if multilingual and multilingual[0].spec != current:
             return multilingual[0].spec, "the store is mostly Korean, which this model reads"
         if not multilingual and current is not None:
+            if any(encoder.spec == "multilingual" for encoder in allowed):
+                return None, "the store is mostly Korean, which the packaged multilingual encoder reads"
             return None, "the store is mostly Korean, and no multilingual model was found: words find it"
     if current is not None:
         return None, f"{current} fits"

@@ -54,7 +54,7 @@ class Engine:
     def __init__(self, core: Core) -> None:
         self.core = core
         self.encoder = StoreEncoder(core)
-        search = Search(core)
+        search = Search(core, self.encoder)
         ingest = Ingest(core, self.encoder, search)
         self.sessions = Sessions(core, ingest)
         erasure = Erasure(core, self.sessions)
@@ -98,12 +98,14 @@ class Engine:
         clock: Clock = wall_clock,
         ids: Callable[[], str] | None = None,
         encoder: Encoder | str | None = None,
+        second: Encoder | None = None,
         prepare: Prepare = prepare,
         **flags: object,
     ) -> Self:
         """Open a store, making it if need be. Other settings can be given by name: `namespace=`, `project=` …
 
-        `encoder` is a spec such as "minilm" or "ollama:bge-m3", or an Encoder of your own. `prepare` derives from a
+        `encoder` is a spec such as "minilm" or "ollama:bge-m3", or an Encoder of your own; `second` is one for what
+        that cannot read, in place of the packaged multilingual one. `prepare` derives from a
         draft what is stored with it; whoever stores the same texts again and again can remember what it gave.
         """
         if settings is None:
@@ -111,11 +113,12 @@ class Engine:
             settings = load({"store": str(store) if store is not None else None, "encoder": named, **flags})
         brought = None if isinstance(encoder, str) else encoder
         opened = open_sqlite(settings, create=create)
-        engine = cls(Core(opened, settings, clock=clock, ids=ids, encoder=brought, prepare=prepare))
+        engine = cls(Core(opened, settings, clock=clock, ids=ids, encoder=brought, second=second, prepare=prepare))
         engine.maintenance.erasure.resume()
         return engine
 
     def close(self) -> None:
+        self.encoder.close()
         self.core.close()
 
     def __enter__(self) -> Self:

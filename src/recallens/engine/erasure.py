@@ -6,24 +6,36 @@ somebody still reads cannot be overwritten; a note without any text is kept, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from recallens.engine.core import Core
+from recallens.engine.leftovers import (
+    PROOF_SECONDS,
+    Going,
+    beside,
+    golden_files,
+    has_digit,
+    left_in_work,
+    looked_at,
+    names,
+    places_outside,
+    says,
+    texts,
+    words_of,
+)
 from recallens.engine.sessions import Sessions
 from recallens.errors import ErasurePending
 from recallens.index.resident import MOST_ERASED_IN_PLACE, Resident, Version
 from recallens.ingest.draft import recap_id
-from recallens.ingest.prepare import indexed
 from recallens.model.erasure import Erased, PendingErasure, Proof, Receipt, Trace, Traces, forms, occurrences
 from recallens.model.memory import Memory, RelationType, handle_of
 from recallens.model.trust import InputKind
 from recallens.model.verdict import BoolArray
-from recallens.store.protocols import Reader, Writer
+from recallens.store.protocols import Writer
 from recallens.text.stopwords import token_weight
 from recallens.text.tokenizer import tokenize
 
@@ -34,22 +46,10 @@ WAIT_MS, OPENING_WAIT_MS = 2_000, 50
 FIRST_ROWS = 64
 # A number that hardly any other memory has tells that a text which is linked to it speaks of it.
 FEW_OTHERS = 8
-# Memories that are compared with what goes, to name in the receipt those that say part of it by themselves.
-MOST_LOOKED_AT = 50
 LOG_READ = 1_000_000
-OLDER = "an older version of "
-APPLICATION_ID = b"RCLT"
+OLDER, PROPOSED = "an older version of ", "a proposed edit of "
+WRITTEN = "written in a task with it, and names "
 _STILL_READ = "another process still reads an older state of the store, so that it cannot be overwritten in the file"
-
-
-class Going(Struct):
-    """What an erasure takes along, as it is found out."""
-
-    memories: dict[int, Memory]
-    why: dict[int, str]
-    words: dict[int, frozenset[str]]  # of each memory, as the dictionary has them
-    traces: Traces = Traces.of(())
-    kept: dict[int, str] = {}
 
 
 class Erasure:
@@ -86,11 +86,12 @@ class Erasure:
         """
         if len(nums) > MOST_ERASED_IN_PLACE:
             state = self._core.state(tx)
+            self._core.log.erases(tx, nums)
             tx.memories.delete(nums)
             self.note(tx, {str(state.key): None}, state.number + 1)
             return
         memories = tx.memories.get(nums)
-        words = {num: _words(memory) for num, memory in memories.items()}
+        words = {num: words_of(memory) for num, memory in memories.items()}
         ids = [memory.id.encode() for memory in memories.values()]
         tx.erasure.drop_recalls(lambda data: any(id in data for id in ids))
         self._drop(tx, nums, self._unused(tx, words, words))
@@ -106,24 +107,24 @@ class Erasure:
         fresh, spared = list(named), dict[int, str]()
         while fresh:
             for num in fresh:
-                going.words[num] = _words(going.memories[num])
-            told = [text for num in fresh for text in _texts(going.memories[num])]
+                going.words[num] = words_of(going.memories[num])
+            told = [text for num in fresh for text in texts(going.memories[num])]
             candidates = self._candidates(tx, going, fresh)
             linked = {*going.memories, *candidates}
             rare = [word for word in self._unused(tx, going.words, linked) if token_weight(word) > 0]
-            numbers = [
-                word for word in self._unused(tx, going.words, linked, FEW_OTHERS) if any(map(str.isdigit, word))
-            ]
+            numbers = [word for word in self._unused(tx, going.words, linked, FEW_OTHERS) if has_digit(word)]
             going.traces = going.traces.joined(Traces.of(told, {*rare, *numbers}))
             memories = tx.memories.get([num for num in candidates if num not in going.memories])
             fresh = []
             for num, memory in memories.items():
-                if _says(going.traces, memory) or _resembles(memory, going, candidates[num]):
+                if _goes_with(memory, going, candidates[num]):
                     going.memories[num], going.why[num] = memory, candidates[num]
                     fresh.append(num)
                 elif candidates[num].startswith(OLDER):
                     spared[num] = "was replaced by it and is another text"
-        going.kept = {num: why for num, why in spared.items() if num not in going.memories} | self._beside(tx, going)
+        going.kept = {num: why for num, why in spared.items() if num not in going.memories} | beside(
+            tx, self._version(tx), going
+        )
         return going
 
     def _candidates(self, tx: Writer, going: Going, nums: Sequence[int]) -> dict[int, str]:
@@ -140,42 +141,26 @@ class Erasure:
                 found[num] = f"{OLDER}{handles[replaced[id]]}"
         for num in tx.lineage.derived_from(InputKind.MEMORY, list(handles), quoting=True):
             found.setdefault(num, f"made of {', '.join(handles.values())}")
+        edits = [num for num in tx.lineage.derived_from(InputKind.MEMORY, list(handles)) if num not in found]
+        proposed = {going.memories[num].id for num in nums if going.why[num].startswith(PROPOSED)}
+        ties, own_ids = tx.relations.find(edits), tx.memories.ids(edits)
+        for num, inputs in tx.lineage.of(edits).items():
+            of = [handles[each.id] for each in inputs if each.replaced and each.id in handles]
+            taken = any(t.type is RelationType.SUPERSEDES and t.source == own_ids[num] for t in ties.get(num, ()))
+            if of and (not taken or any(each.id in proposed for each in inputs)):
+                found[num] = f"{PROPOSED}{', '.join(of)}"
         sessions, tasks = tx.erasure.sessions(nums), tx.erasure.tasks(nums)
         for num in tx.erasure.made_in(sessions):
             found.setdefault(num, f"made of a session that {', '.join(handles.values())} was part of")
         for kind, ids in ((InputKind.SESSION, sessions), (InputKind.TASK, tasks)):
             for num in tx.lineage.derived_from(kind, ids):
                 found.setdefault(num, f"made of a {kind} that {', '.join(handles.values())} was part of")
+        for num in tx.tasks.memories(tasks):
+            found.setdefault(num, f"{WRITTEN}{', '.join(handles.values())}")
         for task in filter(None, map(tx.tasks.get, tasks)):
             for num in tx.memories.find([task.episode] if task.episode else []).values():
                 found.setdefault(num, f"the episode of task {task.id}")
         return found
-
-    def _beside(self, tx: Writer, going: Going) -> dict[int, str]:
-        """What says part of it, but is a text of its own: it is named in the receipt and stays."""
-        found: dict[int, str] = {}
-        nums, ids = list(going.memories), {memory.id: memory.handle for memory in going.memories.values()}
-        for relations in tx.relations.find(nums).values():
-            after = {tie.source: tie.target for tie in relations if tie.type is RelationType.SUPERSEDES}
-            newer = tx.memories.find([id for id, old in after.items() if old in ids])
-            memories = tx.memories.get(list(newer.values()))
-            for id, num in newer.items():
-                if _says(going.traces, memories[num]):
-                    found[num] = f"took the place of {ids[after[id]]} and says part of it"
-        others = tx.memories.get([num for num in self._sharing(tx, going) if num not in found])
-        found |= {num: "says part of it, by itself" for num, other in others.items() if _says(going.traces, other)}
-        return {num: why for num, why in found.items() if num not in going.memories}
-
-    def _sharing(self, tx: Writer, going: Going) -> list[int]:
-        """Some memories that hold a word which hardly any other has."""
-        version = self._version(tx)
-        alive, hashes = version.columns["alive"], [memory.content_hash for memory in going.memories.values()]
-        found = dict.fromkeys(tx.memories.by_hash(hashes).values())
-        for number in tx.terms.numbers(sorted(frozenset[str]().union(*going.words.values()))).values():
-            rows = [row for postings in version.lexical.postings(number) for row in postings.rows[:FIRST_ROWS].tolist()]
-            if len(rows) < FIRST_ROWS:
-                found |= dict.fromkeys(version.columns["num"][[row for row in rows if alive[row]]].tolist())
-        return [num for num in found if num not in going.memories][:MOST_LOOKED_AT]
 
     def _version(self, tx: Writer) -> Version:
         state = self._core.state(tx)
@@ -200,10 +185,13 @@ class Erasure:
                 tx.erasure.blank_task(task.id)
                 gone.append(Erased("task", task.id, "its words said part of it"))
             logs = tx.tasks.artifacts([task.id], chars=LOG_READ, limit=-1)
-            held = [log.id for log in logs if traces.in_text(log.content, tokenize(log.content))]
+            held = [
+                log.id for log in logs
+                if traces.in_text(log.content, tokenize(log.content)) or names(going, [log.content])
+            ]  # fmt: skip
             tx.erasure.drop_logs(held)
             gone += [Erased("log", id, f"a log of task {task.id} that said part of it") for id in held]
-        outside = _outside(tx, going, Path(self._core.store.location))
+        outside = places_outside(tx, going, Path(self._core.store.location))
         ids = [memory.id.encode() for memory in going.memories.values()]
         recalls, answers = tx.erasure.drop_recalls(lambda data: any(id in data for id in ids) or traces.in_bytes(data))
         gone += [Erased(kind, f"{count}", "they named it or its words")
@@ -213,13 +201,14 @@ class Erasure:
         self._drop(tx, nums, unused)
         titles = sorted({memory.title for memory in going.memories.values() if memory.title})
         tx.erasure.blank_documents(documents, titles)
-        kept = tuple(f"{handle_of(num)} {why}" for num, why in going.kept.items())
+        kept = *(f"{handle_of(num)} {why}" for num, why in going.kept.items()), *left_in_work(tx, going)
         sources = {memory.source_id for memory in going.memories.values()}
         lost = [session for session in recaps if recap_id(session) in sources]
         return Receipt(tuple(gone), (), kept, tuple(outside), len(unused)), lost
 
     def _drop(self, tx: Writer, nums: Sequence[int], words: Sequence[str]) -> None:
         state = self._core.state(tx)
+        self._core.log.erases(tx, nums)
         tx.memories.delete(nums, words)
         self.note(tx, {str(state.key): list(nums)}, state.number + 1)
 
@@ -300,7 +289,10 @@ class Erasure:
                 if count := occurrences(data, needles):
                     traces.append(Trace(f"{folder.name}/{path.relative_to(folder)}", count))
         holders = self._core.store.file.holders(texts) if texts else ()
-        outside = [path.name for path in _copies(store) if _holds(path, needles)] if texts else []
+        beside_it = looked_at(store, needles, PROOF_SECONDS) if texts else ()
+        outside = [path.name for path, _, verdict in beside_it if verdict]
+        golden = golden_files(store) if texts else ()
+        outside += [str(path.relative_to(store.parent)) for path in golden if occurrences(path.read_bytes(), needles)]
         return Proof(files, size, pages or 0, pages is not None, tuple(traces), tuple(holders), tuple(outside))
 
 
@@ -315,59 +307,24 @@ def _held(version: Version, number: int, alive: BoolArray, others: int) -> bool:
     return False
 
 
-def _words(memory: Memory) -> frozenset[str]:
-    row = indexed(memory, None)
-    return frozenset((*row.head, *row.body))
-
-
-def _texts(memory: Memory) -> Iterator[str]:
-    return (text for text in (memory.content, memory.title, memory.summary) if text)
-
-
-def _says(traces: Traces, memory: Memory) -> bool:
-    words = _words(memory)
-    return any(traces.in_text(text, words) for text in _texts(memory))
+def _goes_with(memory: Memory, going: Going, why: str) -> bool:
+    """Whether a memory that is linked so to what goes is of it."""
+    if why.startswith(PROPOSED) or names(going, texts(memory)):
+        return True
+    return not why.startswith(WRITTEN) and (says(going.traces, memory) or _resembles(memory, going, why))
 
 
 def _resembles(memory: Memory, going: Going, why: str) -> bool:
     """Whether an older version is one: it has the same title, or half of the words."""
     if not why.startswith(OLDER):
         return False
-    words = _words(memory)
+    words = words_of(memory)
     return any(
         (other.title is not None and other.title == memory.title)
         or 2 * len(words & going.words[num]) >= len(words | going.words[num])
         for num, other in going.memories.items()
         if num in going.words
     )
-
-
-def _outside(tx: Reader, going: Going, store: Path) -> list[str]:
-    """Files that are not the store's, and may still hold it."""
-    documents = sorted({memory.document for memory in going.memories.values() if memory.document})
-    paths = sorted(tx.documents.paths(documents).values())
-    return [
-        *(f"{path}, the file that it was read from: it is read again once that changes" for path in paths),
-        *(f"{path.name}, a copy beside the store" for path in _copies(store)),
-        "backups and exports that were made elsewhere",
-    ]
-
-
-def _copies(store: Path) -> list[Path]:
-    """Other stores in the folder: backups, what a restore has kept, what a dead process left half made."""
-    own = {store.name, *(f"{store.name}{suffix}" for suffix in ("-wal", "-shm", "-journal"))}
-    found = []
-    for path in sorted(store.parent.iterdir()):
-        if path.name not in own and path.is_file() and not path.samefile(store):
-            with path.open("rb") as file:
-                head = file.read(100)
-            if head.startswith(b"SQLite format 3") and head[68:72] == APPLICATION_ID:
-                found.append(path)
-    return found
-
-
-def _holds(path: Path, needles: Sequence[bytes]) -> bool:
-    return occurrences(path.read_bytes(), needles) > 0
 
 
 def refusal(receipt: Receipt) -> ErasurePending | None:

@@ -23,8 +23,8 @@ from recallens.ingest.batch import Outcome, Remembered, Repeat, raced, recognise
 from recallens.ingest.corrections import corrected, correction_in, may_correct
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft, sections
-from recallens.ingest.prepare import encoded_text, kept_text
-from recallens.ingest.validate import option, text_content
+from recallens.ingest.prepare import encoded_text, kept_text, unread
+from recallens.ingest.validate import option, reference, text_content
 from recallens.model.citation import FileCitation
 from recallens.model.memory import PROPOSED, Document, Kind, Memory, Status, Zone, handle_of
 from recallens.model.query import Query
@@ -33,7 +33,6 @@ from recallens.model.trust import Change, Input, ProposedChange, derived, lowest
 from recallens.store.protocols import Reader, Writer
 from recallens.store.records import Prepared
 from recallens.text.content import quotable
-from recallens.text.normalize import clean
 
 # Rows a transaction on bulk ingest: large enough that the commit is a small part, small enough to lose little.
 BATCH_ROWS = 256
@@ -79,7 +78,10 @@ class Ingest:
         wanted = self._core.settings.dedupe if dedupe is None else dedupe
         # What supersedes another says something new, however alike the two are.
         deduping = [wanted and draft.supersedes is None for draft in drafts]
-        known = self._recognised(rows, deduping)
+        known = self._repeated(rows, deduping)
+        if any(known):  # what says it less trusted does not stand for it: then this is new, and has a vector of its own
+            with self._core.store.read(rows[0].memory.namespace) as reader:
+                known = self._still_known(reader, rows, known)
         key = self._core.encoding.key
         lines = self._citations.taken(rows)
         vector = self._vector(rows[0].memory) if encode and key is not None and known[0] is None else None
@@ -97,9 +99,12 @@ class Ingest:
             for draft, row, (num, how) in zip(drafts, rows, written, strict=True):
                 if draft.supersedes is not None and how is Outcome.CREATED:
                     old = self._core.num(tx, draft.supersedes)
-                    if not curation.supersede(tx, old, num, row.memory.created, row.session, by=by):
+                    if not curation.supersede(tx, old, num, row.memory.created, row.session, by=by.by(row.memory)):
                         proposed[num] = handle_of(old)
             ids = tx.memories.ids([num for num, _ in written])
+            second = self._core.state(tx).second
+        if encode and second is not None:
+            self._encoder.later()
         new = [num for num, outcome in written if outcome is Outcome.CREATED]
         said = {num: draft.supersedes for draft, (num, _) in zip(drafts, written, strict=True)}
         self._propose(rows[0].memory.namespace, [num for num in new if said[num] is None])
@@ -135,7 +140,8 @@ class Ingest:
         if pairs:
             with self._core.changing(namespace) as tx:
                 for num, older, sure in pairs:
-                    curation.propose(tx, old=older.num, new=num, at=self._core.clock(), confidence=sure)
+                    curation.propose(tx, old=older.num, new=num, at=self._core.clock(), confidence=sure,
+                                     by=self._core.actor)  # fmt: skip
 
     def _vector(self, memory: Memory) -> bytes | None:
         """None where the encoder fails: the memory is kept all the same, and its vector waits in the backlog."""
@@ -156,7 +162,7 @@ class Ingest:
         """A document as text: its sections become memories whose source it is. One of its path is replaced, unless it
         is more trusted than who adds this one."""
         content = text_content(text)
-        name, path, title = self._core.namespace(namespace), clean(path), kept_text(title)
+        name, path, title = self._core.namespace(namespace), reference("path", path), kept_text(title)
         digest, at = hashlib.sha256(content.encode()).hexdigest(), self._core.clock()
         document = Document(self._core.new_id(), name, path, title, digest, at, project or self._core.settings.project)
         whole = Draft("", title=title, kind="note", project=document.project, source="document", document=document.id)
@@ -179,6 +185,7 @@ class Ingest:
                 waits = curation.wait(tx, proposed, path)
             else:
                 if old:
+                    self._core.log.erases(tx, old)
                     tx.memories.delete(old)
                 tx.documents.put(document)
                 self.write(tx, rows)
@@ -202,45 +209,34 @@ class Ingest:
             row = self._core.prepare(full, id=self._core.new_id(), namespace=name, now=now)
             if row.memory.kind is Kind.PRINCIPLE and not by.approves:
                 row = replace(row, memory=structs.replace(row.memory, review=row.memory.review or PROPOSED))
-            rows.append(row)
+            rows.append(row if by.approves else unread(row))
         return rows if by.zone is Zone.TRUSTED else self._unlaundered(name, rows, within)
 
     def _unlaundered(self, namespace: str, rows: list[Prepared], within: Reader | None) -> list[Prepared]:
-        """What repeats, whole or in a line, a text that is withheld is as restricted as that text."""
+        """What repeats, whole or in a line, a text that not everybody may read is as restricted as that text: where who
+        says it may read it. What they may not read has no part in what becomes of their words: it would tell of it."""
+        sight = self._core.actor.sight
+        if not sight.everything and not sight.scopes:
+            return rows
         pieces = [[content_hash(piece) for piece in quotable(row.memory.content)] for row in rows]
-        texts = self._withheld(namespace, [digest for own in pieces for digest in own], within)
+        hashes = [digest for own in pieces for digest in own]
+        with self._core.store.read(namespace) if within is None else nullcontext(within) as reader:
+            nums = set(reader.memories.by_hash(hashes, held=sight.held, restricted=True).values())
+            known = reader.memories.get(sorted(nums)) if nums else {}
+        texts = {each.content_hash: each for each in known.values() if withheld(each) is not None}
         quoted = [[texts[digest] for digest in own if digest in texts] for own in pieces]
         return [_restricted(row, own) if own else row for row, own in zip(rows, quoted, strict=True)]
 
-    def _withheld(self, namespace: str, hashes: Sequence[str], within: Reader | None = None) -> dict[str, Memory]:
-        """The memories with these texts that an agent who holds no context may not read."""
-        with self._core.store.read(namespace) if within is None else nullcontext(within) as reader:
-            nums = set(reader.memories.by_hash(hashes, blocked=True).values())
-            known = reader.memories.get(sorted(nums)) if nums else {}
-        return {each.content_hash: each for each in known.values() if withheld(each) is not None}
-
-    def _recognised(self, rows: Sequence[Prepared], deduping: Sequence[bool]) -> list[Repeat | None]:
-        """What each row repeats, where that is asked for; and what is blocked, and is said again by an agent."""
-        known: list[Repeat | None] = [None] * len(rows)
-        if any(deduping):
-            known = self._repeated(rows, deduping)
-        if self._core.actor.zone is Zone.TRUSTED:
-            return known
-        texts = self._withheld(rows[0].memory.namespace, [row.memory.content_hash for row in rows])
-        return [
-            Repeat(Outcome.DUPLICATE, num=texts[row.memory.content_hash].num, returned=True)
-            if repeat is None and row.memory.content_hash in texts
-            else repeat
-            for row, repeat in zip(rows, known, strict=True)
-        ]
-
     def _repeated(self, rows: Sequence[Prepared], deduping: Sequence[bool]) -> list[Repeat | None]:
-        name = rows[0].memory.namespace
-        with self._core.snapshot(name) as snapshot:
-            known = None if snapshot is None else recognise(snapshot[0], snapshot[2].columns, rows)
+        """What each row repeats, where that is asked for."""
+        if not any(deduping):
+            return [None] * len(rows)
+        name, held = rows[0].memory.namespace, self._core.actor.sight.held
+        with self._core.seen(name) as snapshot:
+            known = None if snapshot is None else recognise(snapshot[0], snapshot[2].columns, rows, held)
         if known is None:  # a new namespace holds nothing: a batch can only repeat itself
             with self._core.store.read(name) as reader:
-                known = recognise(reader, Columns.empty(), rows)
+                known = recognise(reader, Columns.empty(), rows, held)
         return [repeat if wanted else None for repeat, wanted in zip(known, deduping, strict=True)]
 
     def write(
@@ -249,15 +245,19 @@ class Ingest:
         """The number of each row, and what became of it. Without `known`, all of them are new."""
         known = self._still_known(tx, rows, known or [None] * len(rows))
         if any(deduping):
-            late = raced(tx, rows, known)
+            late = raced(tx, rows, known, self._core.actor.sight.held)
             known = [new if wanted else old for new, old, wanted in zip(late, known, deduping, strict=True)]
             known = self._still_known(tx, rows, known)
         written = write_batch(tx, self._core.state(tx), rows, known, now=self._core.clock(), by=self._core.actor)
-        if self._core.encoding.key is not None:
-            tx.vectors.enqueue(self._core.encoding.key, [num for num, outcome in written if outcome is Outcome.CREATED])
+        new = [
+            (num, row.memory.content)
+            for (num, outcome), row in zip(written, rows, strict=True)
+            if outcome is Outcome.CREATED
+        ]
+        self._core.await_vectors(tx, [num for num, _ in new], [text for _, text in new])
         return written
 
-    def _still_known(self, tx: Writer, rows: Sequence[Prepared], known: Sequence[Repeat | None]) -> list[Repeat | None]:
+    def _still_known(self, tx: Reader, rows: Sequence[Prepared], known: Sequence[Repeat | None]) -> list[Repeat | None]:
         """Another process may have deleted or forgotten what this repeats since it was recognised."""
         present = tx.memories.get([repeat.num for repeat in known if repeat is not None and repeat.num is not None])
         return [

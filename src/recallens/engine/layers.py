@@ -13,14 +13,14 @@ from recallens.engine.search import Search, held_to
 from recallens.errors import InvalidInput, NotFound
 from recallens.model.context import CERTIFICATE_TOKENS, HYPOTHESIS, TIMELINE_BUDGET, IndexEntry, TimelineEntry
 from recallens.model.memory import Memory, RelationType, as_json
-from recallens.model.plan import Intent
 from recallens.model.query import MAX_LIMIT, SearchOptions
-from recallens.model.recall import Recall, SessionSummary, Timeline
+from recallens.model.recall import Recall, SearchResult, SessionSummary, Timeline
 from recallens.model.salience import DAY_MS
 from recallens.model.state import EVERYTHING, OPEN_SCOPES, MemoryState, Sight
 from recallens.model.task import Task
 from recallens.recall.certificate import limited
 from recallens.recall.states import states
+from recallens.render.brief import ended_line
 from recallens.render.details import Details, LinkedMemory
 from recallens.render.formats import failures, visible
 from recallens.render.layers import (
@@ -54,10 +54,13 @@ _LEAST_SAID = 6
 # What is shown of the nearest memory where nothing is likely to help.
 _NEAREST_TOKENS = 24
 NOTHING = "Nothing here answers this."
+# Beside the likeliest, what is this likely belongs to the course of events that is asked for.
+_OF_THE_COURSE = 0.4
 
 
 class MemorySearch(Struct, frozen=True):
-    """`entries` are in reading order: by utility, or in time where the question asks what happened.
+    """`entries` are in reading order: by utility, or, where the question asks for a course of events, what is likely in
+    the order of time and then the rest.
 
     `max_tokens` holds the whole answer as it is sent, as text or as JSON: the best of the entries that fit.
     """
@@ -85,7 +88,7 @@ class MemorySearch(Struct, frozen=True):
             "strategy": plan.get("strategy"),
             "resultCount": count,
             **present({"intent": plan.get("intent")}),
-            "order": "chronological" if plan.get("intent") == Intent.WHAT_HAPPENED else "utility",
+            "order": "chronological" if plan.get("inTime") else "utility",
             "widened": len(self.recall.ledger.notes("certificate")) > 1,
         }
 
@@ -124,6 +127,8 @@ class MemorySearch(Struct, frozen=True):
         if self.recall.notice is not None:
             return " ".join(filter(None, (failed, self.recall.notice)))
         silence, told = self.recall.silence, list(filter(None, (failed, NOTHING, time)))
+        if self.recall.ended is not None:
+            return fit(" ".join((*told, visible(ended_line(self.recall.ended)))), CERTIFICATE_TOKENS)[0]
         if silence is not None and self.nearest is not None:
             words = answering(self.nearest.content, self.recall.query.text, tokens=_NEAREST_TOKENS)
             words = fit(visible(one_line(words)), _NEAREST_TOKENS)[0]
@@ -142,6 +147,7 @@ class MemorySearch(Struct, frozen=True):
     def fitted_record(self) -> tuple[Record, list[int]]:
         limit, silence, order = self.max_tokens, self.recall.silence, self._by_rank
         told: Record = {"notice": self.recall.notice, "silence": as_json(silence) if silence is not None else None}
+        told["ended"] = as_json(self.recall.ended) if self.recall.ended is not None else None
         told["degraded"] = dict(self.recall.degraded) or None
         if silence is not None and self.nearest is not None:
             told["silence"]["nearest"] = self.nearest.handle
@@ -162,6 +168,14 @@ class MemorySearch(Struct, frozen=True):
                 if limit is None or takes(to_line(record)) <= limit:
                     return record, shown
         return {}, []
+
+
+def in_time(results: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
+    """What is likely to tell of a course of events in the order of time; then the rest, the best first."""
+    best = max((result.relevance or 0.0 for result in results), default=0.0)
+    course = [result for result in results if (result.relevance or 0.0) >= _OF_THE_COURSE * best]
+    rest = [result for result in results if result not in course]
+    return (*sorted(course, key=lambda result: (result.memory.created, result.memory.id)), *rest)
 
 
 class MemoryTimeline(Struct, frozen=True):
@@ -233,8 +247,8 @@ class Layers:
         wide: SearchOptions = {"widen": True, **options}
         recall = self._search.recall(self._search.query(text, **wide))
         results = recall.results
-        if _plan(recall).get("intent") == Intent.WHAT_HAPPENED:
-            results = tuple(sorted(results, key=lambda result: (result.memory.created, result.memory.id)))
+        if _plan(recall).get("inTime"):
+            results = in_time(results)
         wanted = Wanted.of(text)
         entries = tuple(index_entry(result, wanted) for result in results)
         nearest = recall.silence.nearest if recall.silence is not None else None
@@ -252,7 +266,10 @@ class Layers:
         """How memories stand, by id."""
         by_number = {memory.num: memory for memory in memories}
         with self._core.read(namespace) as reader:
-            standing = states(reader, by_number, self._core.clock())
+            standing = states(reader, by_number, self._core.clock(), undecided=self._core.actor.decides)
+        if len(by_number) == 1:
+            (memory,) = by_number.values()
+            standing = self._search.compared(standing, memory, namespace=namespace)
         return {by_number[num].id: state for num, state in standing.items()}
 
     def timeline(
@@ -277,6 +294,7 @@ class Layers:
             context.session.id: SessionSummary(context.session.id, context.session.started, context.session.summary)
             for context in (contexts[n] for n in nums if n in contexts)
         }
+        standing = self._search.compared(standing, memories[num], memories.values(), namespace=namespace)
         earlier, later = (tuple(memories[n] for n in side) for side in (before, after))
         by_id = {memories[n].id: state for n, state in standing.items()}
         return Timeline(memories[num], earlier, later, sessions, by_id)
@@ -309,6 +327,8 @@ class Layers:
             sessions = reader.sessions.sources(nums)
             standing = states(reader, {n: memories[n] for n in nums}, self._core.clock(), scopes=sight.scopes)
         anchor = memories[num]
+        beside_it = [memories[n] for n in nums]
+        standing = self._search.compared(standing, anchor, beside_it, scopes=sight.scopes, namespace=namespace)
         entries = {}
         for n in nums:
             _, previous, following = turns.get(n, ("", None, None))
@@ -320,7 +340,7 @@ class Layers:
             shown = sight.shown(memories[n]) if n == num else memories[n]
             if shown is not memories[n]:
                 around = Surroundings()
-            entries[n] = timeline_entry(shown, anchor, standing[n], around)
+            entries[n] = timeline_entry(shown, anchor, sight.stands(memories[n], standing[n]), around)
         return MemoryTimeline(
             entries[num], tuple(entries[n] for n in nums if n != num), window, positive("tokens", tokens)
         )
@@ -348,18 +368,25 @@ class Layers:
                 own = list(reader.memories.get(list(own_nums)[:limit]).values())
             artifacts = reader.tasks.artifacts([task.id], chars=-1, limit=limit) if task is not None else []
             total = len(own) + (len(reader.tasks.artifact_kinds(task.id)) if task is not None else 0)
-            standing = states(reader, {each.num: each for each in own}, self._core.clock(), scopes=sight.scopes)
+            by_number, at = {each.num: each for each in own}, self._core.clock()
+            standing = states(reader, by_number, at, scopes=sight.scopes, undecided=sight.everything)
             linked, course = self._surroundings(reader, own[0], sight) if len(own) == 1 else ([], [])
             related = _related(reader, task) if task is not None else []
             checks = reader.citations.checks([each.num for each in own if each.citations])
             made_of = reader.lineage.of([each.num for each in own])
+        if len(own) == 1:
+            standing = self._search.compared(standing, own[0], scopes=sight.scopes, namespace=namespace)
         shown = [sight.shown(each) for each in own]
-        if own and shown[0] is not own[0]:
-            course = []
+        hidden = [each.num for each, seen in zip(own, shown, strict=True) if seen is not each]
+        for num in hidden:
+            checks.pop(num, None)
+            made_of.pop(num, None)
+        if hidden and memory is not None:
+            task, linked, course, artifacts, related, total = None, [], [], [], [], 1
         return Details(
             about=memory.id if memory is not None else task.id if task is not None else id,
             memories=tuple(shown),
-            states=tuple(standing[each.num] for each in own),
+            states=tuple(sight.stands(each, standing[each.num]) for each in own),
             checks={num: check.standing for num, check in checks.items()},
             linked=tuple(linked),
             course=tuple(course),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -17,7 +18,6 @@ from recallens.engine.transfer import Transfer
 from recallens.errors import EncoderError, InvalidInput
 from recallens.index.resident import verify_images
 from recallens.ingest import curation
-from recallens.ingest.dedupe import content_hash
 from recallens.model.memory import Memory, Status, Survey
 from recallens.model.salience import DAY_MS, salience
 from recallens.model.verdict import IntArray
@@ -55,7 +55,7 @@ class Maintenance:
 
     def survey(self, *, namespace: str | None = None) -> Survey:
         now = self._core.clock()
-        with self._core.snapshot(self._core.namespace(namespace)) as snapshot:
+        with self._core.seen(self._core.namespace(namespace)) as snapshot:
             if snapshot is None:
                 return Survey(0, 0, 0, {}, (0,) * 10, dict.fromkeys(_LENGTHS, 0), {})
             reader, _, version = snapshot
@@ -79,7 +79,8 @@ class Maintenance:
 
     def doctor(self) -> Health:
         """Check the file, every derived thing, the index files and the encoder. Changes nothing."""
-        health = self._core.store.check(self._core.encoding.key, content_hash)
+        begun = time.monotonic()
+        health = self._core.store.check(self._core.encoding.key)
         problems = list(health.problems)
         folder = self._core.index_folder()
         if folder is not None:
@@ -87,15 +88,18 @@ class Maintenance:
         if self._core.store.meta(META_REINDEXING) is not None:
             problems.append("a reindex is under way, or did not end: `recallens reindex` begins it again")
         encoding, waiting = self._core.encoding, 0
+        second = self._core.second if not health.problems and self._encoder.begun() else None
         try:
             encoder = encoding.available() if encoding.key is not None else None
             getattr(encoder, "verify", lambda: None)()
+            if second is not None:
+                getattr(second.available(), "verify", lambda: None)()
         except EncoderError as error:
             problems.append(f"encoder: {error}")
         if encoding.key is not None and not any(problem.startswith("file:") for problem in problems):
-            with self._core.store.read_all() as reader:
-                waiting = reader.backlog_size(encoding.key)
-        return Health(problems, {**health.facts, "encoder": encoding.key, "backlog": waiting})
+            waiting = self._encoder.waiting()
+        facts = {"encoder": encoding.key, "backlog": waiting, "seconds": round(time.monotonic() - begun, 2)}
+        return Health(problems, {**health.facts, **facts, **({"secondEncoder": second.key} if second else {})})
 
     def reindex(
         self, *, encoder: str | None = None, vectors: bool = False, progress: Progress = lambda done: None
@@ -172,12 +176,13 @@ class Maintenance:
 
     def remove_namespace(self, name: str) -> int:
         with self._core.changing(name) as tx:
-            count, state = len(tx.memories.numbers()), self._core.state(tx)
+            nums, state = tx.memories.numbers(), self._core.state(tx)
+            self._core.log.erases(tx, nums)
             self.erasure.note(tx, {str(state.key): None}, state.number + 1)
             tx.remove()
         if self.erasure.finish() is None:
             raise pending(name)
-        return count
+        return len(nums)
 
 
 def _by_month(created: IntArray) -> dict[str, int]:

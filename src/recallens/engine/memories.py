@@ -59,6 +59,11 @@ class Memories:
         with self._core.reading(namespace) as reader:
             return self._core.memory(reader, id)[1]
 
+    def seen(self, id: str, *, namespace: str | None = None) -> Memory:
+        """One that who acts may see; what is withheld from them is not there."""
+        with self._core.reading(namespace) as reader:
+            return self._core.seen_memory(reader, id)[1]
+
     def many(self, ids: Iterable[str], *, namespace: str | None = None) -> dict[str, Memory]:
         """Many at once, by id; what is not there is left out."""
         with self._core.read(namespace) as reader:
@@ -93,6 +98,13 @@ class Memories:
             nums = reader.memories.awaiting_review()
             memories = reader.memories.get(nums)
         return [memories[num] for num in nums]
+
+    def repeating(self, memories: Iterable[Memory], *, namespace: str | None = None) -> dict[str, Memory]:
+        """Of what agents say by themselves, by id: the memory that says the same and is withheld from them."""
+        said = {memory.content_hash: memory.id for memory in memories if memory.zone is Zone.WORKING}
+        with self._core.read(namespace) as reader:
+            known = reader.memories.get(list(reader.memories.by_hash(list(said), restricted=True).values()))
+        return {said[each.content_hash]: each for each in known.values() if said[each.content_hash] != each.id}
 
     def relations(self, id: str, *, namespace: str | None = None) -> list[Relation]:
         with self._core.reading(namespace) as reader:
@@ -143,7 +155,9 @@ class Memories:
     def edit(self, id: str, content: str, *, namespace: str | None = None) -> Remembered:
         """A new memory with the new text that supersedes the old, keeps its attributes and is restricted as it is. An
         agent's edit is from that agent; of what is more trusted, it only proposes to take the place."""
-        old, by = self.get(id, namespace=namespace), self._core.actor
+        by = self._core.actor
+        with self._core.reading(namespace) as reader:
+            old = self._core.seen_memory(reader, id)[1]
         kept = {name: getattr(old, name) for name in KEPT_BY_AN_EDIT if name != "kind" or old.kind_stated}
         kept |= {name: getattr(old, name) for name in PROVENANCE} if by.decides else {"source": by.source}
         made_of = Input.of(old, replaced=True)
@@ -158,10 +172,11 @@ class Memories:
             self._core.ensure_session(tx, asking)
             known = epoch_ms("at", at)
             ended = self._core.clock() if known is None else known
-            before, after = self._core.num(tx, old), self._core.num(tx, new)
+            (before, replaced), (after, _) = self._core.seen_memory(tx, old), self._core.seen_memory(tx, new)
             done = curation.supersede(tx, before, after, ended, asking, by=self._core.actor)
         if not done:
-            raise AwaitsReview(f"{handle_of(before)} is more trusted than who asks: this is a proposal",
+            above = handle_of(after if self._core.actor.may_change(replaced) else before)
+            raise AwaitsReview(f"{above} is more trusted than who asks: this is a proposal",
                                proposal=handle_of(after), memory=handle_of(before))  # fmt: skip
 
     def relate(
@@ -176,7 +191,7 @@ class Memories:
         relation = Relation(source, target, kind, sure, by, self._core.clock())
         waits = None
         with self._core.changing(namespace) as tx:
-            ends = self._core.num(tx, source), self._core.num(tx, target)
+            ends = self._core.seen_memory(tx, source)[0], self._core.seen_memory(tx, target)[0]
             details: dict[str, str | float | None] = {"relation": kind, "confidence": sure}
             waits = self._waits(tx, Change.RELATE, *ends, details=details)
             if waits is None:
@@ -201,7 +216,7 @@ class Memories:
         """Hide it; or, `hard`, erase it with its older versions and what quotes it: an error where bytes are left."""
         waits = None
         with self._core.changing(namespace) as tx:
-            num, memory = self._core.memory(tx, id)
+            num, memory = self._core.seen_memory(tx, id)
             waits = self._waits(tx, Change.FORGET, num)
             if waits is None and not hard:
                 curation.forget(tx, memory, num, at=self._core.clock(), by=self._core.actor)
@@ -226,14 +241,14 @@ class Memories:
 
     def confirm(self, id: str, *, session: str | None = None, namespace: str | None = None) -> None:
         with self._core.changing(namespace) as tx:
-            num = self._core.num(tx, id)
+            num, _ = self._core.seen_memory(tx, id)
             asking = session or self._core.settings.session
             self._core.ensure_session(tx, asking)
             curation.confirm(tx, num, at=self._core.clock(), session=asking, by=self._core.actor)
 
     def deemphasise(self, id: str, *, namespace: str | None = None) -> float:
         with self._core.changing(namespace) as tx:
-            num, memory = self._core.memory(tx, id)
+            num, memory = self._core.seen_memory(tx, id)
             waits = self._waits(tx, Change.DEEMPHASISE, num)
             if waits is None:
                 return curation.deemphasise(tx, memory, num, at=self._core.clock())
@@ -259,7 +274,8 @@ class Memories:
             at = self._core.clock()
             decided = curation.decide(tx, memory, num, accept=approve, at=at)
             waiting = memory.status is Status.PENDING_REVIEW or memory.review == PROPOSED
-            if not decided or waiting or (approve and memory.zone is Zone.WORKING):
+            of_an_agent = memory.zone is Zone.WORKING and (approve or memory.status is Status.ACTIVE)
+            if not decided or waiting or of_an_agent:
                 (curation.approve if approve else curation.reject)(tx, memory, num, at=at)
 
     def _decide(self, number: int, accept: bool, namespace: str | None) -> None:
@@ -268,11 +284,16 @@ class Memories:
             proposed = tx.proposals.get(number)
             if proposed is None:
                 raise NotFound(f"no open proposal p{number}", hint="`recallens review list` shows those that wait.")
-            tx.proposals.decide(number, accepted=accept, at=self._core.clock())
+            if proposed.change is not Change.SUPERSEDE:
+                tx.proposals.decide(number, accepted=accept, at=self._core.clock())
         memory = proposed.memory or ""
+        if proposed.change is Change.SUPERSEDE:  # with the text that would take the place
+            self.review(proposed.other or "", approve=accept, namespace=namespace)
         if not accept:
             return
         match proposed.change:
+            case Change.SUPERSEDE:
+                pass
             case Change.FORGET:
                 self.forget(memory, namespace=namespace)
             case Change.RESTORE:

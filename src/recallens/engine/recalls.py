@@ -49,14 +49,18 @@ class Recalls:
         return _explained(recall.ledger, recall.audit, trace_id)
 
     def last(
-        self, session: str | None = None, *, namespace: str | None = None, owner: str | None = None
-    ) -> Snapshot | None:
+        self, session: str | None = None, *, sight: Sight = EVERYTHING, namespace: str | None = None,
+        owner: str | None = None,
+    ) -> Snapshot | None:  # fmt: skip
         """The last recorded recall of a session, or of those that asked without one; an owner sees only their own."""
         if not self._core.settings.capture:
             return None
         with self._core.read(namespace) as reader:
             stored = reader.trail.last_ledger(session or "", owner)
-        return _explained(Ledger.unpacked(stored[0]), stored[1]) if stored else None
+        if stored is None:
+            return None
+        ledger = Ledger.unpacked(stored[0])
+        return None if self._holds_withheld(ledger, sight, namespace) else _explained(ledger, stored[1])
 
     def sensitivity(self, text: str, **options: Unpack[SearchOptions]) -> tuple[Sensitivity, ...]:
         from recallens.xray.sensitivity import sensitivity
@@ -102,16 +106,31 @@ class Recalls:
             name = held
         return self.recorded(name, namespace=namespace)[0]
 
-    def recorded(self, id: str, *, namespace: str | None = None) -> tuple[Ledger, Mapping[str, str]]:
-        """A recorded recall by its snapshot's id, with the audit entry of each memory that it injected."""
+    def recorded(
+        self, id: str, *, sight: Sight = EVERYTHING, namespace: str | None = None
+    ) -> tuple[Ledger, Mapping[str, str]]:
+        """A recorded recall by its snapshot's id, with the audit entry of each memory that it injected. To whom a text
+        in it is withheld now, it is not there: it may have been asked by somebody who saw more, or before."""
         with self._core.read(namespace) as reader:
             stored = reader.trail.ledger(id)
         if stored is None:
             raise no_recall(id)
-        return _unaltered(id, lambda: Ledger.unpacked(stored[0]), snapshot_id, id), stored[1]
+        ledger = _unaltered(id, lambda: Ledger.unpacked(stored[0]), snapshot_id, id)
+        if self._holds_withheld(ledger, sight, namespace):
+            raise no_recall(id)
+        return ledger, stored[1]
 
-    def snapshot(self, id: str, *, namespace: str | None = None) -> Snapshot:
-        return _explained(*self.recorded(id, namespace=namespace))
+    def snapshot(self, id: str, *, sight: Sight = EVERYTHING, namespace: str | None = None) -> Snapshot:
+        return _explained(*self.recorded(id, sight=sight, namespace=namespace))
+
+    def _holds_withheld(self, ledger: Ledger, sight: Sight, namespace: str | None) -> bool:
+        if sight.everything:
+            return False
+        from recallens.xray.replay import replay
+
+        with self._core.read(namespace) as reader:
+            memories = reader.memories.get(list(reader.memories.find(list(replay(ledger).ids)).values()))
+        return any(sight.withholds(memory) is not None for memory in memories.values())
 
     def recent(
         self, *, limit: int = RECALLS_SHOWN, namespace: str | None = None, owner: str | None = None

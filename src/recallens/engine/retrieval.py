@@ -137,7 +137,10 @@ class _Notes:
 
 
 def _scored(result: SearchResult, notes: _Notes) -> RetrievalChunk:
-    chunk = _chunk(result.memory, result.score, notes, result.state.cites or "")
+    remarks = list(result.state.against())
+    chunk = _chunk(result.memory, result.score, notes, ", ".join(remarks))
+    if remarks:
+        chunk = replace(chunk, metadata={**chunk.metadata, "remarks": remarks})
     if result.state.stale is not None:
         chunk = replace(chunk, metadata={**chunk.metadata, "stale": result.state.stale})
     boost = result.parts.get("actionability")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -11,26 +11,30 @@ from msgspec.structs import replace
 
 from recallens import __version__
 from recallens.engine.core import Core
+from recallens.engine.encoder import StoreEncoder
 from recallens.engine.question import question
 from recallens.errors import InvalidInput, StoreError
 from recallens.index.images import DamagedIndex
 from recallens.index.resident import Version
 from recallens.model.ledger import Entry, Ledger
-from recallens.model.memory import UNREADABLE, Event, EventKind, Memory, Usage
+from recallens.model.memory import UNREADABLE, Event, EventKind, Memory, Status, Usage
 from recallens.model.query import DEFAULT_LIMIT, Documents, Mode, Query, SearchOptions
-from recallens.model.recall import Recall
+from recallens.model.recall import INCOMPLETE, Recall
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recallens.model.snapshot import SCHEMA_VERSION, snapshot_id
+from recallens.model.state import MemoryState, withheld
 from recallens.model.verdict import Found, Note, Pick
 from recallens.recall.certificate import limited
+from recallens.recall.disagreements import disagreements
 from recallens.recall.pipeline import pipeline
 from recallens.recall.presets import Preset, preset_named
-from recallens.recall.results import results, silence_of
+from recallens.recall.results import ended_of, results, silence_of
 from recallens.recall.runner import run
-from recallens.recall.scene import open_scene
+from recallens.recall.scene import MULTILINGUAL, open_scene
 from recallens.recall.select import spending
 from recallens.store.protocols import Writer
 from recallens.text.remembered import asked_in
+from recallens.text.statements import statements_in
 from recallens.text.token_count import count_tokens
 from recallens.text.tokenizer import TOKENIZER_VERSION
 
@@ -44,13 +48,16 @@ EMPTY_QUERY = (
 
 # Writes a recall as the surface sends it.
 Deliver = Callable[[Recall], str]
+# How much of a memory is asked with to find what states otherwise, and among how many that is looked for.
+LONGEST_QUESTION, COMPARED = 400, 16
 
 
 class Search:
     """Answers questions; only what a search returned is written down, in one transaction after it."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, encoder: StoreEncoder) -> None:
         self._core = core
+        self._encoder = encoder
 
     def query(self, text: str, **options: Unpack[SearchOptions]) -> Query:
         """A checked query from loose options; every wrong one is an error that lists what would be right."""
@@ -80,8 +87,10 @@ class Search:
         return _delivered(recall, deliver) if deliver is not None and recall.results and bounded else recall
 
     def recorded(self, recall: Recall, *, record: bool | None, owner: str | None) -> Recall:
-        """The recall, after what it returned was written down."""
+        """The recall, after what it returned was written down. What it lacked of vectors is made after the answer."""
         query = recall.query
+        if MULTILINGUAL in recall.degraded:
+            self._encoder.later(query.namespace)
         if not self.records(record) or query.as_of is not None or not (recall.results or recall.silence):
             return recall
         injected = [result.memory.id for result in recall.results]  # of silence none: nothing is learned from it
@@ -114,30 +123,73 @@ class Search:
                 self._core.discard_index(query.namespace)
                 return self._recall(query)
 
+    def compared(
+        self, standing: Mapping[int, MemoryState], about: Memory, beside: Iterable[Memory] = (), *,
+        scopes: Iterable[str] = (), namespace: str | None = None,
+    ) -> dict[int, MemoryState]:  # fmt: skip
+        """The states, with which of the memories beside it, or of those like it, state otherwise: as a recall tells it,
+        which finds both together.
+        """
+        told, held = dict(standing), tuple(scopes)
+        if withheld(about, held) is not None or about.status is not Status.ACTIVE or not statements_in(about.content):
+            return told
+        asked = Query(about.content[:LONGEST_QUESTION], self._core.clock(), self._core.namespace(namespace),
+                      Mode.KEYWORD, COMPARED, cut=False, scopes=held)  # fmt: skip
+        near = [each for each in beside if withheld(each, held) is None and each.status is Status.ACTIVE]
+        alike = (result.memory for result in self.recall(asked).results)
+        known = list({each.num: each for each in (about, *near, *alike)}.values())
+        for behind, ahead in disagreements(known).items():
+            num, others = known[behind].num, tuple(known[at].handle for at in sorted(ahead))
+            if num in told:
+                told[num] = replace(told[num], stated_otherwise_by=others)
+        return told
+
     def _recall(self, query: Query) -> Recall:
         preset = preset_named(query.preset)
         if not query.text.strip():
             return _nothing(query, self._versions(preset), "the query is empty: nothing was searched")
         meant = query.text if "semantic" in preset.views(query.mode) else None
-        with self._core.snapshot(query.namespace, meant=meant) as snapshot:
+        with self._core.seen(query.namespace, meant=meant) as snapshot:
             if query.mode is Mode.SEMANTIC:
                 # Nothing else could answer, so a missing encoder is an error here and not a degradation.
                 self._core.encoding.available()
             if snapshot is None:
                 return _nothing(query, self._versions(preset), f"namespace {query.namespace!r} holds nothing yet")
-            encoding, versions = self._core.encoding, self._versions(preset)
-            scene = open_scene(*snapshot, encoding=encoding, preset=preset, query=query, versions=versions)
+            encoding, versions, standing = self._core.encoding, self._versions(preset), self._standing()
+            scene = open_scene(
+                *snapshot,
+                encoding=encoding,
+                second=self._core.second,
+                preset=preset,
+                query=query,
+                versions=versions,
+                standing=standing,
+            )
             ledger, pool = run(pipeline(scene, preset, query), query)
             returned = results(snapshot[0], scene, ledger, pool, query)
             silence = None if returned else silence_of(scene, ledger)
+            ended = None if returned else ended_of(scene, ledger, query)
         views = [entry.verdict for entry in ledger.entries if isinstance(entry.verdict, Found)]
         failed = {view.view: view.error for view in views if view.error is not None}
         waiting = _without_vector(snapshot[2])
         if waiting and any(view.view == "semantic" for view in views):
-            failed.setdefault("semantic", f"vectors incomplete: {waiting:,} memories wait for theirs; words find them")
+            failed.setdefault("semantic", f"{INCOMPLETE}{waiting:,} memories wait for theirs; words find them")
+        have, wanted = scene.second_vectors
+        if have < wanted:
+            failed.setdefault(MULTILINGUAL, f"{INCOMPLETE}{have:,} of {wanted:,} memories have theirs")
         notice = NOTHING_FITS if not returned and _too_long(ledger) else None
-        recall = Recall(query, returned, ledger, encoding.key, degraded=failed, notice=notice, silence=silence)
+        recall = Recall(
+            query, returned, ledger, encoding.key, degraded=failed, notice=notice, silence=silence, ended=ended
+        )
         return _without_unreadable(recall, snapshot[2])
+
+    def _standing(self) -> str | None:
+        """The checkout that the person or the agent works in, as the verdicts on citations name it."""
+        if self._core.folder is None:
+            return None
+        from recallens.ingest.repository import checked_out
+
+        return checked_out(self._core.folder)
 
     def ledger(self, query: Query) -> Ledger:
         return self.recall(query).ledger

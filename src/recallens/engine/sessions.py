@@ -13,10 +13,11 @@ from recallens.ingest.curation import FORGOTTEN_WITH
 from recallens.ingest.draft import Draft, recap, recap_id
 from recallens.ingest.prepare import kept_text
 from recallens.ingest.signature import require_fields
-from recallens.ingest.validate import epoch_ms, label, option
+from recallens.ingest.validate import epoch_ms, label, option, reference
 from recallens.model.memory import Memory, Session, Status, Usage
 from recallens.model.recall import SessionContext
-from recallens.model.trust import derived, lowest
+from recallens.model.state import not_held
+from recallens.model.trust import Input, derived, lowest
 from recallens.text.normalize import clean
 
 
@@ -59,10 +60,13 @@ class Sessions:
             session = _kept(structs.replace(session, ended=at, summary=summary or session.summary, zone=zone))
             tx.sessions.put(session)
         with self._core.reading(session.namespace) as reader:
-            links = [num for num, usage, _ in reader.sessions.links(session.id) if usage is Usage.CREATED]
-            memories = reader.memories.get(links)
-        created = sorted(memories.values(), key=lambda each: (each.created, each.id))
+            links = reader.sessions.links(session.id)
+            known = reader.memories.get([num for num, _, _ in links])
+        memories = [known[num] for num, usage, _ in links if usage is Usage.CREATED and num in known]
+        created = sorted(memories, key=lambda each: (each.created, each.id))
+        given = [Input.of(each) for each in known.values() if not_held(each, ()) and each not in created]
         for draft in self._recaps({session.id: recap(session, created)}, session.namespace):
+            draft = structs.replace(draft, inputs=(*draft.inputs, *given))
             # What a session has become takes the place of nothing that is more trusted than it is.
             zone = lowest((self._core.actor.zone, derived(draft.inputs).zone))
             with self._core.acting(structs.replace(self._core.actor, zone=zone, decides=False)):
@@ -106,13 +110,15 @@ class Sessions:
             return reader.sessions.latest(limit, offset)
 
     def report(self, id: str, *, namespace: str | None = None) -> SessionReport:
+        """What was done with which memory. That a withheld one is of the session is told to nobody but the person."""
         with self._core.reading(namespace) as reader:
             session = reader.sessions.get(id)
             if session is None:
                 raise no_session(id)
             links = reader.sessions.links(id)
             memories = reader.memories.get([num for num, _, _ in links])
-        return SessionReport(session, tuple((memories[num], usage, at) for num, usage, at in links))
+        seen = {num: each for num, each in memories.items() if self._core.actor.sight.withholds(each) is None}
+        return SessionReport(session, tuple((seen[num], usage, at) for num, usage, at in links if num in seen))
 
     def context(self, memory: str, *, namespace: str | None = None) -> SessionContext | None:
         """The latest session that touched a memory, and how."""
@@ -139,8 +145,8 @@ def _kept(session: Session) -> Session:
     epoch_ms("ended", session.ended)
     return structs.replace(
         session,
-        id=clean(session.id),
+        id=reference("session id", session.id),
         project=label("project", session.project),
-        title=kept_text(session.title),
-        summary=kept_text(session.summary),
+        title=kept_text(session.title, session.zone),
+        summary=kept_text(session.summary, session.zone),
     )

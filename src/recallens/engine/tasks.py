@@ -18,7 +18,7 @@ from recallens.ingest.curation import strengthen
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import kept_text
 from recallens.ingest.promotion import Attempts, promotions, same_work, work_of
-from recallens.ingest.validate import MAX_CONTENT_BYTES, epoch_ms, label, text_content, unit_interval
+from recallens.ingest.validate import MAX_CONTENT_BYTES, epoch_ms, label, reference, text_content, unit_interval
 from recallens.model.citation import Citation, LogCitation, TerminalCitation
 from recallens.model.craft import TITLE_CHARACTERS, Gotcha, Pattern, kind_of
 from recallens.model.memory import (
@@ -38,8 +38,19 @@ from recallens.model.memory import (
 )
 from recallens.model.query import MAX_LIMIT
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, Uplift, uplift_of
+from recallens.model.state import FAILURE, SUCCESS, not_held
 from recallens.model.task import Credit, Promotion, Task, TaskOutcome
-from recallens.model.trust import Input, InputKind
+from recallens.model.trust import (
+    Actor,
+    Change,
+    Input,
+    InputKind,
+    ProposedChange,
+    Word,
+    lowest,
+    rank,
+    word_on,
+)
 from recallens.store.protocols import Reader, Writer
 from recallens.text.content import content_words
 from recallens.text.normalize import clean
@@ -75,7 +86,7 @@ class Tasks:
         self, text: str, *, id: str | None = None, session: str | None = None, project: str | None = None,
         worktree: str | None = None, started: int | None = None, namespace: str | None = None,
     ) -> Task:  # fmt: skip
-        words = kept_text(text_content(text)) or ""
+        words = kept_text(text_content(text), self._core.actor.zone) or ""
         name, at = self._core.namespace(namespace), self._at("started", started)
         task = Task(
             _task_id(id) if id is not None else self._short_id(),
@@ -125,41 +136,77 @@ class Tasks:
         namespace: str | None = None,
     ) -> TaskOutcome:  # fmt: skip
         """One transaction: the outcome, the task's episode, each memory's counts, and what it all adds up to."""
-        worth, words, at = unit_interval("reward", reward), kept_text(summary), self._at("ended", ended)
+        worth, words, at = (
+            unit_interval("reward", reward),
+            kept_text(summary, self._core.actor.zone),
+            self._at("ended", ended),
+        )
         with self._core.changing(namespace) as tx:
             self._core.settle_encoding(tx)
             running = _running(tx, task, "end it again")
             if at < running.started:
                 raise InvalidInput("a task cannot end before it started", hint="Give a later time, or none.")
-            done = structs.replace(running, ended=at, reward=worth, summary=words)
+            zone = lowest((running.zone, self._core.actor.zone))
+            done = structs.replace(running, ended=at, reward=worth, summary=words, zone=zone)
             logs = tx.tasks.artifacts([done.id], chars=LOG_READ, limit=LOGS_READ)
             done = structs.replace(done, wording=_attempt_of(tx, done, logs))
             credited = self._credit(tx, done, logs)
-            (row,) = self._ingest.prepared([_episode(done, tx.tasks.artifact_kinds(done.id))], tx.name, tx)
+            episode = _episode(done, tx.tasks.artifact_kinds(done.id), _restricted(tx, done))
+            (row,) = self._ingest.prepared([episode], tx.name, tx)
             ((num, _),) = self._ingest.write(tx, [row])
             tx.tasks.end(done, num)
             outcome = Event(tx.name, EventKind.OUTCOME, at, session=done.session, task=done.id, amount=worth)
             tx.trail.record([outcome], [None])
+            waiting = self._count(tx, done)
             tx.tasks.recount(done.id)
             promoted = self._promote(tx, done.wording)
             done = structs.replace(done, episode=row.memory.id)
         self._encoder.drain_quietly()
-        return TaskOutcome(done, row.memory.id, promoted, credited)
+        return TaskOutcome(done, row.memory.id, promoted, credited, waiting)
 
     def _credit(self, tx: Writer, task: Task, logs: Sequence[Artifact]) -> tuple[Credit, ...]:
         """What the task's log and summary show to have been of use, beside what was marked: a memory that was merely
         returned gets no credit, and none that the task made itself.
         """
-        log = work_log(task.text, [task.summary or "", *(each.content for each in logs)])
-        marked = set(tx.tasks.uses(task.id))
+        by = self._core.actor
+        words = [(by.zone, task.summary or ""), *((each.zone, each.content) for each in logs)]
+        # What somebody less trusted has logged shows nothing of what is more trusted.
+        shown = {zone: work_log(task.text, [said for of, said in words if rank(of) >= rank(zone)]) for zone in Zone}
+        marked = tx.tasks.uses(task.id)
         credited = []
         for num, memory in tx.memories.get([num for num in tx.tasks.recalled(task) if num not in marked]).items():
+            log = shown[memory.zone if by.decides else lowest((memory.zone, by.zone))]
             evidence = evidence_of_use(memory, log) if memory.task != task.id else None
             if evidence is not None:
                 strengthen(tx, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=task.ended or 0,
-                           session=task.session, task=task.id)  # fmt: skip
+                           session=task.session, task=task.id, owner=by.called or None)  # fmt: skip
                 credited.append(Credit(memory.id, memory.handle, evidence))
         return tuple(credited)
+
+    def _count(self, tx: Writer, task: Task) -> tuple[str, ...]:
+        """What the outcome counts for, by `word_on`; what only waits is proposed. Gives the handles of these."""
+        lowers, at, waiting = (task.reward or 0.0) < SUCCESS, task.ended or 0, []
+        uses = tx.tasks.uses(task.id)
+        writers, memories = tx.tasks.writers(list(uses)), tx.memories.get(list(uses))
+        for num, owner in uses.items():
+            by = self._core.actor
+            if by.decides and (owner or task.zone is not Zone.TRUSTED):
+                by = Actor(owner=owner or None)  # an agent's word stays one, whoever ends the task that it was said in
+            memory, said = memories[num], tx.tasks.tried(num, by.called)
+            match word_on(by, memory, lowers=lowers, writer=writers.get(num), said=said):
+                case Word.COUNTS:
+                    tried = Event(tx.name, EventKind.TRIED, at, task=task.id, session=task.session,
+                                  owner=by.called or None)  # fmt: skip
+                    tx.trail.record([tried], [num])
+                case Word.WAITS if (task.reward or 0.0) <= FAILURE:
+                    why = {"why": f"the task {task.id}, in which it was used, failed"}
+                    proposed = ProposedChange(Change.DEEMPHASISE, num=num, zone=by.zone, owner=by.called, at=at,
+                                              details=why)  # fmt: skip
+                    tx.proposals.put(proposed)
+                    waiting.append(memory.handle)
+                case _:
+                    pass
+        return tuple(waiting)
 
     def recent(
         self, *, running: bool | None = None, project: str | None = None, session: str | None = None, limit: int = 20,
@@ -179,13 +226,19 @@ class Tasks:
         with self._core.reading(namespace) as reader:
             return _running(reader, task, purpose)
 
+    def restricted(self, task: Task) -> tuple[Input, ...]:
+        """What a running task was given or used so far that is meant for some contexts only."""
+        with self._core.reading(task.namespace) as reader:
+            return _restricted(reader, structs.replace(task, ended=self._core.clock()))
+
     # ── what was used, and what it was worth ──
 
     def used(
         self, memories: Iterable[str], *, task: str | None = None, session: str | None = None, at: int | None = None,
         namespace: str | None = None,
     ) -> list[str]:  # fmt: skip
-        """Say which memories were of use. What was merely returned in a task was not with it."""
+        """Say which memories were of use; gives those that count. What was merely returned in a task was not with it,
+        and an agent can have used in a task only what it was given for it."""
         ids = list(dict.fromkeys([memories] if isinstance(memories, str) else memories))
         if not ids:
             raise InvalidInput("name at least one memory that was used", hint="A search shows ids.")
@@ -193,14 +246,18 @@ class Tasks:
         with self._core.changing(namespace) as tx:
             running = _running(tx, task, "mark what was used in it") if task is not None else None
             asking = label("session", session) or (running.session if running else None) or self._core.settings.session
-            nums = list(dict.fromkeys(self._core.num(tx, id) for id in ids))
+            nums, actor = list(dict.fromkeys(self._core.seen_memory(tx, id)[0] for id in ids)), self._core.actor
+            if running is not None and not actor.decides:
+                given = tx.tasks.given(nums, running, actor.owner, now)
+                nums = [num for num in nums if num in given]
             self._core.ensure_session(tx, asking, at=now)
             into, known = running.id if running else None, tx.memories.get(nums)
             for num in nums:
                 # As with recalls: however often an agent says so, it counts once a day.
-                due = self._core.actor.decides or now - (known[num].reinforced_at or 0) >= DAY_MS
+                due = actor.decides or now - (known[num].reinforced_at or 0) >= DAY_MS
                 by = RECALL_REINFORCEMENT if due else 0.0
-                strengthen(tx, num, EventKind.USED, by=by, now=now, session=asking, task=into)
+                strengthen(tx, num, EventKind.USED, by=by, now=now, session=asking, task=into,
+                           owner=actor.called or None)  # fmt: skip
             names = tx.memories.ids(nums)
         return [names[num] for num in nums]
 
@@ -209,9 +266,13 @@ class Tasks:
         with self._core.reading(namespace) as reader:
             state = self._core.state(reader)
             nums = [self._core.num(reader, id) for id in ids]
-            names, trials = reader.memories.ids(nums), reader.tasks.trials(nums)
-        uplifts = [(num, uplift_of(*trials[num], state.tasks_ended, state.reward_total)) for num in dict.fromkeys(nums)]
-        return {names[num]: uplift for num, uplift in uplifts if uplift is not None}
+            memories, trials = reader.memories.get(nums), reader.tasks.trials(nums)
+        known = {
+            memory.id: uplift_of(*trials[num], state.tasks_ended, state.reward_total,
+                                 trusted=memory.zone is Zone.TRUSTED)
+            for num, memory in memories.items()
+        }  # fmt: skip
+        return {id: uplift for id, uplift in known.items() if uplift is not None}
 
     # ── what repeated attempts become ──
 
@@ -288,7 +349,7 @@ def _running(reader: Reader, id: str, purpose: str) -> Task:
 
 
 def _task_id(id: str) -> str:
-    name = (label("task id", id) or "").strip()
+    name = reference("task id", id).strip() if isinstance(id, str) else ""
     if not name or len(name) > MAX_TASK_ID or any(character.isspace() for character in name):
         raise InvalidInput(f"{id!r} is no task id; use 1 to {MAX_TASK_ID} characters without blanks")
     return name
@@ -310,13 +371,19 @@ def _log_text(content: Any) -> str:
     return text
 
 
-def _episode(task: Task, artifacts: Sequence[tuple[str, str]]) -> Draft:
+def _restricted(reader: Reader, task: Task) -> tuple[Input, ...]:
+    """What a task was given or used that is meant for some contexts only: whatever it tells is made of that too."""
+    nums = dict.fromkeys([*reader.tasks.recalled(task), *reader.tasks.uses(task.id)])
+    return tuple(Input.of(each) for each in reader.memories.get(list(nums)).values() if not_held(each, ()))
+
+
+def _episode(task: Task, artifacts: Sequence[tuple[str, str]], restricted: tuple[Input, ...]) -> Draft:
     cited: list[Citation] = [LogCitation(id) if kind == "log" else TerminalCitation(id) for id, kind in artifacts]
     return Draft(
         task.summary or task.text, title=first_sentence(task.text, TITLE_CHARACTERS), kind=Kind.EPISODE,
         sector=Sector.EPISODIC, project=task.project, session=task.session, task=task.id, worktree=task.worktree,
         reward=task.reward, source="task", citations=tuple(cited), created=task.ended,
-        inputs=(Input(InputKind.TASK, task.id, task.zone),),
+        inputs=(Input(InputKind.TASK, task.id, task.zone), *restricted),
     )  # fmt: skip
 
 

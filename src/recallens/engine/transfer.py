@@ -178,10 +178,15 @@ class Loading:
             self._take_store(noun, row)
         elif self._at is None and not self._skipped:
             raise InvalidInput(f"a {noun.name} stands before the first namespace")
-        elif not self._skipped and not (noun.name == "vector" and row[1] != self._core.store.meta(META_ENCODER_KEY)):
+        elif not self._skipped and not (noun.name == "vector" and row[1] not in self._keys()):
             self._settle_encoder(noun)
             self._rows.append(moved(noun, row, self.bases))
             self._bytes += size
+
+    def _keys(self) -> tuple[str | None, ...]:
+        """The encoders whose vectors are of use here."""
+        second = self._core.second
+        return self._core.store.meta(META_ENCODER_KEY), second.key if second is not None else None
 
     def _settle_encoder(self, noun: Noun) -> None:
         """From the first text on, the store says which encoder it uses: the file's, or its own."""
@@ -232,13 +237,11 @@ class Loading:
             while part := tx.portable.after(last, BATCH_ROWS):
                 memories = tx.memories.get(part)
                 tx.memories.rederive(part, [reannotated(memories[num], None) for num in part])
+                self._core.await_vectors(tx, part, [memory.content for memory in memories.values()])
                 last, done = part[-1], done + len(part)
                 progress(done)
             tx.tasks.recount()
         self._whole.portable.keep_numbers({name: self.bases[name] + given for name, given in numbers.items()})
-        key = self._core.store.meta(META_ENCODER_KEY)
-        if key is not None:
-            self._whole.enqueue_missing(key)
 
 
 def _nouns(name: str) -> Iterator[Noun]:

@@ -206,9 +206,10 @@ class Sync:
         nums = tx.vaults.insert_sections(self._vault.id, changes.new) if changes.new else []
         again = tx.vaults.replace_sections(changes.replaced)
         tx.vaults.move_sections(changes.moved)
+        self._core.log.erases(tx, changes.dropped)
         tx.vaults.drop_sections(changes.dropped)
-        if (key := self._core.encoding.key) is not None:
-            tx.vectors.enqueue_missing(key, [*nums, *again])
+        texts = [row.memory.content for row in (*(s.row for s in changes.new), *(s.row for s in changes.replaced))]
+        self._core.await_vectors(tx, [*nums, *again], texts)
         self._counts["indexed"] += len(nums) + len(again)
         self._counts["kept"] += len(changes.moved)
         self._counts["removed"] += len(changes.dropped)
@@ -221,6 +222,7 @@ class Sync:
                 sections = tx.vaults.sections(self._vault.id, documents)
                 nums = [section.num for own in sections.values() for section in own]
                 self._suspects |= tx.terms.held(nums)
+                self._core.log.erases(tx, nums)
                 tx.vaults.drop_sections(nums)
                 tx.documents.drop(documents)
                 tx.vaults.drop_files(self._vault.id, [file.path for file in part])

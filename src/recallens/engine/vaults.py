@@ -109,11 +109,20 @@ class Vaults:
             if vault is None:
                 raise NotFound(f"no vault {name!r}", hint="`recallens vault add FOLDER` makes one.")
             wanted = nfc(like).casefold().strip()
-            files = [file for file in reader.vaults.files(vault.id) if wanted in nfc(file.path).casefold()]
+            hidden = reader.documents.withheld()
+            known = [file for file in reader.vaults.files(vault.id) if file.document not in hidden]
+            files = [file for file in known if wanted in nfc(file.path).casefold()]
             shown = files[offset : offset + limit]
             sections = reader.vaults.sections(vault.id, [file.document for file in shown if file.document])
         filed = tuple(FiledSections(file, tuple(sections.get(file.document, ()))) for file in shown)
         return VaultPage(vault, filed, len(files))
+
+    def withheld(self, name: str, *, namespace: str | None = None) -> set[str]:
+        """The paths of files of which who acts may see nothing."""
+        vault = self.get(name, namespace=namespace)
+        with self._core.read(namespace) as reader:
+            hidden = reader.documents.withheld()
+            return {file.path for file in reader.vaults.files(vault.id) if file.document in hidden} if hidden else set()
 
     def holds_document(self, path: str, *, namespace: str | None = None) -> bool:
         """Whether a document of this path was cut from a vault's file."""

@@ -23,7 +23,7 @@ from msgspec import structs
 from recallens.config import Settings, audit_key, make_private
 from recallens.deadline import without
 from recallens.errors import AuditFailed, RecallensError
-from recallens.model.audit import CUT, Act, Anchor, AuditEntry, ChainHead, Key, chained, cut_of
+from recallens.model.audit import CUT, ERASED, Act, Anchor, AuditEntry, ChainHead, Key, chained, cut_of
 from recallens.model.memory import ID_LENGTH, Clock
 from recallens.store.protocols import WITNESS, Reader, Store, StoreWriter, Writer
 
@@ -84,6 +84,17 @@ class AuditLog:
             self._appended = True
         tx.trail.append_audit(entry)
         return entry
+
+    def erases(self, tx: Writer, memories: Sequence[int]) -> None:
+        """Before memories are deleted for good: that their marks stand for nothing from now on, and since when.
+
+        A mark that goes without such an entry was taken away by somebody.
+        """
+        marked = sorted(tx.trail.marks(memories))
+        witness = WITNESS.get()
+        who = witness.who if isinstance(witness, Witness) else None
+        for start in range(0, len(marked), MOST_CHANGED):
+            self.append(tx, Act(tx.name, ERASED, self.clock(), who), marked[start : start + MOST_CHANGED])
 
     def gives(self, record: Any) -> None:
         """What the answer of the call that is watched will hold beside what is recorded of it."""
@@ -170,10 +181,10 @@ def anchor_lines(store: str, heads: dict[str, ChainHead], at: int) -> bytes:
     return b"".join(msgspec.json.encode(anchor) + b"\n" for anchor in anchors)
 
 
-def anchors_in(file: Path) -> list[Anchor]:
-    """A last line that was not written whole is left out."""
-    lines = file.read_bytes().split(b"\n")[:-1]
-    return [msgspec.json.decode(line, type=Anchor) for line in lines if line.strip()]
+def anchors_in(file: Path) -> tuple[list[Anchor], bool]:
+    """What a file was told, and whether its last line is whole: one that is not is left out."""
+    *lines, rest = file.read_bytes().split(b"\n")
+    return [msgspec.json.decode(line, type=Anchor) for line in lines if line.strip()], not rest
 
 
 def keys_in(file: Path) -> list[Key]:
@@ -238,6 +249,10 @@ class Witness:
         self._told = False
         self._known: set[int] = set()  # the memories that an entry of this call names
         self.given = References()
+
+    @property
+    def who(self) -> str | None:
+        return self._act.who
 
     def asks(self, question: str) -> None:
         self._act = structs.replace(self._act, question=self._log.key.question(question))

@@ -41,6 +41,7 @@ class CachedEncoder:
                 hint=f"Delete it, or name another folder in {CACHE_VARIABLE}.",
             ) from error
         self.encoded = 0
+        self.second: CachedEncoder | None = None  # for what it cannot read
 
     @property
     def key(self) -> EncoderKey:
@@ -52,6 +53,8 @@ class CachedEncoder:
 
     def close(self) -> None:
         self._kept.close()
+        if self.second is not None:
+            self.second.close()
 
     def encode_query(self, text: str) -> Vectors:
         # Under a name of its own: an encoder may write a prefix before a query that a document does not get.
@@ -88,4 +91,9 @@ def cached_encoder(settings: Settings) -> CachedEncoder | None:
     if encoder is None:
         return None
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return CachedEncoder(encoder, Path(os.environ.get(CACHE_VARIABLE) or caches / "recallens" / "evaluate"))
+    folder = Path(os.environ.get(CACHE_VARIABLE) or caches / "recallens" / "evaluate")
+    cached = CachedEncoder(encoder, folder)
+    second = open_encoder(settings.encoder_second, threads=settings.encoder_threads) if encoder.languages else None
+    if second is not None:
+        cached.second = CachedEncoder(second, folder)
+    return cached

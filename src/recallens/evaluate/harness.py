@@ -21,6 +21,7 @@ from recallens.config import Settings
 from recallens.engine import Engine
 from recallens.errors import InvalidInput
 from recallens.evaluate.dataset import Dataset, Gold, Haystack, JudgedQuestion, Scoring, Unit
+from recallens.evaluate.encoder_cache import CachedEncoder
 from recallens.evaluate.expectations import Expected, Target
 from recallens.evaluate.golden import GoldenQuestion, GoldenSet
 from recallens.evaluate.metrics import GOLDEN, confidences, measured, score
@@ -33,6 +34,7 @@ from recallens.model.memory import IdSource, Memory
 from recallens.model.query import MAX_LIMIT, Query
 from recallens.model.recall import Recall, SearchResult
 from recallens.store.records import Prepared
+from recallens.text.scripts import is_read
 from recallens.text.times import days_told
 from recallens.xray.ladder import Fate, Walk
 from recallens.xray.why_not import KeptOut, WhyNot
@@ -124,14 +126,30 @@ def filled(
     latest = max((draft.created for draft in drafts if draft.created is not None), default=UNDATED)
     folder = SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="recallens-eval-", dir=folder) as place:
-        settings = Settings(store=str(Path(place) / "store.db"), encoder="none" if encoder is None else "minilm")
+        second = encoder.second if isinstance(encoder, CachedEncoder) else None
+        settings = Settings(
+            store=str(Path(place) / "store.db"), encoder="none" if encoder is None else "minilm",
+            encoder_second="none" if second is None else "multilingual",
+        )  # fmt: skip
         ids = IdSource(lambda: latest, lambda bits: 0)  # ties are settled by id: the same ids every time
-        with Engine.open(settings=settings, encoder=encoder, clock=lambda: latest, ids=ids, prepare=prepared) as engine:
+        with Engine.open(
+            settings=settings, encoder=encoder, second=second, clock=lambda: latest, ids=ids, prepare=prepared
+        ) as engine:
             # Two units that say the same are two units: whichever is judged must be there to be found.
             for batch in engine.memories.remember_many(drafts, dedupe=False):
                 advance(len(batch))
-            engine.encoder.drain()
+            prepare_languages(engine, (question.text for question in dataset.questions_of(haystack)))
             yield engine, latest
+
+
+def prepare_languages(engine: Engine, questions: Iterable[str], namespace: str | None = None) -> None:
+    """Encode whatever waits, and with the second encoder too where a question is in a language that the first cannot
+    read: what is measured does not depend on what was asked before.
+    """
+    core = engine.core
+    if not all(is_read(question, core.encoding.languages) for question in questions):
+        engine.encoder.begin(core.namespace(namespace))
+    engine.encoder.drain()
 
 
 class PreparedUnits:

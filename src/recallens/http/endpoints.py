@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -25,7 +26,7 @@ from recallens.http.requests import BRIEF, caller_of, engine_of, entrance_of, fr
 from recallens.http.routes import ROUTES, Route
 from recallens.http.telemetry import TEXT_FORMAT
 from recallens.operations import OPERATIONS, Answer, Operation, Right, Written, perform
-from recallens.operations.operation import allowed, chosen_namespace
+from recallens.operations.operation import allowed, chosen_namespace, noted, refused
 from recallens.render import FORMATS
 
 # A rendered page has its style in it, and needs nothing else.
@@ -45,6 +46,24 @@ def _at(methods: Mapping[str, Route]) -> Callable[[Request], Any]:
 
 
 async def answered(request: Request, route: Route) -> Response:
+    """Where it comes to no operation, that too is written down."""
+    try:
+        operation, arguments, raw = await _asked(request, route)
+    except (RecallensError, Refused) as error:
+        await worked(request, partial(refused, engine_of(request), caller_of(request), route.operation.name, error))
+        raise
+    if route.writes and (key := checked_key(request.headers.get(HEADER))) is not None:
+        return await _once(request, route, operation, arguments, raw, key)
+    work = partial(_performed, request, operation, arguments)
+    # What the person at the machine alone can ask, such as a golden set, may take as long as it takes.
+    answer, text = await worked(request, work, ends=operation.needs is not Right.LOCAL)
+    if isinstance(answer, Answer):
+        for metrics in request.app.state.metrics.of(caller_of(request).owner):
+            metrics.recalled(answer.tiers, answer.degraded)
+    return _response(request, _status(route, answer), text, answer.format if isinstance(answer, Written) else "json")
+
+
+async def _asked(request: Request, route: Route) -> tuple[Operation, dict[str, Any], bytes]:
     """`brief` says which of two operations is meant, and is an argument of neither."""
     raw = b""
     brief: object = False
@@ -59,16 +78,7 @@ async def answered(request: Request, route: Route) -> Response:
     operation = OPERATIONS[route.brief] if brief and route.brief is not None else route.operation
     if not route.has_body:
         arguments = from_query(request, route, operation.arguments)
-    arguments |= {name: request.path_params[name] for name in route.in_path}
-    if route.writes and (key := checked_key(request.headers.get(HEADER))) is not None:
-        return await _once(request, route, operation, arguments, raw, key)
-    work = partial(_performed, request, operation, arguments)
-    # What the person at the machine alone can ask, such as a golden set, may take as long as it takes.
-    answer, text = await worked(request, work, ends=operation.needs is not Right.LOCAL)
-    if isinstance(answer, Answer):
-        for metrics in request.app.state.metrics.of(caller_of(request).owner):
-            metrics.recalled(answer.tiers, answer.degraded)
-    return _response(request, _status(route, answer), text, answer.format if isinstance(answer, Written) else "json")
+    return operation, arguments | {name: request.path_params[name] for name in route.in_path}, raw
 
 
 def _performed(request: Request, operation: Operation, arguments: Mapping[str, Any]) -> tuple[Answer | Written, str]:
@@ -117,11 +127,16 @@ async def _once(
     return response
 
 
+_FADING = re.compile(rb'"salience": ?[0-9.eE+-]+,?')
+
+
 def _response(request: Request, status: int, text: str, format: str) -> Response:
     body = text.encode("utf-8", "surrogatepass")
     headers = _OF_ONE_CALLER | (_PAGE_POLICY if format == "html" else {})
     if request.method in ("GET", "HEAD"):
-        headers["ETag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        # Salience fades by the millisecond: what is stored has not changed by that.
+        stored = _FADING.sub(b"", body) if format == "json" else body
+        headers["ETag"] = f'"{hashlib.sha256(stored).hexdigest()[:32]}"'
         known = [etag.strip().removeprefix("W/") for etag in request.headers.get("if-none-match", "").split(",")]
         if headers["ETag"] in known or known == ["*"]:
             return Response(status_code=304, headers=headers)
@@ -131,11 +146,14 @@ def _response(request: Request, status: int, text: str, format: str) -> Response
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
-    """What the router refuses, as the same kind of problem."""
+    """What the router refuses, as the same kind of problem; a token's try is written down."""
     assert isinstance(error, HTTPException)
+    if (caller := getattr(request.state, "caller", None)) is not None:
+        await worked(request, partial(refused, engine_of(request), caller, NO_ROUTE, error))
     return response_of(problem_of(error, trace_id=request.state.trace_id), request)
 
 
+NO_ROUTE = "no route"
 CANARY = "is anybody there"
 _UNKEPT = {"Cache-Control": "no-store"}
 
@@ -149,6 +167,7 @@ async def readyz(request: Request) -> Response:
     engine, caller = engine_of(request), caller_of(request)
 
     def canary() -> bool:
+        noted(engine, caller, "readyz")
         namespace = chosen_namespace(caller, caller.home or min(caller.namespaces or ("default",)))
         return bool(engine.recall(engine.recalls.query(CANARY, limit=1, namespace=namespace)).degraded)
 
@@ -165,6 +184,7 @@ async def metrics(request: Request) -> Response:
     engine, caller, counted = engine_of(request), caller_of(request), request.app.state.metrics
 
     def may_see_all() -> bool:
+        noted(engine, caller, "metrics")
         return caller.owner is None or all(caller.sees(name) for name, _ in engine.maintenance.namespaces())
 
     if await worked(request, may_see_all):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from recallens.index.fingerprints import Distances, FingerprintIndex
 from recallens.model.memory import Kind, Sector, Status, Tier, Zone
+from recallens.model.state import BLOCKING
 from recallens.model.verdict import BoolArray, IntArray, everywhere
 from recallens.store.records import COLUMN_TEXTS, COLUMN_VALUES, ColumnRow
 
@@ -191,6 +192,18 @@ class Columns:
             buffers[name] = _Buffer(np.where(gone, 0, self[name]).astype(self[name].dtype), self.size)
         return Columns(buffers, self.names, self.size)
 
+    def without(self, gone: BoolArray) -> Columns:
+        """The same rows, of which these are not there."""
+        buffers = {**self._buffers, "alive": _Buffer(self["alive"] & ~gone, self.size)}
+        return Columns(buffers, self.names, self.size, self._fingerprints)
+
+    @property
+    def blocked(self) -> BoolArray:
+        """The rows that are withheld from everybody, by their status or their zone."""
+        statuses = [code_of(status) for status in (*BLOCKING, Status.PENDING_REVIEW)]
+        blocked: BoolArray = np.isin(self["status"], statuses) | (self["zone"] == code_of(Zone.QUARANTINE))
+        return blocked
+
     def near(self, fingerprint: int, distance: int) -> tuple[IntArray, Distances]:
         """The rows whose fingerprints differ in at most so many bits, in their order, and the distance of each."""
         known = self["simhash"]
@@ -203,6 +216,7 @@ class Columns:
         *columns, texts = zip(*rows, strict=True)
         by_name: dict[str, Sequence[Any]] = dict(zip(COLUMN_VALUES, columns, strict=True))
         parsed: dict[str, Array] = {"alive": np.ones(len(rows), dtype=np.bool_), **self._parse_texts(texts)}
+        # Most columns say the same of every row, which is seen in a third of the time that reading them takes.
         for name, values in by_name.items():
             dtype = _DTYPES[name]
             if name == "id":
@@ -210,7 +224,12 @@ class Columns:
                 whole = len(together) == len(rows) * np.dtype(dtype).itemsize
                 parsed[name] = np.frombuffer(together, dtype) if whole else np.array(values, dtype)
             elif name == "simhash":
-                parsed[name] = np.array(values, dtype=np.int64).view(dtype)
+                parsed[name] = np.fromiter(values, np.int64, len(rows)).view(dtype)
+            elif (value := values[0]) is None and values.count(None) == len(rows):
+                missing = by_name["created"] if name == "last_used" else _MISSING[name]
+                parsed[name] = np.full(len(rows), missing, dtype)
+            elif value is not None and values.count(value) == len(rows):
+                parsed[name] = np.full(len(rows), value, dtype)
             elif name == "last_used":
                 used = [c if last is None else last for last, c in zip(values, by_name["created"], strict=True)]
                 parsed[name] = np.array(used, dtype)

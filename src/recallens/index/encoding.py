@@ -82,7 +82,12 @@ class LazySemantic(Struct, eq=False):
 
     def asking(self, text: str) -> LazySemantic:
         """The same rows, asked something else."""
-        return LazySemantic(self._encoding, self._index, self._columns, text)
+        return LazySemantic(self._encoding, self._index, self._columns, text, name=self.name)
+
+    @property
+    def encoder(self) -> str | None:
+        """The key of the encoder that is asked."""
+        return self._encoding.key
 
     def prepare(self) -> BoundSemantic:
         """Asked once: what failed fails again in the same words, and nobody waits for it twice."""

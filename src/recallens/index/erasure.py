@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from recallens.index.columns import INTERNED, TOLD
-from recallens.index.images import OpenImage, checksum
+from recallens.index.images import BY_ENCODER, OpenImage, checksum, scan_of
 from recallens.index.vectors import BLOCK_ROWS, to_single
 from recallens.model.verdict import IntArray
 
@@ -35,8 +35,8 @@ def erase(path: Path, nums: Sequence[int]) -> bool:
             image.put(name, row, np.zeros(1, dtype=image.arrays[name].dtype))
         _erase_words(image, row)
     _erase_names(image, rows)
-    erased = "vectors" not in image.arrays or _erase_vectors(image, path.with_suffix(".scan"), rows)
-    return image.close() and erased
+    erased = [_erase_vectors(image, name, scan_of(path, name), rows) for name in BY_ENCODER if name in image.arrays]
+    return image.close() and all(erased)
 
 
 def _erase_words(image: OpenImage, row: int) -> None:
@@ -66,43 +66,47 @@ def _erase_names(image: OpenImage, rows: IntArray) -> None:
                 image.extra["names"][name][code] = ""
 
 
-def _erase_vectors(image: OpenImage, scan: Path, rows: IntArray) -> bool:
+def _erase_vectors(image: OpenImage, name: str, scan: Path, rows: IntArray) -> bool:
     arrays = image.arrays
-    erased = np.isin(arrays["vector_rows"], rows.astype(np.int32))
+    erased = np.isin(arrays[f"{name}_rows"], rows.astype(np.int32))
     places = np.flatnonzero(erased)
     if not len(places):
         return True
-    if "scan" not in image.extra:
+    if f"{name}_scan" not in image.extra:
         for place in places.tolist():
-            image.put("vectors", place, np.zeros((1, arrays["vectors"].shape[1])))
-    elif erased.all() or not _erase_scanned(image, scan, places):
+            image.put(name, place, np.zeros((1, arrays[name].shape[1])))
+    elif erased.all() or not _erase_scanned(image, name, scan, places):
         return False
     for block in np.unique(places // BLOCK_ROWS).tolist():
-        vectors = arrays["vectors"][block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS]
-        image.put("vector_sums", block, np.array([checksum(vectors)], dtype=np.uint64))
+        vectors = arrays[name][block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS]
+        image.put(f"{name}_sums", block, np.array([checksum(vectors)], dtype=np.uint64))
     return True
 
 
-def _erase_scanned(image: OpenImage, path: Path, places: IntArray) -> bool:
+def _erase_scanned(image: OpenImage, name: str, path: Path, places: IntArray) -> bool:
     """A scan gives a vector up only to the last one, which takes its place. It is then added once more at the end, so
     that it is found in both, and whoever has the old scan in memory finds nothing else there."""
     import turbovec
 
-    arrays, last = image.arrays, len(image.arrays["vectors"]) - 1
-    donor = int(np.setdiff1d(np.arange(last, max(last - len(places) - 1, -1), -1), places)[-1])
+    vectors, rows, last = image.arrays[name], image.arrays[f"{name}_rows"], len(image.arrays[name]) - 1
+    if erased_last := int(places[-1]) == last:
+        row_has_parts = bool((rows[1:] == rows[:-1]).any())
+        if row_has_parts:  # the one that would take its place must stay beside the other parts of its row
+            return False
+    donor = int(np.setdiff1d(np.arange(last, max(last - len(places) - 1, -1), -1), places)[-1]) if erased_last else last
     try:
         scan = turbovec.TurboQuantIndex.load(str(path))
         for place in sorted(places.tolist(), reverse=True):
             given = donor if place == last else last
-            vector, row = arrays["vectors"][given : given + 1].copy(), arrays["vector_rows"][given : given + 1].copy()
+            vector, row = vectors[given : given + 1].copy(), rows[given : given + 1].copy()
             scan.swap_remove(place)
             scan.add(to_single(vector))
-            image.put("vectors", place, vector)
-            image.put("vector_rows", place, row)
+            image.put(name, place, vector)
+            image.put(f"{name}_rows", place, row)
         fresh = path.with_suffix(".tmp")
         scan.write(str(fresh))
         fresh.chmod(0o600)
-        image.extra["scan"] = checksum(np.memmap(fresh, mode="r", dtype=np.uint8))
+        image.extra[f"{name}_scan"] = checksum(np.memmap(fresh, mode="r", dtype=np.uint8))
         fresh.replace(path)
     except (OSError, ValueError):
         return False

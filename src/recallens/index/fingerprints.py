@@ -27,6 +27,9 @@ BANDS = ((0, 22), (22, 21), (43, 21))
 # Bands are made once so many fingerprints were looked for, and of this many rows: below that it takes less time to
 # compare with every row. As many may come after them before they are made anew.
 WORTH_BANDS = 64
+# Texts made after one pattern have nearly the same fingerprint, all of them. To pick so large a part of the rows by a
+# band takes longer than to compare with each.
+WORTHLESS_BAND = 20
 LONGEST_TAIL = 131_072
 
 
@@ -43,11 +46,13 @@ class Band:
         self._starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
         self._rows = np.argsort(values, kind="stable").astype(np.int32)
 
-    def having(self, values: IntArray) -> NDArray[np.int32]:
-        """The rows that have one of these values, in any order."""
+    def having(self, values: IntArray, most: int) -> NDArray[np.int32] | None:
+        """The rows that have one of these values, in any order; None where they are more than so many."""
         starts, ends = self._starts[values], self._starts[values + 1]
         held = np.flatnonzero(ends > starts)
         starts, counts = starts[held], ends[held] - starts[held]
+        if counts.sum() > most:
+            return None
         before = np.cumsum(counts) - counts
         rows: NDArray[np.int32] = self._rows[np.arange(counts.sum()) + np.repeat(starts - before, counts)]
         return rows
@@ -76,15 +81,26 @@ class FingerprintIndex:
 
     def near(self, fingerprint: int, known: Fingerprints, distance: int) -> tuple[IntArray, Distances]:
         """The rows within this distance, in their order, and the distance of each."""
-        distances = hamming(fingerprint, known[self._held :])
+        candidates = self._candidates(fingerprint, distance)
+        distances = hamming(fingerprint, known if candidates is None else known[self._held :])
         rows = np.flatnonzero(distances <= distance)
-        if not self._bands:
+        if candidates is None:
             return rows, distances[rows]
-        near = [band.having(values) for band, values in zip(self._bands, _values(fingerprint, distance), strict=True)]
-        candidates = np.concatenate(near)
         close = candidates[hamming(fingerprint, known[candidates]) <= distance]
         rows = np.unique(np.concatenate([close, rows + self._held]))  # one may be close in several bands
         return rows, hamming(fingerprint, known[rows])
+
+    def _candidates(self, fingerprint: int, distance: int) -> NDArray[np.int32] | None:
+        """What the bands leave to compare with; None where that is no less work than every row."""
+        if not self._bands:
+            return None
+        most, found = self._held // WORTHLESS_BAND, []
+        for band, values in zip(self._bands, _values(fingerprint, distance), strict=True):
+            rows = band.having(values, most)
+            if rows is None:
+                return None
+            found.append(rows)
+        return np.concatenate(found)
 
 
 def _values(fingerprint: int, distance: int) -> Iterator[IntArray]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,9 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-FORMAT = 7
+FORMAT = 8
+# The arrays of vectors: of the store's encoder, and of the one that reads what that cannot.
+BY_ENCODER = ("vectors", "second")
 _ALIGNMENT = 64
 _ROOM_FOR_A_SUM = 24
 _HEADER_ROOM = 16  # the header's length and its checksum, as eight hexadecimal digits each
@@ -48,9 +50,15 @@ class Image(Struct, frozen=True, eq=False):
     extra: Mapping[str, Any]
     sums: Mapping[str, int] = {}
 
-    def is_sound(self, *, apart_from: str | None = None) -> bool:
-        """Whether every array is as it was written; it reads each of them in full."""
-        return all(checksum(self.arrays[name]) == self.sums[name] for name in self.arrays if name != apart_from)
+    def is_sound(self, *, apart_from: Sequence[str] = (), only: str | None = None) -> bool:
+        """Whether every array, or only one, is as it was written; it reads each of them in full."""
+        names = [name for name in self.arrays if name not in apart_from] if only is None else [only]
+        return all(checksum(self.arrays[name]) == self.sums[name] for name in names)
+
+
+def scan_of(image: Path, name: str) -> Path:
+    """The file of the quantised vectors that belongs to an image."""
+    return image.with_suffix(".scan" if name == BY_ENCODER[0] else f".{name}.scan")
 
 
 def checksum(values: NDArray[Any]) -> int:

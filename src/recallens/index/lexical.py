@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -13,9 +14,19 @@ from numpy.typing import NDArray
 
 from recallens.index.bm25 import Bm25, idf, length_norm, saturation
 from recallens.index.columns import Columns
-from recallens.index.pairs import CODE_WORDS, code_rows, code_share, pair_scores, read
+from recallens.index.pairs import (
+    CODE_WORDS,
+    READ_SECTIONS,
+    beginnings,
+    code_rows,
+    code_share,
+    in_pairs,
+    pair_scores,
+    read,
+    section_scores,
+)
 from recallens.index.segments import Postings, Segment
-from recallens.index.views import Proposals, ScoredRows, added_up, best
+from recallens.index.views import Proposals, ScoredRows, added_up, best, distinct
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, all_true, places
 from recallens.store.protocols import Reader
 from recallens.text.snippet import PREFIX_QUERY_WORDS, PREFIX_SHORTEST
@@ -57,6 +68,7 @@ class LexicalIndex:
 
     segments: tuple[Segment, ...]
     columns: Columns
+    gone: BoolArray | None = None  # rows that hold no word for who asks
     active: BoolArray = field(init=False)
     documents: int = field(init=False)
     mean_length: float = field(init=False)
@@ -95,8 +107,39 @@ class LexicalIndex:
         return counted
 
     def postings(self, number: int) -> list[Postings]:
-        lists = (segment.postings(number) for segment in self.segments)
-        return [postings for postings in lists if postings is not None]
+        lists = [postings for segment in self.segments if (postings := segment.postings(number)) is not None]
+        if self.gone is None:
+            return lists
+        left = [(postings, ~self.gone[postings.rows]) for postings in lists]
+        return [Postings(each.rows[here], each.counts[here]) for each, here in left if here.any()]
+
+    def known(self, numbers: Mapping[str, int]) -> dict[str, int]:
+        """Of words and their numbers, those that a row holds for who asks."""
+        if self.gone is None:
+            return dict(numbers)
+        return {word: number for word, number in numbers.items() if self.postings(number)}
+
+    def begun(self, reader: Reader, prefixes: Sequence[str], cap: int) -> dict[str, list[int]]:
+        """The words that begin with each of these, the shortest first."""
+        if self.gone is None:
+            return reader.terms.with_prefix(prefixes, cap)
+        every = reader.terms.with_prefix(prefixes, sys.maxsize)
+        held = {word: (number for number in numbers if self.postings(number)) for word, numbers in every.items()}
+        return {word: own for word, numbers in held.items() if (own := list(islice(numbers, cap)))}
+
+    def beginning_in(self, text: NDArray[np.uint32], most: int) -> IntArray:
+        """The rows whose first two words stand side by side in the text; those of a beginning that more than so many
+        rows share are left out.
+        """
+        beside = distinct(in_pairs(text[:-1], text[1:]))
+        found = [np.empty(0, dtype=np.int64)]
+        for segment in self.segments:
+            pairs, rows = beginnings(segment)
+            first, last = pairs.searchsorted(beside), pairs.searchsorted(beside, side="right")
+            few = (last > first) & (last - first <= most)
+            found += [rows[a:b] for a, b in zip(first[few].tolist(), last[few].tolist(), strict=True)]
+        begun = np.concatenate(found)
+        return begun if self.gone is None else begun[~self.gone[begun]]
 
     def sequence(self, row: int) -> NDArray[np.uint32]:
         for segment in reversed(self.segments):
@@ -236,6 +279,12 @@ class BoundLexical(Struct, eq=False):
         scores[holding] = pair_scores(read(self._index.segments, those), worths, norm, self._formula)
         return scores
 
+    def sections(self, rows: IntArray, size: int) -> FloatArray:
+        """BM25 of the best section of each row: so many words that follow on each other."""
+        _ = self._matches
+        worths = [(number, factor) for number, factor, _ in self._worth.values()]
+        return section_scores(read(self._index.segments, rows, READ_SECTIONS), worths, size, self._formula)
+
     def code_share(self, rows: IntArray, live: BoolArray) -> float:
         """How far those of the rows that are live are source code, from 0 to 1."""
         _ = self._matches
@@ -307,23 +356,23 @@ def bind_lexical(
     def look_up() -> tuple[Sequence[QueryTerm], Sequence[int]]:
         if prefixes == "every":  # the specification: each word of more than one character, as a prefix, all equal
             wanted = [word for word in dict.fromkeys(words) if len(word) > 1 or not word.isascii()]
-            begun = reader.terms.with_prefix(wanted, EVERY_PREFIX_CAP) if wanted else {}
+            begun = index.begun(reader, wanted, EVERY_PREFIX_CAP) if wanted else {}
             return [QueryTerm(word, tuple(begun[word]), 1.0, word) for word in wanted if begun.get(word)], ()
         if prefixes == "none":
-            numbers = reader.terms.numbers(list(weights))
+            numbers = index.known(reader.terms.numbers(list(weights)))
             return [QueryTerm(word, (number,), 1.0, word) for word, number in numbers.items()], ()
-        return weighted_terms(reader, weights, expansions or {}), index.code_words(reader)
+        return weighted_terms(reader, index, weights, expansions or {}), index.code_words(reader)
 
     return BoundLexical(index, look_up, formula, weights, words)
 
 
 def weighted_terms(
-    reader: Reader, weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]]
+    reader: Reader, index: LexicalIndex, weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]]
 ) -> list[QueryTerm]:
     """Words weighted by what they say; a prefix helps a short query, and a word that no memory holds."""
     others = {(word, other): tokenize(other) for word, words in expansions.items() for other in words}
     wanted = dict.fromkeys([*weights, *(token for tokens in others.values() for token in tokens)])
-    numbers = reader.terms.numbers(list(wanted))
+    numbers = index.known(reader.terms.numbers(list(wanted)))
     terms = [QueryTerm(word, (numbers[word],), weights[word], word) for word in weights if word in numbers]
     # Another word for one of the query's has half its weight in all; one that is only half known says nothing.
     for (word, other), tokens in others.items():
@@ -333,7 +382,7 @@ def weighted_terms(
             terms += [QueryTerm(other, (numbers[token],), share, own, expands=True) for token in tokens]
     short = len(weights) <= PREFIX_QUERY_WORDS
     open_ended = [word for word in weights if (short or word not in numbers) and _may_be_prefix(word)]
-    begun = reader.terms.with_prefix(open_ended, PREFIX_CAP) if open_ended else {}
+    begun = index.begun(reader, open_ended, PREFIX_CAP) if open_ended else {}
     for word in open_ended:
         longer = tuple(number for number in begun.get(word, ()) if number != numbers.get(word))
         if longer:

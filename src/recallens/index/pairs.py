@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
-from recallens.index.bm25 import Bm25, saturation
+from recallens.index.bm25 import Bm25, length_norm, saturation
 from recallens.index.segments import Segment, Terms
 from recallens.index.views import distinct
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, all_true, places
 
 # A long document's beginning says what it is; the rest would only cost time.
-READ_TERMS = 1_024
+READ_TERMS, READ_SECTIONS = 1_024, 16_384
 
 # Words that programs hold and prose seldom does, as the tokenizer leaves them. At the shares below, 85% of the
 # functions of cosqa-dev are code, 14% of React's pages, and at most 1% of any set of prose.
@@ -41,7 +41,7 @@ class WordReading(Struct, frozen=True, eq=False):
     size: int
 
 
-def read(segments: Sequence[Segment], rows: IntArray) -> WordReading:
+def read(segments: Sequence[Segment], rows: IntArray, most: int = READ_TERMS) -> WordReading:
     """The beginnings of these rows, from whichever segment holds each."""
     terms, lengths, insides = [], [], []
     for segment in segments:
@@ -49,7 +49,7 @@ def read(segments: Sequence[Segment], rows: IntArray) -> WordReading:
         if len(inside):
             at = rows[inside] - segment.first
             starts = segment.offsets[at]
-            sizes = np.minimum(segment.offsets[at + 1] - starts, READ_TERMS)
+            sizes = np.minimum(segment.offsets[at + 1] - starts, most)
             ends = sizes.cumsum()
             terms.append(segment.forward[np.arange(ends[-1]) + (starts - ends + sizes).repeat(sizes)])
             lengths.append(sizes)
@@ -94,6 +94,23 @@ def pair_scores(reading: WordReading, pairs: Pairs, norm: FloatArray, formula: B
     return np.bincount(of, weights=scores, minlength=size).astype(np.float64, copy=False)
 
 
+def section_scores(reading: WordReading, worths: Sequence[tuple[int, float]], size: int, formula: Bm25) -> FloatArray:
+    """BM25 of the best section of each row, each of so many words, by the numbers of words and what each is worth."""
+    starts = np.r_[0, reading.ends[:-1]]
+    sections = np.maximum(-(-(reading.ends - starts) // size), 1)
+    begins = sections.cumsum() - sections
+    scores = np.zeros(int(sections.sum()))
+    norm = length_norm(formula, np.array([size]), size)
+    for number, worth in worths:
+        at = places(reading.terms == number)
+        row = reading.ends.searchsorted(at, side="right")
+        counts = np.bincount(begins[row] + (at - starts[row]) // size, minlength=len(scores)).astype(np.float64)
+        scores += worth * saturation(formula, counts, norm)
+    best = np.zeros(reading.size)
+    best[reading.places] = np.maximum.reduceat(scores, begins)
+    return best
+
+
 def _compared(terms: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
     words, following = terms[:-1], terms[1:]
     matches = [places((words == first) & (following == second)) for first, second in pairs]
@@ -104,10 +121,26 @@ def _looked_up(terms: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray
     asked = np.array([(first << 32) | second for first, second in pairs])
     order = asked.argsort()
     wanted = asked[order]
-    beside = (terms[:-1].astype(np.int64) << 32) | terms[1:]
+    beside = in_pairs(terms[:-1], terms[1:])
     place = np.minimum(wanted.searchsorted(beside), len(wanted) - 1)
     at = places(wanted[place] == beside)
     return order[place[at]], at
+
+
+def in_pairs(words: Terms, following: Terms) -> IntArray:
+    """Two words each, as one number."""
+    return (words.astype(np.int64) << 32) | following
+
+
+def beginnings(segment: Segment) -> tuple[IntArray, IntArray]:
+    """The first two words of each row that has two, in order, and the rows."""
+    if "beginnings" not in segment.memo:
+        starts, sizes = segment.offsets[:-1], np.diff(segment.offsets)
+        rows = places(sizes > 1)
+        pairs = in_pairs(segment.forward[starts[rows]], segment.forward[starts[rows] + 1])
+        order = pairs.argsort(kind="stable")
+        segment.memo["beginnings"], segment.memo["begun"] = pairs[order], rows[order] + segment.first
+    return segment.memo["beginnings"], segment.memo["begun"]
 
 
 def code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:

@@ -21,10 +21,22 @@ from recallens.config import make_private
 from recallens.deadline import without
 from recallens.index.columns import INTERNED, Columns
 from recallens.index.erasure import erase
-from recallens.index.images import DamagedIndex, Image, Stamp, checksum, exclusively, read_image, write_image
+from recallens.index.images import (
+    BY_ENCODER,
+    DamagedIndex,
+    Image,
+    Stamp,
+    checksum,
+    exclusively,
+    read_image,
+    scan_of,
+    write_image,
+)
 from recallens.index.lexical import LexicalIndex
 from recallens.index.segments import Segment, from_entries, merge, silenced, with_segment
 from recallens.index.vectors import EXACT_ROWS, VECTOR_DTYPE, VectorIndex, block_sums, build_scan
+from recallens.index.views import distinct
+from recallens.model.state import OPEN_SCOPES
 from recallens.model.verdict import BoolArray
 from recallens.store.protocols import Reader
 from recallens.store.records import NamespaceState
@@ -35,7 +47,7 @@ SMALLEST_IMAGE = 2_000
 LONGEST_TAIL = 4_096
 TAIL_SHARE = 0.25
 # Rows that are read from the store at once: as objects of Python they take ten times the room that they end in.
-ROWS_AT_ONCE = 10_000
+ROWS_AT_ONCE = 2_000
 
 # Beyond this a file is made anew rather than mended.
 MOST_ERASED_IN_PLACE = 1_000
@@ -51,8 +63,38 @@ class Version(Struct, frozen=True, eq=False):
     columns: Columns
     lexical: LexicalIndex
     vectors: VectorIndex | None
+    second: VectorIndex | None = None  # of the encoder that reads what the first cannot, once the namespace has it
     based: int = 0
     _scoped: list[Mapping[str, BoolArray]] = []  # by scope, once they were read
+    _seen: dict[frozenset[str], Version] = {}  # by the contexts that are held
+    _authors: dict[str, int] = {}
+
+    def seen_with(self, reader: Reader, scopes: frozenset[str]) -> Version:
+        """The version for who holds these contexts. What is withheld from them is a row that is gone: it is proposed by
+        no view, counted in no statistic, and no word is held by it."""
+        if scopes not in self._seen:
+            hidden, open_rows = self.columns.blocked, self.open_to(reader, OPEN_SCOPES | scopes)
+            if open_rows is not None:
+                hidden = hidden | ~open_rows
+            if (hidden & self.columns["alive"]).any():
+                columns = self.columns.without(hidden)
+                lexical = LexicalIndex(self.lexical.segments, columns, gone=~columns["alive"])
+                left = {scope: rows & columns["alive"] for scope, rows in self._scoped[0].items()}
+                scoped: list[Mapping[str, BoolArray]] = [{scope: rows for scope, rows in left.items() if rows.any()}]
+                vectors = (self.vectors, self.second)
+                self._seen[scopes] = Version(self.stamp, columns, lexical, *vectors, self.based, scoped)
+            else:
+                self._seen[scopes] = self
+        return self._seen[scopes]
+
+    @property
+    def authors(self) -> Mapping[str, int]:
+        """The authors of what is there, by name."""
+        if not self._authors:
+            codes, names = self.columns["author"], self.columns.names["author"].texts
+            known = distinct(codes[self.columns["alive"]])
+            self._authors.update((names[code], code) for code in known.tolist() if code >= 0)
+        return self._authors
 
     def open_to(self, reader: Reader, held: Collection[str]) -> BoolArray | None:
         """The rows that are meant for no context but these; None where all are. It is the same for a version."""
@@ -67,17 +109,20 @@ class Version(Struct, frozen=True, eq=False):
     @property
     def tail(self) -> int:
         """Rows and vectors that came after the stored base."""
-        vectors = len(self.vectors.tail_rows) if self.vectors is not None else 0
-        return max(self.columns.size - self.based, vectors)
+        added = [len(vectors.tail_rows) for vectors in (self.vectors, self.second) if vectors is not None]
+        return max([self.columns.size - self.based, *added])
 
 
 class Resident:
-    """The derived state of one namespace for one encoder, shared by the threads of a process."""
+    """The derived state of one namespace for its encoders, shared by the threads of a process."""
 
-    def __init__(self, folder: Path | None, encoder: str | None, dimension: int) -> None:
+    def __init__(
+        self, folder: Path | None, encoder: str | None, dimension: int, second: tuple[str, int] | None = None
+    ) -> None:
         self._folder = folder
         self._encoder = encoder
         self._dimension = dimension
+        self._second = second
         self._version: Version | None = None
         self._lock = threading.Lock()
 
@@ -95,38 +140,36 @@ class Resident:
                 return None
             if version is None or not wanted.fits(version.stamp):
                 version = self._load(wanted)
-            if version.stamp != wanted:
-                version = self._advance(reader, version, wanted)
+            second = self._second is not None and state.second == self._second[0]
+            if version.stamp != wanted or (version.second is None) is second:
+                with _uncollected(version.columns.size == 0):
+                    version = self._advance(reader, version, wanted, second=second)
             self._version = version
             return version
 
-    def _advance(self, reader: Reader, version: Version, wanted: Stamp) -> Version:
+    def _advance(self, reader: Reader, version: Version, wanted: Stamp, *, second: bool) -> Version:
         since = version.stamp.number
         changes = reader.terms.changes(since)
         columns, first = version.columns, version.columns.size
         if not first:
             columns = Columns.empty(room=len(changes.changed))
-        with _uncollected(len(changes.changed) > ROWS_AT_ONCE):
-            for part in _parts(changes.changed):
-                columns = _with_rows(columns, reader, part)
+        for part in _parts(changes.changed):
+            columns = _with_rows(columns, reader, part)
         columns, _ = columns.next((), changes.removed)
         segments = version.lexical.segments
         if columns.size > first:
             fresh, words = columns["num"][first:], int(columns["length"][first:].sum())
             entries = (reader.terms.entries(part) for part in _parts(fresh.tolist()))
             segments = with_segment(segments, from_entries(first, fresh, entries, words))
-        vectors = version.vectors
-        if vectors is not None and self._encoder is not None and not first and columns.size > LONGEST_TAIL:
-            vectors = _all_vectors(reader, self._encoder, columns, vectors)
-        elif vectors is not None and self._encoder is not None:
-            # The index holds one vector a memory: its first part.
-            changed = [(num, vector) for num, part, vector in reader.vectors.changes(self._encoder, since) if not part]
-            if changed or len(vectors.where) < columns.size:
-                rows = columns.locate([num for num, _ in changed])
-                blobs = b"".join(blob for _, blob in changed)
-                matrix = np.frombuffer(blobs, dtype=VECTOR_DTYPE).reshape(len(changed), vectors.base.shape[1])
-                vectors = vectors.with_rows(rows[rows >= 0], matrix[rows >= 0], columns.size)
-        following = Version(wanted, columns, LexicalIndex(segments, columns), vectors, version.based)
+        vectors, others = version.vectors, None
+        if vectors is not None and self._encoder is not None:
+            vectors = _with_vectors(reader, self._encoder, columns, vectors, since)
+        if second and self._second is not None:
+            known, (key, dimension) = version.second, self._second
+            others = _with_vectors(
+                reader, key, columns, known or VectorIndex.empty(dimension), since if known is not None else 0
+            )
+        following = Version(wanted, columns, LexicalIndex(segments, columns), vectors, others, version.based)
         if following.tail > LONGEST_TAIL and following.tail > TAIL_SHARE * following.based:
             following = compacted(following)
         return following
@@ -138,9 +181,9 @@ class Resident:
             return False
         newest = self._newest(version.stamp)
         if newest is not None:
-            vectors = len(version.vectors) if version.vectors is not None else 0
-            behind = version.columns.size - newest.extra["rows"], vectors - newest.extra["vectors"]
-            if max(behind) <= LONGEST_TAIL:
+            vectors = sum(len(each) for each in (version.vectors, version.second) if each is not None)
+            stored = newest.extra["vectors"] + newest.extra["second"]
+            if max(version.columns.size - newest.extra["rows"], vectors - stored) <= LONGEST_TAIL:
                 return False
         try:
             make_private(self._folder)
@@ -172,7 +215,7 @@ class Resident:
                 for path in self._folder.glob("*.image"):
                     halved = again and not _is_sound(path)
                     if halved or len(nums) > MOST_ERASED_IN_PLACE or not erase(path, nums):
-                        for left in (path, path.with_suffix(".scan")):
+                        for left in (path, *(scan_of(path, name) for name in BY_ENCODER)):
                             left.unlink(missing_ok=True)
         except OSError:
             return False
@@ -222,53 +265,58 @@ class Resident:
     def _of(self, image: Image) -> Version:
         """The version of a file; an error where a byte of it that is read now is not as it was written."""
         # Columns and postings are read at every start. Vectors are most of the file, and checked where they are read.
-        if not image.is_sound(apart_from="vectors"):
+        if not image.is_sound(apart_from=BY_ENCODER):
             raise DamagedIndex
-        vectors = None
         arrays, extra = image.arrays, image.extra
         columns = Columns.of(arrays, {name: extra["names"][name] for name in INTERNED})
         segment = Segment(first=0, **{name: arrays[f"segment.{name}"] for name in _SEGMENT_ARRAYS})
-        if self._encoder is not None:
-            scan = None
-            if extra["vectors"] > EXACT_ROWS:
-                import turbovec
+        vectors = self._vectors_of(image, "vectors", columns.size) if self._encoder is not None else None
+        others = None
+        if self._second is not None and extra["second_key"] == self._second[0]:
+            others = self._vectors_of(image, "second", columns.size)
+        return Version(image.stamp, columns, LexicalIndex((segment,), columns), vectors, others, columns.size)
 
-                assert self._folder is not None
-                path = self._folder / f"{_name(image.stamp)}.scan"
-                if not path.stat().st_size or _file_sum(path) != extra["scan"]:
-                    raise DamagedIndex
-                scan = turbovec.TurboQuantIndex.load(str(path))
-            elif not image.is_sound():
-                raise DamagedIndex  # few enough that all of them are read at once
-            sums = None if scan is None else arrays["vector_sums"]
-            vectors = VectorIndex.of(arrays["vectors"], arrays["vector_rows"], columns.size, scan, sums)
-        return Version(image.stamp, columns, LexicalIndex((segment,), columns), vectors, columns.size)
+    def _vectors_of(self, image: Image, name: str, size: int) -> VectorIndex:
+        arrays, extra, scan = image.arrays, image.extra, None
+        if extra[name] > EXACT_ROWS:
+            import turbovec
+
+            assert self._folder is not None
+            path = scan_of(self._folder / f"{_name(image.stamp)}.image", name)
+            if not path.stat().st_size or _file_sum(path) != extra[f"{name}_scan"]:
+                raise DamagedIndex
+            scan = turbovec.TurboQuantIndex.load(str(path))
+        elif not image.is_sound(only=name):
+            raise DamagedIndex  # few enough that all of them are read at once
+        sums = None if scan is None else arrays[f"{name}_sums"]
+        return VectorIndex.of(arrays[name], arrays[f"{name}_rows"], size, scan, sums)
 
     def _write(self, version: Version) -> None:
         assert self._folder is not None
         stamp, columns = version.stamp, version.columns
         (segment,) = version.lexical.segments
         arrays = columns.arrays() | {f"segment.{name}": getattr(segment, name) for name in _SEGMENT_ARRAYS}
-        vectors = version.vectors
-        if vectors is not None:
-            arrays |= {"vectors": vectors.base, "vector_rows": vectors.base_rows}
-            arrays |= {"vector_sums": block_sums(vectors.base)}
         extra: dict[str, Any] = {
             "names": {name: _names_in_use(columns, name) for name in INTERNED},
             "rows": columns.size,
-            "vectors": len(vectors) if vectors is not None else 0,
+            "second_key": self._second[0] if self._second is not None and version.second is not None else None,
         }
         # Alone here, so what is half written was left by a process that died.
         older = [path for form in ("*.image", "*.scan", "*.tmp") for path in self._folder.glob(form)]
         stem = self._folder / _name(stamp)
-        if vectors is not None and vectors.scan is not None:
-            scan = stem.with_suffix(".scan")
-            vectors.scan.write(str(scan))
-            scan.chmod(0o600)
-            extra["scan"] = _file_sum(scan)
+        for name, vectors in zip(BY_ENCODER, (version.vectors, version.second), strict=True):
+            extra[name] = len(vectors) if vectors is not None else 0
+            if vectors is None:
+                continue
+            arrays |= {name: vectors.base, f"{name}_rows": vectors.base_rows, f"{name}_sums": block_sums(vectors.base)}
+            if vectors.scan is not None:
+                scan = scan_of(stem.with_suffix(".image"), name)
+                vectors.scan.write(str(scan))
+                scan.chmod(0o600)
+                extra[f"{name}_scan"] = _file_sum(scan)
         write_image(stem.with_suffix(".image"), Image(stamp, arrays, extra))
         for path in older:
-            if path.stem != stem.name:
+            if not path.name.startswith(f"{stem.name}."):
                 path.unlink(missing_ok=True)
 
 
@@ -292,7 +340,8 @@ def _names_in_use(columns: Columns, name: str) -> list[str]:
 
 @contextmanager
 def _uncollected(many: bool) -> Iterator[None]:
-    """Rows come and go by the hundred thousand, none in a cycle: looking for cycles would take a quarter more time."""
+    """A whole namespace is read, its rows come and go and none is in a cycle: looking for cycles would take a tenth
+    more time."""
     stopped = many and gc.isenabled()
     if stopped:
         gc.disable()
@@ -308,10 +357,24 @@ def _parts(nums: Sequence[int]) -> Iterator[Sequence[int]]:
         yield nums[start : start + ROWS_AT_ONCE]
 
 
+def _with_vectors(reader: Reader, encoder: str, columns: Columns, known: VectorIndex, since: int) -> VectorIndex:
+    """The vectors with those that were written after a number."""
+    if not since and columns.size > LONGEST_TAIL:
+        return _all_vectors(reader, encoder, columns, known)
+    changed = [(num, vector) for num, _, vector in reader.vectors.changes(encoder, since)]
+    if not changed and len(known.where) >= columns.size:
+        return known
+    rows = columns.locate([num for num, _ in changed])
+    blobs = b"".join(blob for _, blob in changed)
+    matrix = np.frombuffer(blobs, dtype=VECTOR_DTYPE).reshape(len(changed), known.base.shape[1])
+    return known.with_rows(rows[rows >= 0], matrix[rows >= 0], columns.size)
+
+
 def _all_vectors(reader: Reader, encoder: str, columns: Columns, none: VectorIndex) -> VectorIndex:
     """Every vector of a namespace, straight into the place where it stays."""
-    base = np.empty((columns.size, none.base.shape[1]), dtype=VECTOR_DTYPE)
-    rows = np.empty(columns.size, dtype=np.int32)
+    count = reader.vectors.count(encoder)
+    base = np.empty((count, none.base.shape[1]), dtype=VECTOR_DTYPE)
+    rows = np.empty(count, dtype=np.int32)
     held = 0
     for part in _parts(columns["num"].tolist()):
         vectors = reader.vectors.of(encoder, part)
@@ -335,15 +398,20 @@ def _with_rows(columns: Columns, reader: Reader, nums: Sequence[int]) -> Columns
 def compacted(version: Version) -> Version:
     """One segment, one block of vectors with its scan, and nothing of what is no longer there."""
     columns, segments = version.columns, version.lexical.segments
-    vectors, gone = version.vectors, ~columns["alive"]
+    gone = ~columns["alive"]
     if gone.any():
         columns = columns.silenced(gone)
-        if vectors is not None and (vectors.where[: columns.size][gone] >= 0).any():
-            vectors = vectors.dropped(gone)
     merged = (silenced(merge(segments), gone),) if segments else ()
-    if vectors is not None and (len(vectors.tail_rows) or vectors.outdated):
-        vectors = vectors.compacted(columns.size)
-    return Version(version.stamp, columns, LexicalIndex(merged, columns), vectors, columns.size)
+    vectors, second = (_compacted(each, columns.size, gone) for each in (version.vectors, version.second))
+    return Version(version.stamp, columns, LexicalIndex(merged, columns), vectors, second, columns.size)
+
+
+def _compacted(vectors: VectorIndex | None, size: int, gone: BoolArray) -> VectorIndex | None:
+    if vectors is None:
+        return None
+    if (vectors.where[:size][gone] >= 0).any():
+        vectors = vectors.dropped(gone)
+    return vectors.compacted(size) if len(vectors.tail_rows) or vectors.outdated else vectors
 
 
 def verify_images(folder: Path) -> list[str]:
@@ -363,6 +431,7 @@ def _is_sound(path: Path) -> bool:
     if image is None or not image.is_sound():
         return False
     try:
-        return "scan" not in image.extra or _file_sum(path.with_suffix(".scan")) == image.extra["scan"]
+        sums = {name: image.extra[f"{name}_scan"] for name in BY_ENCODER if f"{name}_scan" in image.extra}
+        return all(_file_sum(scan_of(path, name)) == scan for name, scan in sums.items())
     except (OSError, ValueError):
         return False

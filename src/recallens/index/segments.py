@@ -19,11 +19,12 @@ Counts = NDArray[np.uint16]
 Places = NDArray[np.int32]
 
 _MOST = np.iinfo(np.uint16).max
-# Rows that are sorted at once: of these, what is sorted lies in the processor's own memory.
+# Rows that are put in order at once: of these, what is ordered lies in the processor's own memory.
 RUN_ROWS = 1 << 13
+# Terms that a run can number in 16 bits, and up to which there is a table of them all.
+FEW_TERMS, MOST_TERMS = 1 << 16, 1 << 26
 # Postings that are moved at once.
 LONGEST_MOVE = 1 << 22
-_ROOM = np.uint64(1 << 32)
 
 
 class Postings(Struct, frozen=True, eq=False):
@@ -47,7 +48,7 @@ class Segment:
     starts: IntArray
     rows: Places
     counts: Counts
-    memo: dict[str, BoolArray] = field(default_factory=dict, init=False)
+    memo: dict[str, NDArray[Any]] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -69,17 +70,17 @@ class Segment:
 
 
 def build(first: int, offsets: IntArray, forward: Terms) -> Segment:
-    """Turn sequences around. Many are turned in runs, where a term and a row fit into 32 bits together: such pairs
-    are sorted in a quarter of the time."""
-    size = len(offsets) - 1
-    if size <= RUN_ROWS or int(forward.max(initial=0)) * RUN_ROWS >= 1 << 32:
+    """Turn sequences around. Many are turned in runs, whose terms are numbered anew: so few are put in order by their
+    digits, in half the time that sorting takes."""
+    size, known = len(offsets) - 1, int(forward.max(initial=0)) + 1
+    if size <= RUN_ROWS or known > MOST_TERMS:
         return _turned(first, offsets, forward)
     # One block for all runs, and not some hundred of a megabyte, which a process would never give back.
     rows, counts, held = np.empty(len(forward), dtype=np.int32), np.empty(len(forward), dtype=np.uint16), 0
     runs = []
     for a, b in pairwise([*range(0, size, RUN_ROWS), size]):
         own = forward[offsets[a] : offsets[b]]
-        run = _turned(first + a, offsets[a : b + 1] - offsets[a], own, np.uint32(RUN_ROWS))
+        run = _numbered(first + a, offsets[a : b + 1] - offsets[a], own, known)
         place = slice(held, held + len(run.rows))
         rows[place], counts[place] = run.rows, run.counts
         runs.append(replace(run, rows=rows[place], counts=counts[place]))
@@ -87,17 +88,40 @@ def build(first: int, offsets: IntArray, forward: Terms) -> Segment:
     return _joined(offsets, forward, runs)
 
 
-def _turned(first: int, offsets: IntArray, forward: Terms, step: np.unsignedinteger[Any] = _ROOM) -> Segment:
-    """Sort (term, row) pairs once, and count the runs. A row is below `step`, a power of 2."""
+def _numbered(first: int, offsets: IntArray, forward: Terms, known: int) -> Segment:
+    """The same as `_turned`, by the places that the terms below `known` have among those of this run."""
+    held = np.zeros(known, dtype=np.bool_)
+    held[forward] = True
+    terms = np.flatnonzero(held)
+    if len(terms) > FEW_TERMS:
+        return _turned(first, offsets, forward)
+    numbers = np.empty(known, dtype=np.uint16)
+    numbers[terms] = np.arange(len(terms), dtype=np.uint16)
+    own = numbers[forward]
+    rows = np.repeat(np.arange(first, first + len(offsets) - 1, dtype=np.int32), np.diff(offsets))
+    rows = rows[own.argsort(kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(own))])
+    begins = np.ones(len(rows), dtype=np.bool_)  # a pair of a term and a row
+    np.not_equal(rows[1:], rows[:-1], out=begins[1:])
+    begins[starts[:-1]] = True
+    pairs = np.flatnonzero(begins)
+    counts = np.minimum(np.diff(pairs, append=len(rows)), _MOST).astype(np.uint16)
+    return Segment(
+        first, offsets, forward, terms.astype(np.uint32), pairs.searchsorted(starts), rows[pairs], counts
+    )  # fmt: skip
+
+
+def _turned(first: int, offsets: IntArray, forward: Terms) -> Segment:
+    """Sort (term, row) pairs once, and count the runs."""
     lengths = np.diff(offsets)
-    pairs = forward.astype(step.dtype) * step
-    pairs |= np.repeat(np.arange(len(lengths), dtype=step.dtype), lengths)
+    pairs = forward.astype(np.uint64) << np.uint64(32)
+    pairs |= np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths)
     pairs.sort()
     starts_of_pairs = _starts_of_runs(pairs)
     counts = np.diff(starts_of_pairs, append=len(pairs))
     unique = pairs[starts_of_pairs]
-    term_of_pair = (unique >> (int(step).bit_length() - 1)).astype(np.uint32)
-    row_of_pair = (unique & (step - 1)).astype(np.int32) + np.int32(first)
+    term_of_pair = (unique >> np.uint64(32)).astype(np.uint32)
+    row_of_pair = unique.astype(np.uint32).astype(np.int32) + np.int32(first)
     firsts = _starts_of_runs(term_of_pair)
     return Segment(
         first, offsets, forward,

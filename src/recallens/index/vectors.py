@@ -1,7 +1,8 @@
 """The semantic view: exact while small, then a 4-bit scan whose head is scored again exactly.
 
 A row's score is always computed from its stored half-precision vector by one formula in double precision, so it is
-the same number whether the row came from the scan, from the tail or from a filter's second look.
+the same number whether the row came from the scan, from the tail or from a filter's second look. A row whose text was
+encoded in several parts has the score of the best one.
 """
 
 from __future__ import annotations
@@ -53,7 +54,10 @@ _EXPONENTS = np.float32(2.0**112)
 
 
 class VectorIndex(Struct, frozen=True, eq=False):
-    """`base` is stored with its scan, `tail` came since; `where` is each row's place in base then tail, or -1."""
+    """`base` is stored with its scan, `tail` came since; `where` is each row's place in base then tail, or -1.
+
+    The parts of a row lie side by side.
+    """
 
     base: Half
     base_rows: NDArray[np.int32]
@@ -65,6 +69,7 @@ class VectorIndex(Struct, frozen=True, eq=False):
     tail_single: Single
     sums: NDArray[np.uint64] | None = None  # of the blocks of a base that is mapped from a file
     sound: BoolArray | None = None  # blocks of it that were found to be as they were written
+    parts: NDArray[np.int32] | None = None  # how many vectors each row has; None where none has more than one
 
     @staticmethod
     def empty(dimension: int) -> VectorIndex:
@@ -76,22 +81,35 @@ class VectorIndex(Struct, frozen=True, eq=False):
     ) -> VectorIndex:
         """`sums` are the checksums of a base that is mapped from a file: a block is checked when it is first used."""
         sound = None if sums is None else np.zeros(len(sums), dtype=np.bool_)
-        where = np.full(size, -1, dtype=np.int32)
-        where[base_rows] = np.arange(len(base_rows), dtype=np.int32)
+        where, parts = np.full(size, -1, dtype=np.int32), None
+        begins, counts = _runs(base_rows)
+        where[base_rows[begins]] = begins
+        if counts is not None:
+            parts = np.ones(size, dtype=np.int32)
+            parts[base_rows[begins]] = counts
         none, single = base[:0], to_single(base) if scan is None else None
         return VectorIndex(
-            base, base_rows, none, base_rows[:0], where, scan, single, none.astype(np.float32), sums, sound
+            base, base_rows, none, base_rows[:0], where, scan, single, none.astype(np.float32), sums, sound, parts
         )
 
     def __len__(self) -> int:
         return len(self.base_rows) + len(self.tail_rows)
 
     def with_rows(self, rows: IntArray, vectors: Half, size: int) -> VectorIndex:
+        """A row with several parts is named once for each, one after the other."""
         where = np.full(size, -1, dtype=np.int32)
         where[: len(self.where)] = self.where
-        where[rows] = len(self) + np.arange(len(rows), dtype=np.int32)
+        begins, counts = _runs(rows)
+        where[rows[begins]] = len(self) + begins
+        parts = None
+        if self.parts is not None or counts is not None:
+            parts = np.ones(size, dtype=np.int32)
+            if self.parts is not None:
+                parts[: len(self.parts)] = self.parts
+            parts[rows[begins]] = 1 if counts is None else counts
         return structs.replace(
             self,
+            parts=parts,
             tail=np.concatenate([self.tail, vectors]),
             tail_rows=np.concatenate([self.tail_rows, rows.astype(np.int32)]),
             where=where,
@@ -107,13 +125,25 @@ class VectorIndex(Struct, frozen=True, eq=False):
     @property
     def outdated(self) -> bool:
         """Whether it holds vectors that are no row's."""
-        return int((self.where >= 0).sum()) < len(self)
+        held = self.where >= 0
+        return int(held.sum() if self.parts is None else self.parts[: len(held)][held].sum()) < len(self)
 
     def compacted(self, size: int) -> VectorIndex:
         """Everything that is still some row's vector, in the order of rows, with a scan where that pays."""
         rows = places(self.where[:size] >= 0).astype(np.int32)
-        base = self.gather(self.where[rows])
+        own, counts = self.of_rows(rows)
+        base = self.gather(own)
+        rows = rows if counts is None else rows.repeat(counts)
         return VectorIndex.of(base, rows, size, build_scan(base) if len(rows) > EXACT_ROWS else None)
+
+    def of_rows(self, rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+        """The places of the vectors of rows that have one, and how many each row has; None where that is one."""
+        first: NDArray[Any] = self.where[rows]
+        if self.parts is None:
+            return first, None
+        counts: NDArray[np.int32] = self.parts[rows]
+        begins = np.cumsum(counts) - counts
+        return (first - begins).repeat(counts) + np.arange(int(counts.sum())), counts
 
     def gather(self, places: NDArray[Any]) -> Half:
         if not len(self.tail_rows):
@@ -137,8 +167,14 @@ class VectorIndex(Struct, frozen=True, eq=False):
         self.sound[fresh] = True
 
     def single(self, rows: IntArray) -> Single:
-        """The vectors of rows that have one, in single precision."""
+        """The first vector of each row that has one, in single precision."""
         return to_single(self.gather(self.where[rows]))
+
+
+def _runs(rows: NDArray[Any]) -> tuple[IntArray, IntArray | None]:
+    """Where each row begins, and how many vectors it has there; None where each has one."""
+    begins = places(np.r_[True, rows[1:] != rows[:-1]]) if len(rows) else np.empty(0, dtype=np.int64)
+    return begins, None if len(begins) == len(rows) else np.diff(np.r_[begins, len(rows)])
 
 
 def block_sums(vectors: Half, blocks: IntArray | None = None) -> NDArray[np.uint64]:
@@ -219,10 +255,14 @@ class BoundSemantic:
         """The score of each row, NaN without a vector; and the rows that have one, with it."""
         has = self._index.where[rows] >= 0
         known = rows if everywhere(has) else rows[has]
-        vectors = self._index.single(known)
+        own, counts = self._index.of_rows(known)
+        vectors = to_single(self._index.gather(own))
         products = vectors.astype(np.float64)
         products *= self._double
         total: FloatArray = np.add.reduce(products, axis=1)
+        if counts is not None and len(known):
+            begins = np.cumsum(counts) - counts
+            total, vectors = np.maximum.reduceat(total, begins), vectors[begins]
         if len(known) == len(rows):
             return total, (known, vectors)
         scores = np.full(len(rows), np.nan)
@@ -239,7 +279,7 @@ class BoundSemantic:
             passing = self._head[allowed[self._head]]
             if len(passing) >= k:
                 return _distinct(passing, tail)
-        depth = max(SCAN_DEPTH, 2 * k)
+        depth = max(SCAN_DEPTH, 2 * k) * -(-len(index) // max(int((index.where >= 0).sum()), 1))
         mask = None if allowed.all() else np.ascontiguousarray(allowed[index.base_rows])
         count = min(depth, len(index.base_rows) if mask is None else int(mask.sum()))
         if not count:
@@ -257,7 +297,15 @@ class BoundSemantic:
         wanted = k + EXACT_SLACK
         if len(eligible) <= wanted:
             return rows[eligible].astype(np.int64)
-        scores = (vectors @ self._query)[eligible]
+        # Not `@`: its library wakes a thread for each core, which then spin for ten times as long as this takes.
+        scores = np.vecdot(vectors, self._query)[eligible]
+        if self._index.parts is not None:  # the best part of each row
+            rows, of_part = np.unique(rows[eligible], return_inverse=True)
+            best_part = np.full(len(rows), -np.inf)
+            np.maximum.at(best_part, of_part, scores)
+            if len(rows) <= wanted:
+                return rows.astype(np.int64)
+            scores, eligible = best_part, np.arange(len(rows))
         return rows[eligible[np.argpartition(-scores, wanted)[:wanted]]].astype(np.int64)
 
 

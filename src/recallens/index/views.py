@@ -58,7 +58,7 @@ def best(columns: Columns, rows: IntArray, scores: NDArray[Any], k: int) -> IntA
     if k <= 0 or not len(rows):
         return rows[:0]
     if len(rows) > k:
-        cut = np.partition(scores, len(scores) - k)[len(scores) - k]
+        cut = _largest(scores, k)
         above = scores > cut
         level = places(scores == cut)
         wanted = k - int(above.sum())
@@ -67,6 +67,17 @@ def best(columns: Columns, rows: IntArray, scores: NDArray[Any], k: int) -> IntA
         keep = np.concatenate([places(above), level])
         rows, scores = rows[keep], scores[keep]
     return rows[ordered(columns, rows, scores)]
+
+
+def _largest(values: NDArray[Any], k: int) -> Any:
+    """The k-th largest of more than k values. As many are at least as large as the k-th of some columns' maxima: only
+    those are put in order, where there are very many in a tenth of the time."""
+    columns = 16 * k
+    height = len(values) // columns
+    if height >= 4:
+        highest = values[: height * columns].reshape(height, columns).max(axis=0)
+        values = values[~(values < np.partition(highest, columns - k)[columns - k])]  # what is no number stays
+    return np.partition(values, len(values) - k)[len(values) - k]
 
 
 # ── scores of the few rows that hold any of the query's words ──

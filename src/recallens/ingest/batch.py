@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -11,12 +11,13 @@ from msgspec import Struct, to_builtins
 from numpy.typing import NDArray
 
 from recallens.index.columns import Columns, code_of
-from recallens.index.fingerprints import hamming
+from recallens.index.fingerprints import Distances, hamming
 from recallens.ingest.curation import strengthen
 from recallens.ingest.dedupe import is_near_duplicate, max_distance
-from recallens.model.memory import EventKind, Memory, Session, Status
+from recallens.model.memory import Event, EventKind, Memory, Session, Status
 from recallens.model.salience import RECALL_REINFORCEMENT
 from recallens.model.trust import PERSON, Actor
+from recallens.model.verdict import IntArray
 from recallens.store.protocols import Reader, Writer
 from recallens.store.records import NamespaceState, OriginKey, Prepared
 from recallens.text.tokenizer import tokenize
@@ -59,9 +60,11 @@ class Repeat(Struct, frozen=True):
     returned: bool = False
 
 
-def recognise(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -> list[Repeat | None]:
-    """For each row, what it repeats."""
-    exact = reader.memories.by_hash([row.memory.content_hash for row in rows])
+def recognise(
+    reader: Reader, columns: Columns, rows: Sequence[Prepared], held: Collection[str] | None = None
+) -> list[Repeat | None]:
+    """For each row, what it repeats: of what who holds these contexts may see, and of everything where it is None."""
+    exact = reader.memories.by_hash([row.memory.content_hash for row in rows], held=held)
     near = _near_in_store(reader, columns, rows)
     origins = reader.memories.by_origin([origin for row in rows if (origin := _origin(row.memory)) is not None])
     seen: dict[tuple[str, str | None], int] = {}
@@ -89,9 +92,11 @@ def recognise(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -> lis
     return repeats
 
 
-def raced(tx: Reader, rows: Sequence[Prepared], known: Sequence[Repeat | None]) -> list[Repeat | None]:
+def raced(
+    tx: Reader, rows: Sequence[Prepared], known: Sequence[Repeat | None], held: Collection[str] | None = None
+) -> list[Repeat | None]:
     """What another process wrote, word for word, after these rows were recognised and before this transaction."""
-    exact = tx.memories.by_hash([row.memory.content_hash for row in rows])
+    exact = tx.memories.by_hash([row.memory.content_hash for row in rows], held=held)
     repeats = list(known)
     for at, row in enumerate(rows):
         num = exact.get((row.memory.content_hash, row.memory.project))
@@ -126,14 +131,21 @@ def _near_in_store(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -
         near, distances = columns.near(row.simhash, max_distance(len(row.body)))
         allowed = eligible[near] & (projects[near] == code)
         if allowed.any():
-            nearest = near[allowed][np.argsort(distances[allowed], kind="stable")[:NEAREST]]
-            candidates[at] = nums[nearest].tolist()
+            candidates[at] = nums[_nearest(near[allowed], distances[allowed])].tolist()
     texts = reader.memories.get(sorted({num for nums in candidates.values() for num in nums})) if candidates else {}
     return {
         at: num
         for at, nums in candidates.items()
         if (num := next((n for n in nums if n in texts and _repeats(rows[at], texts[n].content)), None)) is not None
     }
+
+
+def _nearest(rows: IntArray, distances: Distances) -> IntArray:
+    """The nearest few, the oldest of those that are as near. Of a hundred thousand, few are put in order."""
+    if len(rows) > NEAREST:
+        within = np.flatnonzero(distances <= np.partition(distances, NEAREST)[NEAREST])
+        rows, distances = rows[within], distances[within]
+    return rows[np.argsort(distances, kind="stable")[:NEAREST]]
 
 
 def _near_in_batch(
@@ -144,7 +156,7 @@ def _near_in_batch(
     for earlier in np.flatnonzero(distances <= max_distance(len(row.body))).tolist():
         other = rows[earlier].memory
         fresh = repeats[earlier] is None and other.document is None and other.project == row.memory.project
-        if fresh and _repeats(row, other.content):
+        if fresh and is_near_duplicate(row.memory.content, row.body, other.content, rows[earlier].body):
             return int(earlier)
     return None
 
@@ -164,6 +176,9 @@ def write_batch(
             tx.sessions.put(Session(session, state.name, started=now, project=project, zone=by.zone))
     fresh = [at for at, repeat in enumerate(known) if repeat is None]
     numbers = dict(zip(fresh, tx.memories.insert([rows[at] for at in fresh]), strict=True))
+    if not by.decides:
+        own = Event(state.name, EventKind.WRITTEN, now, owner=by.called)
+        tx.trail.record([own] * len(numbers), list(numbers.values()))
     present = tx.memories.get([repeat.num for repeat in known if repeat is not None and repeat.num is not None])
     written: list[tuple[int, Outcome]] = []
     for at, repeat in enumerate(known):
@@ -171,8 +186,9 @@ def write_batch(
             written.append((numbers[at], Outcome.CREATED))
             continue
         num = repeat.num if repeat.num is not None else numbers[at if repeat.earlier is None else repeat.earlier]
-        if not repeat.returned and (num not in present or by.may_change(present[num])):
+        if not repeat.returned and (num not in present or by.by(rows[at].memory).may_change(present[num])):
             tx.memories.merge(num, rows[at])
-            strengthen(tx, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=rows[at].session)
+            strengthen(tx, num, EventKind.USED, by=RECALL_REINFORCEMENT, now=now, session=rows[at].session,
+                       owner=by.called or None)  # fmt: skip
         written.append((num, repeat.outcome))
     return written

@@ -5,10 +5,8 @@ Nothing outside the root is opened, whatever a citation says: it was written by 
 
 from __future__ import annotations
 
-import os
 import re
 import stat
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -17,16 +15,32 @@ from typing import Final, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recallens.ingest.cited_lines import Comparison, cited_range, compare, lines_of, print_of, print_of_bytes
+from recallens.ingest.cited_lines import (
+    Comparison,
+    cited_range,
+    compare,
+    found_in,
+    lines_of,
+    print_of,
+    print_of_bytes,
+)
+from recallens.ingest.definitions import definition
+from recallens.ingest.line_hashes import hashes_of
+from recallens.ingest.repository import VERIFIED, Verdict, commit_standings, git, worktree_of
 from recallens.model import citation as model
 from recallens.model.citation import Checked, Citation, CitedLines, Finding, Standing, Worktree
 from recallens.model.memory import ID_LENGTH
 
 # A file that is longer than this is data; whether it has a line or a name is not looked up.
 MOST_BYTES: Final = 32 * 1024 * 1024
+# Of the files that git tracks, among which lines are looked for that left their own: how many and how large, and how
+# many of those that hold a line of them are compared.
+MOST_TRACKED: Final = 5_000
+MOST_TRACKED_BYTES: Final = 32 * 1024 * 1024
+MOST_BYTES_OF_ONE: Final = 512 * 1024
+MOST_CANDIDATES: Final = 20
 NO_ROOT: Final = "no workspace was given to look in"
 OUTSIDE: Final = "lies outside the workspace"
-GIT_SECONDS: Final = 20
 
 _STORE_ID: Final = re.compile(rf"[0-9A-HJKMNP-TV-Z]{{{ID_LENGTH}}}")
 _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
@@ -37,9 +51,6 @@ _SNIFFED: Final = 8_000
 
 # The kind of each artifact that the store has, by its id.
 Artifacts = Mapping[str, str]
-Verdict = tuple[Standing, str]
-
-_VERIFIED: Final[Verdict] = (Standing.VERIFIED, "")
 
 
 def verify(
@@ -78,7 +89,7 @@ def artifact_id(pointer: str) -> str:
 def _artifact(pointer: str, kind: str, artifacts: Artifacts) -> Verdict:
     id = artifact_id(pointer)
     if artifacts.get(id) == kind:
-        return _VERIFIED
+        return VERIFIED
     if id in artifacts:
         return Standing.STALE, f"{id} is no {kind} but a {artifacts[id]}"
     if _STORE_ID.fullmatch(id):
@@ -94,6 +105,7 @@ class Checkout:
         self.worktree = Worktree() if self.root is None else worktree_of(self.root)
         self._read = cache(_read)
         self._renamed = cache(self._renames)
+        self._tracked = cache(self._tracked_lines)
 
     def take(self, citation: Citation) -> CitedLines | None:
         """The cited lines as they are now; None where they are not there, or the citation has none."""
@@ -116,20 +128,21 @@ class Checkout:
         place = _located(cited, self.root)
         if not isinstance(place, Path) and known is not None and place[0] is Standing.STALE:
             renamed = self._renamed(known.commit).get(cited.replace("\\", "/")) if known.commit else None
+            here = self._gone(citation, known, place[1])
             if renamed is None:
-                return self._gone(citation, known, place[1])
+                return self._moved(citation, known, here)
             cited, place = renamed, _located(renamed, self.root)
             if not isinstance(place, Path):
-                return self._gone(citation, known, place[1])
+                return self._moved(citation, known, here)
         if not isinstance(place, Path):
             return Checked(citation, *place)
         if _is_whole(citation) and known is None:
-            return Checked(citation, *_VERIFIED)
+            return Checked(citation, *VERIFIED)
         content = self._read(place)
         if isinstance(content, str):
             return Checked(citation, Standing.UNKNOWN, f"{cited} {content}")
         if known is not None:
-            return _compared(citation, known, content, cited)
+            return self._moved(citation, known, _compared(citation, known, content, cited))
         if content.lines is None:
             return Checked(citation, Standing.UNKNOWN, f"{cited} is binary: it has no lines")
         return Checked(citation, *_present(citation, content.lines, cited))
@@ -142,13 +155,58 @@ class Checkout:
         return Checked(citation, Standing.STALE, f"{reason}{_since(known)}", Finding.GONE)
 
     def _renames(self, commit: str) -> dict[str, str]:
-        """Files that are called otherwise since the commit: the trees of the two are compared, and no file is read."""
+        """Files that are called otherwise since the commit, staged or committed; no file is read."""
         if self.root is None or not self.worktree.commit or not _COMMIT_HASH.fullmatch(commit):
             return {}
-        compared = ["diff-tree", "-r", "-z", "-M", "--name-status", "--diff-filter=R", "--relative", commit, "HEAD"]
-        answer = _git(self.root, compared, "")
+        compared = ["diff-index", "--cached", "-z", "-M", "--name-status", "--diff-filter=R", "--relative", commit]
+        answer = git(self.root, compared, "")
         fields = answer.split("\0") if isinstance(answer, str) else []
         return dict(zip(fields[1::3], fields[2::3], strict=False))
+
+    def _moved(self, citation: FileOrSymbol, known: CitedLines, here: Checked) -> Checked:
+        """Lines that are gone from their file, or mostly others there, and stand in one other file of the repository:
+        as they were, or as the one definition of the symbol."""
+        said = sum(map(bool, known.lines))
+        mostly = here.finding is Finding.CHANGED and 2 * here.changed > said
+        if not said or _is_whole(citation) or not (here.finding is Finding.GONE or mostly):
+            return here
+        files, places = self._tracked()
+        anchor = min(filter(None, known.lines), key=lambda line: len(places.get(line, ())))
+        cited = _path(citation).replace("\\", "/")
+        found = {path: stands for path in sorted(set(places.get(anchor, ())) - {cited})[:MOST_CANDIDATES]
+                 if (stands := found_in(known, files[path])) is not None}  # fmt: skip
+        at = f" since commit {known.commit[:10]}" if known.commit else ""
+        if len(found) == 1:
+            path, (first, last) = next(iter(found.items()))
+            now = f"{path}:{first}" + (f"-{last}" if last > first else "")
+            return Checked(citation, Standing.VERIFIED, f"moved to {now}{at}", Finding.MOVED, now)
+        if isinstance(citation, model.SymbolCitation) and here.finding is Finding.GONE and not found:
+            own = PurePosixPath(cited).suffix
+            defined = [path for path, lines in files.items()
+                       if path != cited and path.endswith(own) and definition(lines, citation.name)]  # fmt: skip
+            if len(defined) == 1:
+                content = Content(b"", files[defined[0]])
+                return _compared(citation, known, content, defined[0])
+        return here
+
+    def _tracked_lines(self) -> tuple[dict[str, Sequence[str]], dict[str, list[str]]]:
+        """The text files that git tracks below the root, as far as there is room, and in which of them each line is."""
+        listed = git(self.root, ["ls-files", "-z"], "") if self.root is not None and self.worktree.commit else ""
+        files: dict[str, Sequence[str]] = {}
+        places: dict[str, list[str]] = {}
+        room = MOST_TRACKED_BYTES
+        for path in listed.split("\0")[:MOST_TRACKED] if isinstance(listed, str) else ():
+            place = _located(path, self.root) if path else OUTSIDE
+            if not isinstance(place, Path) or place.stat().st_size > min(room, MOST_BYTES_OF_ONE):
+                continue
+            content = self._read(place)
+            if isinstance(content, str) or content.lines is None:
+                continue
+            room -= len(content.data)
+            files[path] = content.lines
+            for line in set(hashes_of(content.lines)):
+                places.setdefault(line, []).append(path)
+        return files, places
 
 
 class Content(Struct, frozen=True):
@@ -179,9 +237,9 @@ def _present(citation: FileOrSymbol, lines: Sequence[str], cited: str) -> Verdic
         content = "\n".join(lines)
         names = _NAME_PARTS.findall(citation.name) or [citation.name]
         there = all(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", content) for name in names)
-        return _VERIFIED if there else (Standing.STALE, f"{cited} does not name {citation.name}")
+        return VERIFIED if there else (Standing.STALE, f"{cited} does not name {citation.name}")
     last = citation.end_line or citation.start_line or 0
-    return _VERIFIED if last <= len(lines) else (Standing.STALE, f"{cited} has {len(lines)} lines, not {last}")
+    return VERIFIED if last <= len(lines) else (Standing.STALE, f"{cited} has {len(lines)} lines, not {last}")
 
 
 def _compared(citation: FileOrSymbol, known: CitedLines, content: Content, cited: str) -> Checked:
@@ -244,81 +302,3 @@ def _read(path: Path) -> Content | str:
     if len(data) > MOST_BYTES:
         return f"is larger than {MOST_BYTES >> 20} MiB, and was not looked into"
     return Content(data, None if b"\0" in data[:_SNIFFED] else lines_of(data.decode("utf-8", "replace")))
-
-
-def worktree_of(root: Path) -> Worktree:
-    """The checkout that a folder is in, or the folder alone where it is in none or there is no git."""
-    place = _git(root, ["rev-parse", "--show-toplevel", "--git-common-dir"], "")
-    if isinstance(place, Exception) or len(place.splitlines()) != 2:
-        return Worktree(str(root))
-    top, common = place.splitlines()
-    commit = _git(root, ["rev-parse", "--verify", "--quiet", "HEAD"], "")  # fails before the first commit
-    branch = _git(root, ["symbolic-ref", "--quiet", "--short", "HEAD"], "")  # fails where no branch is checked out
-    return Worktree(
-        top,
-        branch.strip() if isinstance(branch, str) else "",
-        commit.strip() if isinstance(commit, str) else "",
-        str((root / common).resolve()),
-    )
-
-
-def commit_standings(root: Path, hashes: Sequence[str]) -> dict[str, Verdict]:
-    """One git process for all commits, which can neither ask, fetch nor write."""
-    asked = list(dict.fromkeys(hashes))
-    # `^{commit}` lets a short hash mean the commit among several objects.
-    answer = _git(root, ["cat-file", "--batch-check"], "".join(f"{hash}^{{commit}}\n" for hash in asked))
-    if isinstance(answer, Exception):
-        return dict.fromkeys(asked, (Standing.UNKNOWN, _git_failure(answer, root)))
-    lines = answer.splitlines()
-    if len(lines) != len(asked):
-        return dict.fromkeys(asked, (Standing.UNKNOWN, "git gave no answer for each commit"))
-    standings = {hash: _standing(hash, line) for hash, line in zip(asked, lines, strict=True)}
-    missing = [hash for hash, (standing, _) in standings.items() if standing is Standing.STALE]
-    shallow = _git(root, ["rev-parse", "--is-shallow-repository"], "") if missing else ""
-    if isinstance(shallow, str) and shallow.strip() == "true":
-        # A clone without its history cannot tell a commit that is gone from one that was never fetched.
-        standings |= dict.fromkeys(missing, (Standing.UNKNOWN, "the repository is a shallow clone without it"))
-    return standings
-
-
-def work_tree(folder: Path) -> Path | None:
-    """The nearest folder from here upwards that a repository is checked out in."""
-    return next((candidate for candidate in (folder, *folder.parents) if (candidate / ".git").exists()), None)
-
-
-def _standing(hash: str, line: str) -> Verdict:
-    words = line.split()
-    if len(words) == 3 and words[1] == "commit":
-        return _VERIFIED
-    if line.endswith(" ambiguous"):
-        return Standing.UNKNOWN, f"several commits begin with {hash}"
-    return Standing.STALE, f"the repository has no commit {hash}"
-
-
-def _git(root: Path, arguments: Sequence[str], stdin: str) -> str | Exception:
-    # Inside a hook, git's variables name another repository than the one that is asked about.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(root), *arguments],
-            input=stdin, capture_output=True, encoding="utf-8", errors="replace",
-            timeout=GIT_SECONDS, check=True, env=environment,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError) as error:
-        return error
-    return done.stdout
-
-
-def _git_failure(error: Exception, root: Path) -> str:
-    match error:
-        case FileNotFoundError():
-            return "git is not installed"
-        case subprocess.TimeoutExpired():
-            return f"git took over {GIT_SECONDS} seconds"
-        case subprocess.CalledProcessError(stderr=str(stderr)) if "not a git repository" in stderr:
-            return f"{root} is no git repository"
-        case subprocess.CalledProcessError(stderr=str(stderr)) if stderr.strip():
-            return f"git refused: {stderr.strip().splitlines()[0]}"
-        case _:
-            return f"git cannot be run ({error})"

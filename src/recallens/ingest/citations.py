@@ -14,8 +14,10 @@ CITATION_FORMS: Final = (
     "commit:HASH, file:PATH[:START[-END]] or file:PATH#L1-L9, symbol:NAME@FILE, terminal_snapshot:ID or log:POINTER"
 )
 
+# A file has an extension: a word without a dot inside it, as nearly all are, is passed over with its line numbers.
 _LOCATED: Final = re.compile(
-    rf"(?<!{PATH_CHARACTER})(?P<path>(?:[A-Za-z]:(?=\\))?{PATH_CHARACTER}++)"
+    rf"(?<!{PATH_CHARACTER})(?<!{PATH_CHARACTER}:(?=\d))(?<!{PATH_CHARACTER}#(?=L\d))"
+    rf"(?P<path>(?:[A-Za-z]:(?=\\))?(?=[\w@+~\-/\\]*+\.{PATH_CHARACTER}){PATH_CHARACTER}++)"
     r"(?:#L(?P<anchor>\d{1,9})(?:-L?(?P<anchor_end>\d{1,9}))?|:(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?)?"
 )
 _COMMIT: Final = re.compile(r"\bcommit[ :]{1,2}(?P<hash>[0-9a-f]{7,40})(?![0-9A-Za-z])", re.IGNORECASE)

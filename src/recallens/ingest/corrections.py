@@ -6,15 +6,18 @@ Nothing is superseded by a rule: what is found here is proposed, and somebody ac
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from recallens.model.memory import Kind, Memory, Status, Zone
-from recallens.text.content import content_words, held_share, overlap
+from recallens.text.amounts import Amount, amounts_in
+from recallens.text.content import held_share, morphemes, overlap
 from recallens.text.languages import PACKS, alternatives
 from recallens.text.normalize import fold
+from recallens.text.statements import measured_in
+from recallens.text.subjects import speak_of_two_things
 from recallens.text.tokenizer import tokenize
 
 # How much of what holds no longer an older memory must say; how much of its subject, where that is not said; and how
@@ -33,8 +36,14 @@ LONGEST_STATEMENT: Final = 300
 _HISTORY: Final = frozenset((Kind.EPISODE, Kind.SUMMARY, Kind.OBSERVATION))
 
 _SIGNS: Final = re.compile(alternatives(lambda pack: pack.work.corrections))
+_ADDS: Final = re.compile(alternatives(lambda pack: pack.work.additions))
+_REASON: Final = re.compile(alternatives(lambda pack: pack.work.reasons))
 _SENTENCE_END: Final = re.compile(r"[.!?;]\s")
 _REPLACED: Final = tuple(re.compile(pattern) for pack in PACKS for pattern in pack.work.replaced)
+_MOVED: Final = re.compile(alternatives(lambda pack: pack.work.moved))
+
+# What is measured, and how much.
+Sizes = frozenset[tuple[str, str | float]]
 
 
 class Correction(Struct, frozen=True):
@@ -43,54 +52,79 @@ class Correction(Struct, frozen=True):
     words: tuple[str, ...]
     topic: frozenset[str]  # what it speaks of before it says that something has changed
     old: frozenset[str]
+    old_sizes: Sizes
+    measures: frozenset[str]  # what it states amounts of
     tokens: frozenset[str]
 
 
 def correction_in(text: str) -> Correction | None:
-    folded = fold(text[:LONGEST_TEXT])
+    """None where nothing is said to have changed; what is better now, or is so now too, replaces nothing."""
+    folded = _REASON.sub(" ", fold(text[:LONGEST_TEXT]))
     sign = _SIGNS.search(folded)
     if sign is None:
         return None
-    old: set[str] = set()
+    amounts = list(amounts_in(folded))
+    old, old_sizes = set[str](), set[tuple[str, str | float]]()
     for pattern in _REPLACED:
         for match in pattern.finditer(folded):
-            old |= content_words(match["old"])
+            old |= morphemes(match["old"])
+            old_sizes |= _sizes(amounts_in(match["old"]))
+            if match["old"].strip().isdigit():  # from 8 to 10 euros
+                behind = (amount for amount in amounts if amount.start >= match.end("old"))
+                old_sizes |= {(amount.measure, float(match["old"])) for amount in behind}
+    if not old and not old_sizes and _ADDS.search(folded):
+        return None
     rest = _SIGNS.sub(" ", folded)
-    ordered = dict.fromkeys(word for part in rest.split() for word in sorted(content_words(part)))
-    topic = content_words(_SENTENCE_END.split(folded[: sign.start()])[-1])
+    ordered = dict.fromkeys(word for part in rest.split() for word in sorted(morphemes(part)))
+    topic = morphemes(_SENTENCE_END.split(folded[: sign.start()])[-1])
+    if not topic and (moved := _MOVED.match(folded[sign.end() :])):
+        topic = morphemes(moved["topic"])
     return Correction(
-        tuple(word for word in ordered if not word.isdigit()), topic, frozenset(old), frozenset(tokenize(rest))
+        words=tuple(word for word in ordered if not word.isdigit()),
+        topic=topic,
+        old=frozenset(word for word in old if not word.isdigit()),
+        old_sizes=frozenset(old_sizes),
+        measures=frozenset(amount.measure for amount in amounts),
+        tokens=frozenset(tokenize(rest)),
     )
 
 
+def _sizes(amounts: Iterable[Amount]) -> Sizes:
+    return frozenset((amount.measure, amount.size) for amount in amounts if amount.measure)
+
+
 def likeness(correction: Correction, memory: Memory) -> float:
-    """How surely the memory says what is corrected; 0 where it does not."""
-    words, tokens = _words(memory), frozenset(tokenize(_text(memory)))
+    """How surely the memory says what is corrected; 0 where it does not. One that only says how much something costs or
+    lasts says nothing of what a correction without an amount changes.
+    """
+    text = _text(memory)
+    words, tokens = morphemes(text), frozenset(tokenize(text))
     shared = [word for word in correction.words if word in words]
+    said = correction.old_sizes & _sizes(amounts_in(text))
     subject = _subject(correction, memory)
     frame = len(correction.tokens & tokens) / max(len(correction.tokens | tokens), 1)
-    if correction.topic and not correction.topic & words:
+    measured = measured_in(memory.content)
+    if measured and not measured & correction.measures:
         return 0.0
-    if correction.old:
-        named = held_share(correction.old, words)
-        return named + subject + frame if named >= NAMES_OLD and len(shared) >= LEAST_SHARED else 0.0
+    if correction.topic and not correction.topic & words and not (len(said) >= LEAST_SHARED and shared):
+        return 0.0
+    if correction.old or correction.old_sizes:
+        named = 1.0 if said else held_share(correction.old, words)
+        enough = named >= NAMES_OLD and len(shared) + len(said) >= LEAST_SHARED
+        return named + subject + frame if enough else 0.0
     alike = len(shared) >= LEAST_SHARED and overlap(correction.words, words) >= SAME_SUBJECT
     return subject + frame if alike or (shared and frame >= SAME_FRAME) else 0.0
 
 
 def _subject(correction: Correction, memory: Memory) -> float:
     """How much of the words the memory has, the first ones above all: a text says first what it is about."""
-    words = _words(memory)
+    words = morphemes(_text(memory))
     weights = {word: 1.0 / (1 + place) for place, word in enumerate(correction.words)}
     return sum(weight for word, weight in weights.items() if word in words) / (sum(weights.values()) or 1.0)
 
 
 def _text(memory: Memory) -> str:
     return f"{memory.title or ''}\n{memory.content[:LONGEST_TEXT]}"
-
-
-def _words(memory: Memory) -> frozenset[str]:
-    return content_words(_text(memory))
 
 
 def corrected(correction: Correction, memory: Memory, candidates: Sequence[Memory]) -> tuple[Memory, float] | None:
@@ -103,13 +137,17 @@ def corrected(correction: Correction, memory: Memory, candidates: Sequence[Memor
         here = other.project is None or memory.project is None or other.project == memory.project
         told = other.kind in _HISTORY or len(other.content) > LONGEST_STATEMENT
         if earlier and here and other.status is Status.ACTIVE and not told:
+            if speak_of_two_things(memory.content, other.content):
+                continue
             older.append(other)
     alike = [likeness(correction, other) for other in older]
     if max(alike, default=0.0) > 0:
         # Of those that are about as like, the first that the recall found, which knows more than words.
         place = next(place for place, sure in enumerate(alike) if sure >= max(alike) - ABOUT_AS_LIKE)
         return older[place], round(min(1.0, alike[place] / MOST_LIKENESS), 2)
-    same = [other for other in older if not correction.old and _subject(correction, other) >= SAME_SUBJECT]
+    named = correction.old or correction.old_sizes
+    same = [other for other in older if not named and _subject(correction, other) >= SAME_SUBJECT]
+    same = [other for other in same if not measured_in(other.content) or correction.measures]
     return (same[0], LEAST_SURE) if len(same) == 1 else None
 
 

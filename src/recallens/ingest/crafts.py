@@ -23,8 +23,8 @@ from recallens.model.craft import (
     listed_in,
     name_of,
 )
-from recallens.model.memory import Kind, Memory, Sector, Zone
-from recallens.model.trust import rank
+from recallens.model.memory import Kind, Memory, Sector
+from recallens.model.trust import PERSON, Actor, rank
 from recallens.store.protocols import Reader
 from recallens.text.normalize import normalize
 from recallens.text.sentences import cut_at_word, first_sentence
@@ -116,14 +116,15 @@ def _count(held: Mapping[str, Any], name: str) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 1
 
 
-def named(reader: Reader, craft: Craft, project: str | None, zone: Zone = Zone.TRUSTED) -> int | None:
-    """The memory in use that has this kind and name in the project, of the zone if there is one, else of a higher one.
-    What is less trusted is left aside: nobody's words become another's by having their name.
+def named(reader: Reader, craft: Craft, project: str | None, by: Actor = PERSON) -> int | None:
+    """The memory in use that has this kind and name in the project, of the actor's zone if there is one, else of a
+    higher one. What they may not see, or is less trusted, is left aside: nobody's words become another's by their name.
     """
     wanted = normalize(_title(craft))
     titles = reader.memories.crafts(kind_of(craft), project)
     memories = reader.memories.get([num for num, title in titles if normalize(title) == wanted])
-    above = [(rank(memory.zone), -num) for num, memory in memories.items() if rank(memory.zone) >= rank(zone)]
+    seen = [(num, memory) for num, memory in memories.items() if by.sight.withholds(memory) is None]
+    above = [(rank(memory.zone), -num) for num, memory in seen if rank(memory.zone) >= rank(by.zone)]
     return -min(above)[1] if above else None
 
 

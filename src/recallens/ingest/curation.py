@@ -22,7 +22,7 @@ from recallens.model.memory import (
 )
 from recallens.model.salience import CONFIRM_REINFORCEMENT, DAY_MS, DEEMPHASIS, reinforced
 from recallens.model.state import BLOCKING, withheld
-from recallens.model.trust import PERSON, Actor, InputKind, ProposedChange
+from recallens.model.trust import PERSON, Actor, Change, InputKind, ProposedChange, lowest, rank
 from recallens.store.protocols import Reader, Writer
 from recallens.text.content import quotes
 
@@ -50,12 +50,22 @@ def supersede(tx: Writer, old: int, new: int, at: int, session: str | None = Non
         raise InvalidInput(f"{memories[old].id} already supersedes {memories[new].id}: that would be a circle")
     _refuse_replaced(tx, memories[old], old, by=memories[new].id)
     if not all(map(by.may_change, memories.values())):
-        propose(tx, old=old, new=new, at=at, origin=Origin.USER)
+        propose(tx, old=old, new=new, at=at, origin=Origin.USER, by=by)
         return False
     tx.relations.supersede(old, new, at)
+    _take_over(tx, old, new, memories[new], at)
     if session is not None:
         tx.sessions.link(session, [old], Usage.UPDATED, at)
     return True
+
+
+def _take_over(tx: Writer, old: int, new: int, memory: Memory, at: int) -> None:
+    """What was proposed in the place of something more trusted and is itself replaced leaves that to its successor."""
+    for each in tx.proposals.replacing(old):
+        if each.num is None or each.num == new or rank(memory.zone) >= rank(tx.memories.get([each.num])[each.num].zone):
+            continue
+        tx.proposals.decide(each.number, accepted=False, at=at)
+        tx.proposals.put(structs.replace(each, other=memory.id, other_num=new, at=at))
 
 
 def _refuse_replaced(tx: Writer, memory: Memory, num: int, *, by: str) -> None:
@@ -71,9 +81,18 @@ def _refuse_replaced(tx: Writer, memory: Memory, num: int, *, by: str) -> None:
     )
 
 
-def propose(tx: Writer, old: int, new: int, at: int, confidence: float = 1.0, origin: Origin = Origin.RULE) -> None:
-    """Say that one memory may supersede another; it does once somebody accepts that."""
+def propose(
+    tx: Writer, old: int, new: int, at: int, confidence: float = 1.0, origin: Origin = Origin.RULE, by: Actor = PERSON
+) -> None:
+    """Say that one memory may supersede another; it does once somebody accepts that. Where the new one, or who says so,
+    is less trusted than one of the two, the person alone is told: no relation is made before they have decided."""
     memories = tx.memories.get([old, new])
+    zone = lowest((by.zone, memories[new].zone))
+    if rank(zone) < max(rank(memory.zone) for memory in memories.values()):
+        proposed = ProposedChange(Change.SUPERSEDE, num=old, other_num=new, zone=zone, owner=by.called or RULE, at=at,
+                                  details={"confidence": confidence})  # fmt: skip
+        tx.proposals.put(proposed)
+        return
     relation = Relation(memories[new].id, memories[old].id, RelationType.MAY_SUPERSEDE, confidence, origin, created=at)
     tx.relations.put(new, old, relation)
 
@@ -84,15 +103,26 @@ def proposals(reader: Reader, memory: Memory, num: int, at: int) -> list[Relatio
     return [each for each in ties if each.source == memory.id and (each.valid_until is None or each.valid_until > at)]
 
 
+def replaced_by(reader: Reader, memory: Memory, num: int, at: int) -> list[int]:
+    """The memories in whose place one was proposed, by a relation or by somebody less trusted."""
+    ends = [each.target for each in proposals(reader, memory, num, at)]
+    waiting = [each.num for each in reader.proposals.replacing(num) if each.num is not None]
+    return list(dict.fromkeys([*reader.memories.find(ends).values(), *waiting]))
+
+
 def decide(tx: Writer, memory: Memory, num: int, *, accept: bool, at: int) -> bool:
     """Accept or reject what a memory was proposed in the place of. Tells whether there was anything to decide."""
-    open_ones = proposals(tx, memory, num, at)
+    open_ones, waiting = proposals(tx, memory, num, at), tx.proposals.replacing(num)
+    for proposed in waiting:
+        tx.proposals.decide(proposed.number, accepted=accept, at=at)
+        if accept and proposed.num is not None:
+            supersede(tx, old=proposed.num, new=num, at=at)
     for relation in open_ones:
         old = tx.memories.find([relation.target])[relation.target]
         tx.relations.put(num, old, structs.replace(relation, valid_until=at))
         if accept:
             supersede(tx, old=old, new=num, at=at)
-    return bool(open_ones)
+    return bool(open_ones or waiting)
 
 
 def wait(tx: Writer, proposed: ProposedChange, named: str) -> AwaitsReview:
@@ -257,13 +287,16 @@ def approve(tx: Writer, memory: Memory, num: int, *, at: int) -> None:
     if memory.status is not Status.ACTIVE or memory.zone is not Zone.WORKING:
         _must_await_review(memory)
     review = None if memory.review == PROPOSED else memory.review
-    tx.memories.update(num, {"status": Status.ACTIVE, "zone": Zone.TRUSTED, "review": review, "updated": at})
+    status = Status.SUPERSEDED if tx.relations.successors([num], at) else Status.ACTIVE
+    tx.memories.update(num, {"status": status, "zone": Zone.TRUSTED, "review": review, "updated": at})
+    tx.tasks.recount(num=num)  # what is trusted is judged by the person alone
 
 
 def reject(tx: Writer, memory: Memory, num: int, *, at: int) -> None:
-    """What a rule made may be rejected at any time: what it had taken the place of then holds again."""
+    """What a rule made may be rejected at any time: what it had taken the place of then holds again. So may what an
+    agent wrote and nobody has approved."""
     made_by_rule = memory.source == RULE and memory.status is Status.ACTIVE
-    if not made_by_rule:
+    if not made_by_rule and (memory.status is not Status.ACTIVE or memory.zone is not Zone.WORKING):
         _must_await_review(memory)
     tx.memories.update(num, {"status": Status.REJECTED, "updated": at})
     hide_quotes(tx, memory, at=at)

@@ -1,7 +1,8 @@
 """When two texts are the same memory: equal by hash, or near enough that keeping both would only repeat.
 
-Similarity alone would merge "port 8080" with "port 8081", and "is safe" with "is not safe". So a merge also
-needs the same polarity and the same numbers. Where in doubt, both are kept.
+Similarity alone would merge "port 8080" with "port 8081", "is safe" with "is not safe", and the warehouse in Seoul
+with the one in Busan. So a merge also needs the same polarity, the same numbers and the same words, whatever their
+endings and the small words between them. Where in doubt, both are kept.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from recallens.text.content import morphemes
 from recallens.text.languages import alternatives, each
 from recallens.text.normalize import clean, fold
+from recallens.text.stopwords import FULL_WEIGHT, token_weight
 from recallens.text.tokenizer import tokenize
 
 if TYPE_CHECKING:
@@ -79,9 +82,17 @@ def same_numbers(text_a: str, text_b: str) -> bool:
     return _numbers(text_a) == _numbers(text_b)
 
 
+def same_order(tokens_a: Sequence[str], tokens_b: Sequence[str]) -> bool:
+    """Whether what both say comes in the same order: on here and off there is not off here and on there."""
+    common = {token for token in set(tokens_a) & set(tokens_b) if token_weight(token) == FULL_WEIGHT}
+    return [token for token in tokens_a if token in common] == [token for token in tokens_b if token in common]
+
+
 def is_near_duplicate(text_a: str, tokens_a: Sequence[str], text_b: str, tokens_b: Sequence[str]) -> bool:
     """Whether one of the two texts may stand for both."""
-    if jaccard(tokens_a, tokens_b) <= JACCARD_FLOOR:
+    if morphemes(fold(text_a)) != morphemes(fold(text_b)):  # first: it is known of each text, and mostly says no
+        return False
+    if jaccard(tokens_a, tokens_b) <= JACCARD_FLOOR or not same_order(tokens_a, tokens_b):
         return False
     distance = (simhash(tokens_a) ^ simhash(tokens_b)).bit_count()
     if distance > max_distance(min(len(tokens_a), len(tokens_b))):

@@ -24,7 +24,15 @@ from recallens.model.salience import expected_reward
 from recallens.model.task import Task
 from recallens.model.trust import Input, InputKind
 from recallens.text.annotation import annotate
-from recallens.text.content import actions, content_words, generic_words, overlap
+from recallens.text.content import (
+    action_morphemes,
+    actions,
+    content_words,
+    generic_morphemes,
+    generic_words,
+    morphemes,
+    overlap,
+)
 from recallens.text.sentences import first_sentence
 
 LEAST_ATTEMPTS, LEAST_STEPS = 3, 3
@@ -36,6 +44,9 @@ SAME_AIM, SAME_AIM_OF_ALL = 0.75, 0.5
 # and how much where the titles say nothing.
 LEAST_ACCOUNT = 3
 SIMILAR_ACCOUNT, SAME_ACCOUNT = 0.4, 0.6
+# Two accounts that are one by themselves: how many words they share, of the shorter one's and of all.
+LEAST_TOLD = 3
+SAME_TOLD, SAME_TOLD_OF_ALL = 0.75, 0.5
 # A word is another's shorter form from so many letters on: cert, certificate.
 SHORT_FORM = 4
 MOST_LISTED, MOST_CITED = 5, 8
@@ -43,6 +54,7 @@ SENTENCE = 240
 
 _STEPS = re.compile(r"(?:^[ \t]*\d{1,2}[.)][ \t]+\S[^\n]*(?:\n|\Z)){3,}", re.MULTILINE)
 _COMPOUND = re.compile(r"\S*\w[._/]\w\S*")  # created_at says what something is called, and not what was done
+_PARTICLE = re.compile(r"(\.\w*?[a-zA-Z0-9])[\uac00-\ud7a3]+$")  # a file's name, and what a sentence adds to it
 _FIRST_STEP = re.compile(r"[ \t]*1[.)]")
 
 
@@ -53,6 +65,8 @@ class Work(Struct, frozen=True):
     aim: frozenset[str]  # what it was to be done to
     actions: frozenset[str]  # what was to be done
     account: frozenset[str]  # what was done, as its summary and its steps say
+    done: frozenset[str]  # the actions of the account
+    meant: frozenset[str]  # the account by whole words, whatever they end in
     files: frozenset[str]
     failed: bool
 
@@ -63,18 +77,25 @@ def work_of(task: Task, logs: Sequence[Artifact] = ()) -> Work:
     listed = [steps.group() for log in logs for steps in _STEPS.finditer(log.content)]
     told = "\n".join([task.summary or "", *listed])
     said = content_words(told)
+    doing = action_morphemes()
+    meant = morphemes(_COMPOUND.sub(" ", told))
     return Work(
         text=task.text,
         aim=frozenset(word for word in words - generic_words() if word not in known),
         actions=frozenset(named or {known[word] for word in said if word in known}),
         account=frozenset(known.get(word, word) for word in said - generic_words()),
-        files=frozenset(path for text in (task.text, told) for path in annotate(text).paths),
+        done=frozenset(doing[word] for word in meant if word in doing),
+        meant=frozenset(doing.get(word, word) for word in morphemes(told) - generic_morphemes()),
+        files=frozenset(_PARTICLE.sub(r"\1", path) for text in (task.text, told) for path in annotate(text).paths),
         failed=_reward(task) <= FAILURE,
     )
 
 
 def same_work(one: Work, other: Work) -> bool:
-    """Whether two tasks did the same thing: no other action, number or negation, one aim, and accounts that agree."""
+    """Whether two tasks did the same thing: no other action, number or negation, one aim, and accounts that agree. Two
+    that tell of the very same are one, whatever they were called."""
+    if _told_the_same(one, other):
+        return True
     if one.actions and other.actions and not one.actions & other.actions:
         return False
     if not same_numbers(one.text, other.text) or not same_polarity(one.text, other.text):
@@ -93,6 +114,19 @@ def same_work(one: Work, other: Work) -> bool:
     if not told or one.failed or other.failed:  # what went wrong says nothing of what was done
         return True
     return agreed > 0 or bool(one.files & other.files)
+
+
+def _told_the_same(one: Work, other: Work) -> bool:
+    """Whether two accounts have most words in common, in any order: no other action, and no file that is another's."""
+    if one.failed != other.failed or (one.done and other.done and not one.done & other.done):
+        return False
+    if one.files and other.files and not one.files & other.files:
+        return False
+    shorter, longer = sorted((one.meant, other.meant), key=len)
+    shared = _shared(shorter, longer)
+    if shared < LEAST_TOLD or shared < SAME_TOLD * len(shorter):
+        return False
+    return shared >= SAME_TOLD_OF_ALL * (len(shorter) + len(longer) - shared)
 
 
 def _shared(words: frozenset[str], others: frozenset[str]) -> int:

@@ -10,15 +10,28 @@ Text between earlier marks is read on its own, so nothing is taken out twice: re
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
-from math import log2
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from recallens.ingest.secret_values import (
+    ADDRESS,
+    DIGIT,
+    LONGEST_LOOK,
+    LONGEST_PASSWORD,
+    MOST_WORDS,
+    NAMED_ENTROPY,
+    STRONG_SIGN,
+    entropy,
+    is_entropic,
+    is_key_like,
+    is_placeholder,
+    is_secret_value,
+    is_strong,
+)
 from recallens.text.languages import PACKS, alternatives, each
 from recallens.text.normalize import clean
 
@@ -60,15 +73,69 @@ _ASSIGNMENT: Final = re.compile(
     rf"|(?P<bare>[^\s\"'`,;<>(){{}}\[\]{_OWN_LETTERS}]{{1,128}}+)(?P<call>[(\[{{]?))"
 )
 _REST_OF_VALUE: Final = re.compile(rf"[^\s\"'`,;<>(){{}}\[\]{_OWN_LETTERS}]*+")
-# "The password is …", "비밀번호는 … 입니다": what a sentence says of a secret, without a sign of assignment.
+# "The password is …", "비밀번호는 … 입니다", "pw for the lab: …": what a text says of a secret. A sign of assignment
+# may follow what the secret is for; a name with a verb or a particle may be followed by an aside.
 _SENTENCE: Final = re.compile(
-    rf"(?:{_PASSWORD_NAMES}|{_KEY_NAMES})(?:{_PARTICLE}|\s{{1,3}}(?:{alternatives(lambda pack: pack.secrets.says)}))"
-    rf"\s{{1,3}}[\"'`“‘]?(?P<said>[^\s\"'`“”‘’,;<>(){{}}\[\]{_OWN_LETTERS}]{{6,2048}}+)"
+    rf"(?:(?P<phrase>{alternatives(lambda pack: pack.secrets.phrases)})|(?P<password>{_PASSWORD_NAMES})|{_KEY_NAMES})"
+    r"(?:(?P<of>\s?\([^()\n]{1,40}\)|\s[^\s:=()\"'`-][^:=()\"'`,;\n]{0,48}?)?"
+    rf"(?:{_PARTICLE})?\s{{0,3}}(?::|->|→)|\s{{0,3}}=|\s(?=[\"'`])"
+    rf"|(?:{_PARTICLE}|\s{{1,3}}(?:{alternatives(lambda pack: pack.secrets.says)})(?:,[^,\n]{{1,40}},)?)(?=\s))"
+    r"\s{0,3}(?:(?P<mark>[\"'`])(?P<quoted>[^\"'`\n]{4,64})(?P=mark)"
+    r"|(?P<words>(?(phrase)[a-z]+(?:[ -][a-z0-9]+){2,23}|(?!)))(?=[.\n]|\Z)"
+    rf"|(?P<code>\d{{4,12}})(?=[.,;]?(?:\Z|\n|\s(?!\w)|\s[{_OWN_LETTERS}]|[.,;]\s))"
+    rf"|(?P<own>[{_OWN_LETTERS}]{{3,24}}[\d!@#$%^&*]{{1,8}})(?!\w)"
+    rf"|[“‘]?(?P<said>[^\s\"'`“”‘’,;<>(){{}}\[\]{_OWN_LETTERS}]{{6,2048}}+))"
+)
+_TOLD_GROUPS: Final = ("quoted", "words", "code", "own", "said")
+# "비번 …", "API 키(토스) …", "pw …": a value right behind the name, or behind what it is for in brackets.
+_BESIDE: Final = re.compile(
+    rf"(?:(?P<bare>{alternatives(lambda pack: pack.secrets.bare)})|(?P<password>{_PASSWORD_NAMES})|{_KEY_NAMES})"
+    rf"(?P<of>\s?\([^()\n]{{1,40}}\))?\s{{1,3}}(?P<said>[^\s\"'`“”‘’,;<>(){{}}\[\]{_OWN_LETTERS}]{{7,2048}}+)"
+    r"(?P<behind>[^\n]{0,12})"
+)
+# What is told of passwords in general: a rule, a state, a page.
+_GENERAL: Final = re.compile(alternatives(lambda pack: pack.secrets.general))
+# A password's name, and what may be told behind it in the same line.
+_PASSWORD_NEAR: Final = re.compile(rf"(?:{_PASSWORD_NAMES})(?=(?P<near>[^\n]{{0,64}}))")
+_WORD_LIKE: Final = re.compile(rf"[^\s\"'`“”‘’,;<>(){{}}\[\]{_OWN_LETTERS}]{{7,64}}")
+_USED_AS: Final = re.compile(alternatives(lambda pack: pack.secrets.used_as))
+_NO_SECRET: Final = re.compile(r"[\s\"'`“”‘’,;<>(){}\[\]]")
+# A login tells a name and a password: `admin / …`, `admin:…`.
+_PAIR: Final = re.compile(
+    rf"(?:{alternatives(lambda pack: pack.secrets.logins)})[^\n/]{{0,24}}?(?<![\w.@-])[\w.@-]{{2,64}}+(?:\s?/\s|:)"
+    r"(?P<said>[^\s\"'`,;/]{6,64})"
+)
+# Without spaces it looks like a path as well, but for a sign that stands in no path.
+_TIGHT_PAIR: Final = re.compile(
+    rf"(?:{alternatives(lambda pack: pack.secrets.logins)})[^\n/]{{0,24}}?(?<![\w.@:-])[\w.@-]{{2,64}}+/"
+    rf"(?P<said>(?!@)[^\s\"'`,;/?={_OWN_LETTERS}]{{6,64}}+)(?!/)"
+)
+_PART_OF_PAGE: Final = re.compile(r"[a-z0-9.-]+#[a-z0-9-]+")
+# Options that hand a password to a command; with a space, that of the MySQL client names the database instead.
+_OPTION: Final = re.compile(
+    r"(?P<keep>\b(?:(?:mysql|mariadb)\w*\s(?:[^\n|;]{0,80}?\s)?-p|(?:sshpass|redis-cli|docker login|ldap\w{3,8}"
+    r"|smbclient|mongo\w{0,8}|az login)\s(?:[^\n|;]{0,80}?\s)?(?:-[paw]|--pass)[ =]?)[\"']?)"
+    r"(?P<secret>(?<=[\"'])[^\"'\n]{4,64}|[^\s\"'-][^\s\"']{3,64})"
 )
 # SHA-256, ADR-021: a name, and no secret.
 _NAME_AND_NUMBER: Final = re.compile(r"[A-Z]+[-_.]?\d+(?:\.\d+)*")
+_VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+\S*", re.IGNORECASE)
+# What texts about passwords name beside them: ways to hash and encode, systems, protocols.
+_KNOWN_NAME: Final = re.compile(
+    r"(?:(?:hmac|pbkdf2?|ssl|tls)[-_])?(?:sha|md|aes|rsa|des|base|utf|argon|pbkdf|oauth|bcrypt|scrypt|ed|hmac|tls|crc|ip"
+    r"|http|windows|win|ubuntu|debian|python|java|node|postgres(?:ql)?|mysql|oracle|iphone|android|rfc|iso)"
+    r"[-_v]{0,2}\d+[-_\w.]{0,12}",
+    re.IGNORECASE,
+)
+_SNAKE_AND_NUMBER: Final = re.compile(r"[a-z]+_[a-z]*\d{2,}[a-z]?")
 # A look that rules most texts out: every such name has one of these.
 _NAMED_IN_PROSE: Final = tuple(" ".join(each(lambda pack: pack.secrets.signs)).split())
+# The shape of a connection string, told with the words for its parts.
+_SHAPE: Final = re.compile(
+    r"//(?:user(?:_?name)?|name|login|usr)?:(?:password|passwd|pass|secret)"
+    r"@(?:host(?:_?name)?|server|address|ip|example\.\w+|(?:db|your|my)?[-_]?host)(?![\w-])",
+    re.IGNORECASE,
+)
 _LOGIN: Final = re.compile(
     r"(?P<keep>\blogin\s{1,8}\S{1,128}\s{1,8}password\s{1,8}"  # netrc
     r"|(?<!\S)(?:-u|--user)(?:\s{1,4}|=)[\"']?[^\s:\"'/]{1,128}:(?!/))"  # curl
@@ -132,6 +199,7 @@ FORMATS: Final = (
     _token("gitlab-token", ("glpat-", "gldt-", "glrt-", "glcbt-"), rf"gl(?:pat|dt|rt|cbt)-{_REST}{{20,}}+"),
     _token("slack-token", ("xox", "xapp-"), rf"(?:xox[abeoprs]|xapp)-{_REST}{{10,}}+"),
     _token("stripe-key", ("_live_", "_test_"), r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}+"),
+    _token("toss-key", ("live_", "test_"), r"(?:live|test)_(?:g?[sc]k)_[A-Za-z0-9]{16,}+"),
     _token("stripe-key", ("whsec_",), r"whsec_[A-Za-z0-9]{24,}+"),
     _token("anthropic-key", ("sk-ant-",), rf"sk-ant-{_REST}{{20,}}+"),
     _token("openai-key", ("sk-",), rf"sk-(?!ant-)(?=[A-Za-z_-]*+[0-9]){_REST}{{20,}}+"),
@@ -146,34 +214,6 @@ FORMATS: Final = (
     _token("sourcegraph-token", ("sgp_",), r"sgp_(?:(?:[a-fA-F0-9]{16}|local)_)?[a-fA-F0-9]{40}"),
     _token("jwt", ("eyJ",), rf"eyJ{_REST}{{5,}}+\.{_REST}{{5,}}+\.{_REST}*+"),
 )
-
-# Shannon entropy in bits a character. Over 32 characters random base64 has about 4.5, hexadecimal at most 4 and
-# words or paths about 3.8, so checksums and file names stay.
-ENTROPY_FLOOR: Final = 4.25
-SHORTEST_ENTROPIC: Final = 32
-# Of a value behind a provider's name: lower is a word or a number.
-NAMED_ENTROPY: Final = 3.0
-
-# A shorter value is as likely a word of the sentence.
-SHORTEST_SECRET: Final = 6
-# What is read of a value before it is judged; one that is longer goes with all the rest of it.
-LONGEST_LOOK: Final = 128
-SHORTEST_QUOTED_WORD: Final = 6
-
-_PLACEHOLDER: Final = re.compile(
-    rf"[<\[{{(%$]|(.)\1*\Z|(?:{alternatives(lambda pack: pack.secrets.placeholder_openings)})[-_ ]", re.IGNORECASE
-)
-_PLACEHOLDER_WORD: Final = re.compile(
-    rf"\.\.\.|…|\*\*\*|xxxx|{alternatives(lambda pack: pack.secrets.placeholders)}", re.IGNORECASE
-)
-_DESCRIBING_WORDS: Final = frozenset(" ".join(each(lambda pack: pack.secrets.descriptions)).split())
-_IDENTIFIER: Final = re.compile(
-    r"[A-Za-z_]+(?:\.[A-Za-z_]\w*)*|[a-z]+(?:_[a-z0-9]+)+|[A-Z]+(?:_[A-Z0-9]+)+|[\w-]+(?:\.[A-Za-z_]\w*)+"
-)
-_SPACE: Final = re.compile(r"\s")
-_LETTER: Final = re.compile(r"[^\W\d_]")
-_DIGIT_OR_SIGN: Final = re.compile(r"\d|[^\w./:-]")
-_DATE_OR_NUMBER: Final = re.compile(r"[\d.,:/+-]+[a-z%]{0,3}", re.IGNORECASE)
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
@@ -220,17 +260,20 @@ def _redact_piece(text: str, kinds: dict[str, None]) -> str:
 
     if "://" in text:
         # Any password counts here, even `pw`: only what is plainly to be filled in stays.
-        text = replace(_CONNECTION, "connection-password", lambda match: match["secret"][0] not in "[{$*%", text)
+        text = replace(_CONNECTION, "connection-password", _is_connection, text)
     if "earer" in text or "uthorization" in text or "EARER" in text or "UTHORIZATION" in text:
         text = replace(_AUTHORIZATION, "bearer-token", _is_bearer, text)
     if "login" in lowered or "-u" in lowered:
         text = replace(_LOGIN, "password", lambda match: not is_placeholder(match["secret"]), text)
+    if "-p" in lowered or "-a" in lowered or "-w" in lowered:
+        text = replace(_OPTION, "password", lambda match: not is_placeholder(match["secret"]), text)
+    if ":" in text or "=" in text:
+        text = replace(_AWS_SECRET, "aws-secret-key", lambda match: True, text)
+        text = replace(_VALUE, "high-entropy", _is_random, _redact_assignments(text, kinds))
     if any(map(lowered.__contains__, _NAMED_IN_PROSE)):
-        text = _redact_sentences(text, kinds)
-    if ":" not in text and "=" not in text:
-        return text
-    text = replace(_AWS_SECRET, "aws-secret-key", lambda match: True, text)
-    return replace(_VALUE, "high-entropy", _is_random, _redact_assignments(text, kinds))
+        for find in (_told, _beside_name, _strong_near_name, _used_as):
+            text = _without(find(text), text, kinds)
+    return _without(_paired(text), text, kinds) if "/" in text or ":" in text else text
 
 
 def _replaced(kind: str, kinds: dict[str, None], match: re.Match[str]) -> str:
@@ -265,6 +308,11 @@ def _redact_pem(text: str, kinds: dict[str, None]) -> str:
     return "".join((*kept, text[at:]))
 
 
+def _is_connection(match: re.Match[str]) -> bool:
+    shape = _SHAPE.match(match.string, match.start() + match.group().index("//"))
+    return match["secret"][0] not in "[{$*%" and shape is None
+
+
 def _is_bearer(match: re.Match[str]) -> bool:
     token = match["secret"]
     return not (is_placeholder(token) or token.islower() or token.isalpha())
@@ -281,16 +329,82 @@ def _lowered(text: str) -> str:
     return text.replace("İ", "I").lower()
 
 
-def _redact_sentences(text: str, kinds: dict[str, None]) -> str:
+def _without(spans: Iterator[tuple[int, int]], text: str, kinds: dict[str, None]) -> str:
     kept: list[str] = []
     at = 0
-    for match in _SENTENCE.finditer(_lowered(text)):
-        start, end = match.span("said")
-        value = text[start:end].rstrip(".:!?")
-        if is_secret_value(value, quoted=False) and not _NAME_AND_NUMBER.fullmatch(value):
+    for start, end in spans:
+        if start >= at:
             kept += (text[at:start], _mark("password", kinds))
-            at = start + len(value)
+            at = end
     return "".join((*kept, text[at:]))
+
+
+def _strong_near_name(text: str) -> Iterator[tuple[int, int]]:
+    for name in _PASSWORD_NEAR.finditer(_lowered(text)):
+        yield from (word.span() for word in _WORD_LIKE.finditer(text, *name.span("near")) if is_strong(word.group()))
+
+
+def _used_as(text: str) -> Iterator[tuple[int, int]]:
+    for match in _USED_AS.finditer(_lowered(text)):
+        end = match.start()
+        value = _NO_SECRET.split(text[max(0, end - LONGEST_PASSWORD) : end])[-1]
+        if is_secret_value(value, quoted=False):
+            yield end - len(value), end
+
+
+def _paired(text: str) -> Iterator[tuple[int, int]]:
+    lowered = _lowered(text)
+    for start, end in (match.span("said") for match in _PAIR.finditer(lowered)):
+        if is_strong(text[start:end]):
+            yield start, end
+    for start, end in (match.span("said") for match in _TIGHT_PAIR.finditer(lowered)):
+        value = text[start:end]
+        if is_strong(value) and STRONG_SIGN.search(value) and not _PART_OF_PAGE.fullmatch(value):
+            yield start, end
+
+
+def _beside_name(text: str) -> Iterator[tuple[int, int]]:
+    for match in _BESIDE.finditer(_lowered(text)):
+        start, end = match.span("said")
+        value = text[start:end].rstrip(".:?!" if match["bare"] is None else ".:?")
+        if is_placeholder(value):
+            continue
+        if match["bare"] or match["password"]:
+            if any(_GENERAL.search(match[name] or "") for name in ("of", "behind")):
+                continue
+            known = _NAME_AND_NUMBER, _SNAKE_AND_NUMBER, _VERSION, _KNOWN_NAME
+            is_told = match["bare"] or match["of"]
+            is_secret = is_told and is_secret_value(value, quoted=False) and not ADDRESS.search(value)
+            is_secret = is_secret and not any(each.fullmatch(value) for each in known)
+        else:
+            is_secret = is_key_like(value)
+        if is_secret:
+            yield start, start + len(value)
+
+
+def _told(text: str) -> Iterator[tuple[int, int]]:
+    """Where a sentence says what a secret is."""
+    for match in _SENTENCE.finditer(_lowered(text)):
+        group = next(name for name in _TOLD_GROUPS if match[name] is not None)
+        start, end = match.span(group)
+        value = text[start:end].rstrip(".:?") if group == "said" else text[start:end]
+        general = match["of"] or "", "" if group in ("said", "code") or len(value) > LONGEST_PASSWORD else match[group]
+        if any(map(_GENERAL.search, general)) or is_placeholder(value):
+            continue
+        match group:
+            case "quoted" if " " in value:
+                is_secret = value.count(" ") < MOST_WORDS and DIGIT.search(value) is not None
+            case "code":
+                is_secret = bool(match["password"] or match["phrase"])
+            case "quoted" | "said":
+                # `ftp_2019` is a name in code and a password in a note.
+                noted = match["password"] and "=" not in match.group() and _SNAKE_AND_NUMBER.fullmatch(value)
+                is_secret = bool(noted) or is_secret_value(value, quoted=False)
+                is_secret = is_secret and not _NAME_AND_NUMBER.fullmatch(value)
+            case _:
+                is_secret = True
+        if is_secret:
+            yield start, start + len(value)
 
 
 def _redact_assignments(text: str, kinds: dict[str, None]) -> str:
@@ -312,33 +426,3 @@ def _redact_assignments(text: str, kinds: dict[str, None]) -> str:
             # What was taken for a value may itself be a name: `secret: password: …`.
             match = _ASSIGNMENT.search(lowered, start)
     return "".join((*kept, text[at:]))
-
-
-def is_secret_value(value: str, *, quoted: bool) -> bool:
-    """Whether a value assigned to a password or key is the secret itself: no placeholder, expression or prose."""
-    if len(value) < SHORTEST_SECRET or _SPACE.search(value):
-        return False
-    # A digit or a sign beside letters, as in what people and generators make; a number or a date is neither.
-    is_mixed = _LETTER.search(value) and _DIGIT_OR_SIGN.search(value) and not _DATE_OR_NUMBER.fullmatch(value)
-    is_word = value.isalpha() and len(value) >= SHORTEST_QUOTED_WORD and value.lower() not in _DESCRIBING_WORDS
-    likely = is_mixed or is_word if quoted else is_mixed and not _IDENTIFIER.fullmatch(value)
-    return bool(likely) and not is_placeholder(value)
-
-
-def is_placeholder(value: str) -> bool:
-    """Whether a value only says that a secret goes there: <password>, ${PASSWORD}, xxxx, your-api-key."""
-    return _PLACEHOLDER.match(value) is not None or _PLACEHOLDER_WORD.search(value) is not None
-
-
-def is_entropic(value: str) -> bool:
-    """Whether a value is random rather than spelled."""
-    if len(value) < SHORTEST_ENTROPIC or value.startswith(("sha256-", "sha384-", "sha512-")):
-        return False
-    has_all = all(any(map(sort, value)) for sort in (str.isdigit, str.isupper, str.islower))
-    return has_all and entropy(value) >= ENTROPY_FLOOR
-
-
-def entropy(value: str) -> float:
-    """H = −Σ p·log2(p) over the characters."""
-    size = len(value)
-    return -sum(count / size * log2(count / size) for count in Counter(value).values())

@@ -7,16 +7,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
+from msgspec import Struct
+
+from recallens.model.trust import STUFFED, SWAPPED
 from recallens.text.languages import PACKS, alternatives
 from recallens.text.normalize import normalize
 from recallens.text.stopwords import query_stopwords
-
-SWAPPED: Final = "it puts one number in the place of another"
-STUFFED: Final = "it heaps up words for searches to find"
 
 # A text with so many questions, of which most sentences are, asks what others will ask.
 QUESTIONS, QUESTION_SHARE = 4, 0.6
@@ -39,6 +39,32 @@ MILD: Final = frozenset(("it tells how to answer", "it gives its reader orders",
 def holds(found: Collection[str]) -> bool:
     """Whether a text of an agent waits for a person: what is only mild is served, marked as not reviewed."""
     return not MILD.issuperset(found)
+
+
+# Stands before a title, a summary or a task's words that speak to who reads them: those wait for nobody, and are told.
+MARK: Final = "[suspected] "
+
+
+def marked(text: str) -> str:
+    return text if text.startswith(MARK) or not holds(suspicions(text)) else MARK + text
+
+
+def screened(text: str, beside: Iterable[object]) -> tuple[str, ...]:
+    """What speaks against a memory: its words, and every other string that is stored with it, however deep."""
+    others = suspicions("\n".join(strings_in(beside)))
+    return tuple(dict.fromkeys((*suspicions(text), *(reason for reason in others if reason not in MILD))))
+
+
+def strings_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Struct):
+        yield from strings_in([getattr(value, name) for name in value.__struct_fields__])
+    elif isinstance(value, Mapping):
+        yield from strings_in([*value, *value.values()])
+    elif isinstance(value, Iterable):
+        for each in value:
+            yield from strings_in(each)
 
 
 def suspicions(text: str) -> tuple[str, ...]:

@@ -100,6 +100,15 @@ def without_secrets(text: str) -> str:
     return redact(text)[0]
 
 
+def reference(what: str, value: str) -> str:
+    """An id or a path that others name: without its secret it would name nothing, so it is refused. People put a letter
+    before an id, as in `s-` for a session."""
+    name = clean(value)
+    if any(without_secrets(part) != part for part in (name, re.sub(r"\A[A-Za-z][-_]?", "", name))):
+        raise InvalidInput(f"the {what} holds what looks like a secret", hint="Give another name; nothing was stored.")
+    return name
+
+
 def epoch_ms(what: str, value: object) -> int | None:
     """A time as it is kept, of any year that a calendar can name; None where there is none."""
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and EARLIEST_MS <= value <= LATEST_MS):

@@ -56,7 +56,7 @@ def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: CallCo
     What goes wrong is told to the agent, which can mend it: no call ends in a protocol error.
     """
     try:
-        answer = performed(offer, tool.operation, tool.given(arguments), asked)
+        answer = performed(offer, tool.operation, _given(offer, tool, arguments, asked), asked)
     except InvalidInput as error:
         message = error.message
         for own, inner in tool.renamed.items():  # the operation names its own arguments; the agent knows the tool's
@@ -81,6 +81,18 @@ def performed(offer: Offer, operation: str, arguments: Mapping[str, Any], asked:
     engine = offer.engine()
     caller = replace(offer.caller(engine, asked.request), source=source_of(asked.client), sees_withheld=False)
     return perform(OPERATIONS[operation], engine, caller, arguments, trace_id=asked.trace_id)
+
+
+def _given(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: CallContext) -> dict[str, Any]:
+    """The operation's arguments. A token that gives others leaves an entry in the audit log."""
+    try:
+        return tool.given(arguments)
+    except InvalidInput as error:
+        from recallens.operations.operation import refused
+
+        engine = offer.engine()
+        refused(engine, offer.caller(engine, asked.request), tool.operation, error)
+        raise
 
 
 def failed(message: str) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def _latest(offer: Offer, asked: CallContext, namespace: str | None, limit: int)
         words = visible(" ".join(str(record.get("title") or record.get("content") or record["handle"]).split()))
         name = words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
         uri = MEMORIES + record["handle"] + (f"?{urlencode(where)}" if where else "")
-        about = f"{record['kind']}, {day(record['createdAt'])}"
+        about = f"{record.get('kind', 'withheld')}, {day(record['createdAt'])}"
         resources.append({"uri": uri, "name": name, "description": about, "mimeType": JSON})
     return resources
 

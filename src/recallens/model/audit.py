@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +19,8 @@ from msgspec.structs import replace
 GENESIS = "0" * 64
 # What an entry says that carries the chain on over those that retention has dropped.
 CUT = "cut"
+# What an entry says whose memories are deleted for good in the same transaction: their marks stand for nothing then.
+ERASED = "erased"
 MARK_BYTES = 12
 QUESTION_BYTES = 16
 
@@ -85,12 +87,19 @@ class Key(Struct, frozen=True):
         """What stands for a memory: made of its salt, so that it stands for nothing once that is destroyed."""
         return self._sign(b"mark", salt + memory.encode())[: 2 * MARK_BYTES]
 
-    def entry(self, entry: AuditEntry) -> str:
+    def entry(self, entry: AuditEntry, form: bytes = b"entry 2") -> str:
         """Over all of the entry but its digest."""
         act = entry.act
         said = (entry.chain, act.namespace, entry.number, act.at, act.who, act.what, act.outcome, act.session,
                 act.question, "".join(entry.marks), entry.total, entry.key, entry.previous)  # fmt: skip
-        return self._sign(b"entry", json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode())
+        return self._sign(form, json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode())
+
+    def has_signed(self, entry: AuditEntry) -> bool:
+        return self.vouches_for_marks(entry) or hmac.compare_digest(self.entry(entry, b"entry"), entry.digest)
+
+    def vouches_for_marks(self, entry: AuditEntry) -> bool:
+        """Whether it was signed since erasures are written down: before that, a mark could go without a word."""
+        return hmac.compare_digest(self.entry(entry), entry.digest)
 
     def _sign(self, kind: bytes, data: bytes) -> str:
         return hmac.new(self.secret, kind + b"\0" + data, hashlib.sha256).hexdigest()
@@ -119,7 +128,7 @@ def verify_chain(entries: Iterable[AuditEntry], head: ChainHead | None, keys: Ma
         key = keys.get(entry.key)
         if key is None:
             unknown.setdefault(entry.key, []).append(entry.number)
-        elif not hmac.compare_digest(key.entry(entry), entry.digest):
+        elif not key.has_signed(entry):
             problems.append(f"entry {entry.number} was altered, or made without the key")
         elif entry.previous != previous:
             problems.append(f"entry {entry.number} does not follow from the one before it")
@@ -136,6 +145,22 @@ def verify_chain(entries: Iterable[AuditEntry], head: ChainHead | None, keys: Ma
     if (number, previous) != (head.number, head.digest):
         problems.append(f"the chain ends at entry {number}, but {head.number} were written")
     return problems
+
+
+def unlinked(
+    entries: Iterable[AuditEntry], linked: Collection[str], keys: Mapping[str, Key]
+) -> tuple[set[str], set[str]]:
+    """Of the marks that stand for no memory any more, those that no entry accounts for, and the others."""
+    gone: set[str] = set()
+    vouched: set[str] = set()
+    erased: set[str] = set()
+    for entry in entries:
+        marks, key = set(entry.marks).difference(linked), keys.get(entry.key)
+        gone |= marks
+        if marks and key is not None and key.vouches_for_marks(entry):
+            (erased if entry.act.what == ERASED else vouched).update(marks)
+    lost = vouched - erased
+    return lost, gone - lost
 
 
 def cut_of(number: int, digest: str) -> str:
@@ -202,7 +227,7 @@ def anomalies(entries: Sequence[AuditEntry], memories: int) -> list[Anomaly]:
     askers: dict[tuple[str | None, str | None], list[AuditEntry]] = {}
     for entry in entries:
         act = entry.act
-        if act.what != CUT:
+        if act.what not in (CUT, ERASED):
             askers.setdefault((act.who, act.session if act.who is None else None), []).append(entry)
     for (who, session), mine in askers.items():
         calls = sorted({(entry.act.at, entry.act.question, entry.act.what if who else "") for entry in mine})

@@ -138,6 +138,11 @@ class CitedLines(Struct, frozen=True, omit_defaults=True):
     repository: str = ""
 
 
+def standing_at(root: str, branch: str) -> str:
+    """The name of a folder with what is checked out in it."""
+    return f"{root}@{branch}"
+
+
 class Worktree(Struct, frozen=True, omit_defaults=True):
     """The checkout that was looked into; a folder that is none has neither branch nor commit."""
 
@@ -147,8 +152,9 @@ class Worktree(Struct, frozen=True, omit_defaults=True):
     repository: str = ""
 
     def is_called(self, name: str) -> bool:
-        """By its branch, its folder, or the folder's own name."""
-        return name in (self.branch, self.root, self.root.replace("\\", "/").rpartition("/")[2]) and bool(name)
+        """By its branch, its folder, the folder's own name, or folder and branch."""
+        folder = self.root.replace("\\", "/").rpartition("/")[2]
+        return name in (self.branch, self.root, folder, standing_at(self.root, self.branch)) and bool(name)
 
 
 class Checked(Struct, frozen=True, rename={"standing": "verdict"}, omit_defaults=True):
@@ -194,6 +200,12 @@ class CitationCheck(Struct, frozen=True):
         if Finding.CHANGED in findings:
             return "cites changed lines"
         return "cites what is gone" if self.stale else ""
+
+    def told_at(self, worktree: str | None) -> str | None:
+        """The remark; and of which branch, if it is not of the checkout that the caller stands in."""
+        place = self.worktree
+        elsewhere = worktree is not None and place.branch and not place.is_called(worktree)
+        return (f"{self.remark} on {place.branch}" if elsewhere else self.remark) if self.remark else None
 
 
 def updated(before: CitationCheck, after: CitationCheck) -> CitationCheck:

@@ -102,6 +102,8 @@ class EventKind(StrEnum):
     STATED = "stated"  # a note says of itself how often it was confirmed
     REJECTED = "rejected"
     OUTCOME = "outcome"
+    TRIED = "tried"  # it was used in a task that ended, and whoever ended it may say so: it counts
+    WRITTEN = "written"  # by an agent, whose it is
 
 
 class Annotations(Struct, frozen=True, gc=False):
@@ -244,7 +246,7 @@ class Event(Struct, frozen=True, gc=False):
     session: str | None = None
     task: str | None = None
     amount: float | None = None
-    owner: str | None = None  # whose confirmation it is
+    owner: str | None = None  # who says so; None is the person at the machine
 
 
 class Survey(Struct, frozen=True):

@@ -70,7 +70,8 @@ class DatedEvent(Struct, frozen=True, rename="camel"):
 class Window(Struct, frozen=True):
     """A time that the question speaks of, as whole days: from `start` up to and without `end`, epoch milliseconds.
 
-    A `vague` one only means about then; a `given` one was not read but asked for; `event` is what it is dated by.
+    A `vague` one only means about then; a `given` one was not read but asked for; `event` is what it is dated by. Of an
+    `as_of` one it is asked what held at its end, and not what happened in it.
     """
 
     text: str
@@ -79,9 +80,11 @@ class Window(Struct, frozen=True):
     vague: bool = False
     given: bool = False
     event: DatedEvent | None = None
+    as_of: bool = False
 
     def to_json(self) -> dict[str, Any]:
         record: dict[str, Any] = {"text": self.text, "from": day(self.start), "to": day(self.end)}
+        record |= {"asOf": day(self.end - 1)} if self.as_of else {}
         return record if self.event is None else record | {"event": to_builtins(self.event)}
 
 
@@ -94,6 +97,7 @@ class Plan(Struct, frozen=True):
     intent_confidence: float = 0.0  # how sure an intent is that was read out of the question; 1 where it is stated
     intent_cues: tuple[str, ...] = ()  # what it was read from
     windows: tuple[Window, ...] = ()
+    undated: str | None = None  # a time that is told by what happened, where no memory tells of that
     expansions: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -110,6 +114,8 @@ class Plan(Struct, frozen=True):
             record |= {"intentConfidence": self.intent_confidence, "intentCues": list(self.intent_cues)}
         if self.windows:
             record["windows"] = [window.to_json() for window in self.windows]
+        if self.undated is not None:
+            record["undated"] = self.undated
         if self.expansions:
             record["expansions"] = {word: list(others) for word, others in self.expansions.items()}
         return record

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct, field
 
@@ -69,6 +69,20 @@ class Silence(Struct, frozen=True):
     missing: tuple[str, ...] = ()
 
 
+class EndedNote(Struct, frozen=True):
+    """What would have answered, if it had not ended: shown by its name alone."""
+
+    id: str
+    handle: str
+    title: str | None = None
+    ended: int | None = None
+    superseded_by: str | None = None
+
+
+# How the reason begins why a view answered in part: its vectors are still being made.
+INCOMPLETE: Final = "vectors incomplete: "
+
+
 class Recall(Struct, frozen=True):
     """`degraded` names each view that failed and why; `recorded` is false where nothing could be written.
 
@@ -84,6 +98,7 @@ class Recall(Struct, frozen=True):
     audit: Mapping[str, str] = field(default_factory=dict)
     notice: str | None = None
     silence: Silence | None = None
+    ended: EndedNote | None = None  # beside silence
 
 
 class SessionSummary(Struct, frozen=True):

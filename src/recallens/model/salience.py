@@ -7,7 +7,8 @@ r per memory keeps them all: S + r·(1 − S), where r itself decays at the memo
 Uplift is how much better tasks go with a memory than without it, shrunk to the common mean while there is little to
 tell. N and S are the number and the sum of rewards of all ended tasks of a namespace, n and s those of the tasks with
 the memory. m0 = (S + κ·0.5)/(N + κ) is what to expect of any task, with = (s + κ·m0)/(n + κ) and
-without = (S − s + κ·m0)/(N − n + κ) what to expect of one with the memory and of one without it.
+without = (S − s + κ·m0)/(N − n + κ) what to expect of one with the memory and of one without it. N and S are of tasks
+of the person at the machine: no agent moves what others are measured against.
 
 It is an observed difference: a memory that comes along in easy tasks gets credit that it did not earn. No task is
 assigned by chance, so nothing here may be called an effect.
@@ -101,11 +102,16 @@ def expected_reward(ended: int, total: float) -> float:
     return (total + PRIOR_TASKS * PRIOR_REWARD) / (ended + PRIOR_TASKS)
 
 
-def uplifts(tasks: NDArray[np.int32], rewards: FloatArray, ended: int, total: float) -> FloatArray:
-    """mean with − mean without, for many memories at once; meaningless where `tasks` is 0."""
-    prior = PRIOR_TASKS * expected_reward(ended, total)
+def uplifts(
+    tasks: NDArray[np.int32], rewards: FloatArray, ended: int, total: float, trusted: NDArray[np.bool_]
+) -> FloatArray:
+    """mean with − mean without, for many memories at once; meaningless where `tasks` is 0. Of a memory that is less
+    than trusted the tasks may be an agent's, which are not among the others: m0 stands for those without it."""
+    expected = expected_reward(ended, total)
+    prior = PRIOR_TASKS * expected
     with_it = (rewards + prior) / (tasks + PRIOR_TASKS)
-    without_it = (total - rewards + prior) / (ended - tasks + PRIOR_TASKS)
+    without_it = (total - rewards + prior) / np.maximum(ended - tasks + PRIOR_TASKS, PRIOR_TASKS)
+    without_it = np.where(trusted, without_it, expected)
     difference: FloatArray = with_it - without_it
     return difference
 
@@ -115,8 +121,8 @@ def confidence(tasks: int) -> float:
     return tasks / (tasks + PRIOR_TASKS)
 
 
-def uplift_of(tasks: int, rewards: float, ended: int, total: float) -> Uplift | None:
+def uplift_of(tasks: int, rewards: float, ended: int, total: float, *, trusted: bool = True) -> Uplift | None:
     if not tasks:
         return None
-    value = uplifts(np.array([tasks], dtype=np.int32), np.array([rewards]), ended, total)[0]
+    value = uplifts(np.array([tasks], dtype=np.int32), np.array([rewards]), ended, total, np.array([trusted]))[0]
     return Uplift(float(value), confidence(tasks), tasks)

@@ -67,3 +67,4 @@ class TaskOutcome(Struct, frozen=True):
     episode: str
     promoted: tuple[Promotion, ...] = ()
     credited: tuple[Credit, ...] = ()
+    waiting: tuple[str, ...] = ()  # more trusted than who says that it failed them: that is a proposal

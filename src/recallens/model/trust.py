@@ -7,11 +7,15 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from recallens.model.memory import PROPOSED, Memory, Zone, handle_of
-from recallens.model.state import BLOCKING
+from recallens.model.state import BLOCKING, EVERYTHING, Sight, withheld
 
+IMPORT: Final = "import"  # the source of what a file says
+SUSPECTED: Final = "suspected"  # the attribute that tells a reviewer what speaks against a text
+SWAPPED: Final = "it puts one number in the place of another"
+STUFFED: Final = "it heaps up words for searches to find"
 _RANKS: Final = {zone: rank for rank, zone in enumerate(Zone)}
 
 
@@ -25,6 +29,12 @@ def lowest(zones: Iterable[Zone]) -> Zone:
     return min(zones, key=rank, default=Zone.TRUSTED)
 
 
+def speaks_to_reader(memory: Memory) -> bool:
+    """Whether the screening found that it speaks to who reads it; what only bends recall does not."""
+    found = memory.attributes.get(SUSPECTED)
+    return isinstance(found, list | tuple) and any(reason not in (SWAPPED, STUFFED) for reason in found)
+
+
 class Actor(Struct, frozen=True):
     """Who acts. What they write enters in their zone at most; who does not decide changes nothing in a higher one."""
 
@@ -33,6 +43,7 @@ class Actor(Struct, frozen=True):
     source: str | None = None  # what is written is recorded as from there; None leaves it to what is written
     approves: bool = False  # a principle that they write holds at once, and waits for nobody to approve it
     decides: bool = False  # the person at the machine, by whatever surface: they may change everything
+    sight: Sight = Sight()  # what they may see: the rest is not there for whatever they ask or do
 
     @property
     def called(self) -> str:
@@ -42,10 +53,48 @@ class Actor(Struct, frozen=True):
     def may_change(self, memory: Memory) -> bool:
         return self.decides or rank(self.zone) >= rank(memory.zone)
 
+    def by(self, memory: Memory) -> Actor:
+        """Who acts by a text that they have not read: it has no more say than it is trusted, as an agent's where it is
+        proposed, and none while it waits for review. Who decides has read what they write, but not every line of a
+        file that they load."""
+        if self.approves or (self.decides and self.source != IMPORT):
+            return self
+        proposed = Zone.WORKING if memory.review == PROPOSED else Zone.TRUSTED
+        held = withheld(memory, memory.scopes) is not None
+        zone = lowest((self.zone, Zone.QUARANTINE if held else memory.zone, proposed))
+        return structs.replace(self, zone=zone, decides=self.decides and zone is Zone.TRUSTED)
 
-PERSON: Final = Actor(Zone.TRUSTED, approves=True, decides=True)
-# A file that the person loads is theirs, but nobody has read every line of it.
-IMPORTER: Final = Actor(Zone.TRUSTED, source="import", decides=True)
+
+class Word(StrEnum):
+    """What becomes of what somebody says of how a memory did."""
+
+    COUNTS = "counts"
+    WAITS = "waits"  # as a proposal: nothing is moved before the person at the machine accepts it
+    NOTHING = "nothing"
+
+
+# Of one agent so many tasks count for a memory, however many it reports.
+MOST_TRIALS: Final = 5
+
+
+def word_on(by: Actor, memory: Memory, *, lowers: bool, writer: str | None = None, said: int = 0) -> Word:
+    """Whether a task's outcome counts for a memory. Every outcome goes through it: an agent lowers nothing but what it
+    wrote itself, and raises what is no more trusted than it is, so often and no more."""
+    if by.decides or by.zone is Zone.TRUSTED:
+        return Word.COUNTS
+    own = by.may_change(memory) and (writer == by.called or not lowers)
+    if lowers and not own:
+        return Word.WAITS
+    return Word.COUNTS if own and (lowers or said < MOST_TRIALS) else Word.NOTHING
+
+
+PERSON: Final = Actor(Zone.TRUSTED, approves=True, decides=True, sight=EVERYTHING)
+
+
+def importer(zone: Zone) -> Actor:
+    """A file that the person loads is theirs, but nobody has read every line of it."""
+    whole = zone is Zone.TRUSTED
+    return Actor(zone, None if whole else IMPORT, source=IMPORT, decides=whole, sight=EVERYTHING)
 
 
 class InputKind(StrEnum):
@@ -114,8 +163,9 @@ class Influence(Struct, frozen=True):
 
 
 class Change(StrEnum):
-    """What somebody less trusted may propose against a memory. An edit or a successor is a relation MAY_SUPERSEDE."""
+    """What somebody less trusted may propose against a memory."""
 
+    SUPERSEDE = "supersede"
     FORGET = "forget"
     RESTORE = "restore"
     DEEMPHASISE = "deemphasise"
@@ -147,6 +197,8 @@ class ProposedChange(Struct, frozen=True):
 
     def words(self, named: str, other: str | None = None) -> str:
         """What would be done, to memories as they are named."""
+        if self.change is Change.SUPERSEDE:
+            return f"replace {named} by {other}"
         if self.change is Change.RELATE:
             return f"{named} {self.details.get('relation')} {other}"
         if self.change is Change.DOCUMENT:

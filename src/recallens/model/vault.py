@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Collection
+
+from msgspec import Struct, structs
 
 from recallens.model.memory import RelationType
 
@@ -66,10 +68,12 @@ class Link(Struct, frozen=True):
 
 
 class NoteEnding(Struct, frozen=True, omit_defaults=True):
-    """What a note says of its own end, or a section of its own: when, where it says so, and what takes its place."""
+    """What a note says of its own end, or a section of its own: when, where it says so, and what takes its place.
+    `if_named`: it may be prose, and is an end only if a note has the name that stands where a successor would."""
 
     at: int | None = None
     by: tuple[Link, ...] = ()
+    if_named: bool = False
 
 
 class NoteLife(Struct, frozen=True, omit_defaults=True):
@@ -153,6 +157,15 @@ class VaultSync(Struct, frozen=True):
     @property
     def changed_anything(self) -> bool:
         return bool(self.added or self.changed or self.renamed or self.removed)
+
+    def without(self, paths: Collection[str]) -> VaultSync:
+        """The same without a word of these files."""
+        named = {name: tuple(path for path in getattr(self, name) if path not in paths)
+                 for name in ("added", "changed", "removed")}  # fmt: skip
+        told = {name: tuple(each for each in getattr(self, name) if each.path not in paths)
+                for name in ("errors", "warnings", "skipped")}  # fmt: skip
+        renamed = tuple(both for both in self.renamed if not any(path in paths for path in both))
+        return structs.replace(self, **named, **told, renamed=renamed)
 
 
 class SyncReport(Struct, frozen=True):

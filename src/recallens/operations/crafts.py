@@ -9,7 +9,6 @@ from msgspec import Meta
 
 from recallens.errors import NotFound
 from recallens.ingest.citations import parse_citation
-from recallens.model.memory import RelationType
 from recallens.operations.arguments import (
     MOST_ITEMS,
     AnswerFormat,
@@ -145,8 +144,8 @@ def add_gotcha(engine: Engine, call: Call, given: AddGotcha) -> Answer:
 
 def _recorded(engine: Engine, call: Call, craft: Craft) -> Answer:
     """An agent's words in the place of what is more trusted wait: they are kept apart until somebody accepts them."""
-    relations = () if call.caller.actor.decides else engine.memories.relations(craft.id, namespace=call.namespace)
-    waits = [tie.target for tie in relations if tie.type is RelationType.MAY_SUPERSEDE and tie.source == craft.id]
+    by, open_ones = call.caller.actor, engine.memories.proposals(namespace=call.namespace)
+    waits = [each.memory for each in open_ones if each.other == craft.id and each.owner == by.called]
     told = {"proposed": True, "proposes": waits[0]} if waits else {}
     return Answer(craft_record(craft) | told, value=[craft], proposed=bool(waits))
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from recallens.errors import InvalidInput
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import option, text_content
 from recallens.model.citation import Finding, Standing, Worktree
@@ -138,6 +139,8 @@ def forget_memories(engine: Engine, call: Call, asked: ForgetSeveral) -> Answer:
 
 
 def verify_erasure(engine: Engine, call: Call, asked: VerifyErasure) -> Answer:
+    if not all(text.strip() for text in asked.texts):
+        raise InvalidInput("an empty text is in everything", hint="Name words that should be gone, or none.")
     proof = engine.maintenance.erasure.verify(asked.texts)
     return Answer(proof.to_json(), value=proof, failure=leftover(proof))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -28,7 +29,7 @@ REINDEX: Final = "Run `recallens reindex`: it builds everything derived anew fro
 RESTORE: Final = "Put a copy made by `recallens backup` back with `recallens restore --from BACKUP`."
 _NEXT: Final = {
     "file:": RESTORE,
-    "text:": RESTORE,
+    "digest:": f"{RESTORE} Without one: forget it for good and write it again, or `recallens export` what is sound.",
     "encoder:": "Make the encoder available again, or run `recallens reindex --encoder minilm`.",
 }
 # Whatever a URL carries beside its place may be a secret.
@@ -107,9 +108,8 @@ class AuditPage(Arguments, frozen=True):
 def init_store(engine: Engine, call: Call, asked: Arguments) -> Answer:
     """The encoder that is set is taken as it is; else one that is found on this machine is suggested, or taken."""
     detection = None if engine.core.settings.sources.get("encoder") == "flag" else engine.encoder.bootstrap()
-    with engine.core.store.write(call.namespace) as tx:
-        engine.core.settle_encoding(tx)
-        tx.ensure(engine.core.clock())
+    with engine.core.making(call.namespace, texts=True):
+        pass
     record = {
         "store": engine.core.store.location,
         "namespace": call.namespace,
@@ -141,8 +141,10 @@ def export_store(engine: Engine, call: Call, asked: Export) -> Answer:
         to_file = isinstance(asked.target, str)
         write = transfer.export if to_file else transfer.write
         carried = write(asked.target, namespace=asked.only, vectors=asked.vectors, tokens=asked.tokens, progress=told)
-    lost = sum(sum(of.values()) for of in carried.unreadable.values())
-    return Answer({**_carried_record(carried), "unreadable": lost})
+    left_out: Counter[str] = Counter()
+    for of in carried.unreadable.values():
+        left_out.update({noun: count for noun, count in of.items() if count})
+    return Answer({**_carried_record(carried), "unreadable": left_out.total(), "leftOut": dict(left_out)})
 
 
 def import_store(engine: Engine, call: Call, asked: ImportFile) -> Answer:
@@ -219,11 +221,8 @@ def _shown(settings: Settings, name: str) -> object:
 
 
 def backlog(engine: Engine) -> int:
-    """How many texts wait for their vector."""
-    if engine.core.encoding.key is None:
-        return 0
-    with engine.core.store.read_all() as reader:
-        return reader.backlog_size(engine.core.encoding.key)
+    """How many texts wait for a vector."""
+    return engine.encoder.waiting()
 
 
 def encode(engine: Engine, call: Call) -> tuple[int, int, EncoderError | None]:

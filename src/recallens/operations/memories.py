@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from recallens.errors import AwaitsReview
 from recallens.ingest.citations import parse_citation
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import parse_when
 from recallens.model.memory import Kind, Memory, RelationType, Sector, Status, Tier, as_json, title_of
+from recallens.model.state import withheld
 from recallens.model.trust import PERSON, proposal_number
 from recallens.operations.arguments import (
     PAGE,
@@ -128,6 +129,8 @@ def remember(engine: Engine, call: Call, given: Remember) -> Answer | Written:
         citations=tuple(parse_citation(text) for text in given.citations),
         source=call.caller.source,
     )
+    if given.supersedes is not None:
+        known_ids(engine, call, given.supersedes)
     # What replaces a memory may well say nearly the same as it.
     dedupe = False if given.supersedes is not None or not given.dedupe else None
     kept = engine.remember(draft, dedupe=dedupe, namespace=call.namespace)
@@ -135,10 +138,7 @@ def remember(engine: Engine, call: Call, given: Remember) -> Answer | Written:
     def words() -> str:
         memory = engine.get(kept.id, namespace=call.namespace)
         hidden = f" Without what looked like a secret: {', '.join(kept.redacted)}." if kept.redacted else ""
-        reason = call.caller.sight.withholds(memory) if kept.outcome != "created" else None
-        held = f" It is withheld ({reason}) and stays so." if reason is not None else ""
-        if kept.proposes is not None:
-            held += f" {_PROPOSES.format(old=kept.proposes)}"
+        held = f" {_PROPOSES.format(old=kept.proposes)}" if kept.proposes is not None else ""
         doubt = f" It waits for a person's review, because {', '.join(kept.suspected)}." if kept.waits else ""
         kept_as = "Kept as " if kept.outcome == "created" else "Known already as "
         return f"{kept_as}{memory.handle}.{held}{doubt}{hidden}"
@@ -192,7 +192,12 @@ def get_memory(engine: Engine, call: Call, asked: OneMemory) -> Answer:
         "check": engine.maintenance.citations.last_check(memory.id, **where),
         "successor": engine.get(after[-1], **where) if after else None,
     }
-    return Answer(shown_record(memory, **parts, sight=call.caller.sight), value=(memory, parts))
+    record = shown_record(memory, **parts, sight=call.caller.sight)
+    if call.caller.sees_withheld:  # what others propose is for who decides on it
+        state = engine.layers.states([memory], **where)[memory.id]
+        parts["doubts"] = list(state.doubts())
+        record |= {"state": {"doubts": parts["doubts"]}} if parts["doubts"] else {}
+    return Answer(record, value=(memory, parts))
 
 
 def edit_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
@@ -202,7 +207,7 @@ def edit_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
 
 
 def supersede(engine: Engine, call: Call, asked: Supersede) -> Answer:
-    old, new = (engine.get(name, namespace=call.namespace) for name in (asked.old, asked.new))
+    old, new = (engine.memories.seen(name, namespace=call.namespace) for name in (asked.old, asked.new))
     engine.supersede(old.id, new.id, namespace=call.namespace)
     return Answer({"old": old.id, "new": new.id, "handles": [old.handle, new.handle]})
 
@@ -210,9 +215,8 @@ def supersede(engine: Engine, call: Call, asked: Supersede) -> Answer:
 def forget(engine: Engine, call: Call, asked: Forget) -> Answer | Written:
     if asked.hard:
         local_only(call, "deleting for good")
-    before = engine.get(asked.id, namespace=call.namespace)
-    reason = call.caller.sight.withholds(before)
-    called = f"withheld: {reason}" if reason is not None else visible(title_of(before))
+    before = engine.memories.seen(asked.id, namespace=call.namespace)
+    called = visible(title_of(before))
     gone = engine.forget(before.id, hard=asked.hard, namespace=call.namespace)
     record: dict[str, Any] = {"forgotten": [gone.id], "handles": [gone.handle], "hard": asked.hard}
     undone = "for good" if asked.hard else f"`recallens restore {gone.handle}` brings it back"
@@ -220,8 +224,8 @@ def forget(engine: Engine, call: Call, asked: Forget) -> Answer | Written:
 
 
 def restore(engine: Engine, call: Call, asked: OneMemory) -> Answer:
-    (id,) = known_ids(engine, call, asked.id)
-    return Answer({"id": id, "status": engine.restore(id, namespace=call.namespace)})
+    memory = engine.get(asked.id, namespace=call.namespace)
+    return Answer({"id": memory.id, "status": engine.restore(memory.id, namespace=call.namespace)})
 
 
 def deemphasise(engine: Engine, call: Call, asked: OneMemory) -> Answer:
@@ -236,12 +240,17 @@ def confirm(engine: Engine, call: Call, asked: Confirm) -> Answer:
 
 
 def list_reviews(engine: Engine, call: Call, asked: Arguments) -> Answer:
-    waiting = engine.memories.awaiting_review(namespace=call.namespace)
+    waits, sight = engine.memories.awaiting_review(namespace=call.namespace), call.caller.sight
+    waiting = [memory for memory in waits if sight.withholds(memory) is None]
     saliences, states = engine.memories.salience(waiting), engine.layers.states(waiting, namespace=call.namespace)
+    if call.caller.sees_withheld:  # a text that an agent says by itself is its own; the person may want to know of it
+        for id, other in engine.memories.repeating(waiting, namespace=call.namespace).items():
+            states[id] = structs.replace(states[id], says_again=f"{other.handle} ({withheld(other)})")
     standing = [{"state": state} if (state := as_json(states[memory.id])) else {} for memory in waiting]
     records = [_record(call, memory, saliences) | state for memory, state in zip(waiting, standing, strict=True)]
     """Which changes others propose is for who decides on them."""
-    proposals = engine.memories.proposals(namespace=call.namespace)
+    listed = {memory.id for memory in waiting}  # a text that would take a place stands there, and is decided on with it
+    proposals = [each for each in engine.memories.proposals(namespace=call.namespace) if each.other not in listed]
     if not call.caller.sees_withheld:
         proposals = [each for each in proposals if each.owner == call.caller.actor.called]
     named = engine.memories.handles(
@@ -258,14 +267,15 @@ def list_reviews(engine: Engine, call: Call, asked: Arguments) -> Answer:
 
 def review(engine: Engine, call: Call, asked: Review) -> Answer:
     """The right to it has been checked: it is decided by the person at the machine."""
-    id = asked.id if proposal_number(asked.id) is not None else known_ids(engine, call, asked.id)[0]
+    named = proposal_number(asked.id) is not None
+    id = asked.id if named else engine.get(asked.id, namespace=call.namespace).id
     with engine.core.acting(PERSON):
         engine.memories.review(id, approve=asked.decision == "approve", namespace=call.namespace)
     return Answer({"id": id, "decision": asked.decision})
 
 
 def relate(engine: Engine, call: Call, asked: Relate) -> Answer:
-    source, target = (engine.get(name, namespace=call.namespace).id for name in (asked.source, asked.target))
+    source, target = (known_ids(engine, call, name)[0] for name in (asked.source, asked.target))
     made = engine.relate(source, target, asked.relation, confidence=asked.confidence, namespace=call.namespace)
     return Answer(relation_record(made))
 
@@ -282,12 +292,14 @@ def influence(engine: Engine, call: Call, asked: OneMemory) -> Answer:
     recalls = [as_json(each) for each in own[:MOST_RECALLS]]
     derived = [
         {"id": memory.id, "handle": memory.handle, "kind": memory.kind, "zone": memory.zone, "status": memory.status,
-         "title": None if caller.sight.withholds(memory) else title_of(memory)}
+         "title": title_of(memory)}
         for memory in found.derived
+        if caller.sight.withholds(memory) is None
     ]  # fmt: skip
+    made_of = () if caller.sight.withholds(found.memory) else found.made_of
     return Answer(
         {
-            "id": found.memory.id, "handle": found.memory.handle, "madeOf": [each.name for each in found.made_of],
+            "id": found.memory.id, "handle": found.memory.handle, "madeOf": [each.name for each in made_of],
             "recalled": len(own), "recalls": recalls, "derived": derived,
         },
         value=(found, own),
@@ -318,8 +330,8 @@ def feedback(engine: Engine, call: Call, asked: Feedback) -> Answer:
 
 
 def known_ids(engine: Engine, call: Call, *names: str) -> list[str]:
-    """All of them known before anything is changed."""
-    return [engine.get(name, namespace=call.namespace).id for name in dict.fromkeys(names)]
+    """All of them known, to who asks, before anything is changed."""
+    return [engine.memories.seen(name, namespace=call.namespace).id for name in dict.fromkeys(names)]
 
 
 MEMORIES = (

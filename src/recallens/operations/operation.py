@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from recallens.errors import AwaitsReview, InvalidInput, NotAllowed, NotFound, RecallensError
-from recallens.ingest.validate import namespace_name
+from recallens.ingest.validate import namespace_name, reference
 from recallens.model.memory import Zone
 from recallens.model.state import OPEN_SCOPES, Sight
 from recallens.model.trust import Actor
@@ -66,7 +66,7 @@ class Caller:
         """Who acts in the engine: the owner of the store, or an agent, which proposes where it may not change."""
         zone = Zone.TRUSTED if self.zone is None else self.zone
         person = self.local and self.sees_withheld
-        return Actor(zone, self.owner, self.source, approves=self.zone is None, decides=person)
+        return Actor(zone, self.owner, self.source, approves=self.zone is None, decides=person, sight=self.sight)
 
     @property
     def local(self) -> bool:
@@ -164,7 +164,8 @@ def chosen_namespace(caller: Caller, asked: str | None) -> str:
     """One that the caller does not hold answers exactly as one that does not exist."""
     if asked is not None:
         if caller.namespaces is None:
-            return namespace_name(asked)
+            # An agent's is written down before it is looked for; the person may still name one that there is.
+            return namespace_name(asked if caller.right is Right.OWNER else reference("namespace", asked))
         if asked in caller.namespaces:
             return asked
         raise NotFound(f"no namespace {asked!r}")
@@ -257,6 +258,24 @@ def perform(
         return answer
 
 
+def refused(engine: Engine, caller: Caller, what: str, error: Exception) -> None:
+    """Write down a call of a token that came to no operation."""
+    if caller.owner is not None:
+        with suppress(type(error)), _noted(engine, caller, what):
+            raise error
+
+
+def noted(engine: Engine, caller: Caller, what: str) -> None:
+    """Write down a call of a token that is no operation."""
+    if caller.owner is not None:
+        with _noted(engine, caller, what):
+            pass
+
+
+def _noted(engine: Engine, caller: Caller, what: str) -> AbstractContextManager[Any]:
+    return engine.audit.watched(who=caller.owner or "", what=what, namespace=filed_under(caller, None))
+
+
 def filed_under(caller: Caller, named: object) -> str:
     """The namespace in whose log a call stands: the one that it names and holds, else one of the caller's own."""
     if isinstance(named, str) and caller.sees(named):
@@ -305,7 +324,7 @@ def without_places(error: RecallensError, engine: Engine) -> RecallensError:
 def awaiting(waits: AwaitsReview, format: str) -> Answer | Written:
     """What somebody is told whose change only waits: not done, and where it is decided."""
     if format == "text":
-        return Written("text", f"PROPOSED, not done: {waits.message}. {waits.hint}", proposed=True)
+        return Written("text", f"PROPOSED, not done: {waits}", proposed=True)
     record = {"proposed": True, "proposal": waits.proposal, "memory": waits.memory, "detail": str(waits)}
     return Answer(record, proposed=True)
 

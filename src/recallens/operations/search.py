@@ -145,7 +145,8 @@ def recall_xray(engine: Engine, call: Call, asked: Xray) -> Answer | Written:
 def recall_explain(engine: Engine, call: Call, asked: Explain) -> Answer | Written:
     if not call.owns_session:
         return unseen(asked.format)
-    snapshot = engine.recalls.last(asked.session, namespace=call.namespace, owner=call.caller.owner)
+    sight, owner = call.caller.sight, call.caller.owner
+    snapshot = engine.recalls.last(asked.session, sight=sight, namespace=call.namespace, owner=owner)
     return unseen(asked.format) if snapshot is None else written(snapshot, asked.format)
 
 
@@ -158,7 +159,7 @@ def unseen(format: XrayFormat) -> Answer:
 
 def snapshot(engine: Engine, call: Call, asked: OneSnapshot) -> Answer | Written:
     seen(engine, call, asked.id)
-    return written(engine.recalls.snapshot(asked.id, namespace=call.namespace), asked.format)
+    return written(engine.recalls.snapshot(asked.id, sight=call.caller.sight, namespace=call.namespace), asked.format)
 
 
 def written(snapshot: Snapshot | None, format: XrayFormat) -> Answer | Written:
@@ -186,7 +187,7 @@ def why_not(engine: Engine, call: Call, asked: WhyNot) -> Answer:
 
 def replay(engine: Engine, call: Call, asked: Recorded) -> Answer:
     seen(engine, call, asked.id)
-    return _replayed(engine, engine.recalls.recorded(asked.id, namespace=call.namespace)[0])
+    return _replayed(engine, engine.recalls.recorded(asked.id, sight=call.caller.sight, namespace=call.namespace)[0])
 
 
 def _replayed(engine: Engine, ledger: Ledger) -> Answer:
@@ -206,8 +207,8 @@ def diff(engine: Engine, call: Call, asked: TwoSnapshots) -> Answer:
     from recallens.xray.diff import diff as difference
 
     seen(engine, call, asked.before, asked.after)
-    before, _ = engine.recalls.recorded(asked.before, namespace=call.namespace)
-    after, _ = engine.recalls.recorded(asked.after, namespace=call.namespace)
+    before, _ = engine.recalls.recorded(asked.before, sight=call.caller.sight, namespace=call.namespace)
+    after, _ = engine.recalls.recorded(asked.after, sight=call.caller.sight, namespace=call.namespace)
     return Answer({"before": asked.before, "after": asked.after, **difference(before, after).to_json()})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from recallens.errors import EncoderError, InvalidInput
 from recallens.model.vault import LONGEST_CHUNK, SHORTEST_CHUNK
@@ -111,7 +111,10 @@ def vault_sections(engine: Engine, call: Call, asked: Sections) -> Answer:
 
 def sync_vault(engine: Engine, call: Call, asked: OneVault) -> Answer:
     """The folder is the one that the person at the machine named; a caller only says when to look."""
+    hidden = engine.vaults.withheld(asked.name, namespace=call.namespace)
     report = engine.vaults.sync(asked.name, namespace=call.namespace)
+    hidden |= engine.vaults.withheld(asked.name, namespace=call.namespace)
+    report = structs.replace(report, vaults=tuple(one.without(hidden) for one in report.vaults))
     with suppress(EncoderError):  # words find it; its vectors wait in the backlog
         engine.encoder.drain()
     return Answer({"vaults": [_told(one, call) for one in report_record(report)["vaults"]]})

@@ -116,8 +116,10 @@ def finish_work(engine: Engine, call: Call, asked: FinishWork) -> Answer | Writt
     task = engine.tasks.running(asked.task, "end it again", **where)
     used = [engine.get(name, **where) for name in dict.fromkeys(asked.used)]
     if used:
-        engine.tasks.used([memory.id for memory in used], task=task.id, **where)
+        counted = engine.tasks.used([memory.id for memory in used], task=task.id, **where)
+        used = [memory for memory in used if memory.id in counted]
     here: dict[str, Any] = {"task": task.id, "project": task.project, "session": task.session}
+    here["inputs"] = engine.tasks.restricted(task)
     drafts = [Draft(text, **here, source=call.caller.source) for text in asked.learned]
     learned = [engine.remember(draft, **where) for draft in drafts]
     ended = engine.tasks.end(task.id, reward=reward, summary=asked.summary, **where)

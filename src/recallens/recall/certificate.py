@@ -14,16 +14,19 @@ from recallens.model.pool import Pool
 from recallens.model.query import WIDE_LIMIT, Query
 from recallens.model.recall import evidence_digest
 from recallens.model.verdict import BoolArray, IntArray, Note, Round, Verdict, anywhere
-from recallens.recall.coverage import coverage, missing, spoken_of
-from recallens.recall.facets import Facet, FacetKind
+from recallens.recall.coverage import Spoken, coverage, missing, reworded, spoken_of
+from recallens.recall.facets import Facet, FacetKind, under_review
+from recallens.recall.judgement import OF_THE_FILE
 from recallens.recall.likeness import repeated_share
 from recallens.recall.scene import Scene
-from recallens.recall.views import RECENT, REVIEW, TIME, Admitted
+from recallens.recall.views import RECENT, REVIEW, SAME_FILE, TIME, Admitted
 
 # The specification: below the first the search widens once; still below the second, it suggests where else to look.
 WIDEN_BELOW: Final = 0.6
 SUGGEST_BELOW: Final = 0.7
 SUGGESTION: Final = "Check timeline context or request human input"
+# A question is answered where one of the results is more likely to answer it than not.
+LIKELY: Final = 0.5
 # Results named for each facet: enough to see that it is covered, and by what first.
 MOST_COVERING: Final = 3
 
@@ -35,6 +38,7 @@ class Answered(StrEnum):
     """Whether the question is answered: decided here, and read by every line that says so."""
 
     ANSWERED = "answered"
+    DOUBTFUL = "doubtful"  # it is all spoken of, yet no result is likely to answer
     PARTLY = "partly"  # a name, a part or too much of it is missing
     NOTHING = "nothing"
     UNFIT = "unfit"  # what would answer does not fit the budget
@@ -44,15 +48,35 @@ def certify(scene: Scene, may_widen: bool, admitted: Admitted, pool: Pool, query
     """Certify the answer. Where it leaves uncovered what a wider look could cover, open a second round."""
     facets, chosen = scene.question.facets, pool.ranked()
     rows = pool.rows[chosen]
-    covers = spoken_of(scene, facets, rows, np.zeros(len(rows)) if pool.relevance is None else pool.relevance[chosen])
+    relevance = np.zeros(len(rows)) if pool.relevance is None else pool.relevance[chosen]
+    citing, framed = pool.raw(REVIEW)[chosen] >= SAME_FILE, [False] * len(facets)
+    if citing.any():
+        facets, framed = under_review(facets, query.text, query.files or query.filters.affected)
+    # What is served for the file that it names says no word of the question by that.
+    meant = np.where(citing & (relevance <= OF_THE_FILE + 1e-9), 0.0, relevance)
+    spoken = spoken_of(scene, facets, rows, meant)
+    by_file = np.outer(np.array(framed, dtype=np.bool_), citing)
+    spoken = Spoken(spoken.covers | by_file, spoken.said | by_file)
+    covers = spoken.covers
     ids = [id.decode() for id in pool.ids[chosen].tolist()]
-    complete = completeness(facets, covers)
+    settled = covers & (scene.columns["review"][rows] < 0)
+    complete = completeness(facets, settled)
     widen = may_widen and complete is not None and complete < WIDEN_BELOW and _may_be_found(scene, facets, covers)
-    certificate = statement(facets, covers, ids)
+    certificate = statement(facets, settled, ids) | {"missing": missing(facets, covers)}
+    if only := [at for at in minimal_set(covers) if (covers[:, at] & ~settled.any(axis=1)).any()]:
+        names, codes = scene.columns.names["review"].texts, scene.columns["review"][rows]
+        certificate["unsettled"] = [{"id": ids[at], "review": names[codes[at]]} for at in only]
     certificate["redundancyRatio"] = repeated_share(scene, rows)
-    certificate["abstention"] = abstention(pool, RECENT, REVIEW, *([TIME] if scene.question.only_windows else ()))
+    views = (RECENT, REVIEW, *((TIME,) if scene.question.only_windows else ()))
+    asked_for = np.any([pool.proposed_by(view) for view in views], axis=0)
+    certificate["abstention"] = abstention(pool, asked_for)
+    if pool.relevance is not None and not asked_for[chosen].any():
+        certificate["likelihood"] = float(relevance.max(initial=0.0))
     abstains, bounded = certificate["abstention"]["abstain"], not (query.budget is None is query.tokens)
-    certificate |= decision(complete, silent=abstains, unfit=bounded and not len(rows) and not abstains, open=widen)
+    unfit = bounded and not len(rows) and not abstains
+    certificate |= decision(complete, certificate.get("likelihood"), silent=abstains, unfit=unfit, open=widen)
+    if otherwise := reworded(facets, spoken):
+        certificate["reworded"] = otherwise
     if certificate["missing"]:
         certificate["elsewhere"] = elsewhere(scene, facets, covers, certificate["missing"], admitted)
     yield Note("certificate", {**certificate, "round": pool.round, **evidence(scene, query, ids, rows)})
@@ -61,12 +85,18 @@ def certify(scene: Scene, may_widen: bool, admitted: Admitted, pool: Pool, query
         yield Round(pool.round + 1, reason)
 
 
-def decision(complete: float | None, *, silent: bool, unfit: bool = False, open: bool = False) -> dict[str, Any]:
-    """How the question stands, and where else to look unless it is answered."""
+def decision(
+    complete: float | None, likelihood: float | None, *, silent: bool, unfit: bool = False, open: bool = False
+) -> dict[str, Any]:
+    """How the question stands, and where else to look unless it is answered. `likelihood` is that of the likeliest
+    result; absent where the results were asked for by something else than what they say.
+    """
     if silent or unfit:
         standing = Answered.NOTHING if silent else Answered.UNFIT
+    elif complete is not None and complete < SUGGEST_BELOW:
+        standing = Answered.PARTLY
     else:
-        standing = Answered.PARTLY if complete is not None and complete < SUGGEST_BELOW else Answered.ANSWERED
+        standing = Answered.DOUBTFUL if likelihood is not None and likelihood < LIKELY else Answered.ANSWERED
     helpless = standing in (Answered.PARTLY, Answered.NOTHING) and complete is not None and not open
     return {"verdict": str(standing), **({"suggestion": SUGGESTION} if helpless else {})}
 
@@ -88,7 +118,7 @@ def limited(certificate: Mapping[str, Any], ids: Collection[str]) -> dict[str, A
         "missing": list(dict.fromkeys([*certificate["missing"], *lost])),
         "elsewhere": list(dict.fromkeys([*certificate.get("elsewhere", ()), *lost])),
         "minimalSet": [id for id in certificate["minimalSet"] if id in ids],
-        **decision(complete, silent=certificate["abstention"]["abstain"], unfit=not ids),
+        **decision(complete, certificate.get("likelihood"), silent=certificate["abstention"]["abstain"], unfit=not ids),
     }
 
 
@@ -160,20 +190,19 @@ def evidence(scene: Scene, query: Query, ids: Sequence[str], rows: IntArray) -> 
     return {"query": query.text, "evidence": rests_on, "digest": evidence_digest(query.text, rests_on)}
 
 
-def abstention(pool: Pool, *asked: str) -> dict[str, Any]:
+def abstention(pool: Pool, asked_for: BoolArray) -> dict[str, Any]:
     """An honest "nothing here answers this": how likely it is that not even the best result helps.
 
     It follows from its relevance, so it agrees with the cut: whoever abstains has nothing that passes it. Others that
     may help as well make it no surer: weighed together, five that are alike were worse at telling what is answered.
-    What one of the views in `asked` proposed was asked for.
+    What was asked for by something else than what it says needs no relevance.
     """
     relevance = np.zeros(0) if pool.relevance is None else pool.relevance[pool.passed]
     first = np.sort(relevance)[::-1][:LOOKED_AT]
     best = float(first[0]) if len(first) else 0.0
-    asked_for = np.any([pool.proposed_by(view) for view in asked], axis=0) & pool.passed
     return {
         "score": 1.0 - best,
         "threshold": pool.least_relevance,
-        "abstain": (not len(first) or best < pool.least_relevance) and not anywhere(asked_for),
+        "abstain": (not len(first) or best < pool.least_relevance) and not anywhere(asked_for & pool.passed),
         "relevance": first.tolist(),
     }

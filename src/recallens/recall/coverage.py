@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from recallens.index.views import BoundSymbolic
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.recall.facets import Facet, FacetKind
-from recallens.recall.scene import Scene
+from recallens.recall.scene import SEMANTIC, Scene
 from recallens.recall.views import within_windows
 from recallens.text.answers import answers_about, holds_answer
 from recallens.text.languages import grammar_of
@@ -62,6 +62,8 @@ def coverage(scene: Scene, facets: Sequence[Facet], rows: IntArray) -> BoolArray
     for at, facet in enumerate(facets):
         if facet.window is not None:
             covers[at] = within_windows(scene.columns, rows, [facet.window])
+            if facet.window.as_of:  # what was known by then and was not replaced held then
+                covers[at] |= scene.columns["created"][rows] < facet.window.end
         elif facet.kind is FacetKind.ANSWER:
             covers[at] = answering(scene, facet.answer, rows)
         else:
@@ -104,7 +106,14 @@ def answering(scene: Scene, kind: str, rows: IntArray) -> BoolArray:
     return np.array([holds_answer(kind, text) for text in texts_of(scene, rows)], dtype=np.bool_)
 
 
-def spoken_of(scene: Scene, facets: Sequence[Facet], rows: IntArray, relevance: FloatArray) -> BoolArray:
+class Spoken(NamedTuple):
+    """Which facets (down) which rows (across) cover, and which of them are said there in the question's own words."""
+
+    covers: BoolArray
+    said: BoolArray
+
+
+def spoken_of(scene: Scene, facets: Sequence[Facet], rows: IntArray, relevance: FloatArray) -> Spoken:
     """Which facets which rows speak of, in whatever form: the words of the question inflected, misspelt or written with
     other spaces; a time that the text names.
 
@@ -129,13 +138,14 @@ def spoken_of(scene: Scene, facets: Sequence[Facet], rows: IntArray, relevance: 
                 held[facet][at] = _names_time(facet.text, texts[at])
             elif held[facet][at] and facet.kind is FacetKind.ANSWER:
                 held[facet][at] = _answers(facet, facets, texts[at])
+    said = np.array([held[facet] for facet in facets], dtype=np.bool_).reshape(covers.shape)
     parts = [facet for facet in facets if facet.kind is FacetKind.QUESTION]
     likely = likely & (len(parts) == 1)
     asked = [held[facet] for facet in facets if facet.kind is FacetKind.ANSWER]
     measured = [held[facet] for facet in facets if facet.answer in MEASURED]
     beside_best = max(SURE_OF_A_MEASURE, HALF_AS_LIKELY * float(relevance.max(initial=0.0)))
     enough = np.where(measured[0], beside_best, SURE) if measured else SURE
-    reads = "semantic" in scene.views and scene.question.fluency > HALF_READ
+    reads = SEMANTIC in scene.views and scene.question.fluency > HALF_READ
     by_meaning = (relevance >= enough) & (reads and len(parts) == 1)
     in_kind = asked[0] & (relevance >= (SURE_OF_A_MEASURE if reads else SURE_BY_WORDS)) if asked else likely & False
     in_kind = in_kind if asked else relevance >= SURE_OF_HALF if reads else in_kind
@@ -160,7 +170,7 @@ def spoken_of(scene: Scene, facets: Sequence[Facet], rows: IntArray, relevance: 
             held[facet] = held[facet] & anyone
         elif facet.kind is FacetKind.TERM and anyone.any():
             held[facet] = anyone & (held[facet] | likely | by_meaning | in_kind)
-    return np.array([held[facet] for facet in facets], dtype=np.bool_).reshape(covers.shape)
+    return Spoken(np.array([held[facet] for facet in facets], dtype=np.bool_).reshape(covers.shape), said)
 
 
 def _is_known(scene: Scene, words: Sequence[str]) -> bool:
@@ -236,3 +246,10 @@ def missing(facets: Sequence[Facet], covers: BoolArray) -> list[str]:
     if not told or not parts:  # of what is not spoken of, no answer is to be had
         told += answers
     return list(dict.fromkeys(facet.text for facet in told or parts))
+
+
+def reworded(facets: Sequence[Facet], spoken: Spoken) -> list[str]:
+    """Names and words of the question that are covered by what a row means: none of the rows says them."""
+    rows = zip(facets, spoken.covers, spoken.said, strict=True)
+    return [facet.text for facet, covers, said in rows
+            if facet.kind in _WORDED and not facet.done and covers.any() and not said.any()]  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -19,6 +19,7 @@ from recallens.model.plan import Window
 from recallens.recall.question import mentions
 from recallens.text.answers import answer_name, answer_types
 from recallens.text.languages import alternatives, grammar_of
+from recallens.text.normalize import normalize
 from recallens.text.stopwords import FULL_WEIGHT, frame_words, token_weight
 from recallens.text.tokenizer import token_spans, tokenize
 from recallens.text.wordforms import LEAST_MISSPELT, one_apart
@@ -57,6 +58,8 @@ _LEAST_WORDS_A_SIDE: Final = 2
 # A letter first and a number somewhere: DRM-99, s3. What it names is this one and no other.
 _IDENTIFIER: Final = re.compile(r"(?<![\w.-])(?=[\w-]*\d)[A-Za-z]\w*(?:[-_/.]\w+)*", re.ASCII)
 _ACTIVITIES: Final = re.compile(alternatives(lambda pack: pack.questions.activities), re.IGNORECASE)
+_OF_CHANGE: Final = re.compile(alternatives(lambda pack: pack.questions.of_change), re.IGNORECASE)
+_CHANGE_WORDS: Final = re.compile(alternatives(lambda pack: pack.questions.change_words), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +94,15 @@ class Facet:
         return replace(self, groups=left, needed=math.ceil(ENOUGH_OF_A_PART * len(left)))
 
 
-def facets_of(text: str, noticed: Annotations, windows: Iterable[Window] = ()) -> tuple[Facet, ...]:
+def facets_of(
+    text: str, noticed: Annotations, windows: Iterable[Window] = (), projects: Collection[str] = ()
+) -> tuple[Facet, ...]:
+    """`projects` are those that the question names, as written."""
     windows, text = tuple(windows), _BLANKS.sub(" ", text[:MOST_READ])
     spans = [window.text for window in windows]
     timeless = _without(text, spans)
     times = [Facet(FacetKind.TIME, window.text, window=window) for window in windows if not window.given]
-    if windows and not _names_anything(timeless, noticed):
+    if windows and not _names_anything(_without(timeless, projects), noticed):
         return tuple(dict.fromkeys(times))
     required = _CONTRAST.sub(" ", timeless)
     names = [name for name in mentions(required, noticed) if name in required and not grammar_of(name)]
@@ -116,6 +122,30 @@ def facets_of(text: str, noticed: Annotations, windows: Iterable[Window] = ()) -
     return tuple(dict.fromkeys(found))
 
 
+def of_a_change(text: str) -> bool:
+    """Whether the question is about a change: may it be merged, does it break anything."""
+    return _OF_CHANGE.search(text) is not None
+
+
+def under_review(facets: Sequence[Facet], text: str, files: Collection[str]) -> tuple[tuple[Facet, ...], list[bool]]:
+    """What a question requires where something is known of the files under review: its facets, and which of them that
+    covers, for they name only the files or say that there is a change. What else it names is required as ever."""
+    paths = {normalize(file) for file in files}
+    asked = of_a_change(text)
+    frame = [facet for facet in facets if facet.kind in (FacetKind.ENTITY, FacetKind.TERM)
+             and (normalize(facet.text) in paths or (asked and _CHANGE_WORDS.fullmatch(facet.text)))]  # fmt: skip
+    words = frozenset[str]().union(*(facet.words for facet in frame))
+    left, framed = list[Facet](), list[bool]()
+    for facet in facets:
+        groups = tuple(group for group in facet.groups if not words.issuperset(group))
+        framed.append(facet in frame or (facet.kind is FacetKind.QUESTION and not groups))
+        if facet.kind is FacetKind.QUESTION and 0 < len(groups) < len(facet.groups):
+            needed, names = math.ceil(ENOUGH_OF_A_PART * len(groups)), facet.names - {each.text for each in frame}
+            facet = replace(facet, groups=groups, needed=needed, names=names)
+        left.append(facet)
+    return tuple(left), framed
+
+
 def _without(text: str, spans: Iterable[str]) -> str:
     for span in spans:
         text = text.replace(span, " ")
@@ -123,7 +153,7 @@ def _without(text: str, spans: Iterable[str]) -> str:
 
 
 def _names_anything(timeless: str, noticed: Annotations) -> bool:
-    """Whether there is more to a question than its time: what we did, fixed or decided then names nothing."""
+    """Whether there is more to a question than its time: what we did, decided or what went wrong then names nothing."""
     rest = _ACTIVITIES.sub(" ", timeless)
     return bool(_terms(rest) or any(name in rest for name in mentions(rest, noticed)))
 
@@ -151,7 +181,9 @@ def _terms(text: str) -> list[Facet]:
             if grammar_of(noun) and _saying(tokenize(noun)):
                 facet = replace(_all_of(FacetKind.TERM, noun), done=noun in done)
                 found.setdefault(facet.words, facet)
-    return list(found.values())
+    # In a text a word of one syllable is another word with each particle: it is required where nothing else is.
+    longer = {words: facet for words, facet in found.items() if facet.text.isascii() or len(facet.text) > 1}
+    return list((longer or found).values())
 
 
 @lru_cache(maxsize=4_096)  # each word is compared with every word that asks, and questions share most of theirs

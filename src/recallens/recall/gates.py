@@ -25,7 +25,7 @@ from recallens.model.times import day
 from recallens.model.verdict import BoolArray, Gate, IntArray, anywhere, everywhere
 from recallens.recall.plan import given_windows
 from recallens.recall.scene import EVERY, Rows, Scene
-from recallens.recall.sources import inner_path, session_summaries
+from recallens.recall.sources import cited_files, inner_path, session_summaries
 from recallens.recall.views import within_windows
 from recallens.store.protocols import Reader
 from recallens.text.normalize import nfc, normalize
@@ -166,6 +166,8 @@ def _caller_rules(scene: Scene, query: Query) -> Iterator[FilterRule]:
     by_path = filters.folders or not filters.include_raw
     paths = reader.documents.paths(columns.names["document"].texts) if by_path else {}
     if filters.folders:
+        hidden = reader.documents.withheld()
+        paths = {id: path for id, path in paths.items() if id not in hidden}
         inside, notes = _within_folders(columns, paths, filters.folders)
         yield _admits("folders", inside, f"in none of {', '.join(filters.folders)}", notes)
     if not filters.include_raw:
@@ -199,10 +201,10 @@ def _not_active(scene: Scene, query: Query, rows: Rows) -> BoolArray:
 
 
 def _not_valid(scene: Scene, query: Query, rows: Rows) -> BoolArray:
-    columns, at = scene.columns, scene.at
+    columns, at, then = scene.columns, scene.at, scene.question.then
     fails: BoolArray = columns["valid_from"][rows] > at
     if not query.filters.include_superseded:
-        fails = fails | (columns["valid_until"][rows] <= at)
+        fails = fails | (columns["valid_until"][rows] <= (at if then is None else then))
     if query.as_of is not None:
         fails = fails | (columns["created"][rows] > at)
     return fails
@@ -230,9 +232,11 @@ def _tagged(reader: Reader, columns: Columns, tags: Sequence[str]) -> BoolArray:
 def _affected(reader: Reader, columns: Columns, files: Sequence[str]) -> BoolArray:
     """Rows about one of the files. Two that share only their last part are two files, so the folders must agree too."""
     wanted = sorted({normalize(file).removeprefix("./") for file in files})
-    hits = reader.terms.labelled([(value.rsplit("/", 1)[-1], "path") for value in wanted])
+    names = sorted({value.rsplit("/", 1)[-1] for value in wanted})
+    hits = reader.terms.labelled([(name, "path") for name in names])
+    labels = reader.terms.paths(sorted({num for _, _, num in hits}))
     named: dict[int, set[str]] = {}
-    for num, path in reader.terms.paths(sorted({num for _, _, num in hits})):
+    for num, path in (*labels, *cited_files(reader, names)):
         named.setdefault(num, set()).add(path)
     return columns.mask_of([num for num, paths in named.items() if any(_about(paths, file) for file in wanted)])
 

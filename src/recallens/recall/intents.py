@@ -25,6 +25,8 @@ SURE_ENOUGH: Final = 0.4  # below this it is as likely something else
 DECIDED: Final = "what_happened/decided"  # not what happened, but what was made of it
 # Cues that ask for the course of events, and not for one fact of it.
 COURSE: Final = frozenset(f"what_happened/{word}" for word in ("happened", "history", "incident", "decided"))
+# Of these, those that ask for one thing after the other.
+TELLS_A_COURSE: Final = COURSE - {DECIDED}
 # Cues that are no words: names of code, names of errors.
 NAMES_CODE, NAMES_ERROR = "code_structure/name", "known_issues/name"
 # What a question is about says little by itself: two words of a search box want nothing in particular, and a statement
@@ -134,14 +136,18 @@ def weights_of(cue: str) -> Mapping[str, float]:
     return WEIGHTS.get(cue) or {own_intent(cue): UNFITTED}
 
 
-def names_a_kind(word: str, cues: Iterable[str]) -> bool:
-    """Whether a word of the question belongs to the cues that it was read by, and not to what it is about."""
-    return any(CUES[cue].within(word) for cue in KIND_WORDS.intersection(cues))
+def names_a_kind(word: str, text: str, cues: Iterable[str]) -> bool:
+    """Whether a word of the question belongs to the cues that it was read by, alone or in a phrase of the question, and
+    not to what it is about.
+    """
+    spoken = [CUES[cue] for cue in KIND_WORDS.intersection(cues)]
+    lowered = word.lower()
+    return any(cue.within(word) or any(lowered in phrase.split() for phrase in cue.found_in(text)) for cue in spoken)
 
 
 def _states(text: str, cues: Iterable[str]) -> bool:
     """Whether a text states something, and does not begin with the kind of answer that it wants."""
-    return _STATEMENT.search(text) is not None and not names_a_kind(" ".join(text.split()[:2]), cues)
+    return _STATEMENT.search(text) is not None and not names_a_kind(" ".join(text.split()[:2]), "", cues)
 
 
 @remembered(REMEMBERED)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recallens.index.encoding import LazySemantic
 from recallens.model.verdict import FloatArray, IntArray, everywhere
-from recallens.recall.scene import Scene
+from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Scene
 
 # Rows whose likeness to the others is worked out at once: about as many as a search returns.
 ASKED_FIRST: Final = 12
@@ -32,8 +32,10 @@ def likeness(scene: Scene, rows: IntArray) -> Callable[[int], FloatArray]:
     unlike. It is the cosine where both have a vector that the encoder meant, else the share of words in common. Rows
     that are likeliest to be asked about come first.
     """
-    lexical, semantic = scene.index.lexical, scene.views.get("semantic")
+    lexical, semantic = scene.index.lexical, scene.views.get(MULTILINGUAL, scene.views.get(SEMANTIC))
     vectors = scene.index.vectors if scene.question.fluency > 0 else None
+    if MULTILINGUAL in scene.views:  # of one encoder, which reads all of them
+        vectors = scene.index.second
     words: Callable[[int], FloatArray] | None = None
 
     def by_words(at: int) -> FloatArray:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
-from recallens.model.plan import Strategy
+from recallens.model.plan import Intent, Strategy
 from recallens.model.pool import Pool
 from recallens.model.query import Mode, Query
 from recallens.model.verdict import BoolArray, Note, Verdict
 from recallens.recall.certificate import certify
 from recallens.recall.conflicts import conflict_penalty, note_conflicts
+from recallens.recall.facets import of_a_change
 from recallens.recall.gates import TIME_RULES, FilterRule, filter_rules, judge, passing
+from recallens.recall.intents import TELLS_A_COURSE
 from recallens.recall.judgement import judge_relevance
 from recallens.recall.plan import widened_query
 from recallens.recall.precedence import PRECEDENCE
 from recallens.recall.presets import Preset
 from recallens.recall.results import describe
 from recallens.recall.runner import Decide, Stage
-from recallens.recall.scene import Scene, widened_scene
+from recallens.recall.scene import SEMANTIC, Scene, widened_scene
 from recallens.recall.select import (
     LESSON_EXTRA,
     at_most,
@@ -31,6 +34,7 @@ from recallens.recall.select import (
     per_document_cap,
     relevance_cut,
     relevant_only,
+    room_for_the_trusted,
 )
 from recallens.recall.sources import note_sources
 from recallens.recall.terms import weighed
@@ -64,6 +68,7 @@ from recallens.recall.views.tiers import (
     review_context,
 )
 from recallens.recall.views.times import note_times, of_the_time
+from recallens.text.languages import alternatives
 
 
 def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
@@ -90,6 +95,9 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
     def whenever() -> BoolArray:
         return passing(scene, [rule for rule in rules if rule.name not in TIME_RULES])[0]
 
+    # Who narrows a question about a change to files asks about a change to these.
+    reviewed = query.files or (query.filters.affected and of_a_change(query.text))
+
     def gates(batch: int) -> Stage:
         pushed = counts if narrow and batch == FIRST_BATCH else None
         return "gates", partial(judge, scene, rules, batch, pushed)
@@ -102,7 +110,7 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
         *([("direct-answer", partial(propose_answers, scene, words))] if words is not None else ()),
         *([("procedural", partial(procedural, scene, words, depth))] if words is not None else ()),
         *([("sessions", partial(recent_sessions, scene, words))] if words is not None else ()),
-        *([("review-context", partial(review_context, scene, depth))] if tiered and query.files else ()),
+        *([("review-context", partial(review_context, scene, depth))] if tiered and reviewed else ()),
         gates(FIRST_BATCH),
         ("refill", partial(refill, scene, views, depth, admitted)),
         *([("succession", partial(successors, scene))] if tiered else ()),
@@ -124,7 +132,8 @@ def ranking(scene: Scene, preset: Preset, query: Query) -> Iterator[Stage]:
     """From candidates to results: every term, the picks, and what each result is."""
     cuts = preset.cut and query.cut
     lessons = LESSON_EXTRA if preset.fused and query.max_results is None else 0
-    terms = [term for term in preset.terms if term.view is None or term.view in scene.views]
+    asked = {*scene.views, *((SEMANTIC,) if scene.reads_meaning else ())}
+    terms = [term for term in preset.terms if term.view is None or term.view in asked]
     for term in terms:
         if not term.orders:
             yield "terms", partial(weighed, scene, term, term.fits and preset.alpha_weighs_fit)
@@ -146,6 +155,7 @@ def ranking(scene: Scene, preset: Preset, query: Query) -> Iterator[Stage]:
     if preset.tiers:
         yield "select", partial(per_document_cap, scene)
         yield "select", partial(at_most, scene)
+        yield "select", partial(room_for_the_trusted, scene)
         yield "select", partial(mmr_diversify, scene, preset.balance, lessons)
     else:
         yield "select", partial(first_by_score, scene)
@@ -198,4 +208,20 @@ def note_plan(scene: Scene, preset: Preset, rules: Sequence[FilterRule], pool: P
         notes |= rule.notes
     notes["fluency"] = scene.question.fluency
     plan = scene.question.plan
+    if asks_for_a_course(scene, query):
+        notes["inTime"] = True
     yield Note("plan", notes | plan.to_json() if plan is not None else notes)
+
+
+_CAUSE: Final = re.compile(alternatives(lambda pack: pack.questions.cause), re.IGNORECASE)
+
+
+def asks_for_a_course(scene: Scene, query: Query) -> bool:
+    """Whether the answer is to be read in the order of time: what happened with something. Who asks why asks for what
+    answers, and a time by itself is told by what matters most in it.
+    """
+    plan, question = scene.question.plan, scene.question
+    if plan is None or plan.intent is not Intent.WHAT_HAPPENED or question.only_windows or question.then is not None:
+        return False
+    asked = plan.intent_given or not TELLS_A_COURSE.isdisjoint(plan.intent_cues)
+    return asked and _CAUSE.search(query.text) is None

@@ -1,6 +1,6 @@
 """Who stands above whom, among rows that speak of one thing: what worked above what failed, a warning above the
 failures that it explains, a correction above what it corrects, a cited fact above a claim that disputes it, and what
-was said above its recap.
+was said above its recap; what holds above a draft, and what is trusted above what only proposes to replace it.
 
 A row that must stand above another is raised over it, or the other is lowered under it, by more than a repetition can
 cost either of them: so the order survives the choice of different rows.
@@ -8,6 +8,7 @@ cost either of them: so the order survives the choice of different rows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -20,27 +21,46 @@ from recallens.model.plan import Intent
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.state import FAILURE, SUCCESS
+from recallens.model.trust import rank
 from recallens.model.verdict import Bond, FloatArray, IntArray, Term
+from recallens.recall.coverage import ANSWERS_FROM
+from recallens.recall.disagreements import disagreements
+from recallens.recall.facets import Facet, FacetKind
 from recallens.recall.scene import Scene
 from recallens.recall.select import head_of
 from recallens.recall.states import holds, opponents_of, replacements_of
 from recallens.recall.terms import deviation_of, measured_against
+from recallens.recall.terms.priors import within_zone
 from recallens.recall.views import followed
-from recallens.text.content import content_words, held_share, overlap
-from recallens.text.languages import Phrases
+from recallens.recall.views.succession import REPLACEMENT
+from recallens.text.content import content_words, held_share, morphemes, overlap
+from recallens.text.languages import Phrases, alternatives
+from recallens.text.subjects import speak_of_two_things
+from recallens.text.times import without_event_phrases
+from recallens.text.tokenizer import tokenize
+from recallens.text.wordforms import SpokenWords
 
 # Two attempts are at one thing if they share this much of the words of the one that says less.
 SAME_ATTEMPT: Final = 0.7
+# Where they have no title, their whole texts are compared: how they went is told apart from what was tried.
+SAME_TOLD: Final = 0.4
 # A warning is about a failure if this much of its words is in what was said of the failure.
 EXPLAINS: Final = 0.35
 # A recap tells of a memory if it holds this much of its words.
 RECAPPED: Final = 0.5
+# How many rows are read for what they date themselves by.
+AFTERMATH_HEAD: Final = 10
+# Rows whose statements are compared: two that say the same of one thing are found together.
+MOST_COMPARED: Final = 10
 # What an outcome is worth where the question asks how to do something, and where it asks for no kind of answer.
 OUTCOME_ASKED, OUTCOME = 0.6, 0.2
 
-_ZONES: Final = tuple(Zone)
 _ASK_FOR_FAILURES: Final = (Intent.KNOWN_ISSUES, Intent.WHAT_HAPPENED)
 _WARNINGS: Final = table_of((Kind.GOTCHA, Kind.LESSON))
+_OUTCOME: Final = re.compile(
+    f"(?P<failed>{alternatives(lambda pack: pack.work.failed)})"
+    f"|(?P<worked>{alternatives(lambda pack: pack.work.worked)})"
+)
 _ASKS_BACK: Final = Phrases.of(lambda pack: pack.work.history)
 
 
@@ -53,16 +73,30 @@ class PlacedRow(Struct, frozen=True):
     takes_part: bool  # a row that is only followed moves, and moves no other
 
     @property
+    def text(self) -> str:
+        return f"{self.memory.title or ''}\n{self.memory.content}"
+
+    @property
     def words(self) -> frozenset[str]:
-        return content_words(f"{self.memory.title or ''}\n{self.memory.content}")
+        return content_words(self.text)
 
     @property
     def failed(self) -> bool:
-        return self.memory.reward is not None and self.memory.reward <= FAILURE
+        reward = self.reward
+        return reward is not None and reward <= FAILURE
 
     @property
     def succeeded(self) -> bool:
-        return self.memory.reward is not None and self.memory.reward >= SUCCESS
+        reward = self.reward
+        return reward is not None and reward >= SUCCESS
+
+    @property
+    def reward(self) -> float | None:
+        """As it was given; of an episode without one, as the last words about its outcome tell it."""
+        if self.memory.reward is not None or self.memory.kind is not Kind.EPISODE:
+            return self.memory.reward
+        told = [match.lastgroup for match in _OUTCOME.finditer(self.memory.content.lower())]
+        return {"worked": 1.0, "failed": 0.0}[told[-1]] if told and told[-1] else None
 
 
 Pairs = Sequence[tuple[PlacedRow, PlacedRow]]  # of each the first is to stand above the second
@@ -76,24 +110,28 @@ def outcome(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[
     if intent in _ASK_FOR_FAILURES or not computed.any():
         return
     weight = (OUTCOME_ASKED if intent is Intent.HOW_TO_DO else OUTCOME) * query.weights.get("outcome", 1.0)
-    yield Term("outcome", np.where(computed, weight * (2.0 * reward - 1.0), 0.0), computed, {"weight": weight})
+    worth = within_zone(scene, pool, np.where(computed, weight * (2.0 * reward - 1.0), 0.0))
+    yield Term("outcome", worth, computed, {"weight": weight})
 
 
 def attempts(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term | Bond]:
     """Of attempts at one thing, what explains a failure goes above it, and what worked above both, with the warning
     right behind: whoever is about to try should read those two. Who asks what happened at a time tries nothing.
     """
-    if scene.question.only_windows or not (scene.columns["reward"][pool.rows[pool.live]] <= FAILURE).any():
+    live = pool.rows[pool.live]
+    told = _intent(scene) is Intent.HOW_TO_DO and (scene.columns["kind"][live] == code_of(Kind.EPISODE)).any()
+    if scene.question.only_windows or not (told or (scene.columns["reward"][live] <= FAILURE).any()):
         return
     rows, step, score = _rows(scene, pool), _step(pool, balance), pool.score.copy()
+    rows = [row for row in rows if told or row.reward is None or row.memory.reward is not None]
     failures = [row for row in rows if row.failed and row.takes_part]
-    explained = {row.at: [each for each in failures if _explains(row, each)] for row in rows}
+    explained = {row.at: [each for each in failures if _above(row, each) and _explains(row, each)] for row in rows}
     warnings = [row for row in rows if explained[row.at]]
     for row in warnings:
         score[row.at] = max(score[row.at], *(score[each.at] + step for each in explained[row.at]))
     successes = [row for row in rows if row.succeeded and _intent(scene) not in _ASK_FOR_FAILURES]
     for row in successes:
-        same = {each.at for each in failures if _same_attempt(row.memory, each.memory)}
+        same = {each.at for each in failures if _above(row, each) and _same_attempt(row.memory, each.memory)}
         told = [other for other in warnings if any(each.at in same for each in explained[other.at])]
         ahead = [*same, *(other.at for other in told if other.takes_part)]
         score[row.at] = max(score[row.at], *(score[at] + step for at in ahead), -np.inf)
@@ -110,14 +148,16 @@ def _intent(scene: Scene) -> Intent | None:
 
 
 def _same_attempt(memory: Memory, other: Memory) -> bool:
-    aims = [content_words(each.title or each.content) for each in (memory, other)]
-    return overlap(*aims) >= SAME_ATTEMPT
+    if memory.title and other.title:
+        return overlap(content_words(memory.title), content_words(other.title)) >= SAME_ATTEMPT
+    aims = [morphemes(_OUTCOME.sub(" ", (each.title or each.content).lower())) for each in (memory, other)]
+    return overlap(*aims) >= SAME_TOLD
 
 
 def _explains(row: PlacedRow, failure: PlacedRow) -> bool:
     """A warning that was made of the failure, in its task, or that says in its words what failed there."""
     memory = row.memory
-    if memory.reward is not None or memory.id == failure.memory.id:
+    if row.reward is not None or memory.id == failure.memory.id:
         return False
     if any(tie.target == failure.memory.id and tie.type is RelationType.BUILDS_ON for tie in row.relations):
         return memory.kind is Kind.GOTCHA
@@ -127,25 +167,67 @@ def _explains(row: PlacedRow, failure: PlacedRow) -> bool:
 
 
 def corrections(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term | Bond]:
-    """What was proposed in a memory's place above it, where the question asks how it is now. What is less trusted may
-    propose, but it moves nothing.
+    """What was proposed in a memory's place above it, where the question asks how it is now, or by the time it asks
+    about. What is less trusted may propose, but it moves nothing.
     """
-    plan = scene.question.plan
-    of_a_time = plan is not None and plan.windows
-    if query.as_of is not None or of_a_time or _ASKS_BACK.within(query.text):
+    then = scene.question.then
+    if query.as_of is not None or (then is None and not _asks_of_now(scene, query)):
         return
     rows = {row.memory.id: row for row in _related(scene, pool, RelationType.MAY_SUPERSEDE)}
     pairs = []
     for row in rows.values():
         for id in replacements_of(row.memory.id, row.relations):
-            if id in rows and _trust(rows[id].memory) >= _trust(row.memory):
+            by_then = id in rows and (then is None or rows[id].memory.created < then)
+            told = by_then and not speak_of_two_things(rows[id].memory.content, row.memory.content)
+            if told and _above(rows[id], row):
                 pairs.append((rows[id], row))
     yield from _bond("correction", pairs)
     yield from _raised("correction", pool, query, pairs, balance)
 
 
-def _trust(memory: Memory) -> int:
-    return _ZONES.index(memory.zone)
+def statements(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term | Bond]:
+    """Of two that cannot both hold, the newer above the older, where the question asks how it is now."""
+    if not _asks_of_now(scene, query):
+        return
+    rows = _placed(scene, pool, _positions(scene, pool, MOST_COMPARED))
+    found = disagreements([row.memory for row in rows])
+    pairs = [(rows[ahead], rows[behind]) for behind, others in found.items() for ahead in others]
+    yield from _bond("statement", pairs)
+    yield from _raised("statement", pool, query, pairs, balance)
+
+
+def _asks_of_now(scene: Scene, query: Query) -> bool:
+    plan = scene.question.plan
+    of_a_time = plan is not None and plan.windows
+    return query.as_of is None and not of_a_time and not _ASKS_BACK.within(query.text)
+
+
+def _above(row: PlacedRow, other: PlacedRow) -> bool:
+    """Whether it may stand above the other because of what it says: nothing does above what is more trusted."""
+    return rank(row.memory.zone) >= rank(other.memory.zone)
+
+
+def aftermath(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term]:
+    """Where something that happened is asked about, the report of it above what only dates itself by it."""
+    asked = [facet for facet in scene.question.facets if facet.kind in (FacetKind.TERM, FacetKind.ENTITY)]
+    if _intent(scene) is not Intent.WHAT_HAPPENED or scene.question.only_windows or not asked:
+        return
+    kinds, rows = scene.columns["kind"][pool.rows], _rows(scene, pool)[:AFTERMATH_HEAD]
+    told = {row.at: [_held(asked, text) for text in (row.text, without_event_phrases(row.text))] for row in rows}
+    reports = [row for row in rows if kinds[row.at] == code_of(Kind.EPISODE)]
+    pairs = [
+        (report, row)
+        for row in rows
+        for report in reports
+        if told[row.at][1] < told[report.at][1] and told[row.at][0] <= told[report.at][1] + 1
+        and told[row.at][0] > 2 * told[row.at][1] and report.memory.project == row.memory.project
+    ]  # fmt: skip
+    yield from _lowered("aftermath", pool, query, pairs, balance)
+
+
+def _held(asked: Sequence[Facet], text: str) -> int:
+    tokens, spoken = frozenset(tokenize(text)), SpokenWords(text)
+    return sum(facet.words <= tokens or spoken.holds(facet.text) for facet in asked)
 
 
 def disputes(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term]:
@@ -154,7 +236,8 @@ def disputes(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator
     pairs = []
     for row in rows.values():
         opponents = opponents_of(row.memory.id, row.relations) if row.memory.citations else ()
-        pairs += [(row, rows[id]) for id in opponents if id in rows and not rows[id].memory.citations]
+        claims = [rows[id] for id in opponents if id in rows and not rows[id].memory.citations]
+        pairs += [(row, claim) for claim in claims if _above(row, claim)]
     yield from _lowered("dispute", pool, query, pairs, balance)
 
 
@@ -176,6 +259,40 @@ def recaps(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[T
     yield from _lowered("recap", pool, query, pairs, balance)
 
 
+def unsettled(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term]:
+    """A draft or a rejected note goes below whatever holds and answers as well."""
+    review = scene.columns["review"][pool.rows] >= 0
+    if not review.any() or pool.relevance is None:
+        return
+    rows = _rows(scene, pool)
+    holding = [row for row in rows if not review[row.at] and pool.relevance[row.at] >= ANSWERS_FROM]
+    yield from _lowered("unsettled", pool, query, [(a, b) for b in rows if review[b.at] for a in holding], balance)
+
+
+def proposals(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term | Bond]:
+    """What only proposes to take the place of something more trusted goes below it, and comes with it."""
+    positions = _positions(scene, pool)
+    lower = scene.columns["zone"][pool.rows[positions]] != code_of(Zone.TRUSTED)
+    if not lower.any():
+        return
+    nums = scene.columns["num"][pool.rows[positions[lower]]].tolist()
+    waiting = [each for each in scene.reader.proposals.replacements(nums) if each.at <= scene.at]
+    ends = [end for each in waiting for end in (each.num, each.other_num) if end is not None]
+    if not ends:
+        return
+    known = pool.live.copy()
+    known[followed(pool)] = True
+    places = np.flatnonzero(known & np.isin(scene.columns["num"][pool.rows], ends))
+    rows = {row.memory.num: row for row in _placed(scene, pool, places)}
+    pairs = [
+        (rows[each.num], rows[each.other_num])
+        for each in waiting
+        if each.num in rows and each.other_num in rows and not _above(rows[each.other_num], rows[each.num])
+    ]
+    yield from _bond("proposal", pairs)
+    yield from _lowered("proposal", pool, query, pairs, balance)
+
+
 # ── moving rows ──
 
 
@@ -187,14 +304,16 @@ def _rows(scene: Scene, pool: Pool) -> list[PlacedRow]:
 def _related(scene: Scene, pool: Pool, type: RelationType) -> list[PlacedRow]:
     """Those of the best rows that have a relation of this type; where none has, no text is read."""
     positions = _positions(scene, pool)
+    if REPLACEMENT in pool.found:
+        positions = np.concatenate([positions, np.setdiff1d(pool.found[REPLACEMENT].positions, positions)])
     nums = scene.columns["num"][pool.rows[positions]].tolist()
     relations = scene.bodies.relations_of(scene.columns["num"][pool.rows].tolist())
     has = [any(tie.type is type for tie in relations.get(num, ())) for num in nums]
     return _placed(scene, pool, positions[has]) if any(has) else []
 
 
-def _positions(scene: Scene, pool: Pool) -> IntArray:
-    head, alone = head_of(scene, pool), followed(pool)
+def _positions(scene: Scene, pool: Pool, most: int | None = None) -> IntArray:
+    head, alone = head_of(scene, pool)[:most], followed(pool)
     return np.concatenate([head, alone]) if len(alone) else head
 
 
@@ -259,4 +378,4 @@ def _term(
 
 
 # In this order: what lowers comes last, so that nothing which was raised stands above what it must not.
-PRECEDENCE: Final = (outcome, attempts, corrections, disputes, recaps)
+PRECEDENCE: Final = (outcome, attempts, statements, corrections, aftermath, disputes, recaps, unsettled, proposals)

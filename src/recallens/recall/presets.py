@@ -13,7 +13,7 @@ from recallens.model.plan import Strategy
 from recallens.model.query import Mode
 from recallens.recall.select import LAMBDA
 from recallens.recall.sources import LESSON_BOOST, lesson_boost, source_prior, source_scale, whole_file
-from recallens.recall.terms import ScoreTerm, intent, priors, relevance, situation, times
+from recallens.recall.terms import ScoreTerm, documents, intent, priors, relevance, situation, talk, times
 from recallens.recall.views.succession import succession
 
 VIEWS: Mapping[Mode, tuple[str, ...]] = {
@@ -91,16 +91,27 @@ DEFAULT = Preset(
         relevance.word_pairs(0.3),
         relevance.meaning_of_code(0.7),
         relevance.meaning_of_chats(0.28),
-        relevance.session_support(0.3),
+        relevance.session_support(0.3, in_talk=2.1),
+        talk.meaning_of_talk(0.3, 0.29),
+        talk.words_held(2.3),
+        talk.turn_before(4.1),
+        talk.time_told(2.3),
+        talk.own_story(0.7, 0.8),
         relevance.own_words(1.8),
-        relevance.named_speaker(1.4),
+        relevance.named_speaker(1.4, in_talk=3.0),
         relevance.exact_names(1.4),
+        documents.best_section(0.5),
+        documents.path_words(0.4),
+        documents.file_name(1.0),
+        documents.identifiers(0.3),
+        documents.how_long(0.1),
+        documents.mentioned(1.5),
         priors.importance(0.1),
         priors.own_salience(0.1),  # by which a memory is de-emphasised
         priors.reinforcement_boost(REINFORCED_SHARE),
         priors.uplift(UPLIFT_WEIGHT, warns=True),
         intent.intent_match(INTENT_SHARE),
-        times.time_match(1.0),
+        times.time_match(1.0, in_talk=3.8),
         priors.tier_prior(),
         relevance.related_to_an_answer(RELATED_SHARE),
         lesson_boost(LESSON_BOOST, cards=True),

@@ -16,16 +16,17 @@ from recallens.model.ledger import Ledger
 from recallens.model.memory import VAULT_SOURCE, Kind, Memory, Relation, RelationType, Status, Zone, title_of
 from recallens.model.pool import Pool
 from recallens.model.query import WATCH, Query
-from recallens.model.recall import MatchType, SearchResult, Silence, Successor
+from recallens.model.recall import EndedNote, MatchType, SearchResult, Silence, Successor
 from recallens.model.state import BLOCKING, MemoryState, not_held, withheld
 from recallens.model.times import instant
 from recallens.model.verdict import IntArray, Note, all_but, anywhere
-from recallens.recall.scene import Bodies, Scene
+from recallens.recall.disagreements import disagreements
+from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Bodies, Scene
 from recallens.recall.sources import LAYERS, layers
 from recallens.recall.states import states
 from recallens.recall.views import DIRECT, GRAPH, HYBRID_VIEWS, PROCEDURAL, RECENT, REVIEW
 from recallens.recall.views.direct_answer import OVERLAP_FLOOR
-from recallens.recall.views.succession import SUCCESSION
+from recallens.recall.views.succession import REPLACEMENT, SUCCESSION
 from recallens.store.protocols import Reader
 from recallens.text.excerpt import answering
 from recallens.text.snippet import Snippets, counting
@@ -42,6 +43,7 @@ _CLOSING: Final = re.compile(r"<(?=\s*/?\s*memories)", re.IGNORECASE)
 _HEAD: Final = re.compile(rf"^(\s*)\[(?=\s*(?:{'|'.join(LAYERS)}))", re.IGNORECASE | re.MULTILINE)
 _instant: Final = lru_cache(maxsize=4096)(instant)  # most memories were never updated: both of their times are one
 _KEYWORD_VIEWS: Final = frozenset(("lexical", "symbolic"))
+_MEANING_VIEWS: Final = frozenset((SEMANTIC, MULTILINGUAL))
 
 
 def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Query) -> tuple[SearchResult, ...]:
@@ -59,7 +61,7 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     successors = _visible(bodies, reader.relations.successors(replaced, scene.at), query) if replaced else {}
     standing = _standing(scene, nums, bodies, query)
     saliences = scene.salience(pool.rows)[positions].tolist()
-    superseded = scene.superseded(rows).tolist()
+    superseded = scene.superseded(rows, by_now=True).tolist()
     proposers = pool.proposers(positions)
     parts = ledger.parts_of(positions)
     mark = Snippets(scene.words.words if scene.words is not None else counting(tokenize(query.text)))
@@ -88,9 +90,13 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
 
 def _standing(scene: Scene, nums: Sequence[int], bodies: Bodies, query: Query) -> dict[int, MemoryState]:
     if missing := {num: bodies.memories[num] for num in nums if num not in bodies.states}:
-        known: dict[str, Any] = {"relations": bodies.relations, "checks": bodies.checks}
+        known: dict[str, Any] = {"relations": bodies.relations, "checks": bodies.checks, "worktree": bodies.worktree}
         bodies.states |= states(scene.reader, missing, scene.at, scopes=query.scopes, **known)
-    return {num: bodies.states[num] for num in nums}
+    standing = {num: bodies.states[num] for num in nums}
+    for behind, ahead in disagreements([bodies.memories[num] for num in nums]).items():
+        others = tuple(bodies.memories[nums[at]].handle for at in sorted(ahead))
+        standing[nums[behind]] = structs.replace(standing[nums[behind]], stated_otherwise_by=others)
+    return standing
 
 
 def silence_of(scene: Scene, ledger: Ledger) -> Silence | None:
@@ -101,6 +107,19 @@ def silence_of(scene: Scene, ledger: Ledger) -> Silence | None:
     note = told[-1]
     num = scene.reader.memories.find([note["nearest"]])[note["nearest"]]
     return Silence(scene.bodies.of([num]).memories[num], note["relevance"], note["least"], tuple(note["missing"]))
+
+
+def ended_of(scene: Scene, ledger: Ledger, query: Query) -> EndedNote | None:
+    """What has ended and would have answered."""
+    told = ledger.notes("ended")
+    if not told:
+        return None
+    id = told[-1]["id"]
+    num = scene.reader.memories.find([id])[id]
+    bodies = scene.bodies.of([num])
+    memory, state = bodies.memories[num], _standing(scene, [num], bodies, query)[num]
+    by = state.superseded_by[-1] if state.superseded_by else None
+    return EndedNote(id, memory.handle, memory.title, memory.valid_until, by)
 
 
 def _visible(bodies: Bodies, successors: Mapping[int, Successor], query: Query) -> dict[int, Successor]:
@@ -118,7 +137,7 @@ def _visible(bodies: Bodies, successors: Mapping[int, Successor], query: Query) 
 @lru_cache(maxsize=256)  # the views that proposed a row are one of a few sets
 def match_type(views: tuple[str, ...]) -> MatchType | None:
     """Decided by which views proposed the row; absent if only another one did."""
-    by_words, by_meaning = not _KEYWORD_VIEWS.isdisjoint(views), "semantic" in views
+    by_words, by_meaning = not _KEYWORD_VIEWS.isdisjoint(views), not _MEANING_VIEWS.isdisjoint(views)
     if by_words and by_meaning:
         return MatchType.BOTH
     if by_meaning:
@@ -214,7 +233,7 @@ def served_by(proposers: Collection[str], coverage: float) -> str:
         return PROCEDURAL
     if hybrid:
         return "hybrid"
-    return GRAPH if GRAPH in proposers or SUCCESSION in proposers else RECENT
+    return RECENT if {GRAPH, SUCCESSION, REPLACEMENT}.isdisjoint(proposers) else GRAPH
 
 
 def path_of(memory: Memory, documents: Mapping[str, str]) -> str:
@@ -317,7 +336,7 @@ class Excerpt(Struct, frozen=True):
 def excerpt(memory: Memory, *, question: str, source: str, path: str, remark: str = "") -> Excerpt:
     """What of a section answers the question, up to a length; a lesson's essence, up to a larger one. A section of a
     file is called by its path, and its headings stand before its text; a lesson is called alike. `remark` is what
-    speaks against what it cites.
+    speaks against it.
     """
     lesson = memory.kind is Kind.LESSON
     text = memory.content.strip()
@@ -339,16 +358,16 @@ def _answering(text: str, question: str, characters: int) -> str:
     return shown
 
 
-def excerpts(scene: Scene, pool: Pool, positions: IntArray, question: str) -> list[Excerpt]:
+def excerpts(scene: Scene, pool: Pool, positions: IntArray, query: Query) -> list[Excerpt]:
     if not len(positions):
         return []
     nums = scene.columns["num"][pool.rows[positions]].tolist()
     bodies = scene.bodies.of(nums)
     sources = [str(LAYERS[code]) for code in layers(scene, pool)[positions].tolist()]
     memories = [bodies.memories[num] for num in nums]
-    checks = [bodies.checks.get(num) for num in nums]
-    remarks = [check.remark if check is not None and check.at <= scene.at else "" for check in checks]
+    standing = _standing(scene, nums, bodies, query)
     return [
-        excerpt(memory, question=question, source=source, path=path_of(memory, bodies.paths), remark=remark)
-        for memory, source, remark in zip(memories, sources, remarks, strict=True)
-    ]
+        excerpt(memory, question=query.text, source=source, path=path_of(memory, bodies.paths),
+                remark=", ".join(standing[memory.num].against()))
+        for memory, source in zip(memories, sources, strict=True)
+    ]  # fmt: skip

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, Final
 
 import numpy as np
+from msgspec import structs
 
 from recallens.index.columns import code_of
 from recallens.index.fingerprints import hamming
@@ -33,7 +34,8 @@ from recallens.model.verdict import (
     everywhere,
     places,
 )
-from recallens.recall.coverage import missing, spoken_of
+from recallens.recall.coverage import ANSWERS_FROM, missing, spoken_of
+from recallens.recall.gates import filter_rules, passing
 from recallens.recall.likeness import likeness
 from recallens.recall.results import excerpts
 from recallens.recall.scene import Scene
@@ -51,6 +53,8 @@ LESSON_EXTRA: Final = 3
 # Beside something of the time asked about, what is of another time stays out, unless its odds are so many times better:
 # people remember a time wrongly, and a memory tells of a time in more ways than are read.
 OTHER_TIME_ODDS: Final = 4.0
+# A note that came later says hardly ever what held then.
+LATER_ODDS: Final = 400.0
 SURE: Final = 1e-9
 OPEN, CLOSE = "<memories>\n", "</memories>\n"
 # What the line above an item costs beside its kind: brackets, rank, id, date, ends of lines.
@@ -97,6 +101,7 @@ def relevance_cut(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     """What is likely to help and nothing else. Where nothing is, the answer is empty, and says what came nearest."""
     order = by_score(scene, pool)
     if pool.relevance is None or not len(order):
+        yield from _ended(scene, pool, query)
         return
     relevance, floor, keep = pool.relevance[order], pool.floor(), pool.likely()[order]
     # A question about a time alone asks for what is of it.
@@ -106,12 +111,25 @@ def relevance_cut(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     if not anywhere(keep):
         nearest = order[[int(relevance.argmax())]]
         facets = scene.question.facets
-        lacks = missing(facets, spoken_of(scene, facets, pool.rows[nearest], np.zeros(1)))
+        lacks = missing(facets, spoken_of(scene, facets, pool.rows[nearest], np.zeros(1)).covers)
         near = {"nearest": pool.ids[nearest[0]].decode(), "relevance": float(pool.relevance[nearest[0]])}
         yield Note("silence", {**near, "least": pool.least_relevance, "missing": lacks})
+        yield from _ended(scene, pool, query)
     yield Note("relevance-cut", {"least": floor, "askedFor": views})
     reason = "" if everywhere(keep) else f"its relevance is below {as_share(floor)}"
     yield _pick(scene, pool, "relevance-cut", order[keep], reason)
+
+
+def _ended(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
+    """What would answer and is only kept out because it has ended; of what the caller may not see, nothing."""
+    if pool.relevance is None or query.as_of is not None or query.filters.include_superseded:
+        return
+    ended = places(~pool.live & scene.superseded(pool.rows))
+    whenever = structs.replace(query, filters=structs.replace(query.filters, include_superseded=True))
+    ended = ended[passing(scene, filter_rules(scene, whenever))[0][pool.rows[ended]]]
+    best = ended[pool.relevance[ended].argmax()] if len(ended) else None
+    if best is not None and pool.relevance[best] >= max(pool.least_relevance, ANSWERS_FROM):
+        yield Note("ended", {"id": pool.ids[best].decode(), "relevance": float(pool.relevance[best])})
 
 
 def of_that_time(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
@@ -120,11 +138,16 @@ def of_that_time(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
     order = by_score(scene, pool)
     if not windows or pool.relevance is None or not len(order):
         return
-    inside = within_windows(scene.columns, pool.rows[order], windows)
+    inside, then = within_windows(scene.columns, pool.rows[order], windows), scene.question.then
+    if then is not None:  # what was said before holds until something else is said
+        inside |= scene.columns["created"][pool.rows[order]] < then
     odds = pool.relevance[order] / np.maximum(1.0 - pool.relevance[order], SURE)
     if not anywhere(inside) or everywhere(inside):
         return
-    keep = inside | (odds > OTHER_TIME_ODDS * odds[inside].max())
+    # People tell later, in a talk, how it was.
+    is_note = scene.columns["position"][pool.rows[order]] < 0
+    least = np.where(is_note & (then is not None), LATER_ODDS, OTHER_TIME_ODDS)
+    keep = inside | (odds > least * odds[inside].max())
     reason = "" if everywhere(keep) else "of another time than the one asked about"
     yield _pick(scene, pool, "of-that-time", order[keep], reason)
 
@@ -144,13 +167,15 @@ def relevant_only(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
 
 
 def one_of_each_text(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
-    """Of rows that say the same, whatever their sources, the best scored.
+    """Of rows that say the same, whatever their sources, the most trusted, and of those the best scored.
 
     A pick and not a gate: whether a row stays depends on the others.
     """
     order = by_score(scene, pool)
     keep = all_true(len(order))
-    keep[:HEAD] = ~_repeated(scene, pool, order[:HEAD])
+    lower = scene.columns["zone"][pool.rows[order[:HEAD]]] != code_of(Zone.TRUSTED)
+    trusted_first = np.argsort(lower, kind="stable")
+    keep[:HEAD][trusted_first] = ~_repeated(scene, pool, order[:HEAD][trusted_first])
     reason = "" if everywhere(keep) else "says the same as a better one"
     yield _pick(scene, pool, "duplicate-source", order[keep], reason)
 
@@ -187,6 +212,24 @@ def per_document_cap(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
             keep[at] = seen[document] <= most
     reason = "" if everywhere(keep) else f"more than {most} of one document"
     yield _pick(scene, pool, "per-document-cap", order[keep], reason)
+
+
+def room_for_the_trusted(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
+    """Beside what is trusted, reports of agents that say what a better row says stay out, and what is less trusted
+    takes no more than half of the places: nobody is crowded out by being contradicted often.
+    """
+    order = by_score(scene, pool)
+    lower = scene.columns["zone"][pool.rows[order]] != code_of(Zone.TRUSTED)
+    if not anywhere(lower) or everywhere(lower):
+        return
+    keep, told = all_true(len(order)), scene.columns["kind"][pool.rows[order]] == code_of(Kind.EPISODE)
+    reports = places(lower & told)[:HEAD]
+    if len(reports) > 1:
+        keep[reports] = ~_repeated(scene, pool, order[reports])
+    places_left = query.limit - min(int(np.count_nonzero(~lower)), (query.limit + 1) // 2)
+    keep &= ~lower | (np.cumsum(lower & keep) <= places_left)
+    reason = "" if everywhere(keep) else "beside what is trusted, a report that was made before or one too many"
+    yield _pick(scene, pool, "room-for-the-trusted", order[keep], reason)
 
 
 def at_most(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
@@ -265,7 +308,7 @@ def budget_fit(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     """Take items in order; one that does not fit is skipped, and the next may still fit."""
     order = pool.ranked()
     # The characters and tokens of each item as delivered, its header and label included.
-    shown = excerpts(scene, pool, order, query.text) if query.excerpts else ()
+    shown = excerpts(scene, pool, order, query) if query.excerpts else ()
     if shown:
         chars, tokens = [len(excerpt.block) for excerpt in shown], [excerpt.tokens for excerpt in shown]
     else:

@@ -5,7 +5,7 @@ retrieval over them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
@@ -22,6 +22,8 @@ from recallens.model.verdict import BoolArray, Found, Gate, IntArray, Note, Pick
 from recallens.recall.scene import Scene
 from recallens.recall.terms import Amounts, score_term
 from recallens.recall.views import GRAPH, RECENT
+from recallens.store.protocols import Reader
+from recallens.text.normalize import normalize
 from recallens.text.tokenizer import tokenize
 
 
@@ -260,3 +262,9 @@ def _reranks(ledger: Ledger) -> Iterator[str]:
 def _levels(term: Term, level: str) -> str:
     same, far = int(term.stats["sameLevel"]), int(term.stats["farMismatch"])
     return f"Hierarchical re-rank (query={level}): {same} same-level (+), {far} far-mismatch (-)"
+
+
+def cited_files(reader: Reader, names: Sequence[str]) -> list[tuple[int, str]]:
+    """Files of these names that memories cite by a symbol, or that a check has found what they cite in."""
+    cited = ((num, normalize(path).removeprefix("./")) for num, path in reader.citations.files(names))
+    return [(num, path) for num, path in cited if path.rsplit("/", 1)[-1] in names]

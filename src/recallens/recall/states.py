@@ -24,8 +24,11 @@ def states(
     relations: Mapping[int, Sequence[Relation]] | None = None,
     checks: Mapping[int, CitationCheck] | None = None,
     worktree: str | None = None,
+    undecided: bool = False,
 ) -> dict[int, MemoryState]:
-    """By number. `relations` and `checks` are read where the caller has not read them already.
+    """By number. `relations` and `checks` are read where the caller has not read them already. `undecided` tells also
+    of what is proposed in a memory's place by somebody less trusted: that is for who decides on it. What proposes to
+    replace something more trusted says so to everybody.
 
     What is withheld disputes nothing, and a relation that has ended says nothing any longer.
     """
@@ -46,7 +49,14 @@ def states(
     disputes = {num: opponents_of(memories[num].id, holding[num]) for num in nums}
     proposed = {num: replacements_of(memories[num].id, holding[num]) for num in nums}
     proposes = {num: replacements_of(memories[num].id, holding[num], replaced=True) for num in nums}
-    named = {end for each in (before, disputes, proposed, proposes) for ends in each.values() for end in ends}
+    asks: dict[int, list[str]] = {num: [] for num in nums}
+    waiting = nums if undecided else lower
+    for each in reader.proposals.replacements(waiting) if waiting else ():
+        ends = ((each.num, proposed, each.other if undecided else None), (each.other_num, asks, each.memory))
+        for num, known_ends, other in ends if each.at <= at else ():
+            if num in known_ends and other is not None:
+                known_ends[num].append(other)
+    named = {end for each in (before, disputes, proposed, proposes, asks) for ends in each.values() for end in ends}
     known = {memory.id: memory for memory in memories.values()} | others
     if missing := sorted(named - known.keys()):
         found = reader.memories.find(missing)
@@ -57,6 +67,8 @@ def states(
 
     found_states = {}
     for num, memory in memories.items():
+        above = [id for id in asks[num] if id in known and rank(known[id].zone) > rank(memory.zone)]
+        beside = [id for id in asks[num] if id not in above] if undecided else []
         found_states[num] = MemoryState(
             project=memory.project,
             status=_status(memory, at),
@@ -65,9 +77,10 @@ def states(
             supersedes=tuple(known[id].handle for id in before[num] if id in known),
             disputed_by=shown(disputes[num]),
             maybe_replaced_by=shown(proposed[num]),
-            may_replace=shown(proposes[num]),
+            may_replace=shown([*proposes[num], *beside]),
+            proposes_to_replace=shown(above),
             stale=_stale(memory, checks.get(num), at),
-            cites=check.remark or None if (check := checks.get(num)) is not None and check.at <= at else None,
+            cites=check.told_at(worktree) if (check := checks.get(num)) is not None and check.at <= at else None,
             review=memory.review,
             outcome=memory.reward if memory.reward is not None else outcomes.get(memory.task or ""),
             withheld=withheld(memory, scopes),

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from recallens.model.recall import EndedNote
 from recallens.model.snapshot import Budget, FilterTrace, NearMiss, Snapshot, XrayResult
 from recallens.model.terms import as_share, plain, shown_parts
-from recallens.model.times import moment
-from recallens.render.formats import USER, as_name, as_title, counted, first_line, visible
+from recallens.model.times import day, moment
+from recallens.render.formats import USER, as_name, as_title, counted, first_line, how_it_failed, visible
 from recallens.render.times import time_line
 
 # Two lines each for the first results and one for a few more; with the rest of the page that makes 40 lines.
@@ -40,7 +41,7 @@ def _lines(snapshot: Snapshot) -> Iterator[str]:
     if snapshot.plan.get("windows"):
         yield time_line({"windows": snapshot.plan["windows"], **(snapshot.time or {})})
     for view, error in islice(snapshot.degraded.items(), 1):
-        yield f"The {view} view failed: {first_line(error)}"
+        yield f"The {view} view {how_it_failed(first_line(error))}."
     yield _spent(snapshot.budget) + f" Asked {moment(snapshot.capturedAt)} UTC in {snapshot.namespace}."
     for result in snapshot.results[:EXPLAINED]:
         yield f"{result.rank:>2} {_named(result)}{_remarks(result, names)}"
@@ -64,8 +65,12 @@ def verdict_lines(snapshot: Snapshot) -> Iterator[str]:
     shown: tuple[XrayResult | NearMiss, ...] = snapshot.results or snapshot.nearMisses
     nearest = next((row for row in shown if row.memoryId == silence.get("nearest", row.memoryId)), None)
     lacking = lacks(certificate, silence.get("missing"))
-    if standing == "answered":
-        yield f"Answered by {_named(snapshot.results[0])}."
+    if standing in ("answered", "doubtful"):
+        perhaps = "Perhaps answered" if standing == "doubtful" else "Answered"
+        unsettled = [warning for warning in warnings_of(snapshot.results[0]) if warning.endswith("needs review")]
+        yield f"{perhaps} by {_named(snapshot.results[0])}{f' ({unsettled[0]})' if unsettled else ''}."
+    elif standing == "partly" and certificate.get("unsettled") and nearest is not None:
+        yield f"Not answered: {only_unsettled(certificate)}, {_named(nearest)}."
     elif standing == "unfit":
         yield UNFIT + (f" First: {_named(nearest)}." if nearest is not None else "")
         return
@@ -88,7 +93,24 @@ def lacks(certificate: Mapping[str, Any], names: Sequence[str] | None = None) ->
     there = [name for name in missing if name in certificate.get("elsewhere", ())]
     nowhere = [name for name in missing if name not in there]
     told = [f"nothing here speaks of {_quoted(nowhere)}"] if nowhere else []
-    return "; ".join([*told, *([f"not among these results: {_quoted(there)}"] if there else [])])
+    unsaid = certificate.get("reworded", ()) if names is None else ()
+    told += [f"not among these results: {_quoted(there)}"] if there else []
+    return "; ".join([*told, *([f"no result says {_quoted(unsaid)}"] if unsaid else [])])
+
+
+def only_unsettled(certificate: Mapping[str, Any]) -> str:
+    """That nothing but notes which were never settled speaks of the question, or of a part of it."""
+    reviews = dict.fromkeys(one["review"] for one in certificate["unsettled"])
+    part = " of a part of this" if certificate.get("completenessScore") else " of this"
+    return f"only a {' and a '.join(reviews)} note speaks{part}"
+
+
+def ended_line(ended: EndedNote) -> str:
+    """That what would answer has ended, and how to see it."""
+    named = " ".join(filter(None, (ended.handle, as_title(first_line(ended.title or "", TITLE_CHARACTERS)))))
+    since = f" on {day(ended.ended)}" if ended.ended is not None else ""
+    by = f" by {ended.superseded_by}" if ended.superseded_by is not None else ""
+    return f"An ended note speaks of this: {named}, superseded{by}{since}; --include-superseded shows it."
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -16,11 +16,12 @@ from msgspec.structs import replace
 
 from recallens.model.context import HYPOTHESIS, Context, ContextSection, Item, SectionName
 from recallens.model.craft import Craft, Gotcha, Pattern, Skill
-from recallens.model.memory import Memory, as_json, title_of
+from recallens.model.memory import Memory, Zone, as_json, title_of
 from recallens.model.recall import Retrieval, SearchResult, build_strings
 from recallens.model.state import Verified, is_hypothesis
 from recallens.model.task import TaskOutcome
 from recallens.model.times import day
+from recallens.model.trust import speaks_to_reader
 from recallens.render.formats import as_name, as_title, cites, failures, visible
 from recallens.render.records import present, to_text
 from recallens.text.token_count import budget_tokens, count_tokens, fit, one_line
@@ -42,7 +43,7 @@ def quoted_memory(memory: Memory, verified: Verified = Verified.UNCHECKED) -> st
     """The content behind its title, unless it begins with it."""
     title, text = one_line(memory.title or ""), format_for_context(memory, verified)
     said = one_line(memory.content[: 2 * len(title) + 200]).lstrip("# ")
-    return quoted(text if not title or said.startswith(title) else f"{title}\n{text}")
+    return quoted(text if not title or said.startswith(title) else f"{as_title(title)}\n{text}")
 
 
 def quoted(text: str) -> str:
@@ -54,10 +55,14 @@ def header(memory: Memory, review: Sequence[str]) -> str:
     """What Recallens says of a memory, on one line."""
     by = f" by {as_name(memory.author)}" if memory.author else ""
     parts = [f"{memory.kind} {memory.handle} {day(memory.created)}{by}"]
+    if memory.zone is not Zone.TRUSTED:
+        parts.append(f"{memory.zone} zone, from {as_name(memory.source)}")
+    if speaks_to_reader(memory):
+        parts.append("speaks to its reader, and is nobody's order")
     if memory.citations:
         parts.append(cites(memory.citations, CITATIONS_SHOWN))
-    if review:
-        parts.append(f"needs review: {', '.join(visible(reason) for reason in review)}")
+    if reasons := [visible(reason) for reason in review if not reason.startswith("zone=")]:
+        parts.append(f"needs review: {', '.join(reasons)}")
     return "; ".join(parts)
 
 
@@ -148,6 +153,9 @@ def finished_text(
     lines = [f"Task {as_name(ended.task.id)} has ended with reward {ended.task.reward:g}."]
     if used:
         lines.append(f"Used: {', '.join(memory.handle for memory in used)}.")
+    if ended.waiting:
+        lines.append(f"More trusted than you are, so that what they have to do with it waits for review:"
+                     f" {', '.join(ended.waiting)}.")  # fmt: skip
     if ended.credited:
         shown = ", ".join(f"{credit.handle} ({credit.shown})" for credit in ended.credited)
         lines.append(f"Used by what the log shows: {visible(shown)}.")
@@ -257,6 +265,8 @@ def _item_record(item: Item) -> dict[str, Any]:
     if item.memory is not None:
         citations = as_json(item.memory.citations)
         record |= {"kind": item.memory.kind, "score": item.score, "citations": citations, "isCited": bool(citations)}
+        if item.memory.zone is not Zone.TRUSTED:
+            record |= {"zone": item.memory.zone, "source": item.memory.source}
     return present(record)
 
 

@@ -17,6 +17,7 @@ from recallens.model.citation import (
     TerminalCitation,
 )
 from recallens.model.memory import Memory, Status, Zone
+from recallens.model.recall import INCOMPLETE
 from recallens.model.times import instant
 
 NONE: Final = "(none)"
@@ -39,7 +40,7 @@ _OURS: Final = frozenset((
 ))  # fmt: skip
 # What a line of ours has behind a title.
 _BEHIND_TITLE: Final = re.compile(
-    r"[·→]|\((?:relevance|confidence|worked|seen|withheld|hypothesis)|\[HYP", re.IGNORECASE
+    r"[·→]|\((?:relevance|confidence|worked|seen|withheld|hypothesis)|\[HYP|^\[(?!suspected\])", re.IGNORECASE
 )
 _SHORT: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 # A word that stands among others is quoted where it could be taken for more than one of them.
@@ -94,9 +95,17 @@ def kind_of(value: object) -> ValueKind:
 
 
 def failures(degraded: Mapping[str, str]) -> str:
-    """The views that failed while the others answered, in a sentence; nothing where none did."""
-    told = (f"The {view} view failed ({visible(error)})." for view, error in degraded.items())
-    return f"{' '.join(told)} The other views answered alone." if degraded else ""
+    """The views that failed or answered in part, in a sentence; nothing where none did."""
+    told = (f"The {view} view {how_it_failed(visible(error))}." for view, error in degraded.items())
+    failed = [error for error in degraded.values() if not error.startswith(INCOMPLETE)]
+    alone = " The other views answered alone." if failed else ""
+    return f"{' '.join(told)}{alone}"
+
+
+def how_it_failed(error: str) -> str:
+    if error.startswith(INCOMPLETE):
+        return f"is incomplete ({error.removeprefix(INCOMPLETE)})"
+    return f"failed ({error})"
 
 
 def visible(text: object) -> str:

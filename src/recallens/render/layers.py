@@ -27,6 +27,7 @@ from recallens.model.recall import SearchResult
 from recallens.model.salience import DAY_MS
 from recallens.model.state import MemoryState, is_hypothesis
 from recallens.model.times import day, instant
+from recallens.render.brief import only_unsettled
 from recallens.render.formats import USER, as_name, cites, visible
 from recallens.render.markup import plain_text
 from recallens.render.records import Record, present, to_line
@@ -165,8 +166,14 @@ def certificate_line(certificate: Mapping[str, Any] | None, *, most: int = CERTI
     line = f"Covers {certificate['completenessScore']:.0%} of the question"
     if certificate.get("redundancyRatio"):
         line += f", redundancy {certificate['redundancyRatio']:.2f}"
+    if certificate.get("verdict") == "doubtful":
+        line = f"Doubtful: at most {certificate['likelihood']:.0%} likely to answer this. {line}"
     if certificate.get("abstention", {}).get("abstain"):
         line = f"Perhaps nothing here answers this. {line}"
+    if reworded := certificate.get("reworded"):
+        line += f"; no result says: {', '.join(visible(name) for name in reworded)}"
+    if certificate.get("unsettled"):
+        line += f"; {only_unsettled(certificate)}"
     if missing := certificate.get("missing"):
         line += f"; missing: {', '.join(visible(name) for name in missing)}"
     if "suggestion" in certificate:
@@ -195,7 +202,7 @@ def fitted_lines(
 
     everything = written(dict(enumerate(lines)), foot(order))
     if limit is None or takes(everything) <= limit:
-        return everything, list(order)
+        return everything, sorted(order)
     shown: dict[int, str] = {}
     for at in order:
         whole = {**shown, at: lines[at]}

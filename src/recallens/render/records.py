@@ -41,10 +41,7 @@ _MEMORY: Final[Mapping[str, str]] = {
     "review": "review", "contentHash": "content_hash", "version": "version", "attributes": "attributes",
 }  # fmt: skip
 # What is shown of a memory whose text is withheld.
-_WITHOUT_TEXT: Final = (
-    "id", "handle", "namespace", "projectId", "sector", "kind", "tier", "status", "zone", "source", "createdAt",
-    "updatedAt",
-)  # fmt: skip
+_WITHOUT_TEXT: Final = ("id", "handle", "namespace", "status", "zone", "createdAt")
 _SESSION: Final[Mapping[str, str]] = {
     "id": "id", "projectId": "project", "startedAt": "started", "endedAt": "ended", "title": "title",
     "summary": "summary",
@@ -136,7 +133,7 @@ def certificate_of(ledger: Ledger) -> Record | None:
 
 
 # What layer 1 has of it beside the specification's numbers; a search in full has what it rests on.
-_TOLD = ("verdict", "missing", "elsewhere", "suggestion")
+_TOLD = ("verdict", "likelihood", "missing", "reworded", "elsewhere", "suggestion", "unsettled")
 
 
 def brief_certificate(certificate: Mapping[str, Any], handles: Mapping[str, str], *, whole: bool) -> Record:
@@ -164,6 +161,7 @@ def recall_record(recall: Recall) -> Record:
         "notice": recall.notice,
         "results": [result_record(result) for result in recall.results],
         "silence": as_json(recall.silence),
+        "ended": as_json(recall.ended) if recall.ended is not None else None,
         "time": time_of(recall.ledger),
         "filters": filters_record(recall.ledger),
         "certificate": certificate_of(recall.ledger),
@@ -182,7 +180,8 @@ def marked(excerpt: str) -> Iterator[tuple[str, bool]]:
 
 def timeline_record(timeline: Timeline, saliences: Mapping[str, float], *, sight: Sight = EVERYTHING) -> Record:
     def record(memory: Memory) -> Record:
-        state = as_json(timeline.states.get(memory.id))
+        state = timeline.states.get(memory.id)
+        state = as_json(state and sight.stands(memory, state))
         whole = memory_record(memory, saliences.get(memory.id), sight=sight)
         return {**whole, "state": state} if state else whole
 
@@ -220,7 +219,7 @@ def shown_record(
 ) -> Record:
     after = successor and memory_record(successor, sight=sight)
     if sight.withholds(memory) is not None:
-        context = check = None
+        context = check = uplift = None
     return present({
         "memory": memory_record(memory, salience, sight=sight),
         "relations": [relation_record(relation) for relation in relations],
@@ -249,6 +248,7 @@ def outcome_record(outcome: TaskOutcome) -> Record:
         **task_record(outcome.task),
         "promoted": as_json(outcome.promoted),
         "credited": as_json(outcome.credited),
+        **({"waiting": list(outcome.waiting)} if outcome.waiting else {}),
     }
 
 

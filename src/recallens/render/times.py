@@ -15,16 +15,20 @@ _EARLIEST, _LATEST = "1970-01-01", "9999-12-30"
 
 def time_of(ledger: Ledger) -> dict[str, Any] | None:
     """The windows of a recall, how many memories they hold and, where none, the nearest day that has one."""
-    windows = next(iter(ledger.notes("plan")), {}).get("windows")
-    held = ledger.notes("time")
-    return None if not windows else {"windows": windows, **(held[-1] if held else {})}
+    plan = next(iter(ledger.notes("plan")), {})
+    windows, undated, held = plan.get("windows"), plan.get("undated"), ledger.notes("time")
+    told = {"undated": undated} if undated else {}
+    return {"windows": windows or [], **told, **(held[-1] if held else {})} if windows or told else None
 
 
 def time_line(time: Mapping[str, Any] | None) -> str:
     """Empty where a question speaks of no time."""
     if not time:
         return ""
-    line = f"Time: {'; '.join(map(_window, time['windows']))}."
+    undated = f"No memory tells of “{time['undated']}”: it dates nothing." if "undated" in time else ""
+    if not time["windows"]:
+        return undated
+    line = " ".join(filter(None, (f"Time: {'; '.join(map(_window, time['windows']))}.", undated)))
     if time.get("held") != 0:
         return line
     nearest = f" The nearest day that has something is {time['nearest']}." if "nearest" in time else ""
@@ -38,6 +42,8 @@ def _window(window: Mapping[str, Any]) -> str:
         span = f"up to {last}"
     elif last >= _LATEST:
         span = f"from {first} on"
+    if "asOf" in window:
+        span = f"what held on {window['asOf']}"
     event = window.get("event")
     if event is None:
         return f"“{window['text']}”, {span}"

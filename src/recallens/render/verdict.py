@@ -9,7 +9,7 @@ from msgspec import Struct
 from recallens.model.memory import Memory
 from recallens.model.recall import Recall
 from recallens.model.terms import as_share
-from recallens.render.brief import NOTHING, PARTLY, UNFIT, lacks, standing_of
+from recallens.render.brief import NOTHING, PARTLY, UNFIT, lacks, only_unsettled, standing_of
 from recallens.render.markup import plain_text
 from recallens.render.records import certificate_of
 from recallens.text.excerpt import answering
@@ -45,16 +45,22 @@ def verdict_of(recall: Recall) -> Verdict:
     standing, asked = standing_of(certificate, found=bool(recall.results)), recall.query.text
     if silence is not None:
         said, lacking = leading(silence.nearest, asked), lacks(certificate, silence.missing)
+        lacking = lacking if recall.ended is None else ""  # what has ended speaks of it
         return Verdict(False, silence.nearest, silence.relevance, said, lacking, headline=NOTHING)
     best, lacking = next(iter(recall.results), None), lacks(certificate)
     if best is None:
         return Verdict(False, lacking=lacking, headline=UNFIT if standing == "unfit" else NOTHING)
     said, warnings = leading(best.memory, asked), tuple(best.state.warnings())
-    if standing == "answered":
+    if best.memory.review is not None:  # never the answer by itself
+        unsettled = {"unsettled": [{"review": best.memory.review}]}
+        certificate, standing = {**unsettled, **certificate}, "partly"
+    if standing in ("answered", "doubtful"):  # how sure that is, its relevance says
         whole = said == excerpt(best.memory, asked)
         return Verdict(True, best.memory, best.relevance, said, lacking, warnings=warnings, whole=whole)
     headline = NOTHING
-    if standing == "partly" and lacking:
+    if standing == "partly" and certificate.get("unsettled"):
+        headline = f"Not answered: {only_unsettled(certificate)}."
+    elif standing == "partly" and lacking:
         headline, lacking = f"{PARTLY} {lacking}.", ""
     return Verdict(False, best.memory, best.relevance, said, lacking, headline=headline, warnings=warnings)
 

@@ -30,6 +30,8 @@ class NamespaceState(Struct, frozen=True):
     tasks_ended: int = 0
     reward_total: float = 0.0
     encoder: str | None = None  # the key of the store's encoder, which every recall needs as well
+    second: str | None = None  # the key of the one that reads what that cannot, once that was wanted here
+    unread: bool = False  # whether it holds a text that the store's encoder cannot read
 
 
 # ── the columns of a memory ──

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cache, lru_cache
 from typing import Final
 
@@ -23,6 +23,16 @@ def content_words(text: str) -> frozenset[str]:
         for written in _SYLLABLES.findall(text):
             stem = grammar.stem(written)
             words.update(stem[at : at + 2] for at in range(len(stem) - 1))
+    return frozenset(words)
+
+
+@lru_cache(maxsize=2_048)
+def morphemes(text: str) -> frozenset[str]:
+    """The same by whole words: a Korean noun or verb is one, whatever it ends in."""
+    grammar = grammar_of(text)
+    words = {word for word in tokenize(_SYLLABLES.sub(" ", text)) if token_weight(word) == FULL_WEIGHT}
+    if grammar is not None:
+        words.update(filter(None, map(grammar.morpheme, _SYLLABLES.findall(text))))
     return frozenset(words)
 
 
@@ -67,17 +77,36 @@ def overlap(one: Collection[str], other: Collection[str]) -> float:
 @cache
 def actions() -> dict[str, str]:
     """What is done, by every word for it, as `content_words` has it."""
+    return _meanings(content_words)
+
+
+@cache
+def action_morphemes() -> dict[str, str]:
+    """The same, as `morphemes` has it."""
+    return _meanings(morphemes)
+
+
+def _meanings(words_of: Callable[[str], frozenset[str]]) -> dict[str, str]:
     meanings: dict[str, str] = {}
     for entry in ",".join(each(lambda pack: pack.work.actions)).split(","):
         name, _, words = entry.rpartition(":")
         for word in words.split():
-            for form in content_words(word) or tokenize(word):
+            for form in words_of(word) or tokenize(word):
                 meanings.setdefault(form, name.strip() or words.split()[0])
     return meanings
 
 
 @cache
 def generic_words() -> frozenset[str]:
+    return _generic(content_words)
+
+
+@cache
+def generic_morphemes() -> frozenset[str]:
+    return _generic(morphemes)
+
+
+def _generic(words_of: Callable[[str], frozenset[str]]) -> frozenset[str]:
     return frozenset().union(
-        *(content_words(word) for words in each(lambda pack: pack.work.generic) for word in words.split())
+        *(words_of(word) for words in each(lambda pack: pack.work.generic) for word in words.split())
     )

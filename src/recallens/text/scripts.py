@@ -66,8 +66,12 @@ def hangul_share(text: str) -> float:
     return script_share(text, "hangul")
 
 
-# The scripts that a language is written in, for those an encoder may name.
-_WRITTEN: Final[dict[str, tuple[Script, ...]]] = {"ko": ("hangul",), "ja": ("kana", "han"), "zh": ("han",)}
+# The letters that a language is written in, for those an encoder may name.
+_WRITTEN: Final[dict[str, str]] = {
+    "ko": HANGUL, "ja": KANA + HAN, "zh": HAN, "ru": r"\u0400-\u04ff", "ar": r"\u0600-\u06ff", "th": r"\u0e00-\u0e7f",
+}  # fmt: skip
+# A text with less than this share of letters that an encoder knows is one that it cannot read.
+READABLE: Final = 0.8
 # The language that a script stands for.
 LANGUAGE_OF: Final[dict[Script, str]] = {"hangul": "ko", "kana": "ja", "han": "zh"}
 
@@ -76,9 +80,19 @@ def known_share(text: str, languages: Sequence[str]) -> float:
     """The share of a text's letters in scripts that these languages use; 1 where no language is named."""
     if not languages or text.isascii():
         return 1.0
-    letters = len(_LETTER.findall(text))
-    scripts = {script for language in languages for script in _WRITTEN.get(language, ("latin",))}
-    return min(1.0, sum(len(_letter_of(script).findall(text)) for script in scripts) / letters) if letters else 1.0
+    letters = _LETTER.findall(text)
+    known = _letters_of(tuple(languages))
+    return sum(known.match(letter) is not None for letter in letters) / len(letters) if letters else 1.0
+
+
+def is_read(text: str, languages: Sequence[str]) -> bool:
+    """Whether an encoder that knows these languages can read the text."""
+    return known_share(text, languages) >= READABLE
+
+
+@cache
+def _letters_of(languages: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(f"[{''.join({_WRITTEN.get(language, _SCRIPTS['latin']) for language in languages})}]")
 
 
 def script_of(text: str) -> Script:

@@ -31,11 +31,14 @@ class Reference(NamedTuple):
 
 
 class EventPhrase(NamedTuple):
-    """What is said to have happened, as written and with the word that makes a time of it."""
+    """What is said to have happened, as written and with the words that make a time of it: the days from `first` up to
+    and without `end`, counted from its own.
+    """
 
     text: str
     event: str
-    since: bool
+    first: int | None
+    end: int | None
 
 
 class _Match(NamedTuple):
@@ -56,7 +59,6 @@ _DAY_MS: Final = 86_400_000
 # and of a memory, where it is the nearest.
 UPCOMING: Final = timedelta(days=60)
 NEAREST: Final = timedelta(days=182)
-_SECOND_THIRD: Final = 11
 # Of every language: numbers alone.
 _ISO: Final = TimeRule(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?!\d)", "date")
 # One look that rules most questions out: every rule needs one of these.
@@ -136,10 +138,9 @@ def month_day(today: date, number: int, day_number: int, year_number: int | None
     return named_day, named_day + _DAY
 
 
-def third_of_month(today: date, number: int, first_day: int, year_number: int | None) -> Span:
-    first = month(year_number or (today.year if number <= today.month else today.year - 1), number)
-    start = first[0].replace(day=first_day)
-    return start, first[1] if first_day > _SECOND_THIRD else start + 10 * _DAY
+def part_of_month(today: date, number: int, days: tuple[int, int | None], year_number: int | None) -> Span:
+    start, end = month(year_number or (today.year if number <= today.month else today.year - 1), number)
+    return start.replace(day=days[0]), end if days[1] is None else start.replace(day=days[1])
 
 
 def part_of_year(today: date, first_month: int, length: int, year_number: int | None) -> Span:
@@ -176,6 +177,8 @@ def _found(text: str, today: date, ahead: timedelta = UPCOMING, readings: Contai
         rules = [(rule, words) for rule, words in rules if rule.reading in readings]
     found: list[_Match] = []
     for rule, words in rules:
+        if rule.any_such and readings is None and _is_present(text, words):  # why are we closed on Sunday
+            continue
         for match in _compiled(rule.pattern, words.around).finditer(text):
             at = bisect_left(found, match.end(), key=_start)  # none overlaps another: only the one before it can
             if at and match.start() < found[at - 1].end:
@@ -187,6 +190,11 @@ def _found(text: str, today: date, ahead: timedelta = UPCOMING, readings: Contai
             if span is not None:
                 found.insert(at, _Match(*match.span(), span, rule.vague))
     return found
+
+
+def _is_present(text: str, words: TimeWords) -> bool:
+    """Whether it asks for what is or will be, and not for what was."""
+    return bool(re.search(words.present, text.lower())) and not re.search(words.was, text.lower())
 
 
 def _joined(text: str, first: _Match, last: _Match) -> bool:
@@ -204,6 +212,7 @@ def _compiled(pattern: str, around: tuple[str, str]) -> re.Pattern[str]:
 def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWords, ahead: timedelta) -> Span | None:
     groups = {name: value.lower() for name, value in match.groupdict().items() if value}
     known_year = int(groups["year"]) if "year" in groups else None
+    told_year = known_year or (today.year - rule.back if rule.back else None)
     count = _number(groups["count"], words.numbers) if "count" in groups else rule.count
     unit = words.units.get(groups["unit"], groups["unit"]) if "unit" in groups else rule.unit
     match rule.reading:
@@ -220,18 +229,23 @@ def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWo
             return (span[0], last + _DAY) if last >= span[0] else span
         case "part" if "month" not in groups:
             then = months_after(today.replace(day=1), -rule.back)
-            return third_of_month(then, then.month, words.parts[groups["part"]], then.year)
+            return part_of_month(then, then.month, words.parts[groups["part"]], then.year)
         case "part":
-            return third_of_month(
-                today, _number(groups["month"], words.months), words.parts[groups["part"]], known_year
-            )
+            return part_of_month(today, _number(groups["month"], words.months), words.parts[groups["part"]], known_year)
         case "month":
             number = _number(groups["month"], words.months)
             if not 1 <= number <= 12:
                 return None
-            named = today.year - rule.back if rule.back else known_year
-            # Without a year it is the latest such month that has begun.
-            return month(named or (today.year if number <= today.month else today.year - 1), number)
+            # Without a year it is the latest such month that has begun; or the coming one, of which one asks as such.
+            coming = month(today.year + (number < today.month), number)
+            if (
+                told_year is None
+                and ahead == UPCOMING
+                and today < coming[0] <= today + ahead
+                and _is_present(match.string, words)
+            ):
+                return coming
+            return month(told_year or (today.year if number <= today.month else today.year - 1), number)
         case "day":
             return period(today, "day", rule.back)
         case "ago":
@@ -251,11 +265,11 @@ def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWo
             weekday = today - ((today.weekday() - words.weekdays.index(groups["weekday"])) % 7 or 7) * _DAY
             return weekday, weekday + _DAY
         case "season":
-            return part_of_year(today, words.seasons[groups["season"]], 3, known_year)
+            return part_of_year(today, words.seasons[groups["season"]], 3, told_year)
         case "quarter":
-            return part_of_year(today, 3 * int(groups["quarter"]) - 2, 3, known_year)
+            return part_of_year(today, 3 * int(groups["quarter"]) - 2, 3, told_year)
         case "half":
-            return part_of_year(today, words.halves[groups["half"]], 6, known_year)
+            return part_of_year(today, words.halves[groups["half"]], 6, told_year)
         case "year":
             return part_of_year(today, 1, 12, known_year)
     assert_never(rule.reading)
@@ -293,16 +307,25 @@ def event_phrase(text: str, today: date) -> EventPhrase | None:
     """What a question about the past dates itself by. What one does before every release is no time."""
     for pack in packs_for(text) if _EVENT_SIGN.within(text) else ():
         words = pack.times
-        for pattern, since in ((words.since_event, True), (words.until_event, False)):
-            match = _event_pattern(pattern).search(text) if pattern else None
-            if match is None:
+        for rule in words.events:
+            match = _event_pattern(rule.pattern).search(text)
+            if match is None or (words.no_event and re.search(words.no_event, match["event"])):
                 continue
-            rest = text[: match.start()] + text[match.end() :]
+            rest = (text[: match.start()] + text[match.end() :]).lower()
             opens = match.start("event") + _DETERMINER
             is_dated = any(time.start <= opens and match.start() < time.end for time in _found(text, today))
-            if not is_dated and re.search(words.past, rest.lower()) and not re.search(words.habit, rest.lower()):
-                return EventPhrase(match.group().strip(), match["event"].strip(), since)
+            past = re.search(words.past, rest) or not re.search(words.present, rest)
+            if not is_dated and past and not re.search(words.habit, rest):
+                return EventPhrase(match.group().strip(), match["event"].strip(), rule.first, rule.end)
     return None
+
+
+def without_event_phrases(text: str) -> str:
+    """A text without what it dates itself by: what came after the release does not tell of the release."""
+    for pack in packs_for(text) if _EVENT_SIGN.within(text) else ():
+        for rule in pack.times.events:
+            text = _event_pattern(rule.pattern).sub(" ", text)
+    return text
 
 
 # A date in the words of an event is no event if it opens them: the 5th.

@@ -27,7 +27,7 @@ from recallens.model.terms import ordinal, plain
 from recallens.model.times import age, day, instant, moment, second
 from recallens.operations.operation import filed_under, without_places
 from recallens.render.brief import warnings_of
-from recallens.render.formats import cited, counted, first_line, headline
+from recallens.render.formats import cited, counted, first_line, headline, how_it_failed
 from recallens.render.formats import printable as visible
 from recallens.render.markup import to_html
 from recallens.render.records import marked
@@ -108,6 +108,11 @@ def page(work: Callable[[Visit], Shown], *, sent: bool = False) -> Callable[[Req
 
 def _watched(visit: Visit, work: Callable[[Visit], Shown]) -> Response:
     """The page; what a token's caller is shown stands in the audit log before it leaves."""
+    with visit.engine.core.acting(visit.caller.actor):
+        return _witnessed(visit, work)
+
+
+def _witnessed(visit: Visit, work: Callable[[Visit], Shown]) -> Response:
     owner = visit.caller.owner
     if owner is None:
         return _response(visit, work(visit))
@@ -183,8 +188,8 @@ def templates() -> Environment:
     environment.globals.update(asset=asset, kinds=tuple(map(str, Kind)), sectors=tuple(map(str, Sector)))
     environment.filters.update(
         age=age, cited=cited, counted=counted, day=day, first_line=first_line, headline=headline, instant=instant,
-        how_sure=how_sure, warnings=warnings_of, handles=_handles, highlighted=_highlighted,
-        iso=second, lang=_lang, marked=marked,
+        how_it_failed=how_it_failed, how_sure=how_sure, warnings=warnings_of, handles=_handles,
+        highlighted=_highlighted, iso=second, lang=_lang, marked=marked,
         marked_excerpt=_marked_excerpt, rendered=_rendered, moment=moment, ordinal=ordinal, plain=plain,
         signed=lambda value: f"{value:+.4f}".replace("-", "−"),
         spaced=lambda name: name.replace("_", " ").replace("-", " ").replace(":", " · "),

@@ -75,7 +75,7 @@ class Visit(Struct, frozen=True):
         """A recorded recall that the caller may look into; one that another token made is not there."""
         self.captured()
         seen(self.engine, self.may(Right.READ), id)
-        return self.engine.recalls.recorded(id, namespace=self.namespace)
+        return self.engine.recalls.recorded(id, sight=self.caller.sight, namespace=self.namespace)
 
     def params(self) -> dict[str, str]:
         """The question with all that is said beside it, for links that lead on with the same."""

@@ -27,7 +27,7 @@ from recallens.xray.ladder import DIRECT_ANSWER, Walk
 from recallens.xray.near_misses import near_misses
 
 # What each raw score is called, and the view whose it is.
-RAW_SCORES: Final = {"cosine": "semantic", "bm25": "lexical"}
+RAW_SCORES: Final = {"cosine": "semantic", "multilingualCosine": "multilingual", "bm25": "lexical"}
 
 _NS_PER_MS: Final = 1e6
 

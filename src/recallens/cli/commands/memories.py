@@ -89,6 +89,7 @@ def _print_memory(given: Given, answer: Answer, others: dict[str, Memory]) -> No
     if uplift := parts["uplift"]:
         told = f"{uplift.value:+.2f} over {counted(uplift.tasks, 'task')} (confidence {uplift.confidence:.2f})"
         rows.append(("uplift", told))
+    rows += [("in doubt", doubt) for doubt in parts.get("doubts", ())]
     rows += [("cites", _judged(citation, parts["check"])) for citation in memory.citations]
     if context := parts["context"]:
         session = context.session

@@ -147,16 +147,21 @@ def _keep_lines(
         missing = [f"{name!r} is neither a key of the file nor a memory of the store" for name in names.unknown]
         if not skip_bad:
             jsonl.refuse(path, missing)
-        loaded = jsonl.load(engine, found, names, given=given, dedupe=dedupe)
+        loaded = jsonl.load(engine, found, names, given=given, dedupe=dedupe, zone=said.get("zone"))
         loaded.left_out += missing
         namespace = engine.core.settings.namespace
         failure = encode(engine, Call(owner(namespace), namespace, progress=Bars(given)))[2] if embed else None
         waiting = backlog(engine)
         engine.maintenance.publish()
-        unread = [memory for memory in engine.memories.awaiting_review() if memory.kind is Kind.PRINCIPLE]
-        proposed = sum(memory.review == PROPOSED for memory in unread)
+        unread = engine.memories.awaiting_review()
+        proposed = sum(memory.kind is Kind.PRINCIPLE and memory.review == PROPOSED for memory in unread)
+        held = [memory for memory in unread if memory.status is Status.PENDING_REVIEW]
+        suspected = sum("suspected" in memory.attributes for memory in held)
     if proposed:
         given.note(f"{counted(proposed, 'principle waits', 'principles wait')} for `recallens review approve`")
+    if suspected:
+        told = counted(suspected, "text speaks to who reads it and waits", "texts speak to who reads them and wait")
+        given.note(f"{told} for `recallens review`")
     _print_loaded(given, loaded, found.errors, waiting)
     if failure is not None:
         raise failure

@@ -122,5 +122,7 @@ class Shown:
 
 
 def warn_of_failures(given: Given, degraded: Any) -> None:
+    from recallens.render.formats import how_it_failed
+
     for view, error in degraded.items():
-        given.note(f"warning: the {view} view failed, so that the others answered alone: {error}")
+        given.note(f"warning: the {view} view {how_it_failed(error)}")

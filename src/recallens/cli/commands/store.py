@@ -75,6 +75,7 @@ def doctor(ctx: click.Context, given: Given) -> None:
         for each in problems:
             say(f"problem: {each['problem']}\n  next: {each['next']}")
         click.echo(counted(len(problems), "problem") if problems else "no problems")
+        given.note(f"every row was looked at in {facts['seconds']:.1f} s")
 
     try:
         answer = given.perform("doctor", {}, printed)

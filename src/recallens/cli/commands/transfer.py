@@ -9,6 +9,7 @@ from recallens.cli.files import STDIN, opened
 from recallens.cli.given import Given
 from recallens.cli.options import shared
 from recallens.cli.screen import counted, say
+from recallens.errors import StoreError
 
 if TYPE_CHECKING:
     from recallens.operations import Answer
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 @click.option("--vectors", is_flag=True, help="Also the vectors, so that an import need not encode anything.")
 @click.option("--tokens", is_flag=True, help="Also what tokens open, and their digests; nobody knows their texts.")
 @shared
-def export_store(given: Given, target: str, vectors: bool, tokens: bool) -> None:
+@click.pass_context
+def export_store(ctx: click.Context, given: Given, target: str, vectors: bool, tokens: bool) -> None:
     """Write everything of the store, or of the namespace that --namespace names, to the new file TARGET.
 
     The file is JSON lines, with every id, number, time, version and trail; `recallens import` makes a store of it that
-    recalls the same. Use - for standard output.
+    recalls the same. Use - for standard output. Rows that cannot be read are left out and told of; exit 4 then.
     """
 
     def printed(answer: Answer) -> None:
@@ -34,7 +36,8 @@ def export_store(given: Given, target: str, vectors: bool, tokens: bool) -> None
         (given.note if target == STDIN else say)(f"exported {told} and {others} of {namespaces} to {target}")
         if record["unreadable"]:
             left = counted(record["unreadable"], "row was", "rows were")
-            given.note(f"{left} left out, being unreadable: `recallens doctor` names them")
+            listed = ", ".join(f"{count} {noun}" for noun, count in record["leftOut"].items())
+            given.note(f"{left} left out, being unreadable ({listed}): `recallens doctor` names them")
 
     place = sys.stdout.buffer if target == STDIN else target
     arguments = {"target": place, "only": given.namespace, "vectors": vectors, "tokens": tokens}
@@ -44,6 +47,8 @@ def export_store(given: Given, target: str, vectors: bool, tokens: bool) -> None
         printed(answer)
     else:
         given.tell(answer, printed)
+    if answer.record["unreadable"]:
+        ctx.exit(StoreError.exit_code)
 
 
 @click.command("import")
@@ -77,4 +82,4 @@ def import_store(given: Given, source: str, tokens: bool, no_embed: bool) -> Non
 
     place = sys.stdin.buffer if source == STDIN else source
     arguments = {"source": place, "only": given.namespace, "tokens": tokens, "embed": not no_embed}
-    given.perform("import_store", arguments, printed, create=True)
+    given.perform("import_store", arguments, printed, create=True, whole=True)

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from recallens.errors import EncoderError, InvalidInput
-from recallens.index.encoders.minilm import INSTALL
+from recallens.index.encoders import minilm, multilingual
 from recallens.index.encoders.remote import OLLAMA_URL, EmbeddingServer
 
 # A server on this machine answers at once; one that does not is not there.
@@ -53,10 +53,10 @@ def is_embedding_model(name: str) -> bool:
 
 
 def packaged() -> Looked:
-    missing = [name for name in INSTALL if find_spec(name) is None]
-    if missing:
-        return Looked("packaged", problem=f"{', '.join(missing)} is not installed")
-    return Looked("packaged", (Available("minilm", "packaged", multilingual=False),))
+    both = (("minilm", minilm.INSTALL, False), ("multilingual", multilingual.INSTALL, True))
+    missing = [name for _, install, _ in both for name in install if find_spec(name) is None]
+    found = [Available(spec, "packaged", knows) for spec, install, knows in both if not {*install} & {*missing}]
+    return Looked("packaged", tuple(found), f"{', '.join(missing)} is not installed" if missing else None)
 
 
 def ollama(url: str | None, api_key: str | None, *, timeout: float = TIMEOUT_SECONDS) -> Looked:

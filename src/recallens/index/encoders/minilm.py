@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recallens.errors import EncoderFailed, InvalidInput
-from recallens.index.encoders.protocol import EncoderKey, Vectors, require, unit_rows, with_blanks_as_zeros
+from recallens.index.encoders.protocol import EncoderKey, Vectors, native_work, require, unit_rows, with_blanks_as_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -79,7 +79,8 @@ class MiniLMEncoder:
         for places in _batches_of_one_length([len(ids) for ids in tokens]):
             ids = np.array([tokens[place] for place in places], dtype=np.int64)
             inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-            (hidden,) = session.run(None, inputs)
+            with native_work.within():
+                (hidden,) = session.run(None, inputs)
             vectors[places] = unit_rows(hidden.mean(axis=1, dtype=np.float64))
         return vectors
 
@@ -118,7 +119,8 @@ def _open_session(threads: int) -> Any:
     # 0.29 s and 5 ms; extended and all no quicker. A saved optimised model loads in 0.11 s, for 90 MB of disk.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     try:
-        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        with native_work.within():
+            return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime raises classes of its own, some straight under Exception
         raise EncoderFailed(f"onnxruntime could not load {path}: {error}") from error
 

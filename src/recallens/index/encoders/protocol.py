@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from threading import Condition
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from recallens.errors import EncoderMissing, InvalidInput
+from recallens.errors import EncoderFailed, EncoderMissing, InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -135,3 +139,39 @@ def with_blanks_as_zeros(
 def require(package: str, *, encoder: str, install: str) -> None:
     if find_spec(package) is None:
         raise EncoderMissing(f"the encoder {encoder} needs the package {package}:", hint=f"pip install {install}")
+
+
+# A model takes milliseconds for a batch. One that hangs must not keep the process.
+LAST_SECONDS = 5.0
+
+
+class NativeWork:
+    """A thread that is in native code when the process ends is torn out of it, and that aborts the process."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._running = 0
+        self._ending = False
+
+    @contextmanager
+    def within(self) -> Iterator[None]:
+        """The process waits for what is done here before it ends, and begins no more of it then."""
+        with self._changed:
+            if self._ending:
+                raise EncoderFailed("the process is ending")
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    def end(self) -> None:
+        with self._changed:
+            self._ending = True
+            self._changed.wait_for(lambda: not self._running, LAST_SECONDS)
+
+
+native_work = NativeWork()
+atexit.register(native_work.end)

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from recallens.index.encoders.protocol import Encoder
 
 DEFAULT_ENCODER = "minilm"
-FORMS = ("minilm", "openai:MODEL", "ollama:MODEL", "fastembed:MODEL", "hashing", "hashing:DIM", "none")
+FORMS = (
+    "minilm", "multilingual", "openai:MODEL", "ollama:MODEL", "fastembed:MODEL", "hashing", "hashing:DIM", "none",
+)  # fmt: skip
 
 
 def open_encoder(
@@ -27,6 +29,11 @@ def open_encoder(
 
             _refuse_other_dimension(spec, asked=dimension, made=DIMENSION)
             return MiniLMEncoder(threads=threads)
+        case "multilingual", "" if spec == name:
+            from recallens.index.encoders import multilingual
+
+            _refuse_other_dimension(spec, asked=dimension, made=multilingual.DIMENSION)
+            return multilingual.MultilingualEncoder(threads=threads)
         case "openai" | "ollama", model if model:
             from recallens.index.encoders.remote import open_ollama, open_openai
 

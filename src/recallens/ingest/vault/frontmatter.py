@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+import textwrap
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import islice
@@ -21,8 +22,15 @@ DEEPEST: Final = 12
 # What of it is kept with every section, as JSON.
 MOST_KEPT: Final = 4_096
 
-_OPENING: Final = re.compile(r"---[ \t]*\n")
+_OPENING: Final = re.compile(r"(?:[ \t]*\n)*---[ \t]*\n")
 _CLOSING: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
+# Frontmatter that nobody closed: a key in one word, and the lines that are keys, items or further in.
+_UNCLOSED: Final = re.compile(
+    r"(?=[ \t]*[a-z_\uac00-\ud7a3][\w-]*:(?:[ \t]|\n|\Z))"
+    r"(?P<keys>(?:(?:[ \t]*[^\W\d][\w-]*:(?:[ \t][^\n]*)?|[ \t]+(?!--)[^\n]+|-[ \t][^\n]*)(?:\n|\Z))+)"
+    r"(?:[ \t]*-{2,}[ \t]*(?:\n|\Z))?"
+)
+_PROSE: Final = re.compile(r"^(?![^\s:]*:)[^\W\d_]\S* +\S+ +\S+ +\S", re.MULTILINE)
 # A key at the beginning of a line with what belongs to it: the rest of the line, and lines further in.
 _KEYED: Final = re.compile(
     r"^(?P<key>[^\W\d][\w -]{0,63}?)[ \t]*:(?:[ \t]+(?P<value>[^\n]*)|(?=\n|\Z))(?P<more>(?:\n(?:[ \t]+|- )[^\n]*)*)",
@@ -40,22 +48,49 @@ _TAKEN: Final = frozenset(("title", "tags", "tag", *_DATES))
 def split(text: str) -> tuple[str | None, int]:
     """The frontmatter's YAML and where the note itself begins; None and 0 where there is none."""
     opening = _OPENING.match(text)
-    closing = _CLOSING.search(text, opening.end()) if opening is not None else None
-    if opening is None or closing is None:
-        return None, 0  # what is not closed is a rule at the top
+    if opening is None:
+        return None, 0
+    closing = _CLOSING.search(text, opening.end())
+    keys = _UNCLOSED.match(text, opening.end())
+    if closing is None:  # what is not closed is a rule at the top, unless keys follow it
+        return (None, 0) if keys is None else (keys["keys"], keys.end())
+    if keys is not None and _PROSE.search(text, keys.end(), closing.start()):
+        # A rule that stands further down closes nothing, unless all before it is YAML.
+        with suppress(InvalidInput):
+            if parse(text[opening.end() : closing.start()][:MOST_CHARACTERS]) is not None:
+                return text[opening.end() : closing.start()], min(closing.end() + 1, len(text))
+        return keys["keys"], keys.end()
     return text[opening.end() : closing.start()], min(closing.end() + 1, len(text))
 
 
+def taken(text: str) -> tuple[dict[str, Any], int, str | None]:
+    """Its values by key, where the note itself begins, and what was wrong with it."""
+    source, start = split(text)
+    if source is None:
+        return {}, 0, None
+    matter, warning = read(source)
+    if not _CLOSING.match(text[:start].rstrip("\n").rpartition("\n")[2]):
+        return matter or {}, start, f"its frontmatter is not closed by ---; read {', '.join(matter or {}) or 'nothing'}"
+    if matter is None:
+        return {}, 0, "between --- and --- at its top stands a text, which was read as a part of the note"
+    return matter, start, warning
+
+
 def read(source: str) -> tuple[dict[str, Any] | None, str | None]:
-    """Plain JSON values by key, or None where it is no mapping, so that it was a part of the text; and what was wrong
+    """Plain JSON values by key, or None where it is but a text, so that it was a part of the note; and what was wrong
     with it. Of frontmatter that cannot be read as a whole, the keys that can be are kept.
     """
     if len(source) > MOST_CHARACTERS:
         return {}, f"its frontmatter is over {MOST_CHARACTERS // 1024} KiB and was left out; move the text below it"
     try:
-        return parse(source), None
+        listed = parse(source)
+        if not isinstance(listed, list):
+            return listed, None
+        kept = {key: value for item in listed if isinstance(item, dict) for key, value in item.items()}
+        known = f"read {', '.join(kept)} all the same" if kept else "it was left out"
+        return kept, f"its frontmatter is a list, not keys with their values; {known}"
     except InvalidInput as error:
-        kept = _salvaged(source)
+        kept = _salvaged(textwrap.dedent(source.expandtabs(2)))
         known = f"read {', '.join(kept)} all the same" if kept else "no key of it could be read"
         return kept, f"{error.message}; {known}"
 
@@ -66,7 +101,8 @@ def _salvaged(source: str) -> dict[str, Any]:
     left = MOST_CHARACTERS
     for block in islice(_KEYED.finditer(source), MOST_SALVAGED):
         try:
-            parsed = parse(block[0]) or {}
+            read = parse(block[0])
+            parsed = read if isinstance(read, dict) else {}
         except InvalidInput:
             rest = (block["value"] or "").strip()
             plain = rest and not _SYNTAX.match(rest) and not block["more"].strip()
@@ -77,15 +113,15 @@ def _salvaged(source: str) -> dict[str, Any]:
     return values
 
 
-def parse(source: str) -> dict[str, Any] | None:
-    """Plain JSON values by key; None where it is no mapping. What cannot be read is refused."""
+def parse(source: str) -> dict[str, Any] | list[Any] | None:
+    """Plain JSON values by key, or a list of them; None where it is neither. What cannot be read is refused."""
     import yaml  # late: an excerpt only looks for where the frontmatter ends
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         value = yaml.load(source, Loader=loader)  # nosec B506: one of the two safe loaders
         value = {} if value is None else value
-        return _Plain().of(value, 0) if isinstance(value, dict) else None
+        return _Plain().of(value, 0) if isinstance(value, dict | list) else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 2}" if mark is not None else ""

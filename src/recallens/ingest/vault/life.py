@@ -18,8 +18,8 @@ from recallens.ingest.vault.marks import (
     read_line,
     replaced_in,
     review_in,
-    section_endings,
 )
+from recallens.ingest.vault.parts import PartEnding, section_endings
 from recallens.ingest.vault.sections import NoteSection, lines
 from recallens.model.memory import RelationType
 from recallens.model.vault import Link, NoteEnding, NoteLife
@@ -44,8 +44,9 @@ _TYPED: Final = re.compile(
 
 
 def read_life(
-    matter: Mapping[str, Any], title: str, body: str, sections: Sequence[NoteSection], *, created: int | None, now: int
-) -> NoteLife:
+    matter: Mapping[str, Any], title: str, body: str, sections: Sequence[NoteSection], parts: Sequence[PartEnding],
+    *, created: int | None, now: int,
+) -> NoteLife:  # fmt: skip
     """`title` as the note or its file has it, `body` without frontmatter, `created` as the note says."""
     known = fields(matter)
     told = _Told()
@@ -71,7 +72,9 @@ def read_life(
     return NoteLife(
         names=tuple(dict.fromkeys((title, *texts(known.get("aliases")))))[:MOST_RELATIONS],
         ending=told.ending,
-        section_endings={} if told.ending is not None else dict(section_endings(sections)),
+        section_endings={}
+        if told.ending is not None and not told.ending.if_named
+        else dict(section_endings(parts, sections)),
         review=told.review,
         supersedes=tuple(dict.fromkeys(told.supersedes))[:MOST_RELATIONS],
         relations=relations,
@@ -96,12 +99,15 @@ class _Told:
         self.supersedes: list[Link] = []
 
     def end(self, at: int | None, by: Sequence[Link]) -> None:
-        before = self.ending or NoteEnding()
+        before = self.ending if self.ending is not None and not self.ending.if_named else NoteEnding()
         self.ending = NoteEnding(before.at if before.at is not None else at, tuple(dict.fromkeys((*before.by, *by))))
 
     def hear(self, line: Line, *, alone: bool) -> None:
         if (ending := ending_in(line, alone=alone)) is not None:
-            self.end(ending.at, ending.by)
+            if not ending.if_named:
+                self.end(ending.at, ending.by)
+            elif self.ending is None:
+                self.ending = ending
         elif self.review is None and (review := review_in(line)) is not None:
             self.review = review
         else:

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from recallens.ingest.vault.sections import lines, slug
 from recallens.model.vault import Link
+from recallens.text.languages import alternatives
 from recallens.text.normalize import normalize
 
 MOST_LINKS: Final = 256  # a section with more is a listing
@@ -30,6 +31,7 @@ LONGEST_NAME: Final = 160
 # A name with a number by which people speak of a record, and how it begins a file's name or a title: adr-0012-cache.md.
 NUMBERED: Final = re.compile(r"\b(?P<letters>[^\W\d_]{2,10})[-_ #]*0*(?P<number>\d{1,5})(?!\.?\d|[A-Za-z_])")
 _OPENS_NUMBERED: Final = re.compile(r"(?:(?P<letters>[^\W\d_]{2,10})[-_ #]*)?0*(?P<number>\d{1,5})(?![\d.]|-\d\d\b)")
+_RECORDS: Final = re.compile(alternatives(lambda pack: pack.notes.records))
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _CODE: Final = re.compile(r"`[^`\n]*`")
 
@@ -147,13 +149,17 @@ class Resolver:
         return min(candidates, key=_shortness, default=None)
 
     def _numbered(self, target: str, folder: str) -> str | None:
-        """By its number, where that leaves one: ADR-12 is adr-0012-cache.md, or 0012-cache.md in the same folder."""
-        name = NUMBERED.search(normalize(target))
+        """By its number, where that leaves one: ADR-12 is adr-0012-cache.md, or 0012-cache.md in the same
+        folder or one that is called adr."""
+        name = NUMBERED.match(normalize(target))
         if name is None:
             return None
         letters, number = name["letters"], int(name["number"])
-        here = {path for path in self._by_number.get(("", number), ()) if posixpath.dirname(path) == folder}
-        for paths in (self._by_number.get((letters, number), set()), here):
+        alike = self._by_number.get(("", number), set())
+        # Room 4 is no record: a number alone is looked for where records of this name are.
+        here = {path for path in alike if _RECORDS.fullmatch(letters) and posixpath.dirname(path) == folder}
+        shelf = {path for path in alike if _shelf(path).startswith(letters)}
+        for paths in (self._by_number.get((letters, number), set()), here, shelf):
             if len(paths) == 1:
                 return next(iter(paths))
         return None
@@ -161,6 +167,11 @@ class Resolver:
 
 def _shortness(path: str) -> tuple[int, int, str]:
     return path.count("/"), len(path), path
+
+
+def _shelf(path: str) -> str:
+    """The name of the folder that it lies in."""
+    return posixpath.basename(posixpath.dirname(normalize(path)))
 
 
 def _without_suffix(path: str) -> str:

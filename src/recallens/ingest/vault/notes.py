@@ -15,6 +15,7 @@ from msgspec import Struct
 from recallens.errors import InvalidInput, UnknownOption
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft
+from recallens.ingest.suspicion import holds, suspicions
 from recallens.ingest.validate import option
 from recallens.ingest.vault import frontmatter
 from recallens.ingest.vault.fields import NoteFacts, note_facts
@@ -22,9 +23,11 @@ from recallens.ingest.vault.lessons import infer_category, is_project_evidence, 
 from recallens.ingest.vault.life import read_life
 from recallens.ingest.vault.links import links
 from recallens.ingest.vault.marks import dated
+from recallens.ingest.vault.parts import part_endings
 from recallens.ingest.vault.sections import NoteSection, headings, markdown_sections, plain_sections, whole_section
 from recallens.model.citation import FileCitation
 from recallens.model.memory import PROPOSED, VAULT_SOURCE, Kind, Zone
+from recallens.model.trust import SUSPECTED
 from recallens.model.vault import CHUNK_CHARACTERS, NoteLife, Placed
 from recallens.text.normalize import clean
 
@@ -64,13 +67,13 @@ def decoded(data: bytes) -> str:
 def read_note(path: str, data: bytes, *, now: int, chunk: int = CHUNK_CHARACTERS) -> VaultNote:
     text = decoded(data)
     markdown = path.lower().endswith(_MARKDOWN)
-    source, start = frontmatter.split(text) if markdown else (None, 0)
-    matter, warning = (None, None) if source is None else frontmatter.read(source)
-    start, matter = (0, {}) if matter is None else (start, matter)
+    matter, start, warning = frontmatter.taken(text) if markdown else ({}, 0, None)
     body, line = clean(text[start:]), text.count("\n", 0, start) + 1
     lesson = lesson_kind(path, matter)
     cut = whole_section if lesson is not None else markdown_sections if markdown else plain_sections
-    title, sections = _title(path, matter, body if markdown else ""), tuple(cut(body, line=line, target=chunk))
+    title = _title(path, matter, body if markdown else "")
+    parts = part_endings(body, line=line) if markdown else []
+    sections = tuple(cut(body, line=line, target=chunk, apart={part.start for part in parts}))
     tags = frontmatter.tags(matter)
     created = frontmatter.created(matter, now)
     created = dated(body) if created is None and markdown else created
@@ -85,7 +88,9 @@ def read_note(path: str, data: bytes, *, now: int, chunk: int = CHUNK_CHARACTERS
         attributes=_attributes(path, matter, text, lesson),
         sections=sections,
         facts=facts,
-        life=read_life(matter, title, body if markdown else "", sections if markdown else (), created=created, now=now),
+        life=read_life(
+            matter, title, body if markdown else "", sections if markdown else (), parts, created=created, now=now
+        ),
         warning=complaints or None,
     )
 
@@ -131,6 +136,7 @@ def draft_of(
     note: VaultNote, at: int, *, path: str, document: str, vault: str, project: str | None, created: int
 ) -> Draft:  # fmt: skip
     section = note.sections[at]
+    suspected = _spoken(section.text)
     return Draft(
         section.text,
         title=breadcrumb(note, section),
@@ -141,8 +147,9 @@ def draft_of(
         scopes=note.facts.scopes,
         importance=note.facts.importance,
         confidence=note.facts.confidence,
-        # A note is written by many hands: that it is a rule for every agent is for the person to say.
-        review=note.life.review or (PROPOSED if note.kind is Kind.PRINCIPLE else None),
+        # A note is written by many hands, or clipped: that it is a rule for every agent, or speaks to them, is for the
+        # person to say.
+        review=note.life.review or (PROPOSED if note.kind is Kind.PRINCIPLE or suspected else None),
         valid_from=note.facts.valid_from,
         citations=(FileCitation(path, section.first_line, section.last_line),),
         source=VAULT_SOURCE,
@@ -150,8 +157,15 @@ def draft_of(
         document=document,
         position=at,
         created=created if note.created is None else note.created,
-        attributes={"vault": vault, "path": path, "headingPath": list(section.headings), **note.attributes},
-    )
+        attributes={"vault": vault, "path": path, "headingPath": list(section.headings), **note.attributes,
+                    **({SUSPECTED: list(suspected)} if suspected else {})},
+    )  # fmt: skip
+
+
+def _spoken(text: str) -> tuple[str, ...]:
+    """How a text speaks to who reads it, as nobody's note does."""
+    found = suspicions(text)
+    return found if holds(found) else ()
 
 
 def placed(note: VaultNote, at: int, *, path: str, project: str | None) -> Placed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import takewhile
 from typing import Final, NamedTuple
 
@@ -130,18 +130,26 @@ class _Piece(NamedTuple):
         return self.end - self.start
 
 
-def markdown_sections(text: str, *, line: int = 1, target: int = CHUNK_CHARACTERS) -> list[NoteSection]:
+Apart = Collection[int]
+"""Where headings begin whose parts are joined with no others, because they have ended and the others have not."""
+
+
+def markdown_sections(
+    text: str, *, line: int = 1, target: int = CHUNK_CHARACTERS, apart: Apart = ()
+) -> list[NoteSection]:  # fmt: skip
     """`line` is the number of the text's first line in its file."""
     titles = headings(text)
-    pieces = _whole(text, titles) if len(text.strip()) <= target else _cut(text, titles, target)
+    pieces = _whole(text, titles) if len(text.strip()) <= target and not apart else _cut(text, titles, target, apart)
     return _sections(text, pieces, titles, line, target)
 
 
-def plain_sections(text: str, *, line: int = 1, target: int = CHUNK_CHARACTERS) -> list[NoteSection]:
+def plain_sections(
+    text: str, *, line: int = 1, target: int = CHUNK_CHARACTERS, apart: Apart = ()
+) -> list[NoteSection]:  # fmt: skip
     return _sections(text, [_Piece(0, len(text), ())], [], line, target)
 
 
-def whole_section(text: str, *, line: int = 1, target: int = 0) -> list[NoteSection]:
+def whole_section(text: str, *, line: int = 1, target: int = 0, apart: Apart = ()) -> list[NoteSection]:
     """The text as one section, however long: a card that is read whole or not at all."""
     titles = headings(text)
     return _sections(text, _whole(text, titles), titles, line, max(len(text), 1))
@@ -152,7 +160,7 @@ def _whole(text: str, titles: Sequence[Heading]) -> list[_Piece]:
     return [_Piece(0, len(text), (titles[0].text,) if alone and titles[0].text else ())]
 
 
-def _cut(text: str, titles: Sequence[Heading], target: int) -> list[_Piece]:
+def _cut(text: str, titles: Sequence[Heading], target: int, apart: Apart) -> list[_Piece]:
     units, levels, path = [], [], list[tuple[int, str]]()
     if not titles or text[: titles[0].start].strip():
         units.append(_Piece(0, titles[0].start if titles else len(text), ()))
@@ -163,10 +171,12 @@ def _cut(text: str, titles: Sequence[Heading], target: int) -> list[_Piece]:
         bare = not text[heading.body : end].strip()
         units.append(_Piece(heading.start, end, tuple(name for _, name in path if name), bare))
         levels.append(heading.level)
-    return _group(units, levels, 0, len(units), target)
+    return _group(units, levels, 0, len(units), target, apart)
 
 
-def _group(units: Sequence[_Piece], levels: Sequence[int], low: int, high: int, target: int) -> list[_Piece]:
+def _group(
+    units: Sequence[_Piece], levels: Sequence[int], low: int, high: int, target: int, apart: Apart
+) -> list[_Piece]:  # fmt: skip
     """Subtrees that fit are one piece each; of one that does not, its own text and then its children."""
     pieces: list[_Piece] = []
     at = low
@@ -175,23 +185,23 @@ def _group(units: Sequence[_Piece], levels: Sequence[int], low: int, high: int, 
         while after < high and levels[after] > levels[at]:
             after += 1
         top, last = units[at], units[after - 1]
-        if last.end - top.start <= target:
+        if last.end - top.start <= target and not any(each.start in apart for each in units[at + 1 : after]):
             pieces.append(_Piece(top.start, last.end, top.path, top.bare and after == at + 1))
         else:
             pieces.append(top)
-            pieces += _group(units, levels, at + 1, after, target)
+            pieces += _group(units, levels, at + 1, after, target, apart)
         at = after
-    return _joined(pieces, target)
+    return _joined(pieces, target, apart)
 
 
-def _joined(pieces: Sequence[_Piece], target: int) -> list[_Piece]:
+def _joined(pieces: Sequence[_Piece], target: int, apart: Apart) -> list[_Piece]:
     joined: list[_Piece] = []
     small: list[bool] = []  # whether everything in it was small
     for piece in pieces:
-        is_small = piece.size < SMALL_CHARACTERS
+        is_small = piece.size < SMALL_CHARACTERS and piece.start not in apart
         if joined and piece.end - joined[-1].start <= target:
             before = joined[-1]
-            if before.bare and piece.path[: len(before.path)] == before.path:
+            if before.bare and piece.start not in apart and piece.path[: len(before.path)] == before.path:
                 # The heading above it is in its breadcrumb anyway.
                 joined[-1], small[-1] = _Piece(before.start, piece.end, piece.path, piece.bare), is_small
                 continue

@@ -79,10 +79,12 @@ def succession(
 def _steps(lives: Mapping[str, NoteLife], sections: VaultSections, warnings: list[Problem]) -> Iterator[_Step]:
     """What has ended by its own word, and what another note says that it replaces."""
 
-    def resolved(path: str, links: tuple[Link, ...]) -> tuple[tuple[str, int], ...]:
+    def resolved(path: str, links: tuple[Link, ...], *, told: bool = True) -> tuple[tuple[str, int], ...]:
         found = []
         for link in links:
             file, num = sections.file(link, path), sections.target(link, path)
+            if not told and (file is None or num is None):
+                continue
             if file is None or num is None:
                 named = link.target or link.fragment
                 warnings.append(Problem(path, f"it names {named!r}, and there is no such note"))
@@ -95,8 +97,10 @@ def _steps(lives: Mapping[str, NoteLife], sections: VaultSections, warnings: lis
         if not own:
             continue
         if life.ending is not None:
-            others = tuple((file, num) for file, num in resolved(path, life.ending.by) if file != path)
-            yield _Step(own, others, life.ending.at)
+            found = resolved(path, life.ending.by, told=not life.ending.if_named)
+            others = tuple((file, num) for file, num in found if file != path)
+            if others or not life.ending.if_named:
+                yield _Step(own, others, life.ending.at)
         for place, ending in life.section_endings.items():
             if place < len(own):
                 yield _Step(own[place : place + 1], resolved(path, ending.by), ending.at)

@@ -108,7 +108,7 @@ def about(scene: Scene, pool: Pool) -> FloatArray:
     required, _ = readable(scene)
     rarity = np.array([rarity_of(scene, facet) for facet in required])
     held = rarity @ coverage(scene, required, pool.rows) if len(required) else np.zeros(len(pool))
-    raw = scene.score("semantic", pool.rows) if "semantic" in scene.views else np.zeros(len(pool))
+    raw = scene.meaning(pool.rows)
     meant = np.maximum(np.nan_to_num(raw) - UNRELATED, 0.0) * (scene.question.fluency > 0)
     parts = [part / part[pool.live].max() for part in (held, meant) if part[pool.live].max(initial=0.0) > 0]
     return np.minimum(np.max(parts, axis=0), 1.0) if parts else np.ones(len(pool))

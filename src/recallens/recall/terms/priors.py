@@ -7,12 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from recallens.index.columns import table_of
-from recallens.model.memory import Kind, Sector
+from recallens.index.columns import code_of, table_of
+from recallens.model.memory import Kind, Sector, Zone
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.salience import DAY_MS, SECTOR_ORDER, decay, expected_reward, uplifts
-from recallens.model.verdict import IntArray, all_but, all_true, anywhere, places
+from recallens.model.verdict import FloatArray, IntArray, all_but, all_true, anywhere, places
 from recallens.recall.scene import Scene
 from recallens.recall.terms import Amounts, deviation_of, measured_against, score_term
 from recallens.recall.views import DIRECT, GRAPH, PROCEDURAL, REVIEW, SAME_FILE
@@ -30,6 +30,19 @@ TIER_PRIOR: Final = {DIRECT: 0.30, REVIEW: 0.15, PROCEDURAL: 0.15, GRAPH: 0.15}
 
 
 # ── use ──
+
+
+def within_zone(scene: Scene, pool: Pool, delta: FloatArray) -> FloatArray:
+    """What agents say of how a row did raises it among its like: one that is less than trusted comes no nearer to the
+    next trusted row above it than half the way."""
+    trusted = scene.columns["zone"][pool.rows] == code_of(Zone.TRUSTED)
+    lower = ~trusted & (delta > 0)
+    above = np.sort(pool.score[trusted & pool.live])
+    if not len(above) or not anywhere(lower):
+        return delta
+    place = np.searchsorted(above, pool.score, side="left")
+    room = np.where(place < len(above), above[np.minimum(place, len(above) - 1)] - pool.score, np.inf)
+    return np.where(lower, np.minimum(delta, room / 2.0), delta)
 
 
 @score_term("salience")
@@ -62,12 +75,14 @@ def reinforcement_boost(scene: Scene, pool: Pool, query: Query, share: float) ->
         since=scene.usage.reinforced_at[rows],
         at=scene.at,
     )
-    return np.where(computed, share * kept * worth, 0.0), computed, {"weight": share}
+    boost = np.where(computed, share * kept * worth, 0.0)
+    return within_zone(scene, pool, boost), computed, {"weight": share}
 
 
 @score_term("uplift")
 def uplift(scene: Scene, pool: Pool, query: Query, weight: float, warns: bool = False) -> Amounts | None:
-    """weight · β · how much better tasks went with the memory than without it; absent where no ended task had it.
+    """weight · β · how much better tasks went with the memory than without it; absent where no ended task had it. What
+    agents have tried is measured against what is to be expected of any task.
 
     With `warns` a warning is not blamed for the failures that it came along in: they say how much it is needed.
     """
@@ -79,16 +94,16 @@ def uplift(scene: Scene, pool: Pool, query: Query, weight: float, warns: bool = 
         for row, (_, count, reward) in zip(columns.locate([num for num, _, _ in counts]), counts, strict=True):
             if row >= 0:
                 tasks[row], rewards[row] = count, reward
-    if not ended:
-        return None
     tasks, rewards = tasks[pool.rows], rewards[pool.rows]
     computed = tasks > 0
-    value = uplifts(tasks, rewards, ended, total)
+    if not anywhere(computed):
+        return None
+    value = uplifts(tasks, rewards, ended, total, columns["zone"][pool.rows] == code_of(Zone.TRUSTED))
     if warns:
         value = np.where(_WARNINGS[columns["kind"][pool.rows]], np.abs(value), value)
     expected = expected_reward(ended, total)
     stats = {"weight": weight, "beta": query.beta, "tasks": float(ended), "expected": expected}
-    return np.where(computed, weight * query.beta * value, 0.0), computed, stats
+    return within_zone(scene, pool, np.where(computed, weight * query.beta * value, 0.0)), computed, stats
 
 
 # ── what it is ──

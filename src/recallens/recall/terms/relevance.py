@@ -28,6 +28,10 @@ ASSISTANT_ROLES: Final = ("assistant", "agent", "model", "bot", "system", "tool"
 SESSION_ROWS: Final = 3
 
 
+def _trust(scene: Scene, pool: Pool) -> tuple[float, float]:
+    return scene.trust(pool.rows[pool.live])
+
+
 # ── every candidate on one scale ──
 
 
@@ -39,8 +43,9 @@ def spread(name: str, view: str, weight: float) -> ScoreTerm:
     """
 
     def formula(scene: Scene, pool: Pool, query: Query) -> Amounts:
-        trust = weight * scene.question.fluency if view == "semantic" else weight
-        raw = scene.score(view, pool.rows)
+        words, meaning = _trust(scene, pool)
+        trust = weight * {"semantic": meaning, "lexical": words}.get(view, 1.0)
+        raw = scene.meaning(pool.rows) if view == "semantic" else scene.score(view, pool.rows)
         computed = ~np.isnan(raw)
         floor, deviation = floor_and_deviation(raw[computed & measured_against(pool)])
         delta = trust * (raw - floor) / deviation
@@ -67,7 +72,7 @@ def word_pairs(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts
         return None
     sample = measured_against(pool)
     _, deviation = floor_and_deviation(words.score(pool.rows)[sample])
-    worth = weight * (1.0 - words.code_share(pool.rows, sample))
+    worth = weight * _trust(scene, pool)[0] * (1.0 - words.code_share(pool.rows, sample))
     return worth * raw / deviation, computed, {"weight": worth, "deviation": deviation}
 
 
@@ -78,16 +83,16 @@ def meaning_of_code(scene: Scene, pool: Pool, query: Query, weight: float) -> Am
     Code shares few words with a question in prose. The shift is of the whole list, so that all rows stay on one scale.
     """
     words = scene.words
-    if words is None or "semantic" not in scene.views or not anywhere(pool.live):
+    if words is None or not scene.reads_meaning or not anywhere(pool.live):
         return None
     sample = measured_against(pool)
     share = words.code_share(pool.rows, sample)
     if not share:
         return None
-    meaning, by_words = scene.score("semantic", pool.rows), words.score(pool.rows)
+    meaning, by_words = scene.meaning(pool.rows), words.score(pool.rows)
     computed = ~np.isnan(meaning)
-    shift = weight * share * scene.question.fluency
-    delta = shift * (_standing(meaning, computed & sample) - _standing(by_words, sample))
+    shift = weight * share * _trust(scene, pool)[1]
+    delta = shift * (standing(meaning, computed & sample) - standing(by_words, sample))
     return np.where(computed, delta, 0.0), computed, {"weight": weight, "share": share}
 
 
@@ -99,11 +104,11 @@ def meaning_of_chats(scene: Scene, pool: Pool, query: Query, weight: float) -> A
     """
     sample = measured_against(pool)
     share = _chat_share(scene, pool, sample)
-    if not share or "semantic" not in scene.views:
+    if not share or not scene.reads_meaning:
         return None
-    meaning = scene.score("semantic", pool.rows)
+    meaning = scene.meaning(pool.rows)
     computed = ~np.isnan(meaning)
-    delta = -weight * share * scene.question.fluency * _standing(meaning, computed & sample)
+    delta = -weight * share * _trust(scene, pool)[1] * standing(meaning, computed & sample)
     return np.where(computed, delta, 0.0), computed, {"weight": weight, "share": share}
 
 
@@ -117,7 +122,16 @@ def _chat_share(scene: Scene, pool: Pool, sample: BoolArray) -> float:
     return counted(by_user | by_assistant) / counted(sample)
 
 
-def _standing(raw: FloatArray, sample: BoolArray) -> FloatArray:
+def talk_share(scene: Scene, pool: Pool) -> float:
+    """The share of the candidates that are turns of people with names: a turn has its place in the session."""
+    columns, sample = scene.columns, measured_against(pool)
+    codes = columns.names["author"].codes
+    others = spoken_by(scene, pool, map(codes.get, (*USER_ROLES, *ASSISTANT_ROLES)))
+    turns = (columns["author"][pool.rows] >= 0) & (columns["position"][pool.rows] >= 0) & ~others
+    return counted(turns & sample) / max(counted(sample), 1)
+
+
+def standing(raw: FloatArray, sample: BoolArray) -> FloatArray:
     floor, deviation = floor_and_deviation(raw[sample])
     return (raw - floor) / deviation
 
@@ -165,10 +179,13 @@ def own_words(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts 
 
 
 @score_term("namedSpeaker", fits=True)
-def named_speaker(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
-    """weight for what somebody said whom the question names."""
+def named_speaker(scene: Scene, pool: Pool, query: Query, weight: float, in_talk: float = 1.0) -> Amounts | None:
+    """weight for what somebody said whom the question names; `in_talk` times that as far as the candidates are turns of
+    a talk.
+    """
     if not scene.question.speakers:
         return None
+    weight *= 1.0 + (in_talk - 1.0) * talk_share(scene, pool)
     by_them = spoken_by(scene, pool, scene.question.speakers)
     return np.where(by_them, weight, 0.0), by_them, {"weight": weight}
 
@@ -183,18 +200,19 @@ def spoken_by(scene: Scene, pool: Pool, authors: Iterable[int | None]) -> BoolAr
 
 
 @score_term("session")
-def session_support(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
+def session_support(scene: Scene, pool: Pool, query: Query, weight: float, in_talk: float = 1.0) -> Amounts | None:
     """weight · the mean score so far of the session's best rows: what stands alone among strangers is likelier chance.
 
     Always a mean of SESSION_ROWS, so that a session with fewer candidates gets less. A chat with an assistant is about
-    whatever came up, and speaks for nothing: the weight is less as far as the candidates are from such.
+    whatever came up, and speaks for nothing: the weight is less as far as the candidates are from such. As far as they
+    are turns of a talk, it is multiplied by `in_talk`.
     """
     if not scene.columns.names["session"].texts:
         return None
     sessions = scene.columns["session"][pool.rows]
     computed = sessions >= 0
     measured = measured_against(pool)
-    worth = weight * (1.0 - _chat_share(scene, pool, measured))
+    worth = weight * (1.0 - _chat_share(scene, pool, measured)) * (1.0 + (in_talk - 1.0) * talk_share(scene, pool))
     sample = places(computed & measured)
     if not len(sample) or not worth:
         return None
@@ -266,8 +284,8 @@ def blended_words(scene: Scene, pool: Pool, query: Query) -> Amounts:
     live = raw[pool.live]
     best = float(live.max()) if len(live) and live.max() > 0 else 1.0
     sparse = raw / best
-    alpha = query.blend * scene.question.fluency
-    without_vector = np.isnan(_cosines(scene, pool))
+    alpha = query.blend * _trust(scene, pool)[1]
+    without_vector = np.isnan(scene.meaning(pool.rows))
     computed = sparse > 0
     delta = np.where(without_vector, sparse, (1.0 - alpha) * sparse)
     return np.where(computed, delta, 0.0), computed, {"max": best, "blend": alpha}
@@ -280,17 +298,13 @@ def blended_meaning(scene: Scene, pool: Pool, query: Query) -> Amounts:
     Unrelated texts have a cosine of 0.5 to 0.7 under many models: added as it is, it is noise of one height. What the
     encoder can read of the question, its opinion weighs.
     """
-    raw = _cosines(scene, pool)
+    raw = scene.meaning(pool.rows)
     computed = ~np.isnan(raw)
     sample = raw[measured_against(pool) & computed]
     low, high = (float(sample.min()), float(sample.max())) if len(sample) else (0.0, 0.0)
     dense = np.maximum(raw - low, 0.0) / (high - low if high > low else 1.0)
-    alpha = query.blend * scene.question.fluency
+    alpha = query.blend * _trust(scene, pool)[1]
     return np.where(computed, alpha * dense, 0.0), computed, {"min": low, "max": high, "blend": alpha}
-
-
-def _cosines(scene: Scene, pool: Pool) -> FloatArray:
-    return scene.score("semantic", pool.rows) if "semantic" in scene.views else np.full(len(pool), np.nan)
 
 
 @score_term("graph", fits=True)

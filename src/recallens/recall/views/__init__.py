@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallens.index.columns import Columns
+from recallens.index.encoding import LazySemantic
 from recallens.index.images import DamagedIndex
 from recallens.index.views import Proposals
 from recallens.model.plan import Window
@@ -21,10 +22,10 @@ from recallens.model.pool import Pool
 from recallens.model.query import WATCH, Query
 from recallens.model.salience import DAY_MS
 from recallens.model.verdict import BoolArray, FloatArray, Found, IntArray, Note, anywhere, everywhere, places
-from recallens.recall.scene import Rows, Scene
+from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Rows, Scene
 from recallens.text.times import DAY_BITS, DAYS_TOLD, MONTHS_FROM, day_of
 
-HYBRID_VIEWS: Final = frozenset(("lexical", "semantic", "symbolic"))
+HYBRID_VIEWS: Final = frozenset(("lexical", SEMANTIC, MULTILINGUAL, "symbolic"))
 DIRECT, REVIEW, PROCEDURAL, GRAPH = "direct-answer", "review-context", "procedural", "graph"
 RECENT, SESSIONS, TIME = "recent-scan", "sessions", "time"
 # What review-context says of a row that names the very file; of one that names a file of the same name it says half.
@@ -51,12 +52,13 @@ def found(scene: Scene, view: str, rows: IntArray, raw: FloatArray, batch: int) 
 
 def encode(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
     """Turn the question into a vector, where a view needs one, apart from the search: each then shows its own time."""
-    prepare = getattr(scene.views.get("semantic"), "prepare", None)
-    if prepare is None:
-        return
-    with suppress(Exception):  # the view fails the same way when it is asked to propose, and is recorded then
-        prepare()
-    yield Note("encode", {"encoder": scene.versions.get("encoder")})
+    encoders = {view.name: view.encoder for view in scene.views.values() if isinstance(view, LazySemantic)}
+    for name in encoders:
+        with suppress(Exception):  # the view fails the same way when it is asked to propose, and is recorded then
+            scene.views[name].prepare()  # type: ignore[attr-defined]
+    if encoders:
+        first, second = encoders.get(SEMANTIC), encoders.get(MULTILINGUAL)
+        yield Note("encode", {"encoder": first or second, **({"second": second} if first and second else {})})
 
 
 def propose(scene: Scene, view: str, depth: int, pushed: BoolArray | None, pool: Pool, query: Query) -> Iterator[Found]:

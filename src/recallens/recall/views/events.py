@@ -1,41 +1,76 @@
 """What happened, as a time: "since the release" is dated by the memory that tells of it.
 
-Which one that is, is decided by words and meaning as for any question, where what tells of something that happened has
-the better of what only speaks of it, and the newer of two.
+Which one that is, is decided by how much of the phrase a memory's own words cover, the rare ones first of all, and by
+what it is: a report of the thing itself comes before one that looks back on it, what worked before the attempt that
+failed, and of reports that tell of it within days of each other the first: the next ones tell what was done then.
+What only dates itself by the event tells of something else. Where no memory covers it, nothing is dated.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from recallens.index.columns import code_of, table_of
 from recallens.index.encoding import LazySemantic
 from recallens.index.images import DamagedIndex
-from recallens.index.lexical import bind_lexical
-from recallens.model.memory import Kind, Sector, title_of
+from recallens.index.lexical import BoundLexical, bind_lexical
+from recallens.model.memory import Kind, Memory, Sector, title_of
 from recallens.model.plan import DatedEvent, Window
 from recallens.model.query import Mode, Query
 from recallens.model.salience import DAY_MS
-from recallens.model.state import withheld
+from recallens.model.state import FAILURE, withheld
 from recallens.model.times import day
-from recallens.model.verdict import BoolArray, FloatArray, IntArray
+from recallens.model.verdict import BoolArray, FloatArray
+from recallens.recall.facets import FacetKind
 from recallens.recall.gates import filter_rules, passing
-from recallens.recall.plan import PLANNED_CHARACTERS
+from recallens.recall.plan import PLANNED_CHARACTERS, held_then
 from recallens.recall.presets import Preset
 from recallens.recall.scene import Scene, facets_asked
-from recallens.text.stopwords import FULL_WEIGHT, expansions, token_weight
-from recallens.text.times import DAY_BITS, MONTHS_FROM, EventPhrase, day_of, event_phrase
+from recallens.text.languages import PACKS, alternatives, each, grammar_of
+from recallens.text.stopwords import FULL_WEIGHT, expansions, projects_named, token_weight
+from recallens.text.times import DAY_BITS, MONTHS_FROM, EventPhrase, day_of, event_phrase, without_event_phrases
 from recallens.text.tokenizer import tokenize
+from recallens.text.wordforms import SpokenWords, letters
 
-# How many rows each view is asked for, and how much of the phrase's words one must hold, or how alike it must be.
+# How many rows each view is asked for, and how much of a text is read: what says what happened stands early on.
 CANDIDATES: Final = 40
+READ_CHARACTERS: Final = 2_000
+# How much of the phrase's words a row must hold, or how alike it must be and tell of something that happened.
 LEAST_WORDS, LEAST_COSINE = 0.5, 0.5
-# What it is worth, beside the shares of words and meaning, to tell of something that happened, and to be the newest.
-EVENT_WORTH, NEWEST_WORTH = 0.4, 0.1
-_EVENTS: Final = table_of((Kind.EPISODE,))
+# What a word weighs that only says that something changed, or that may be a verb's form, beside its rarity.
+FAINT_WORD: Final = 0.4
+ANOTHER_WORD: Final = 0.9
+HAPPENED: Final = 0.5
+ALL_WORDS: Final = 0.8
+# A report that is so many days older and lacks no more worth is the event, and the other its aftermath.
+AFTERMATH_DAYS, AFTERMATH_WORTH, AFTERMATH_WORDS = 7, 0.3, 0.2
+# What a row is worth beside its shares of words and meaning.
+TELLS, CHANGES, NEWEST, OWN_DAY, NAMED_PROJECT = 0.4, 0.3, 0.1, 0.1, 0.3
+LOOKS_BACK, FAILED, TIMELESS = -0.35, -0.35, -0.3
+_TELLING: Final = table_of((Kind.EPISODE,))
+_TIMELESS: Final = table_of((Kind.GOTCHA, Kind.SKILL, Kind.PATTERN, Kind.PREFERENCE, Kind.PRINCIPLE))
+# Letters that two forms of a verb have in common: 바꾼, 바꿔.
+_STEM_LETTERS: Final = 3
+
+
+class _Word(Struct, frozen=True):
+    """A word of the phrase, and the tokens by which a text holds it: its own, or those of another word for it."""
+
+    text: str
+    own: frozenset[str]
+    others: tuple[frozenset[str], ...]
+    weight: float
+    faint: bool  # it says what was done, or that something changed or happened: a text may say that in another way
+    changes: bool
+    happens: bool
+    sort: re.Pattern[str] | None  # the words in which an event of its sort is told
 
 
 def dated(scene: Scene, preset: Preset, query: Query) -> Scene:
@@ -46,13 +81,17 @@ def dated(scene: Scene, preset: Preset, query: Query) -> Scene:
     named = phrase is not None and any(token_weight(token) == FULL_WEIGHT for token in tokenize(phrase.event))
     if plan is None or phrase is None or not named:
         return scene
-    row = _event(scene, preset, phrase, passing(scene, filter_rules(scene, query))[0])
+    row = _event(scene, preset, phrase, text, passing(scene, filter_rules(scene, query))[0])
     if row is None:
-        return scene
+        return replace(scene, question=replace(scene.question, plan=replace(plan, undated=phrase.text)))
     own = [window for window in plan.windows if window.given or window.text not in phrase.text]
-    windows = _together(_window(scene, phrase, row, query), own)
+    windows = held_then(text, _together(_window(scene, phrase, row, query), own), query.at)
     plan = replace(plan, windows=windows)
-    facets = facets_asked(text, scene.question.annotations, plan)
+    projects = projects_named(text, scene.columns.names["project"].codes)
+    facets = facets_asked(text, scene.question.annotations, plan, projects)
+    if windows[0].as_of and all(facet.kind is FacetKind.TIME for facet in facets):
+        # Who asks how something was before it changed names it by the change.
+        facets += facets_asked(text, scene.question.annotations, replace(plan, windows=()), projects)
     return replace(scene, question=replace(scene.question, plan=plan, facets=facets))
 
 
@@ -67,14 +106,20 @@ def _together(dated: Window, own: list[Window]) -> tuple[Window, ...]:
     return (*(both or [dated]), *(window for window in own if window.given))
 
 
-def _event(scene: Scene, preset: Preset, phrase: EventPhrase, admitted: BoolArray) -> int | None:
-    """The row that tells of the event best; none where none holds its words or means it."""
+def _event(scene: Scene, preset: Preset, phrase: EventPhrase, question: str, admitted: BoolArray) -> int | None:
+    """The row that tells of the event best; none where none covers its words or means it."""
     columns, admitted = scene.columns, admitted & (scene.columns["created"] <= scene.at)
-    asked = [
-        bind_lexical(scene.reader, scene.index.lexical, words, formula=preset.formula, prefixes=preset.prefixes)
-        for words in wordings(phrase.event)
-    ]
-    rows = np.unique(np.concatenate([words.propose(CANDIDATES, admitted).rows for words in asked]))
+    written = phrase.event
+    if not _only(_pattern("changes"), written):
+        asked = written
+    else:  # the raise, the move: of what, the rest of the question says
+        asked = written = f"{written} {question.replace(phrase.text, ' ')}"
+    lexical = bind_lexical(
+        scene.reader, scene.index.lexical, asked, formula=preset.formula, prefixes=preset.prefixes,
+        expansions=expansions(asked, dict.fromkeys(tokenize(asked))),
+    )  # fmt: skip
+    words = _words_of(written, lexical)
+    rows = lexical.propose(CANDIDATES, admitted).rows
     semantic, cosines = scene.views.get("semantic"), np.zeros(len(rows))
     if isinstance(semantic, LazySemantic):
         meaning = semantic.asking(phrase.event)
@@ -85,37 +130,148 @@ def _event(scene: Scene, preset: Preset, phrase: EventPhrase, admitted: BoolArra
             raise
         except Exception:  # its failure is in the ledger, from when the question itself is put to it
             cosines = np.zeros(len(rows))
-    held = np.max([words.coverage(rows) for words in asked], axis=0)
-    fits = (held >= LEAST_WORDS) | (cosines >= LEAST_COSINE)
+    if not len(rows) or not words:
+        return None
+    nums = columns["num"][rows].tolist()
+    bodies = scene.bodies.of(nums).memories
+    memories = [bodies[num] for num in nums]
+    changed = np.array(
+        [_pattern("corrections").search(memory.content[:READ_CHARACTERS]) is not None for memory in memories]
+    )
+    tells = _TELLING[columns["kind"][rows]] | (columns["sector"][rows] == code_of(Sector.EPISODIC))
+    held, covered = _coverage(words, memories, changed, tells)
+    eventful = tells | changed
+    fits = (held >= LEAST_WORDS) & covered & (eventful | (held > ALL_WORDS)) | (cosines >= LEAST_COSINE) & eventful
     if not fits.any():
         return None
-    worth = held + cosines + EVENT_WORTH * _tells(scene, rows) + NEWEST_WORTH * _newness(scene, rows)
-    order = np.lexsort((columns["id"][rows], -columns["created"][rows], -np.where(fits, worth, -np.inf)))
-    return int(rows[order[0]])
+    created = columns["created"][rows]
+    worth = held + cosines + np.maximum(TELLS * tells, CHANGES * changed) + TIMELESS * _TIMELESS[columns["kind"][rows]]
+    worth += NEWEST * (created - created.min()) / max(float(np.ptp(created)), 1.0)
+    worth += OWN_DAY * (columns["days_told"][rows] != 0)
+    worth += NAMED_PROJECT * np.isin(columns["project"][rows], scene.question.projects)
+    if not _pattern("recounts").search(phrase.event):
+        worth += LOOKS_BACK * (columns["kind"][rows] == code_of(Kind.LESSON))
+    failed = np.zeros(len(rows), dtype=np.bool_)
+    for name, price in (("recounts", LOOKS_BACK), ("failed", FAILED)):
+        if not _pattern(name).search(phrase.event):
+            said = [_pattern(name).search(memory.content[:READ_CHARACTERS]) is not None for memory in memories]
+            worth += price * np.array(said)
+            failed |= np.array(said)
+    if not _pattern("failed").search(phrase.event):
+        worth += FAILED * (columns["reward"][rows] <= FAILURE)
+        failed |= columns["reward"][rows] <= FAILURE
+    worth = np.where(fits, worth, -np.inf)
+    best = np.lexsort((columns["id"][rows], -created, -worth))[0]
+    if _pattern("concludes").search(phrase.event):  # what came of it is told last
+        return int(rows[best])
+    early = fits & covered & tells & ~failed & (columns["project"][rows] == columns["project"][rows[best]])
+    early &= (created <= created[best]) & (created[best] - created <= AFTERMATH_DAYS * DAY_MS)
+    early &= (held >= held[best] - AFTERMATH_WORDS) & (worth >= worth[best] - AFTERMATH_WORTH)
+    early[best] = True
+    return int(rows[early][np.lexsort((columns["id"][rows[early]], -worth[early], created[early] // DAY_MS))[0]])
 
 
-def wordings(event: str) -> list[str]:
-    """The words of an event, and those of the other language for them where all that say something are known."""
-    others = expansions(event, dict.fromkeys(tokenize(event)))
-    foreign = [next((each for each in words if each.isascii() != word.isascii()), "") for word, words in others.items()]
-    return [event, " ".join(foreign)] if foreign and all(foreign) else [event]
+def _words_of(event: str, lexical: BoundLexical) -> list[_Word]:
+    """What the phrase names: words that say something, nouns without their particles, and the other words for each."""
+    others, words = expansions(event, dict.fromkeys(tokenize(event))), dict[str, bool]()
+    grammar = grammar_of(event)
+    for token in tokenize(event):
+        if not grammar_of(token) and token_weight(token) == FULL_WEIGHT:
+            words.setdefault(token, False)
+    written = re.findall(r"\w+", event)
+    nouns = [noun for noun in (grammar.nouns(event) if grammar else ()) if grammar_of(noun)]
+    for noun in nouns:
+        words[noun] = noun == nouns[-1] and written[-1].startswith(noun)
+    if not words:  # what the grammar takes for a verb
+        words = {word: word == written[-1] for word in filter(_says, written)}
+    found = []
+    for word, is_last in words.items():
+        own = frozenset(tokenize(word))
+        if not own:
+            continue
+        as_written = _as_written(word, written)
+        says_change, happens = (_pattern(name).fullmatch(as_written) is not None for name in ("changes", "happenings"))
+        # What was done is said by a participle, and where nouns stand in a row by the last of them, if nobody says it.
+        done = _pattern("done").fullmatch(as_written) is not None and (is_last or not grammar)
+        faint = says_change or happens or done or (is_last and not any(map(lexical.is_held, own)))
+        weight = max(lexical.rarity(sorted(own))) * (FAINT_WORD if faint else 1.0)
+        synonyms = tuple(tokens for other in others.get(word, ()) if (tokens := frozenset(tokenize(other))))
+        sort = next((sort for sort in _sorts() if sort.fullmatch(as_written) or sort.fullmatch(word)), None)
+        found.append(_Word(word, own, synonyms, weight, faint, says_change, happens, sort))
+    return found
 
 
-def _tells(scene: Scene, rows: IntArray) -> BoolArray:
-    """Which rows tell of something that happened."""
-    episodic = scene.columns["sector"][rows] == code_of(Sector.EPISODIC)
-    tells: BoolArray = _EVENTS[scene.columns["kind"][rows]] | episodic
-    return tells
+def _as_written(token: str, written: Sequence[str]) -> str:
+    return next((word.lower() for word in written if token in tokenize(word)), token)
 
 
-def _newness(scene: Scene, rows: IntArray) -> FloatArray:
-    created = scene.columns["created"][rows].astype(np.float64)
-    newness: FloatArray = (created - created.min()) / max(float(np.ptp(created)), 1.0)
-    return newness
+def _only(pattern: re.Pattern[str], phrase: str) -> bool:
+    """Whether all that the phrase names is of the pattern."""
+    grammar = grammar_of(phrase)
+    named = grammar.nouns(phrase) if grammar else [w for w in re.findall(r"\w+", phrase.lower()) if _says(w)]
+    return bool(named) and all(pattern.fullmatch(word) for word in named)
+
+
+def _says(word: str) -> bool:
+    return any(token_weight(token) == FULL_WEIGHT for token in tokenize(word))
+
+
+def _coverage(
+    words: Sequence[_Word], memories: Sequence[Memory], changed: BoolArray, tells: BoolArray
+) -> tuple[FloatArray, BoolArray]:
+    """The share of the words that each memory tells by itself, by weight; and whether it holds the weightiest."""
+    needed = [word for word in words if not word.faint] or words
+    rarest = max(needed, key=lambda word: word.weight)
+    total = sum(word.weight for word in words)
+    shares, holds = np.zeros(len(memories)), np.zeros(len(memories), dtype=np.bool_)
+    for at, memory in enumerate(memories):
+        text = without_event_phrases(f"{memory.title or ''}\n{memory.content[:READ_CHARACTERS]}")
+        tokens, spoken = frozenset(tokenize(text)), SpokenWords(text)
+        beginnings = frozenset(letters(word)[:_STEM_LETTERS] for word in re.findall(r"\w+", text))
+        for word in words:
+            held = _held(word, tokens, spoken, beginnings, bool(changed[at]))
+            if word.happens and tells[at]:
+                held = max(held, HAPPENED if tokens.isdisjoint(_words_of_trouble()) else ANOTHER_WORD)
+            if word.sort is not None and word.sort.search(text):
+                held = max(held, ANOTHER_WORD)
+            shares[at] += held * word.weight / total
+            holds[at] |= word is rarest and held > 0
+    return shares, holds
+
+
+def _held(word: _Word, tokens: frozenset[str], spoken: SpokenWords, beginnings: frozenset[str], changed: bool) -> float:
+    if word.own <= tokens or spoken.holds(word.text) or (word.changes and changed):
+        return 1.0
+    if word.faint and not word.text.isascii() and letters(word.text)[:_STEM_LETTERS] in beginnings:
+        return 1.0
+    return ANOTHER_WORD if any(other <= tokens for other in word.others) else 0.0
+
+
+@cache
+def _words_of_trouble() -> frozenset[str]:
+    return frozenset(tokenize(" ".join(each(lambda pack: pack.memories.trouble))))
+
+
+@cache
+def _sorts() -> tuple[re.Pattern[str], ...]:
+    return tuple(
+        re.compile(rf"(?<![a-z])(?:{sort})(?![a-z])", re.IGNORECASE)
+        for pack in PACKS
+        for sort in pack.times.same_events
+    )
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    if name == "corrections":
+        return re.compile(alternatives(lambda pack: pack.work.corrections), re.IGNORECASE)
+    return re.compile(alternatives(lambda pack: getattr(pack.times, name)), re.IGNORECASE)
 
 
 def _window(scene: Scene, phrase: EventPhrase, row: int, query: Query) -> Window:
-    """From the event's day on, or up to it: the day that its text names first, or the one on which it was made."""
+    """The days that the phrase counts from the event's: the first day that its text names, or that on which it was
+    made. What is open goes up to the end of the day of asking.
+    """
     columns = scene.columns
     told = int(columns["days_told"][row]) & ((1 << DAY_BITS) - 1)
     by_text = 0 < told < MONTHS_FROM and told * DAY_MS <= scene.at
@@ -124,6 +280,7 @@ def _window(scene: Scene, phrase: EventPhrase, row: int, query: Query) -> Window
     memory = scene.bodies.of([num]).memories[num]
     title = title_of(memory) if withheld(memory, query.scopes) is None else None
     event = DatedEvent(memory.id, memory.handle, title, day(at), "its text" if by_text else "when it was made")
-    end = (scene.at // DAY_MS + 1) * DAY_MS
-    start, end = (at, max(end, at + DAY_MS)) if phrase.since else (0, at)
+    start = 0 if phrase.first is None else at + phrase.first * DAY_MS
+    now = (scene.at // DAY_MS + 1) * DAY_MS
+    end = max(now, at + DAY_MS) if phrase.end is None else at + phrase.end * DAY_MS
     return Window(phrase.text, start, end, event=event)

@@ -21,6 +21,7 @@ from recallens.model.verdict import BoolArray, FloatArray, Note, Verdict, places
 from recallens.recall.gates import usable
 from recallens.recall.scene import Scene
 from recallens.recall.views import GRAPH, found
+from recallens.recall.views.mentions import mentions
 
 SEEDS = 10
 HOPS = 2
@@ -30,6 +31,9 @@ DAMPING = 0.85
 # How firmly a name in both texts ties two memories, against 1 for a relation that somebody stated.
 SHARED_ENTITY_CONFIDENCE = 0.3
 SHARED_ENTITY = "SHARES_ENTITY"
+# How firmly a title that stands in one of the first texts ties two memories, and how many are read for that.
+MENTIONED_CONFIDENCE, MENTIONED = 0.6, "MENTIONS"
+MENTIONING = 3
 # Ties by a shared name that one walk follows: the nearest are enough, and a crowd says nothing.
 MOST_SHARED_TIES = 200
 # A memory with more ties than this is a hub: what it leads to is hardly about the question for that.
@@ -122,7 +126,9 @@ def path_to(node: int, reached: dict[int, Reached]) -> tuple[list[int], list[str
 def walk(scene: Scene, batch: int, pool: Pool, query: Query) -> Iterator[Verdict]:
     """Propose what the live rows lead to."""
     seeds = _seeds(scene, pool)
-    reached, edges = spread(seeds, partial(_ties, scene), query.graph_floor, partial(usable, scene, query))
+    reached, edges = spread(
+        seeds, partial(_ties, scene, seeds[:MENTIONING]), query.graph_floor, partial(usable, scene, query)
+    )
     everyone = list(reached)
     if len(everyone) == len(seeds):
         return
@@ -195,12 +201,14 @@ def related(scene: Scene, pool: Pool, query: Query, worth: FloatArray, leads: Bo
     return reached
 
 
-def _ties(scene: Scene, nums: Sequence[int]) -> Iterator[GraphEdge]:
-    """The relations of some memories, and the memories that share a name with them."""
+def _ties(scene: Scene, first: Sequence[int], nums: Sequence[int]) -> Iterator[GraphEdge]:
+    """The relations of some memories, those that share a name with them, and those that the first of all mention."""
     for source, target, relation, confidence in scene.bodies.edges_of(nums, scene.at):
         yield GraphEdge(source, target, relation, confidence)
     for source, target in scene.reader.terms.sharing_names(nums, MOST_SHARED_TIES):
         yield GraphEdge(source, target, SHARED_ENTITY, SHARED_ENTITY_CONFIDENCE)
+    for source, target in mentions(scene, [num for num in first if num in nums]):
+        yield GraphEdge(source, target, MENTIONED, MENTIONED_CONFIDENCE)
 
 
 def _seeds(scene: Scene, pool: Pool) -> list[int]:

@@ -10,21 +10,26 @@ from typing import Final
 import numpy as np
 
 from recallens.index.columns import code_of
-from recallens.model.memory import Status
+from recallens.model.memory import RelationType, Status
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import FloatArray, Note, Verdict, anywhere, places
 from recallens.recall.scene import LONGEST_CHAIN, Scene
+from recallens.recall.states import holds
 from recallens.recall.terms import Amounts, score_term
 from recallens.recall.views import REFILL_BATCH, found
 
 SUCCESSION: Final = "succession"
 # Replaced rows whose successors are looked for: the others would not have been results either.
 MOST_REPLACED: Final = 20
+REPLACEMENT: Final = "replacement"
+# Rows of each view whose proposed replacements are looked for.
+MOST_PROPOSED: Final = 10
 
 
 def successors(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     """Propose what holds now in place of the best rows that were superseded."""
+    yield from _proposed(scene, pool, query)
     columns = scene.columns
     replaced = scene.superseded(pool.rows) & (columns["status"][pool.rows] == code_of(Status.SUPERSEDED))
     if not anywhere(replaced):
@@ -46,6 +51,22 @@ def successors(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
         named = {columns["id"][row].decode(): columns["id"][heir].decode() for row, heir in scene.heirs.items()}
         yield Note(SUCCESSION, {"replaced": named})
         yield found(scene, SUCCESSION, chosen, np.ones(len(chosen)), REFILL_BATCH)
+
+
+def _proposed(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
+    """What was proposed in the place of one of the first rows of a view: it may have no word of the question."""
+    columns = scene.columns
+    ahead = [proposal.positions[:MOST_PROPOSED] for proposal in pool.found.values()]
+    first = columns["num"][pool.rows[np.unique(np.concatenate(ahead))]].tolist() if ahead else []
+    ties = (tie for each in scene.bodies.relations_of(first).values() for tie in each)
+    open_ones = [tie for tie in ties if tie.type is RelationType.MAY_SUPERSEDE and holds(tie, scene.at)]
+    if not open_ones:
+        return
+    nums = scene.reader.memories.find(sorted({tie.source for tie in open_ones}))
+    rows = columns.locate(sorted(nums.values()))
+    chosen = np.array(sorted({int(row) for row in rows if row >= 0 and columns["alive"][row]}), dtype=np.int64)
+    if len(chosen):
+        yield found(scene, REPLACEMENT, chosen, np.ones(len(chosen)), REFILL_BATCH)
 
 
 def inherited(scene: Scene, pool: Pool, values: FloatArray) -> FloatArray:

@@ -20,7 +20,7 @@ from recallens.model.query import WATCH, Query
 from recallens.model.salience import DAY_MS
 from recallens.model.verdict import Found, Gate, IntArray, Note, Verdict, anywhere
 from recallens.recall.scene import Scene
-from recallens.recall.sources import session_summaries
+from recallens.recall.sources import cited_files, session_summaries
 from recallens.recall.views import (
     FIRST_BATCH,
     PROCEDURAL,
@@ -58,17 +58,21 @@ def review_context(scene: Scene, depth: int, pool: Pool, query: Query) -> Iterat
     name (0.5). Where a project begins differs, so that the longer of two paths may hold the shorter.
     """
     columns = scene.columns
-    files = sorted({normalize(file) for file in query.files})
+    files = sorted({normalize(file) for file in query.files or query.filters.affected})
     tails = {file: ["/".join(parts[at:]) for at in range(len(parts))] for file in files for parts in [file.split("/")]}
     values = sorted({tail for file in files for tail in tails[file]})
+    cited = cited_files(scene.reader, sorted({tails[file][-1] for file in files}))
+    parts = ((num, value) for num, path in cited for value in (path, path.rsplit("/", 1)[-1]) if value in values)
     hits = scene.reader.terms.labelled([(value, "path") for value in values])
+    hits += [(value, "path", num) for num, value in parts]
     last = {tails[file][-1] for file in files} - set(files)
     whole = columns.mask_of([num for value, _, num in hits if value not in last])
     rows = np.flatnonzero(columns.mask_of([num for _, _, num in hits]) & columns["alive"])
     rows = best(columns, rows, whole[rows] + 0.5 * columns["importance"][rows], depth)
     nums = columns["num"][rows].tolist()
     memories = scene.bodies.of(nums).memories
-    within = [any(path.endswith(f"/{file}") for file in files for path in _paths(memories[num])) for num in nums]
+    paths = {num: [*_paths(memories[num]), *(path for other, path in cited if other == num)] for num in nums}
+    within = [any(path.endswith(f"/{file}") for file in files for path in paths[num]) for num in nums]
     yield found(scene, REVIEW, rows, np.where(whole[rows] | np.array(within, dtype=np.bool_), 1.0, 0.5), FIRST_BATCH)
 
 

@@ -7,25 +7,19 @@ time, the rows of that time are searched by themselves, so that what fits both i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from recallens.index.columns import code_of, table_of
 from recallens.index.views import distinct
-from recallens.model.memory import Kind
 from recallens.model.plan import Window
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.times import day
-from recallens.model.verdict import BoolArray, FloatArray, IntArray, Note, Verdict, counted, places
+from recallens.model.verdict import BoolArray, Note, Verdict, counted, places
 from recallens.recall.scene import EVERY, Scene
 from recallens.recall.views import RECENT_BATCH, TIME, Admitted, ask, found, told_within, within_windows
-from recallens.text.languages import kinds_asked
-
-# What a row is worth when its session tells of the time, beside its importance.
-KIND_WORTH, WORDS_WORTH, TELLING_WORTH, NEWEST_WORTH = 1.0, 0.4, 0.2, 0.1
-_TELLING: Final = table_of((Kind.EPISODE, Kind.DECISION, Kind.LESSON, Kind.GOTCHA))
+from recallens.recall.views.turns import in_turns
 
 
 def of_the_time(
@@ -69,45 +63,6 @@ def _nothing_then(scene: Scene, windows: Sequence[Window], passing: BoolArray, *
         lacking = [window.text for window in windows]
         id = scene.columns["id"][nearest].decode()
         yield Note("silence", {"nearest": id, "relevance": 0.0, "least": 0.0, "missing": lacking})
-
-
-def in_turns(scene: Scene, rows: IntArray, question: str) -> IntArray:
-    """The order in which a time is told: every session's best, then every session's second.
-
-    What belongs to no session goes by its document or its day.
-    """
-    if not len(rows):
-        return np.empty(0, dtype=np.int64)
-    columns = scene.columns
-    created, worth = columns["created"][rows], _worth(scene, rows, question)
-    sessions, documents = columns["session"][rows].astype(np.int64), columns["document"][rows].astype(np.int64)
-    days = created // 86_400_000
-    group = np.where(sessions >= 0, sessions, np.where(documents >= 0, -1 - documents, -(1 << 40) - days))
-    by_group = np.lexsort((columns["id"][rows], -created, -worth, group))
-    first = np.concatenate([[True], np.diff(group[by_group]) != 0])
-    starts = np.flatnonzero(first)
-    turn = np.arange(len(rows)) - np.repeat(starts, np.diff(np.append(starts, len(rows))))
-    turns = np.empty(len(rows), dtype=np.int64)
-    turns[by_group] = turn
-    order: IntArray = np.lexsort((columns["id"][rows], -created, -worth, turns))
-    return order
-
-
-def _worth(scene: Scene, rows: IntArray, question: str) -> FloatArray:
-    """What is important, what tells of something that happened, what holds the question's own words (fixed, 결정), and
-    what is new; first of all what is of a kind that is asked for. What only names a day of the time is not new in it.
-    """
-    columns = scene.columns
-    created = columns["created"][rows].astype(np.float64)
-    made_then = np.zeros(len(rows), dtype=np.bool_)
-    for window in scene.question.windows:
-        made_then |= (window.start <= created) & (created < window.end)
-    oldest = created[made_then].min() if made_then.any() else 0.0
-    newness = np.where(made_then, created - oldest, 0.0)
-    worth: FloatArray = columns["importance"][rows] + NEWEST_WORTH * newness / max(float(newness.max()), 1.0)
-    worth += WORDS_WORTH * scene.coverage(rows) + TELLING_WORTH * _TELLING[columns["kind"][rows]]
-    wanted = [code_of(Kind(kind)) for kind in kinds_asked(question)]
-    return worth + KIND_WORTH * np.isin(columns["kind"][rows], wanted) if wanted else worth
 
 
 def note_times(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:

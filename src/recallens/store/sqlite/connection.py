@@ -30,7 +30,7 @@ from recallens.errors import (
     StoreTooNew,
 )  # fmt: skip
 from recallens.store.records import META_ENCODER_KEY, NamespaceState
-from recallens.store.sqlite import files, soundness
+from recallens.store.sqlite import damage, digests, files, soundness
 from recallens.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 
 # Another process may hold the write lock for a whole ingest batch; a minute is longer than any of ours takes.
@@ -79,6 +79,9 @@ class InOurWords(Struct, frozen=True):
             case UnicodeDecodeError():
                 hint = "Run `recallens doctor`, or restore a copy made by `recallens backup`."
                 raise StoreDamaged(f"a text in {path} is no text ({error})", hint=hint) from error
+            case apsw.SQLError():  # a statement of ours does not fit the file: a value is no JSON, a column is gone
+                hint = "Run `recallens doctor`, or restore a copy made by `recallens backup`."
+                raise StoreDamaged(f"{path} holds what cannot be read ({error})", hint=hint) from error
             case UnicodeEncodeError():
                 raise InvalidInput("a text holds half a character, which cannot be kept") from error
             case apsw.ConstraintError() if soundness.REFUSED in str(error):
@@ -206,12 +209,17 @@ def _migrate(connection: apsw.Connection, path: Path) -> None:
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied INTEGER NOT NULL)")
         soundness.unguard(connection)  # a step may change what a column holds, or its name
+        bad = damage.damaged(connection) if digests.has_digests(connection) else {}
+        digests.stop(connection)
         for name, script in MIGRATIONS:
             if name not in applied:
                 connection.execute(script)
                 connection.execute("INSERT INTO migrations VALUES (?, ?)", (name, int(time.time() * 1000)))
         soundness.guard(connection)
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('store-id', ?)", (str(uuid.uuid4()),))
+        if digests.has_digests(connection):
+            digests.fill(connection)
+            digests.mark(connection, [(area.number, part) for area, parts in bad.items() for part in parts])
 
 
 def _applied(connection: apsw.Connection, path: Path) -> list[str]:
@@ -237,7 +245,8 @@ def immediate(connection: apsw.Connection) -> Iterator[None]:
         if wait < BUSY_WAIT_MS:
             connection.set_busy_timeout(BUSY_WAIT_MS)
     try:
-        yield
+        with digests.kept(connection):
+            yield
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -260,24 +269,53 @@ def has_died(holder: str) -> bool:
 # No namespace has this key, so that one which does not exist reads as empty.
 _NOWHERE = -1
 _STATE = (
-    "SELECT id, name, number, epoch, tasks_ended, reward_total, (SELECT value FROM meta WHERE key = ?)"
+    "SELECT id, name, number, epoch, tasks_ended, reward_total, (SELECT value FROM meta WHERE key = ?),"
+    " second, unread"
     " FROM namespaces WHERE name = ?"
 )
 
 Row = tuple[Any, ...]
 
 
+BLOCKED = "m.status IN ('forgotten', 'rejected', 'quarantined', 'pending_review') OR m.zone = 'quarantine'"
+# Scopes that cannot be read are one that nobody holds.
+SCOPES = """iif(json_valid(m.scopes) AND json_type(m.scopes) = 'array', m.scopes, '["\\u0001"]')"""
+
+
+def shown(held: str) -> str:
+    """What may be shown: not blocked by its status or zone, and meant for no context but those of the JSON list
+    that the parameter `held` is.
+    """
+    return (
+        f"NOT ({BLOCKED}) AND (m.scopes = '[]' OR NOT EXISTS"
+        f" (SELECT 1 FROM json_each({SCOPES}) WHERE value NOT IN (SELECT value FROM json_each({held}))))"
+    )
+
+
 class NamespaceConnection(Struct):
     """A connection in a transaction, bound to one namespace: each statement gets the namespace's key as ?1.
 
     `numbers` is shared by everything that one write transaction changes, and holds its number in each namespace.
+    `held` are the contexts of who reads, where they may not see everything.
     """
 
     db: apsw.Connection
     name: str
     numbers: dict[int, int]
+    held: Collection[str] | None = None
     state: NamespaceState | None = None
     key: int = _NOWHERE
+
+    def seen(self, num: str) -> str:
+        """Of a statement's rows, those whose memory who reads may see; `num` is the column that has its number."""
+        return f" AND EXISTS (SELECT 1 FROM memories m WHERE m.num = {num} AND {self.open})" if self.open else ""
+
+    @property
+    def open(self) -> str:
+        """The condition under which who reads may see the row `m` of the memories; empty where they see everything."""
+        if self.held is None:
+            return ""
+        return shown("'" + packed(sorted(self.held)).replace("'", "''") + "'")
 
     def __post_init__(self) -> None:
         self.look_up()
@@ -289,18 +327,29 @@ class NamespaceConnection(Struct):
         self.key = row[0] if row else _NOWHERE
 
     def all(self, sql: str, *values: Any) -> list[Any]:
+        """A row with a text that is none counts as absent; `doctor` names it."""
+        try:
+            return self.every(sql, *values)
+        except UnicodeDecodeError:
+            return list(soundness.decoded(self.db.execute(sql, (self.key, *values))))
+
+    def every(self, sql: str, *values: Any) -> list[Any]:
+        """The same, and an error where a text is none."""
         return self.db.execute(sql, (self.key, *values)).fetchall()
 
     def mapping(self, sql: str, *values: Any) -> dict[Any, Any]:
         """The first column of every row, and the second that belongs to it."""
-        return dict(self.db.execute(sql, (self.key, *values)))
+        return dict(self.all(sql, *values))
 
     def one(self, sql: str, *values: Any) -> Row | None:
-        return self.db.execute(sql, (self.key, *values)).fetchone()
+        try:
+            return self.db.execute(sql, (self.key, *values)).fetchone()
+        except UnicodeDecodeError:
+            return None
 
     def first(self, sql: str, *values: Any) -> list[Any]:
         """The first column of every row."""
-        return [row[0] for row in self.db.execute(sql, (self.key, *values))]
+        return [row[0] for row in self.all(sql, *values)]
 
     def ensure(self, at: int) -> NamespaceState:
         if self.state is None:

@@ -35,6 +35,18 @@ class SqliteErasure(Struct, frozen=True):
             packed(nums),
         )
 
+    def holding(self, words: Sequence[str]) -> list[tuple[str, str]]:
+        """Tasks, logs and sessions that have one of these words, by name, each with its text."""
+        found: list[tuple[str, str]] = []
+        for table, columns, name in _HELD[1:4]:
+            text = " || ' ' || ".join(f"coalesce(t.{column}, '')" for column in columns)
+            found += self._here.all(
+                f"SELECT {name}, {text} FROM {table} t WHERE t.ns = ?1 AND EXISTS"
+                f" (SELECT 1 FROM json_each(?2) j WHERE instr(lower({text}), j.value)) ORDER BY t.id",
+                packed(words),
+            )
+        return found
+
     def made_in(self, sessions: Sequence[str]) -> list[int]:
         """What was made of these sessions, and not written in them: recaps, episodes and what they became."""
         return self._here.first(
@@ -232,12 +244,12 @@ _HELD = (
     ("artifacts", ("content",), "'log ' || t.id"),
     ("documents", ("title", "path"), "'document ' || t.path"),
     ("vault_files", ("life", "warning", "error"), "'note ' || t.path"),
-    ("vault_sections", ("body", "headings"), "'a section of a vault'"),
-    ("citations", ("data",), "'a citation'"),
+    ("vault_sections", ("body", "headings"), "'a section of a vault, m' || t.num"),
+    ("citations", ("data",), "'a citation of m' || t.num"),
     ("answers", ("body",), "'a kept answer'"),
     ("proposals", ("details",), "'a proposal'"),
     ("terms", ("term",), "'the dictionary'"),
-    ("labels", ("value",), "'a label'"),
+    ("labels", ("value",), "'a label of m' || t.num"),
 )
 
 

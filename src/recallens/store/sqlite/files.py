@@ -12,6 +12,7 @@ from pathlib import Path
 import apsw
 
 from recallens.errors import InvalidInput, StoreBusy, StoreDamaged, StoreMissing
+from recallens.store.sqlite import digests
 
 PRIVATE_FILE = 0o600
 BESIDE = ("-wal", "-shm", "-journal")
@@ -82,7 +83,8 @@ def copy(source: apsw.Connection, target: Path) -> None:
             job.step(-1)
         refuse_unsound(written, target)
         # A copy goes its own way from here: index files of the original must never fit it, even put in its place.
-        written.execute("UPDATE meta SET value = ? WHERE key = 'store-id'", (str(uuid.uuid4()),))
+        with digests.kept(written):
+            written.execute("UPDATE meta SET value = ? WHERE key = 'store-id'", (str(uuid.uuid4()),))
         written.close()
 
 
@@ -110,6 +112,26 @@ def put_back(backup: apsw.Connection, path: Path) -> Path | None:
     os.rename(incoming, path)
     sync_folder(path.parent)
     return kept
+
+
+def discard_empty(path: Path) -> bool:
+    """Delete a store that holds no namespace and that nobody else has open. Tells whether it is gone."""
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
+            empty = connection.execute("SELECT NOT EXISTS (SELECT 1 FROM namespaces)").fetchone() == (1,)
+            if empty:
+                path.unlink()
+            connection.execute("ROLLBACK")
+        finally:
+            connection.close()
+    except (apsw.Error, OSError):
+        return False
+    for suffix in BESIDE if empty else ():
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+    return empty
 
 
 def _refuse_in_use(path: Path) -> None:

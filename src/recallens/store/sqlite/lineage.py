@@ -10,6 +10,7 @@ from msgspec.json import decode, encode
 from recallens.model.memory import Zone
 from recallens.model.trust import Change, Input, InputKind, ProposedChange
 from recallens.store.sqlite.connection import NamespaceConnection, packed
+from recallens.store.sqlite.soundness import readable
 
 _PROPOSAL = "p.id, p.change, m.id, p.num, o.id, p.other, p.zone, p.owner, p.at, p.details"
 
@@ -34,8 +35,7 @@ class SqliteLineage(Struct, frozen=True):
             packed(nums),
         )
         made: dict[int, list[Input]] = {}
-        for num, kind, input, zone, replaced, number in rows:
-            known = Input(InputKind(kind), input, Zone(zone), replaced=bool(replaced), num=number)
+        for num, known in readable(rows, _input):
             made.setdefault(num, []).append(known)
         return made
 
@@ -71,6 +71,12 @@ class SqliteLineage(Struct, frozen=True):
         )
 
 
+def _input(num: int, kind: str, input: str, zone: str, replaced: int, number: int) -> tuple[int, Input]:
+    """One whose zone cannot be read is of the least trusted."""
+    known = Zone(zone) if zone in tuple(Zone) else Zone.QUARANTINE
+    return num, Input(InputKind(kind), input, known, replaced=bool(replaced), num=number)
+
+
 class SqliteProposals(Struct, frozen=True):
     _here: NamespaceConnection
 
@@ -89,10 +95,22 @@ class SqliteProposals(Struct, frozen=True):
         """Those that nobody has decided on, the oldest first."""
         return self._select("p.decided IS NULL ORDER BY p.id")
 
+    def replacing(self, num: int) -> list[ProposedChange]:
+        """Those that nobody has decided on, by which a memory would take the place of others."""
+        return self._select("p.decided IS NULL AND p.change = 'supersede' AND p.other = ?2 ORDER BY p.id", num)
+
+    def replacements(self, nums: Sequence[int]) -> list[ProposedChange]:
+        """The same, of all in which one of these memories is either end."""
+        either = "SELECT value FROM json_each(?2)"
+        return self._select(
+            f"p.decided IS NULL AND p.change = 'supersede' AND (p.num IN ({either}) OR p.other IN ({either}))",
+            packed(nums),
+        )
+
     def get(self, number: int) -> ProposedChange | None:
         return next(iter(self._select("p.decided IS NULL AND p.id = ?2", number)), None)
 
-    def _select(self, where: str, *values: int) -> list[ProposedChange]:
+    def _select(self, where: str, *values: int | str) -> list[ProposedChange]:
         rows = self._here.all(
             f"SELECT {_PROPOSAL} FROM proposals p LEFT JOIN memories m ON m.num = p.num"
             f" LEFT JOIN memories o ON o.num = p.other WHERE p.ns = ?1 AND {where}",

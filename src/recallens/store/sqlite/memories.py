@@ -14,7 +14,8 @@ from recallens.model.citation import Citation
 from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Tier, Zone
 from recallens.store.nouns import NOUNS, FieldKind
 from recallens.store.records import COLUMNS, Listing, MemoryPage, OriginKey, Prepared
-from recallens.store.sqlite.connection import NamespaceConnection, Row, packed, packed_record
+from recallens.store.sqlite import digests
+from recallens.store.sqlite.connection import BLOCKED, SCOPES, NamespaceConnection, Row, packed, packed_record, shown
 from recallens.store.sqlite.lineage import SqliteLineage
 from recallens.store.sqlite.relations import SqliteCitations
 from recallens.store.sqlite.soundness import UNREADABLE_ERRORS, mended
@@ -129,17 +130,6 @@ _INSERT = (
 _IN_USE = "m.status IN ('active', 'pending_review')"
 # The oldest of the most trusted: numbers stay below 2^40.
 _MOST_TRUSTED = "min(iif(m.zone = 'trusted', 0, 1) * 1099511627776 + m.num) % 1099511627776"
-_BLOCKED = "m.status IN ('forgotten', 'rejected', 'quarantined') OR m.zone = 'quarantine'"
-
-
-def shown(held: str) -> str:
-    """What may be shown: not blocked by its status or zone, and meant for no context but those of the JSON list
-    that the parameter `held` is.
-    """
-    return (
-        f"NOT ({_BLOCKED}) AND (m.scopes = '[]' OR NOT EXISTS"
-        f" (SELECT 1 FROM json_each(m.scopes) WHERE value NOT IN (SELECT value FROM json_each({held}))))"
-    )
 
 
 class SqliteMemories(Struct, frozen=True):
@@ -156,7 +146,7 @@ class SqliteMemories(Struct, frozen=True):
         """One that cannot be read is in quarantine."""
         try:
             return self._memories_of(
-                self._here.all(
+                self._here.every(
                     f"SELECT {_SELECT} FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1",
                     packed(nums),
                 )
@@ -187,16 +177,19 @@ class SqliteMemories(Struct, frozen=True):
             "SELECT num FROM memories WHERE id >= ?2 AND id < ?2 || ?3 AND +ns = ?1 LIMIT 10", prefix, AFTER_EVERY_TERM
         )
 
-    def by_hash(self, hashes: Sequence[str], *, blocked: bool = False) -> dict[tuple[str, str | None], int]:
+    def by_hash(
+        self, hashes: Sequence[str], *, held: Collection[str] | None = None, restricted: bool = False
+    ) -> dict[tuple[str, str | None], int]:
         """The oldest and most trusted memory in use with each text in each project, but for parts of documents; or the
-        oldest that is forgotten, rejected, in quarantine or meant for some contexts only.
+        oldest that not everybody may read. Where it says which are `held`, of those that may be shown.
         """
-        where = f"({_BLOCKED} OR m.scopes <> '[]')" if blocked else f"{_IN_USE} AND m.document IS NULL"
+        where = f"({BLOCKED} OR m.scopes <> '[]')" if restricted else f"{_IN_USE} AND m.document IS NULL"
+        where += f" AND {shown('?3')}" if held is not None else ""
         rows = self._here.all(
             f"SELECT m.content_hash, m.project, {_MOST_TRUSTED} FROM json_each(?2) j CROSS JOIN memories m"
             f" ON m.ns = ?1 AND m.content_hash = j.value WHERE {where} GROUP BY m.content_hash, m.project",
-            packed(hashes),
-        )
+            packed(hashes), *([packed(sorted(held))] if held is not None else []),
+        )  # fmt: skip
         return {(digest, project): num for digest, project, num in rows}
 
     def by_origin(self, origins: Sequence[OriginKey]) -> dict[OriginKey, int]:
@@ -227,17 +220,23 @@ class SqliteMemories(Struct, frozen=True):
         )
 
     def awaiting_review(self) -> list[int]:
+        """What waits for a decision; for who sees everything also what an agent says and a blocked memory says too."""
+        again = (
+            " OR (zone = 'working' AND content_hash IN (SELECT content_hash FROM memories m"
+            f" WHERE m.ns = ?1 AND ({BLOCKED})))"
+        )
         return self._here.first(
             "SELECT num FROM memories WHERE ns = ?1 AND (status IN ('pending_review', 'quarantined')"
             " OR (status = 'active' AND (zone = 'quarantine' OR review = 'proposed'"
             " OR num IN (SELECT source FROM relations WHERE ns = ?1 AND type = 'MAY_SUPERSEDE'"
-            " AND valid_until IS NULL)))) ORDER BY created, id"
+            " AND valid_until IS NULL UNION ALL SELECT other FROM proposals WHERE ns = ?1 AND change = 'supersede'"
+            f" AND decided IS NULL){again if self._here.held is None else ''}))) ORDER BY created, id"
         )
 
     def scoped(self) -> list[tuple[str, int]]:
         """Every scope of every memory that has any."""
         return self._here.all(
-            "SELECT s.value, m.num FROM memories m, json_each(m.scopes) s WHERE m.ns = ?1 AND m.scopes <> '[]'"
+            f"SELECT s.value, m.num FROM memories m, json_each({SCOPES}) s WHERE m.ns = ?1 AND m.scopes <> '[]'"
         )
 
     def crafts(self, kind: str, project: str | None) -> list[tuple[int, str]]:
@@ -250,16 +249,20 @@ class SqliteMemories(Struct, frozen=True):
         )  # fmt: skip
 
     def page(self, listing: Listing) -> MemoryPage:
-        filters = {
+        """What is withheld from who reads is found by its status alone: a filter on anything else would tell whoever
+        guesses what it says."""
+        told = {
             **{f"m.{column} = ?": getattr(listing, column) for column in ("project", "sector", "kind", "tier")},
-            "m.status IN (SELECT value FROM json_each(?))": packed(listing.statuses) if listing.statuses else None,
             "m.num IN (SELECT num FROM labels WHERE ns = ?1 AND kind = 'tag' AND value = ?)": listing.tag,
             "m.num IN (SELECT num FROM session_memories WHERE ns = ?1 AND session = ?)": listing.session,
         }
-        wanted = {where: value for where, value in filters.items() if value is not None}
-        condition, values = " AND ".join(["m.ns = ?1", *wanted]), list(wanted.values())
+        wanted = {where: value for where, value in told.items() if value is not None}
+        narrowed = [self._here.open] if self._here.open and (wanted or listing.approved) else []
         if listing.approved:
-            condition += " AND m.zone = 'trusted' AND m.review IS NULL"
+            narrowed.append("m.zone = 'trusted' AND m.review IS NULL")
+        if listing.statuses:
+            wanted["m.status IN (SELECT value FROM json_each(?))"] = packed(listing.statuses)
+        condition, values = " AND ".join(["m.ns = ?1", *wanted, *narrowed]), list(wanted.values())
         (total,) = self._here.first(f"SELECT count(*) FROM memories m WHERE {condition}", *values)
         if listing.after is not None:
             condition += " AND (m.created < ? OR (m.created = ? AND m.id > ?))"
@@ -272,18 +275,24 @@ class SqliteMemories(Struct, frozen=True):
         return MemoryPage([memories[num] for num in nums], total)
 
     def around(self, num: int, before: int, after: int) -> tuple[list[int], list[int]]:
-        """The neighbours of a memory in its project by (created, id), each side in the order of time."""
+        """The neighbours of a memory in its project by (created, id), each side in the order of time. What is withheld
+        from who reads is nobody's neighbour, and has none: they would tell its project."""
         same = (
             "m.ns = ?1 AND m.project IS (SELECT project FROM memories WHERE num = ?2) AND m.status <> 'forgotten'"
             " AND m.status <> 'rejected' AND m.status <> 'quarantined' AND m.zone <> 'quarantine'"
+            f"{self._here.seen('?2')}" + (f" AND {self._here.open}" if self._here.open else "")
         )
         key = "(SELECT created, id FROM memories WHERE num = ?2)"
         return self._nearest(same, "<", key, num, before)[::-1], self._nearest(same, ">", key, num, after)
 
     def window(self, num: int, span: int, limit: int, held: Collection[str]) -> tuple[list[int], list[int]]:
-        """The nearest neighbours of a memory in its project within `span` ms, each side in the order of time."""
-        anchor = self._here.one("SELECT created, id, project FROM memories WHERE num = ?2 AND ns = ?1", num)
-        assert anchor is not None
+        """The nearest neighbours of a memory in its project within `span` ms, each side in the order of time; what is
+        withheld from who reads has none."""
+        anchor = self._here.one(
+            f"SELECT created, id, project FROM memories WHERE num = ?2 AND ns = ?1{self._here.seen('?2')}", num
+        )
+        if anchor is None:
+            return [], []
         created, id, project = anchor
         values, key = (created, id, project, packed(held)), "(?2, ?3)"
         same = f"m.ns = ?1 AND m.project IS ?4 AND {shown('?5')}"
@@ -343,6 +352,7 @@ class SqliteMemories(Struct, frozen=True):
             "DELETE FROM labels WHERE +ns = ?1 AND num IN (SELECT value FROM json_each(?2))", packed(nums)
         )
         self._terms.put(nums, rows)
+        digests.fill(self._here.db, digests.READ_OFF, nums)
 
     def reinforce(self, values: Sequence[tuple[int, float]], at: int) -> None:
         """Store each memory's new reinforcement; the caller has computed it from the old one."""

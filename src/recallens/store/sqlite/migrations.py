@@ -318,4 +318,42 @@ CREATE INDEX snapshots_by_time ON snapshots(ns, at);
 -- Of memories that are older nobody knows whether their kind was stated or guessed: only short ones are taken at it.
 ALTER TABLE memories ADD COLUMN kind_stated INTEGER NOT NULL DEFAULT 0;
 """),
+    ("0016-marks", """
+-- What ends a note is read more strictly, and what ends a section more often: every note is read once more.
+UPDATE vault_files SET hash = '', mtime = 0 WHERE error IS NULL;
+"""),
+    ("0017-digests", """
+-- Of each row, or of a memory's rows in one table: what it was when it was written. Whoever migrates fills it.
+CREATE TABLE digests (
+    area INTEGER NOT NULL, part INTEGER NOT NULL, digest INTEGER NOT NULL, PRIMARY KEY (area, part)
+) WITHOUT ROWID;
+"""),
+    ("0018-tried", """
+-- Which tasks count for a memory is decided when they end, by who ended them; what to expect, by the person's alone.
+INSERT INTO events (ns, kind, at, num, session, task, owner) SELECT DISTINCT e.ns, 'tried', t.ended, e.num, t.session,
+    t.id, iif(t.zone = 'trusted', NULL, 'agent') FROM events e JOIN tasks t ON t.ns = e.ns AND t.id = e.task
+    WHERE e.kind = 'used' AND t.ended IS NOT NULL AND e.num IS NOT NULL;
+UPDATE namespaces SET number = number + 1, (tasks_ended, reward_total) = (SELECT count(*), total(t.reward)
+    FROM tasks t WHERE t.ns = namespaces.id AND t.ended IS NOT NULL AND t.zone = 'trusted');
+UPDATE memories SET (tasks_with, reward_with) = (
+    SELECT count(*), total(reward) FROM (
+        SELECT DISTINCT e.task, t.reward FROM events e JOIN tasks t ON t.ns = e.ns AND t.id = e.task
+        WHERE e.num = memories.num AND e.kind = 'tried' AND (e.owner IS NULL OR memories.zone <> 'trusted')
+    )
+), seq = (SELECT number FROM namespaces n WHERE n.id = memories.ns) WHERE tasks_with <> 0;
+-- What somebody less trusted wants in the place of a memory is a proposal like any other, and no relation.
+INSERT OR IGNORE INTO proposals (ns, num, change, other, zone, owner, at, details) SELECT r.ns, r.target, 'supersede',
+    r.source, n.zone, 'agent', r.created, json_object('confidence', r.confidence) FROM relations r
+    JOIN memories n ON n.num = r.source JOIN memories o ON o.num = r.target
+    WHERE r.type = 'MAY_SUPERSEDE' AND r.valid_until IS NULL AND n.zone <> 'trusted' AND o.zone = 'trusted';
+DELETE FROM relations WHERE type = 'MAY_SUPERSEDE' AND valid_until IS NULL AND EXISTS (SELECT 1 FROM proposals p
+    WHERE p.change = 'supersede' AND p.num = relations.target AND p.other = relations.source);
+"""),
+    ("0019-second-encoder", """
+-- Whether a namespace holds a text that the store's encoder cannot read, and the key of the one that then does as well.
+ALTER TABLE namespaces ADD COLUMN second TEXT;
+ALTER TABLE namespaces ADD COLUMN unread INTEGER NOT NULL DEFAULT 0;
+UPDATE namespaces SET unread = EXISTS (SELECT 1 FROM memories m WHERE m.ns = namespaces.id
+    AND m.content GLOB '*[Ѐ-ӿ؀-ۿก-๛ぁ-ヿ㐀-鿿가-힣][Ѐ-ӿ؀-ۿก-๛ぁ-ヿ㐀-鿿가-힣]*');
+"""),
 )  # fmt: skip

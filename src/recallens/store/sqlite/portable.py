@@ -9,8 +9,9 @@ import apsw
 
 from recallens.errors import InvalidInput
 from recallens.store.nouns import NOUNS, FieldKind, Noun
+from recallens.store.sqlite import digests
 from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
-from recallens.store.sqlite.soundness import sound, unsound_memories
+from recallens.store.sqlite.soundness import decoded, sound, unsound_memories
 
 # What a memory cannot be written without, until it is derived from its text.
 _UNTIL_DERIVED: Final = {"annotations": "'{}'", "simhash": "0", "chars": "0", "tokens": "0", "length": "0"}
@@ -32,6 +33,10 @@ _ORDER: Final = {
 _WITH_NAMESPACE: Final = frozenset(("relation", "lineage", "vector"))
 # Of the settings, what makes a store this store and no other one stays with it.
 _NOT_CARRIED: Final = "x.key <> 'store-id'"
+
+
+# Rows that hold nothing which anybody wrote.
+_WITHOUT_TEXT: Final = frozenset(("vector", "audit-mark"))
 
 
 def _source(noun: Noun) -> str:
@@ -58,18 +63,22 @@ def _readable(noun: Noun) -> str:
 class SqlitePortable:
     """The nouns of one namespace; of the store, where there is none."""
 
-    __slots__ = ("_db", "_here", "_unreadable")
+    __slots__ = ("_counts", "_db", "_here", "_unreadable")
 
     def __init__(self, db: apsw.Connection, here: NamespaceConnection | None = None) -> None:
         self._db = db
         self._here = here
         self._unreadable: str | None = None
+        self._counts: dict[str, int] = {}
 
     def count(self, noun: str) -> int:
         """How many rows can be read."""
-        row = self._rows(noun, "count(*)").fetchone()
-        assert row is not None
-        return int(row[0])
+        if noun not in self._counts:
+            if noun in _WITHOUT_TEXT:
+                self._counts[noun] = sum(int(row[0]) for row in self._rows(noun, "count(*)"))
+            else:  # SQLite does not tell whether a text is one
+                self._counts[noun] = sum(1 for _ in self.rows(noun))
+        return self._counts[noun]
 
     def unreadable(self, noun: str) -> int:
         """How many rows are there beside them."""
@@ -82,7 +91,7 @@ class SqlitePortable:
         table = NOUNS[noun]
         columns = ", ".join(f'x."{field.column}"' for field in table.carried)
         order = f" ORDER BY {_ORDER[noun]}" if noun in _ORDER else ""
-        return iter(self._rows(noun, columns, order))
+        return decoded(self._rows(noun, columns, order))
 
     def _rows(self, noun: str, columns: str, order: str = "") -> apsw.Cursor:
         table = NOUNS[noun]
@@ -108,6 +117,7 @@ class SqlitePortable:
         into = f"INSERT INTO {table.table} ({', '.join([*columns, *fixed])})"
         try:
             self._db.executemany(f"{into} VALUES ({', '.join([*values, *fixed.values()])})", rows)
+            digests.settle(self._db)
         except apsw.ConstraintError as error:
             raise InvalidInput(
                 f"a {noun} is in this store already, or refers to what is not there ({error})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -31,11 +32,20 @@ from recallens.store.sqlite.soundness import readable, sound
 SUCCESSOR_EXCERPT = 200
 # A row that cannot be read counts as absent.
 _SOUND = sound(NOUNS["relation"], "r")
+# Letters that SQLite does not fold, or that JSON writes otherwise; and the lines behind the name of a file.
+_UNSURE = re.compile(r"[^ -!#-\[\]-~]+")
+_LINES = re.compile(r":\d+(?:-\d+)?$")
 _HOLDING = f"{_SOUND} AND r.ns = ?1 AND r.created <= ?2 AND (r.valid_until IS NULL OR r.valid_until > ?2)"
 
 
 class SqliteRelations(Struct, frozen=True):
     _here: NamespaceConnection
+
+    @property
+    def _between(self) -> str:
+        """Relations of memories that who reads may see. That one took another's place holds whatever either says."""
+        seen = self._here.seen("r.source") + self._here.seen("r.target")
+        return f" AND (r.type = 'SUPERSEDES' OR (true{seen}))" if seen else ""
 
     def of(self, num: int) -> list[Relation]:
         return self.find([num]).get(num, [])
@@ -45,7 +55,7 @@ class SqliteRelations(Struct, frozen=True):
         rows = self._here.all(
             "SELECT j.value, a.id, b.id, r.type, r.confidence, r.origin, r.created, r.valid_until"
             " FROM json_each(?2) j CROSS JOIN relations r ON (r.source = j.value OR r.target = j.value) AND r.ns = ?1"
-            f" AND {_SOUND} JOIN memories a ON a.num = r.source JOIN memories b ON b.num = r.target"
+            f" AND {_SOUND}{self._between} JOIN memories a ON a.num = r.source JOIN memories b ON b.num = r.target"
             " ORDER BY j.value, r.id",
             packed(nums),
         )
@@ -57,10 +67,10 @@ class SqliteRelations(Struct, frozen=True):
 
     def neighbours(self, nums: Sequence[int], at: int) -> list[tuple[int, int, str, float]]:
         """Relations that touch these memories and hold at that time."""
-        columns = "SELECT r.source, r.target, r.type, r.confidence FROM relations r"
+        columns = f"SELECT r.source, r.target, r.type, r.confidence FROM relations r WHERE {_HOLDING}{self._between}"
         return self._here.all(
-            f"{columns} WHERE {_HOLDING} AND r.source IN (SELECT value FROM json_each(?3))"
-            f" UNION {columns} WHERE {_HOLDING} AND r.target IN (SELECT value FROM json_each(?3)) ORDER BY 1, 2, 3",
+            f"{columns} AND r.source IN (SELECT value FROM json_each(?3))"
+            f" UNION {columns} AND r.target IN (SELECT value FROM json_each(?3)) ORDER BY 1, 2, 3",
             at, packed(nums),
         )  # fmt: skip
 
@@ -95,10 +105,11 @@ class SqliteRelations(Struct, frozen=True):
         )  # fmt: skip
 
     def supersede(self, old: int, new: int, at: int) -> None:
-        """The old memory stays, closed at `at`; an end that had come earlier is kept."""
+        """The old memory stays, closed at `at`; an end that had come earlier is kept. What waited for review, or was
+        decided against, is not let out by having a successor."""
         self._here.change(
-            "UPDATE memories SET status = 'superseded', updated = ?2, seq = ?3,"
-            " valid_until = min(coalesce(valid_until, ?2), ?2) WHERE num = ?4 AND ns = ?1",
+            "UPDATE memories SET status = iif(status IN ('active', 'archived'), 'superseded', status), updated = ?2,"
+            " seq = ?3, valid_until = min(coalesce(valid_until, ?2), ?2) WHERE num = ?4 AND ns = ?1",
             at, self._here.number(), old,
         )  # fmt: skip
         self._put(new, old, RelationType.SUPERSEDES, 1.0, Origin.USER, at, None)
@@ -177,6 +188,25 @@ class SqliteCitations(Struct, frozen=True):
             packed(nums),
         )
         return dict(readable(rows, _lines))
+
+    def files(self, names: Sequence[str]) -> list[tuple[int, str]]:
+        """The files that memories cite by a symbol, and those that a kept verdict found what they cite in; at least of
+        the memories where one has one of these names. The labels have the files that a text names or cites itself."""
+        asked = packed([_UNSURE.sub("%", f"%{name}%") for name in names])
+        cited, checked = (
+            self._here.all(
+                f"SELECT c.num, {columns} FROM {table} c CROSS JOIN memories o ON o.num = c.num AND o.ns = ?1"
+                f" WHERE EXISTS (SELECT 1 FROM json_each(?2) j WHERE {columns} LIKE j.value){self._here.seen('c.num')}",
+                asked,
+            )
+            for table, columns in (("citations", "c.kind || c.data"), ("citation_checks", "c.verdicts"))
+        )
+        symbols = ((num, text.removeprefix("symbol")) for num, text in cited if text.startswith("symbol"))
+        found = readable(checked, lambda num, verdicts: [(num, each.now) for each in _checked(verdicts) if each.now])
+        return [
+            *readable(symbols, lambda num, data: (num, str(json.loads(data)["file"]))),
+            *((num, _LINES.sub("", now)) for moved in found for num, now in moved),
+        ]
 
     def put(self, nums: Sequence[int], memories: Sequence[Memory]) -> None:
         self._here.db.executemany(

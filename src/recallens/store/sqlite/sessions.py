@@ -10,14 +10,14 @@ from msgspec import Struct
 from recallens.model.memory import Session, Usage, Zone
 from recallens.model.recall import SessionContext
 from recallens.store.nouns import NOUNS
-from recallens.store.sqlite.connection import NamespaceConnection, packed
-from recallens.store.sqlite.memories import shown
+from recallens.store.sqlite.connection import NamespaceConnection, packed, shown
 from recallens.store.sqlite.soundness import sound
 
 # A summary is as restricted as the recap that was made of it: where that may not be read, neither may this.
 _RECAP_IS_WITHHELD = (
     "EXISTS (SELECT 1 FROM lineage w JOIN memories v ON v.num = w.num WHERE w.ns = s.ns AND w.kind = 'session'"
-    " AND w.input = s.id AND v.source = 'session' AND (v.status IN ('forgotten', 'rejected', 'quarantined')"
+    " AND w.input = s.id AND v.source = 'session'"
+    " AND (v.status IN ('forgotten', 'rejected', 'quarantined', 'pending_review')"
     " OR v.zone = 'quarantine' OR v.scopes <> '[]'))"
 )
 _SELECT = f"s.id, s.started, s.ended, s.project, s.title, iif({_RECAP_IS_WITHHELD}, NULL, s.summary), s.zone"
@@ -37,10 +37,11 @@ class SqliteSessions(Struct, frozen=True):
         return self._session(*row) if row else None
 
     def latest(self, limit: int, offset: int) -> list[tuple[Session, int]]:
-        """The latest first, each with the number of its memories."""
+        """The latest first, each with the number of its memories that who reads may see."""
         rows = self._here.all(
-            "SELECT (SELECT count(DISTINCT l.num) FROM session_memories l WHERE l.ns = ?1 AND l.session = s.id),"
-            f" {_SELECT} FROM sessions s WHERE s.ns = ?1 AND {_SOUND} ORDER BY s.started DESC, s.id LIMIT ?2 OFFSET ?3",
+            "SELECT (SELECT count(DISTINCT l.num) FROM session_memories l WHERE l.ns = ?1 AND l.session = s.id"
+            f"{self._here.seen('l.num')}), {_SELECT} FROM sessions s WHERE s.ns = ?1 AND {_SOUND}"
+            " ORDER BY s.started DESC, s.id LIMIT ?2 OFFSET ?3",
             limit, offset,
         )  # fmt: skip
         return [(self._session(*row[1:]), row[0]) for row in rows]
@@ -70,7 +71,7 @@ class SqliteSessions(Struct, frozen=True):
         """The session in which each memory was last used, and how."""
         rows = self._here.all(
             "SELECT l.num, l.usage, (SELECT count(DISTINCT x.num) FROM session_memories x"
-            f" WHERE x.ns = ?1 AND x.session = l.session), {_SELECT}"
+            f" WHERE x.ns = ?1 AND x.session = l.session{self._here.seen('x.num')}), {_SELECT}"
             " FROM json_each(?2) j CROSS JOIN session_memories l ON l.num = j.value"
             f" JOIN sessions s ON s.ns = ?1 AND s.id = l.session AND {_SOUND} WHERE +l.ns = ?1 AND {_SOUND_LINK}"
             " ORDER BY l.at, l.id",

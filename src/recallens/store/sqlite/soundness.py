@@ -54,8 +54,12 @@ def sound(noun: Noun, row: str, *, carried: bool = False) -> str:
 
 def unsound_memories(db: apsw.Connection, namespace: int) -> list[int]:
     """Memories of a namespace that cannot be read."""
-    sql = f"SELECT num FROM memories m WHERE m.ns = ? AND NOT {sound(NOUNS['memory'], 'm')} ORDER BY num"
-    return [int(row[0]) for row in db.execute(sql, (namespace,))]
+    memory = NOUNS["memory"]
+    texts = ", ".join(f"m.{field.column}" for field in memory.carried if field.kind in (FieldKind.TEXT, *JSON_KINDS))
+    sql = f"SELECT m.num, {texts} FROM memories m WHERE m.ns = ? AND {sound(memory, 'm')}"
+    read = {row[0] for row in decoded(db.execute(sql, (namespace,)))}
+    every = db.execute("SELECT num FROM memories WHERE ns = ? ORDER BY num", (namespace,))
+    return [num for (num,) in every if num not in read]
 
 
 def mended(db: apsw.Connection, namespace: int, nums: Sequence[int]) -> list[dict[str, Any]]:
@@ -138,6 +142,17 @@ def readable(rows: Iterable[Any], make: Callable[..., Value]) -> Iterator[Value]
         try:
             yield make(*row)
         except UNREADABLE_ERRORS:
+            continue
+
+
+def decoded(rows: Iterator[Any]) -> Iterator[Any]:
+    """The rows whose texts are texts: a cursor goes on after one that cannot be decoded."""
+    while True:
+        try:
+            yield next(rows)
+        except StopIteration:
+            return
+        except UnicodeDecodeError:
             continue
 
 

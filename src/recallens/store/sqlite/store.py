@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,7 @@ from recallens.errors import InvalidInput
 from recallens.model.audit import ChainHead
 from recallens.store.protocols import WITNESS, Reader, StoreReader
 from recallens.store.records import META_ENCODER_KEY, Health, NamespaceState, Unencoded
-from recallens.store.sqlite import files, soundness
+from recallens.store.sqlite import damage, digests, files, soundness
 from recallens.store.sqlite.connection import (
     MAPPED_BYTES,
     InOurWords,
@@ -52,6 +52,8 @@ _COUNTED = (
 )  # fmt: skip
 
 
+# How many memories of a namespace that is removed go in one statement.
+REMOVED_ROWS = 10_000
 # How long a statement of another thread is waited for when the store is closed, in seconds: 1,000 times a pause.
 CLOSING_TRIES, CLOSING_PAUSE = 1_000, 0.005
 
@@ -90,12 +92,15 @@ class SqliteNamespace:
         return SqliteTransaction(self._here.db, self._here.numbers, self._cache)
 
     def statistics(self) -> dict[str, Any]:
-        return _statistics(self._here.db, self._here.key)
+        return _statistics(self._here.db, self._here)
 
     def ensure(self, at: int) -> NamespaceState:
         return self._here.ensure(at)
 
     def remove(self) -> None:
+        some = f"num IN (SELECT num FROM memories WHERE ns = ?1 LIMIT {REMOVED_ROWS})"
+        while self._here.change(f"DELETE FROM memories WHERE ns = ?1 AND {some} RETURNING 1"):
+            digests.settle(self._here.db)
         for table in _TABLES:
             self._here.change(f"DELETE FROM {table} WHERE ns = ?1")
         self.trail.drop_ledgers()
@@ -119,8 +124,8 @@ class SqliteTransaction(Struct, frozen=True):
     def portable(self) -> SqlitePortable:
         return SqlitePortable(self._db)
 
-    def at(self, namespace: str) -> SqliteNamespace:
-        return SqliteNamespace(NamespaceConnection(self._db, namespace, self._numbers), self._cache)
+    def at(self, namespace: str, held: Collection[str] | None = None) -> SqliteNamespace:
+        return SqliteNamespace(NamespaceConnection(self._db, namespace, self._numbers, held), self._cache)
 
     def changed(self, limit: int) -> dict[str, tuple[int, list[int]]]:
         """How many memories this transaction has changed in each namespace, and the first `limit` of them."""
@@ -141,7 +146,8 @@ class SqliteTransaction(Struct, frozen=True):
         """Every namespace by name, with the number of its memories."""
         rows = self._db.execute(
             "SELECT n.id, n.name, n.number, n.epoch, n.tasks_ended, n.reward_total,"
-            " (SELECT value FROM meta WHERE key = ?), (SELECT count(*) FROM memories m WHERE m.ns = n.id)"
+            " (SELECT value FROM meta WHERE key = ?), n.second, n.unread,"
+            " (SELECT count(*) FROM memories m WHERE m.ns = n.id)"
             " FROM namespaces n ORDER BY n.name",
             (META_ENCODER_KEY,),
         )
@@ -177,14 +183,24 @@ class SqliteTransaction(Struct, frozen=True):
         )
         return len(rows.fetchall())
 
-    def drop_other_vectors(self, encoder: str) -> None:
-        """Once every memory has a vector of this encoder, those of others serve nobody."""
+    def drop_other_vectors(self, encoder: str, second: str | None = None) -> None:
+        """Once every memory has a vector of this encoder, those of others serve nobody, but for the second's."""
         if not self.backlog_size(encoder):
-            self._db.execute("DELETE FROM vectors WHERE encoder <> ?", (encoder,))
-            self._db.execute("DELETE FROM backlog WHERE encoder <> ?", (encoder,))
+            kept = (encoder, second or encoder)
+            self._db.execute("DELETE FROM vectors WHERE encoder NOT IN (?, ?)", kept)
+            self._db.execute("DELETE FROM backlog WHERE encoder NOT IN (?, ?)", kept)
+            self._db.execute("UPDATE namespaces SET second = NULL WHERE second NOT IN (?, ?)", kept)
 
     def drop_vectors(self, encoder: str) -> None:
-        self._db.execute("DELETE FROM vectors WHERE encoder = ?", (encoder,))
+        with digests.anew(self._db, digests.VECTORS):
+            self._db.execute("DELETE FROM vectors WHERE encoder = ?", (encoder,))
+
+    def drop_damaged_vectors(self) -> None:
+        """Those that are not as they were written, so that their texts are encoded again."""
+        nums = [num for parts in damage.damaged(self._db, digests.VECTORS).values() for num in parts]
+        if nums:
+            with digests.anew(self._db, digests.VECTORS):
+                self._db.execute("DELETE FROM vectors WHERE num IN (SELECT value FROM json_each(?))", (str(nums),))
 
     def hold_lease(self, name: str, holder: str, now: int, expires: int) -> bool:
         """Take or renew a lease, unless another holds it and it has not run out. Tells whether it is held now."""
@@ -283,8 +299,8 @@ class SqliteStore:
         self._local.signs = now
         return bool(before != now)
 
-    def read(self, namespace: str) -> ReadTransaction[Reader]:
-        return ReadTransaction(self.connection, self.location, lambda whole: whole.at(namespace))
+    def read(self, namespace: str, held: Collection[str] | None = None) -> ReadTransaction[Reader]:
+        return ReadTransaction(self.connection, self.location, lambda whole: whole.at(namespace, held))
 
     def read_all(self) -> ReadTransaction[StoreReader]:
         return ReadTransaction(self.connection, self.location, lambda whole: whole)
@@ -319,8 +335,8 @@ class SqliteStore:
             row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
-    def check(self, encoder: str | None, digest: Callable[[str], str] | None = None) -> Health:
-        """Integrity of the file, of every row and reference, of every text by its digest, and of what is derived."""
+    def check(self, encoder: str | None) -> Health:
+        """Integrity of the file, of every row and reference by its digest, and of what is derived."""
         db, size = self.connection, self.path.stat().st_size
         problems: list[str] = []
         try:
@@ -331,10 +347,8 @@ class SqliteStore:
             broken = len(db.execute("PRAGMA foreign_key_check").fetchall())
             if broken:
                 problems.append(f"{broken} rows refer to a memory that is gone")
-            if digest is not None:
-                changed = _changed_texts(db, digest)
-                if changed:
-                    problems.append(f"text: {len(changed)} memories are not as written: {', '.join(changed[:5])}")
+            problems += damage.schema_faults(db)
+            problems += damage.faults(db)
             checks = _DERIVED_CHECKS if encoder is None else _DERIVED_CHECKS | _VECTOR_CHECK
             for problem, sql in checks.items():
                 ((count,),) = db.execute(sql, {"encoder": encoder}).fetchall()
@@ -394,29 +408,22 @@ class SqliteStore:
                 time.sleep(CLOSING_PAUSE)
 
 
-def _changed_texts(db: apsw.Connection, digest: Callable[[str], str]) -> list[str]:
-    """The ids of memories whose text no longer has the digest that was stored with it."""
+def _statistics(db: apsw.Connection, here: NamespaceConnection | None = None) -> dict[str, Any]:
+    """How many rows there are of everything, and how many memories of each sort. What is withheld from who reads is
+    counted by what withholds it, and its text has no part in anything."""
+    where, values = ("", ()) if here is None else ("WHERE ns = ?1", (here.key,))
+    text = tie = ""
+    if here is not None:
+        text, tie = here.seen("memories.num"), here.seen("relations.source") + here.seen("relations.target")
 
-    def of_bytes(*text: Any) -> str:
-        return digest(bytes(text[0]).decode("utf-8", "replace"))
+    def count(table: str, by: str = "''", seen: str = "") -> dict[Any, Any]:
+        rows = db.execute(f"SELECT {by}, count(*) FROM {table} {where}{seen} GROUP BY 1 ORDER BY 2 DESC, 1", values)
+        return {name: number for name, number in rows.fetchall()}  # noqa: C416
 
-    db.create_scalar_function("digest", of_bytes, 1, deterministic=True)
-    rows = db.execute("SELECT id FROM memories WHERE digest(CAST(content AS BLOB)) <> content_hash ORDER BY num")
-    return [str(row[0]) for row in rows]
-
-
-def _statistics(db: apsw.Connection, namespace: int | None = None) -> dict[str, Any]:
-    """How many rows there are of everything, and how many memories of each sort."""
-    where, values = ("", ()) if namespace is None else ("WHERE ns = ?", (namespace,))
-    by = {
-        column: dict(
-            db.execute(f"SELECT {column}, count(*) FROM memories {where} GROUP BY 1 ORDER BY 2 DESC, 1", values)
-        )
-        for column in ("status", "sector", "kind", "tier", "zone")
-    }
-    totals = {}
-    for table in _COUNTED:
-        ((totals[table],),) = db.execute(f"SELECT count(*) FROM {table} {where}", values).fetchall()
+    sorts = ("status", "sector", "kind", "tier", "zone")
+    by = {sort: count("memories", sort, "" if sort in ("status", "zone") else text) for sort in sorts}
+    tables = [table for table in _COUNTED if not text or table != "terms"]
+    totals = {table: count(table, seen=tie if table == "relations" else "").get("", 0) for table in tables}
     return {"totals": totals, "by": by}
 
 

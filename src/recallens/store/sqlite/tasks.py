@@ -18,12 +18,15 @@ _SELECT = (
     f" t.zone FROM tasks t LEFT JOIN memories m ON m.num = t.episode WHERE t.ns = ?1 AND {sound(NOUNS['task'], 't')}"
 )
 
-# A memory was with a task if it was used in it: somebody said so, or what the task left behind shows it.
-_WITH_TASK = "e.kind = 'used'"
+# A task counts for a memory that was used in it, if whoever ended it may say so. What is trusted is judged by the
+# person alone, also where an agent judged it before it was approved.
 _TRIALS = (
     "SELECT DISTINCT e.num, e.task, t.reward FROM events e JOIN tasks t ON t.ns = e.ns AND t.id = e.task"
-    f" WHERE {{here}}e.num IS NOT NULL AND t.ended IS NOT NULL AND {_WITH_TASK}"
+    " JOIN memories m ON m.num = e.num WHERE {here}e.kind = 'tried' AND t.ended IS NOT NULL"
+    " AND (e.owner IS NULL OR m.zone <> 'trusted')"
 )
+# What to expect of a task is told by those of the person: no agent moves what others are measured against.
+_ENDED = "SELECT count(*), total(reward) FROM tasks WHERE ns = ?1 AND zone = 'trusted' AND"
 _TRIALS_HERE = _TRIALS.format(here="e.ns = ?1 AND ")
 
 MISCOUNTED_TRIALS = (
@@ -98,14 +101,42 @@ class SqliteTasks(Struct, frozen=True):
             packed(tasks),
         )
 
-    def uses(self, id: str) -> list[int]:
-        """The memories that were used in a task, by the rule that uplift counts by."""
-        return self._here.first(
-            "SELECT DISTINCT e.num FROM events e JOIN tasks t ON t.ns = e.ns AND t.id = e.task JOIN memories m"
-            " ON m.num = e.num WHERE e.ns = ?1 AND e.task = ?2 AND m.status IN ('active', 'superseded')"
-            f" AND {_WITH_TASK} ORDER BY e.num",
+    def uses(self, id: str) -> dict[int, str]:
+        """The memories that were used in a task, and who said so: before any agent the person, who is called ""."""
+        return self._here.mapping(
+            "SELECT e.num, min(coalesce(e.owner, '')) FROM events e JOIN memories m ON m.num = e.num WHERE e.ns = ?1"
+            " AND e.task = ?2 AND m.status IN ('active', 'superseded') AND e.kind = 'used'"
+            " GROUP BY e.num ORDER BY e.num",
             id,
         )
+
+    def given(self, nums: Sequence[int], task: Task, owner: str | None, now: int) -> set[int]:
+        """Of some memories those that a task was given: recalled in it, or by whoever asks while it ran, or written."""
+        return set(
+            self._here.first(
+                "SELECT DISTINCT e.num FROM json_each(?2) j CROSS JOIN events e ON e.num = j.value AND e.ns = ?1"
+                " AND e.kind = 'recalled' AND (e.task = ?3 OR (e.owner IS ?4 AND e.at BETWEEN ?5 AND ?6))"
+                " UNION SELECT m.num FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1"
+                " AND m.task = ?3",
+                packed(nums), task.id, owner, task.started, now,
+            )
+        )  # fmt: skip
+
+    def writers(self, nums: Sequence[int]) -> dict[int, str]:
+        """Which agent wrote each of some memories, where one did."""
+        return self._here.mapping(
+            "SELECT e.num, e.owner FROM json_each(?2) j CROSS JOIN events e ON e.num = j.value AND e.ns = ?1"
+            " AND e.kind = 'written' ORDER BY e.id DESC",
+            packed(nums),
+        )
+
+    def tried(self, num: int, owner: str) -> int:
+        """In how many tasks of an agent a memory counts."""
+        (count,) = self._here.first(
+            "SELECT count(DISTINCT task) FROM events WHERE ns = ?1 AND num = ?2 AND kind = 'tried' AND owner = ?3",
+            num, owner,
+        )  # fmt: skip
+        return int(count)
 
     def outcomes(self, tasks: Sequence[str]) -> dict[str, float]:
         """The last reward that was recorded for each task."""
@@ -125,12 +156,12 @@ class SqliteTasks(Struct, frozen=True):
         return {num: (tasks, rewards) for num, tasks, rewards in rows}
 
     def trials_until(self, at: int) -> tuple[list[tuple[int, int, float]], int, float]:
-        """Each memory's tasks and their rewards as they stood at a time, and those of the whole namespace."""
+        """Each memory's tasks and their rewards as they stood at a time, and all those of the person."""
         rows = self._here.all(
             f"SELECT num, count(*), total(reward) FROM ({_TRIALS_HERE} AND e.at <= ?2 AND t.ended <= ?2) GROUP BY num",
             at,
         )
-        ended = self._here.one("SELECT count(*), total(reward) FROM tasks WHERE ns = ?1 AND ended <= ?2", at)
+        ended = self._here.one(f"{_ENDED} ended <= ?2", at)
         assert ended is not None
         return rows, *ended
 
@@ -149,29 +180,29 @@ class SqliteTasks(Struct, frozen=True):
 
     def end(self, task: Task, episode: int) -> None:
         self._here.change(
-            "UPDATE tasks SET ended = ?3, reward = ?4, summary = ?5, wording = ?6, episode = ?7"
+            "UPDATE tasks SET ended = ?3, reward = ?4, summary = ?5, wording = ?6, episode = ?7, zone = ?8"
             " WHERE ns = ?1 AND id = ?2",
-            task.id, task.ended, task.reward, task.summary, task.wording, episode,
+            task.id, task.ended, task.reward, task.summary, task.wording, episode, task.zone,
         )  # fmt: skip
 
-    def recount(self, id: str | None = None) -> None:
-        """Count trials anew for the memories of one task, or, without one, for the whole namespace."""
+    def recount(self, id: str | None = None, *, num: int | None = None) -> None:
+        """Count trials anew for the memories of one task, or one memory, or, without either, the whole namespace."""
         here, seq = self._here, self._here.number()
         if id is None:
+            only = "tasks_with <> 0" if num is None else "num = ?3"
             here.change(
-                "UPDATE memories SET tasks_with = 0, reward_with = 0, seq = ?2 WHERE ns = ?1 AND tasks_with <> 0", seq
-            )
+                f"UPDATE memories SET tasks_with = 0, reward_with = 0, seq = ?2 WHERE ns = ?1 AND {only}", seq,
+                *(() if num is None else (num,)),
+            )  # fmt: skip
         only = "" if id is None else " AND e.num IN (SELECT num FROM events WHERE ns = ?1 AND task = ?3)"
+        only = only if num is None else " AND e.num = ?3"
         here.change(
             "UPDATE memories SET tasks_with = x.tasks, reward_with = x.rewards, seq = ?2 FROM (SELECT num,"
             f" count(*) AS tasks, total(reward) AS rewards FROM ({_TRIALS_HERE}{only}) GROUP BY num) x"
             " WHERE memories.num = x.num",
-            seq, *(() if id is None else (id,)),
+            seq, *(each for each in (id, num) if each is not None),
         )  # fmt: skip
-        here.change(
-            "UPDATE namespaces SET (tasks_ended, reward_total) = (SELECT count(*), total(reward) FROM tasks"
-            " WHERE ns = ?1 AND ended IS NOT NULL) WHERE id = ?1"
-        )
+        here.change(f"UPDATE namespaces SET (tasks_ended, reward_total) = ({_ENDED} ended IS NOT NULL) WHERE id = ?1")
 
     def forget_words(self, episodes: Sequence[int]) -> None:
         """Deleting a task's episode for good takes its words and logs along; its reward stays, as a number."""

@@ -11,6 +11,7 @@ import apsw
 from msgspec import Struct
 
 from recallens.store.records import COLUMN_TEXTS, COLUMN_VALUES, Changes, ColumnRow, LexicalEntry, Prepared
+from recallens.store.sqlite import digests
 from recallens.store.sqlite.connection import NamespaceConnection, packed, packed_record
 from recallens.store.sqlite.soundness import mended
 
@@ -51,7 +52,9 @@ class SqliteTerms(Struct, frozen=True):
         ]
 
     def entries(self, nums: Sequence[int]) -> list[LexicalEntry]:
-        return _rows_of(self._here, "t.num, t.terms", "lexical", nums)
+        """One that is no list of numbers is missing; `doctor` names it."""
+        whole = "typeof(t.terms) = 'blob' AND length(t.terms) % 4 = 0"
+        return _rows_of(self._here, "t.num, t.terms", "lexical", nums, whole)
 
     def numbers(self, words: Sequence[str]) -> dict[str, int]:
         return self._here.mapping(
@@ -85,7 +88,7 @@ class SqliteTerms(Struct, frozen=True):
         return self._here.all(
             "SELECT l.value, l.kind, l.num FROM json_each(?2) j CROSS JOIN labels l"
             " ON l.ns = ?1 AND l.value = j.value ->> 0 AND (j.value ->> 1 = '' OR l.kind = j.value ->> 1)"
-            " ORDER BY l.num",
+            f"{self._here.seen('l.num')} ORDER BY l.num",
             packed([list(label) for label in labels]),
         )
 
@@ -94,9 +97,9 @@ class SqliteTerms(Struct, frozen=True):
         return self._here.all(
             "SELECT DISTINCT a.num, b.num FROM labels a JOIN labels b ON b.ns = a.ns AND b.value = a.value"
             " AND b.kind = 'entity' AND b.num <> a.num WHERE a.ns = ?1 AND a.kind = 'entity'"
-            " AND a.num IN (SELECT value FROM json_each(?2))"
+            f" AND a.num IN (SELECT value FROM json_each(?2)){self._here.seen('b.num')}"
             " AND (SELECT count(*) FROM (SELECT 1 FROM labels c WHERE c.ns = a.ns AND c.value = a.value"
-            " AND c.kind = 'entity' LIMIT ?3 + 1)) <= ?3"
+            f" AND c.kind = 'entity'{self._here.seen('c.num')} LIMIT ?3 + 1)) <= ?3"
             " ORDER BY a.num, b.num LIMIT ?4",
             packed(nums), MOST_SHARED, cap,
         )  # fmt: skip
@@ -168,6 +171,7 @@ class SqliteTerms(Struct, frozen=True):
     def begin_epoch(self) -> None:
         """Entries were written anew: who holds any in memory or in a file reads them again."""
         self._here.change("UPDATE namespaces SET epoch = epoch + 1 WHERE id = ?1")
+        digests.fill(self._here.db, digests.WORDS)
         self._cache.pop(self._here.key, None)
 
     def _forget(self, numbers: Sequence[int]) -> None:
@@ -205,9 +209,9 @@ def _rows_of(
         return []
     if nums[-1] - nums[0] >= 2 * len(nums):
         sql = f"SELECT {fields} FROM json_each(?3) j CROSS JOIN {table} t ON t.num = j.value AND {where}"
-        return here.all(sql, value, packed(nums))
+        return here.every(sql, value, packed(nums))
     sql = f"SELECT {fields} FROM {table} t WHERE t.num BETWEEN ?3 AND ?4 AND {where} ORDER BY t.num"
-    rows = here.all(sql, value, nums[0], nums[-1])
+    rows = here.every(sql, value, nums[0], nums[-1])
     if len(rows) <= len(nums) == nums[-1] - nums[0] + 1:
         return rows
     wanted = set(nums)
@@ -228,9 +232,12 @@ class SqliteVectors(Struct, frozen=True):
         )
 
     def of(self, encoder: str, nums: Sequence[int]) -> list[tuple[int, bytes]]:
-        """The vector of the first part of each memory that has one."""
-        first_part = "t.encoder = ?2 AND t.part = 0 AND +t.ns = ?1"
-        return _rows_of(self._here, "t.num, t.vector", "vectors", nums, first_part, encoder)
+        """The vectors of each memory that has any, its parts one after the other."""
+        return _rows_of(self._here, "t.num, t.vector", "vectors", nums, "t.encoder = ?2 AND +t.ns = ?1", encoder)
+
+    def count(self, encoder: str) -> int:
+        ((count,),) = self._here.all("SELECT count(*) FROM vectors WHERE ns = ?1 AND encoder = ?2", encoder)
+        return int(count)
 
     def put(self, encoder: str, vectors: Sequence[tuple[int, int, bytes]]) -> None:
         seq = self._here.number()
@@ -252,3 +259,19 @@ class SqliteVectors(Struct, frozen=True):
         """One that was still waiting when its number changed waits under the new one."""
         missing = " WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = value)"
         self._here.change(_ENQUEUE + missing, encoder, packed(nums))
+
+    def mark_unread(self) -> None:
+        """The namespace holds a text that the store's encoder cannot read."""
+        self._here.change("UPDATE namespaces SET unread = 1 WHERE id = ?1")
+        self._here.look_up()
+
+    def begin_second(self, encoder: str) -> None:
+        """From now on its texts have vectors of a second encoder as well; those that are there wait for theirs."""
+        missing = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = m.num)"
+        self._here.change(
+            f"INSERT OR IGNORE INTO backlog (ns, encoder, num) SELECT ?1, ?2, m.num FROM memories m"
+            f" WHERE m.ns = ?1 AND {missing}",
+            encoder,
+        )
+        self._here.change("UPDATE namespaces SET second = ?2 WHERE id = ?1", encoder)
+        self._here.look_up()

@@ -13,7 +13,10 @@ from msgspec import Struct, structs
 from recallens.model.audit import MARK_BYTES, Act, AuditEntry, ChainHead, KeptAnswer, Token
 from recallens.model.memory import Event
 from recallens.model.salience import DAY_MS
+from recallens.model.times import LATEST_MS
+from recallens.store.nouns import NOUNS
 from recallens.store.sqlite.connection import NamespaceConnection, packed
+from recallens.store.sqlite.soundness import decoded, sound
 
 
 class SqliteTrail(Struct, frozen=True):
@@ -42,12 +45,14 @@ class SqliteTrail(Struct, frozen=True):
         return audit_heads(self._here.db, self._here.name).get(self._here.name)
 
     def audit(self, after: int = 0, limit: int = -1) -> list[AuditEntry]:
+        """An entry that cannot be read is missing, which whoever verifies the chain says."""
         rows = self._here.db.execute(
-            f"SELECT {_ENTRY} FROM audit WHERE namespace = ? AND number > ? ORDER BY number LIMIT ?",
+            f"SELECT {_ENTRY} FROM audit x WHERE namespace = ? AND number > ? AND {sound(NOUNS['audit-entry'], 'x')}"
+            " ORDER BY number LIMIT ?",
             (self._here.name, after, limit),
         )
         head = self.audit_head()
-        return [_entry(self._here.name, head.chain if head else "", row) for row in rows]
+        return [_entry(self._here.name, head.chain if head else "", row) for row in decoded(rows)]
 
     def append_audit(self, entry: AuditEntry) -> None:
         """The chain grows, and the store remembers where it ends."""
@@ -70,7 +75,9 @@ class SqliteTrail(Struct, frozen=True):
     def marks(self, nums: Sequence[int]) -> dict[int, str]:
         """What stands for each memory in the log, of those that something stands for."""
         rows = self._here.db.execute(
-            "SELECT a.num, a.mark FROM json_each(?) j CROSS JOIN audit_marks a ON a.num = j.value", (packed(nums),)
+            "SELECT a.num, a.mark FROM json_each(?) j CROSS JOIN audit_marks a ON a.num = j.value"
+            " AND typeof(a.mark) = 'blob'",
+            (packed(nums),),
         )
         return {num: bytes(mark).hex() for num, mark in rows}
 
@@ -78,7 +85,8 @@ class SqliteTrail(Struct, frozen=True):
         """For each memory its salt and its mark."""
         rows = json.dumps([(num, salt.hex(), mark) for num, (salt, mark) in marks.items()])
         self._here.db.execute(
-            "INSERT INTO audit_marks SELECT value ->> 0, unhex(value ->> 1), unhex(value ->> 2) FROM json_each(?1)",
+            "INSERT OR REPLACE INTO audit_marks SELECT value ->> 0, unhex(value ->> 1), unhex(value ->> 2)"
+            " FROM json_each(?1)",
             (rows,),
         )
 
@@ -93,8 +101,8 @@ class SqliteTrail(Struct, frozen=True):
         """How many questions were answered on each day, by the number of the day since 1970."""
         rows = self._here.db.execute(
             "SELECT at / ?2, count(DISTINCT at || ' ' || hex(question)) FROM audit"
-            " WHERE namespace = ?1 AND at >= ?3 AND question <> x'' AND marks <> x'' GROUP BY 1",
-            (self._here.name, DAY_MS, since),
+            " WHERE namespace = ?1 AND at BETWEEN ?3 AND ?4 AND question <> x'' AND marks <> x'' GROUP BY 1",
+            (self._here.name, DAY_MS, since, LATEST_MS),
         )
         return {int(day): int(count) for day, count in rows}
 
@@ -217,11 +225,17 @@ _ENTRY = "number, at, who, what, outcome, session, question, marks, total, key, 
 
 
 def audit_heads(db: apsw.Connection, namespace: str | None = None) -> dict[str, ChainHead]:
-    """Where the chain of each namespace ends, or that of one."""
+    """Where the chain of each namespace ends, or that of one. One that cannot be read fits no chain, and ends none."""
     rows = db.execute(
-        "SELECT namespace, chain, number, digest FROM audit_heads WHERE ?1 IS NULL OR namespace = ?1", (namespace,)
+        "SELECT namespace, CAST(chain AS BLOB), iif(typeof(number) = 'integer', number, (SELECT max(a.number)"
+        " FROM audit a WHERE a.namespace = h.namespace)), CAST(digest AS BLOB) FROM audit_heads h"
+        " WHERE ?1 IS NULL OR namespace = ?1",
+        (namespace,),
     )
-    return {str(name): ChainHead(str(chain), int(number), bytes(digest).hex()) for name, chain, number, digest in rows}
+    return {
+        str(name): ChainHead(bytes(chain).decode("utf-8", "replace"), number or 0, bytes(digest).hex())
+        for name, chain, number, digest in decoded(rows)
+    }
 
 
 def _entry(namespace: str, chain: str, row: tuple[Any, ...]) -> AuditEntry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, convert, structs
 from msgspec.json import Decoder as JsonDecoder
@@ -14,6 +14,7 @@ from recallens.model.memory import Document
 from recallens.store.sqlite.connection import NamespaceConnection, packed, packed_record
 from recallens.store.sqlite.memories import REPLACED, SqliteMemories
 from recallens.store.sqlite.relations import SqliteCitations, citation_columns
+from recallens.store.sqlite.soundness import UNREADABLE_ERRORS, readable
 from recallens.store.sqlite.terms import SqliteTerms
 
 # The methods that make these load them: a store without a vault needs none.
@@ -42,6 +43,15 @@ class SqliteDocuments(Struct, frozen=True):
             "SELECT d.id, d.path FROM json_each(?2) j CROSS JOIN documents d ON d.ns = ?1 AND d.id = j.value",
             packed(ids),
         )
+
+    def withheld(self) -> set[str]:
+        """The documents of which who reads may see no section: not their names either."""
+        if not (seen := self._here.seen("x.num")):
+            return set()
+        sections = "SELECT 1 FROM memories x WHERE x.ns = d.ns AND x.document = d.id"
+        return set(self._here.first(
+            f"SELECT d.id FROM documents d WHERE d.ns = ?1 AND EXISTS ({sections}) AND NOT EXISTS ({sections}{seen})"
+        ))  # fmt: skip
 
     def memories(self, path: str) -> list[int]:
         return self._here.first(
@@ -72,10 +82,11 @@ class SqliteVaults(Struct, frozen=True):
         from recallens.model.vault import Vault, VaultOptions
 
         rows = self._here.all("SELECT id, name, root, options, created, synced FROM vaults WHERE ns = ?1 ORDER BY name")
-        return [
-            Vault(id, self._here.name, name, root, convert(json.loads(options), VaultOptions), created, synced)
-            for id, name, root, options, created, synced in rows
-        ]
+
+        def vault(id: int, name: str, root: str, options: str, created: int, synced: int | None) -> Vault:
+            return Vault(id, self._here.name, name, root, convert(json.loads(options), VaultOptions), created, synced)
+
+        return list(readable(rows, vault))
 
     def counts(self) -> dict[int, tuple[int, int]]:
         rows = self._here.all(
@@ -223,7 +234,7 @@ class SqliteVaults(Struct, frozen=True):
 
         read = JsonDecoder(NoteLife).decode
         rows = self._here.all(f"SELECT path, life FROM vault_files WHERE vault = {_VAULT}", vault)
-        return {path: read(life) for path, life in rows}
+        return dict(readable(rows, lambda path, life: (path, read(life))))
 
     def states(self, vault: int) -> dict[int, SectionState]:
         """How each section stands. What a person superseded, or took out of use, is settled."""
@@ -372,13 +383,22 @@ class SqliteVaults(Struct, frozen=True):
 
 
 def _names_of(text: str) -> tuple[str, ...]:
-    return () if text == "[]" else tuple(json.loads(text))
+    return () if text == "[]" else tuple(_listed(text))
 
 
 def _links_of(text: str) -> tuple[Link, ...]:
     from recallens.model.vault import Link
 
-    return () if text == "[]" else tuple(Link(*link) for link in json.loads(text))
+    return () if text == "[]" else tuple(readable(_listed(text), Link))
+
+
+def _listed(text: Any) -> list[Any]:
+    """A list that cannot be read is empty; `doctor` names its row."""
+    try:
+        listed = json.loads(text)
+    except UNREADABLE_ERRORS:
+        return []
+    return listed if isinstance(listed, list) else []
 
 
 def _values(placed: Placed) -> tuple[int, str, str, str, str, str]:

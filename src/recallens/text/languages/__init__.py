@@ -124,6 +124,11 @@ class Phrases:
             return True
         return self._letters is not None and not lowered.isascii() and self._letters.search(lowered) is not None
 
+    def found_in(self, text: str) -> list[str]:
+        """The phrases that the text holds, in small letters."""
+        patterns = filter(None, (self._words, self._letters, self._anywhere))
+        return [match.group() for pattern in patterns for match in pattern.finditer(_read(text)[0])]
+
 
 def _between_bars(pattern: str) -> list[str]:
     """The parts of a pattern between the bars that stand in no brackets."""

@@ -10,6 +10,7 @@ from recallens.text.languages.english_answers import ANSWER_NAMES, ANSWER_TYPES,
 from recallens.text.languages.english_commands import COMMANDS
 from recallens.text.languages.english_intents import INTENTS
 from recallens.text.languages.english_notes import NOTES
+from recallens.text.languages.english_statements import STATEMENTS
 from recallens.text.languages.english_work import AMOUNTS, WORK
 
 _FUNCTION_WORDS: Final = """
@@ -57,7 +58,8 @@ priority, policy rule, principle, lesson, example sample, change modification, h
 count number, create creation, delete remove, start begin, stop end, enable activate, disable deactivate,
 compare comparison, validate validation verify, input, output, screen display, button, form, link, image picture photo,
 language, translation, data, model, training, purchase buy, trip travel, doctor physician, movie film, car vehicle,
-house home, employment: job work, child kid, food meal, audit, hackathon, launch, reject rejection, join, contract
+house home, employment: job work, child kid, food meal, audit, hackathon, launch release,
+certificate cert, app application, store, reject rejection, join, contract
 """
 
 _MONTH_NAMES: Final = (
@@ -90,10 +92,17 @@ _COUNT: Final = r"(?P<count>\d{1,3}|" + _longest_first(_NUMBERS) + r")"
 _UNIT: Final = r"(?P<unit>day|week|month|year)s?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_PARTS: Final = {"early": 1, "start": 1, "beginning": 1, "mid": 11, "middle": 11, "late": 21, "end": 21}
+# The days of a month from the first up to and without the last; of a third that reaches its end, None.
+_PARTS: Final = {
+    **dict.fromkeys(("early", "start", "beginning"), (1, 11)), **dict.fromkeys(("mid", "middle"), (11, 21)),
+    **dict.fromkeys(("late", "end"), (21, None)), "first half": (1, 16), "second half": (16, None),
+}  # fmt: skip
 _PART: Final = r"(?P<part>" + "|".join(_PARTS) + r")"
-# The words of an event, up to where its clause ends; a stop within a number ends nothing.
-_EVENT: Final = r"(?P<event>(?:[^,;?!.\n]|\.(?=\w)){3,80})"
+# The words of an event, up to where its clause ends; a stop within a number ends nothing. Since when is a question.
+_EVENT: Final = (
+    r"(?P<event>(?!(?:when|what time|which|how)\b)(?:[^,;?!.\n]|\.(?=\w)){3,80}?)"
+    r"(?=[,;?!\n]|\.(?!\w)|$|\s(?:what|which|who|where|why|how|did|about|regarding|concerning)\b)"
+)
 
 _TIMES: Final = pack.TimeWords(
     rules=(
@@ -109,7 +118,10 @@ _TIMES: Final = pack.TimeWords(
         ),
         pack.TimeRule(rf"(?:on |the )*{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?", "date"),
         pack.TimeRule(rf"on the {_DAY}(?= *(?:[?.!,]|$))", "date"),
-        pack.TimeRule(rf"(?:in |at )?(?:the )?{_PART}[- ](?:of )?{_MONTH}(?:,? (?:of )?{_YEAR})?", "part"),
+        pack.TimeRule(rf"(?:in |at |during )?(?:the )?{_PART}[- ](?:of )?{_MONTH}(?:,? (?:of )?{_YEAR})?", "part"),
+        pack.TimeRule(rf"(?:in |during )?(?:the )?(?P<half>first|second) half of {_YEAR}", "half"),
+        pack.TimeRule(r"(?:in |during )?(?:the )?(?P<half>first|second) half of (?:the|this) year", "half"),
+        pack.TimeRule(r"(?:in |during )?(?:the )?(?P<half>first|second) half of last year", "half", back=1),
         pack.TimeRule(rf"{_MONTH},? (?:of )?{_YEAR}", "month"),
         pack.TimeRule(r"the day before yesterday", "day", back=2),
         pack.TimeRule(r"yesterday|last night", "day", back=1),
@@ -129,10 +141,11 @@ _TIMES: Final = pack.TimeWords(
         pack.TimeRule(r"this (?P<unit>week|month|quarter|year)", "period"),
         pack.TimeRule(r"(?:the past) (?P<unit>week|month|year)", "past"),
         pack.TimeRule(r"the other day", "past", count=7, vague=True),
-        pack.TimeRule(rf"(?:last|this past|this|on|past) {_WEEKDAY}", "weekday"),
-        pack.TimeRule(rf"{_WEEKDAY}(?=\W*$)", "weekday"),
+        pack.TimeRule(rf"(?:last|this past|this|past) {_WEEKDAY}", "weekday"),
+        pack.TimeRule(rf"on {_WEEKDAY}", "weekday", any_such=True),
+        pack.TimeRule(rf"{_WEEKDAY}(?=\W*$)", "weekday", any_such=True),
         pack.TimeRule(rf"(?:(?<=since )|(?<=until )|(?<=before )|(?<=after )){_WEEKDAY}", "weekday"),
-        pack.TimeRule(rf"(?:last|this) {_SEASON}(?: of {_YEAR})?", "season"),
+        pack.TimeRule(rf"(?:last|this|past) {_SEASON}(?:'s)?(?: of {_YEAR})?", "season"),
         pack.TimeRule(rf"(?:in |during )?(?:the )?{_SEASON} (?:of )?{_YEAR}", "season"),
         pack.TimeRule(rf"Q(?P<quarter>[1-4])(?:,? (?:of )?{_YEAR})?", "quarter"),
         pack.TimeRule(rf"(?:in |during |since |last |this |back in |early |late |mid[- ]){{1,3}}{_MONTH}", "month"),
@@ -155,6 +168,7 @@ _TIMES: Final = pack.TimeWords(
     months=_MONTHS,
     weekdays=_WEEKDAYS,
     seasons=_SEASONS,
+    halves={"first": 1, "second": 7},
     since_before=r"\b(?:since|after|following)\s+(?:the\s+)?$",
     since_within=("since",),
     until_before=r"\b(?:before|until|prior to|by)\s+(?:the\s+)?$",
@@ -163,12 +177,60 @@ _TIMES: Final = pack.TimeWords(
     between=r"\b(?:between|from)\s+(?:the\s+)?$",
     joints=r",?\s+(?:and|to|until|till|through)\s+(?:the\s+)?",
     ranges=r"\s+(?:to|until|till|through)\s+(?:the\s+)?|\s?[-–~]\s?",
-    event_sign="since|after|following|before|until|prior to|leading up to|ahead of",
-    since_event=rf"(?:\b(?:right|just|shortly|soon|ever)\s+)?\b(?:since|after|following the)\s+{_EVENT}",
-    until_event=rf"(?:\b(?:right|just|shortly)\s+)?\b(?:before|until|prior to|leading up to|ahead of)\s+{_EVENT}",
+    event_sign="since|after|follow(?:ing|ed)|before|until|prior to|leading up to|ahead of|during|on the day",
+    events=(
+        pack.EventRule(rf"\b(?:the\s+)?(?:next\s+)?(?:day|morning)\s+after\s+{_EVENT}", 1, 2),
+        pack.EventRule(rf"\b(?:(?:in|during)\s+)?(?:the\s+)?week\s+after\s+{_EVENT}", 0, 8),
+        pack.EventRule(rf"\b(?:(?:in|during)\s+)?(?:the\s+)?month\s+after\s+{_EVENT}", 0, 32),
+        pack.EventRule(rf"\b(?:the\s+)?day\s+before\s+{_EVENT}", -1, 0),
+        pack.EventRule(rf"\b(?:(?:in|during)\s+)?(?:the\s+)?week\s+before\s+{_EVENT}", -7, 0),
+        pack.EventRule(rf"\bon\s+the\s+day\s+(?:of|that|when)\s+{_EVENT}", 0, 1),
+        pack.EventRule(
+            r"\bduring\s+(?P<event>(?:the|our)\s+(?:[\w.-]+\s+){0,4}?(?:outages?|incident|storm|crash|downtime|migration"
+            r"|release|launch|rollout|deploy(?:ment)?|inspection|audit|attack|strike|power cut|blackout))\b",
+            0,
+            1,
+        ),
+        pack.EventRule(
+            r"(?:\b(?:right|just|shortly|soon|ever)\s+)?\b(?<!named )(?<!look )(?<!looked )(?<!looking )(?<!called )"
+            rf"(?:since|after(?!\s+all\b)|following the|followed(?=\s+(?:the|our)\b))\s+{_EVENT}"
+        ),
+        pack.EventRule(
+            r"(?:\b(?:right|just|shortly)\s+)?\b(?:before(?!\s+long\b)|(?<!how long )until(?! when\b)|prior to"
+            r"|leading up to|ahead of)"
+            rf"\s+{_EVENT}",
+            None,
+            0,
+        ),
+    ),
+    present=r"\b(?:is|are|am|do|does|will|shall)\b",
+    was=r"\b(?:did|was|were|had|went|broke|made|since|(?!planned|scheduled|closed|needed)\w+ed)\b",
+    states=r"\b(?:what|which|where|who|whose|how)\b.*\b(?:was|were)\b(?! (?:decided|done|said|agreed|discussed|changed"
+    r"|tried|learn\w+|found|made|built|fixed|shipped|released|happening|going|\w+ed)\b)"
+    r"|\bhow (?:much|many|long|often|big|large|high)\b.*\b(?:did|was|were)\b"
+    r"|\b(?:what|where|which|when)\b.*\bdid\b.*\b(?:costs?|run|stand|live|use|cover|hold|charge|close|open|last|keep|go)\b",
+    changes=r"rais\w+|rises?|increas\w+|chang\w+|switch\w*|mov(?:e|ed|ing)|migrat\w+|replac\w+|upgrad\w+|cut",
+    done=r"\w+(?:ed|ing)",
+    same_events=(
+        r"thefts?|st[oe]al\w*|stole\w*|robb\w+|burgl\w+|break-?in|broke into",
+        r"launch\w*|releas\w*|went live|go(?:es|ing) live|open(?:s|ed|ing)?|came out|roll(?:ed|ing)? ?-?out",
+        r"flood\w*|under water|inundat\w+|water (?:ran|came|poured|got)",
+        r"reject\w*|refus\w+|turned (?:us |it |\w+ )?down|declin\w+|den(?:ied|ial)",
+        r"fires?|burn(?:ed|t)|blaze|caught fire",
+        r"collisions?|collid\w+|ran into|drove into|hit",
+        r"break-?down|br[eo]ke\w*|snapp\w+|fail(?:ed|ures?)|gave out|stopped",
+        r"outages?|blackouts?|power (?:cut|failure)|unreachable|(?:was|were|went) down",
+        r"resign\w*|retir\w*|quit|departure|left",
+        r"approv\w+|pass(?:ed|ing)|accepted|granted",
+    ),
+    concludes=r"\b(?:finish\w*|complet\w+|ended|end of|pass(?:ed|ing)|approv\w+|got|receiv\w+|succe\w+|final\w*)\b",
+    happenings=r"incidents?|outages?|accidents?|events?|problems?|issues?|failures?|cris[ie]s|troubles?",
+    recounts=r"\bpost-?mortems?\b|\bretro(?:spective)?s?\b|\b(?:held|wrote|had) (?:the|a) review\b|\breviewed\b"
+    r"|\blessons?\b|\bshould have\b",
+    failed=r"\b(?:tried|attempted|failed|failure|rolled back|gave up|did not work|didn['’]t work|aborted|reverted)\b",
     past=r"\b(?:did|was|were|had|have|has|happened|went|new|changed|broke|made|done|\w+ed)\b",
     habit=r"\b(?:should|must|needs?|can|could|would|will|do (?:i|we|you)|does|how to|when to|always|usually|to do"
-    r"|passed|how long)\b",
+    r"|passed|how many (?:day|week|month|year|hour|minute)s?|how long (?:after|before|since|ago|until|has|have))\b",
     dates=(
         rf"\b{_DAY}\s+(?:of\s+)?(?P<month>(?:{_ANY_MONTH})\.?),?\s+{_YEAR}\b",
         rf"\b(?P<month>(?:{_ANY_MONTH})\.?)\s+(?:{_DAY},?\s+)?{_YEAR}\b",
@@ -178,6 +240,7 @@ _TIMES: Final = pack.TimeWords(
 _QUESTIONS: Final = pack.QuestionWords(
     intents=INTENTS,
     reason=r"why|how come|what for|reasons?",
+    cause=r"\b(?:why|how come|reasons?|caus\w+|culprit|led to|blame[ds]?)\b",
     answer_types=ANSWER_TYPES,
     answer_names=ANSWER_NAMES,
     asking=ASKING,
@@ -212,15 +275,33 @@ _QUESTIONS: Final = pack.QuestionWords(
     r"|anything|something|everything|stuff|things?|notes?|memor(?:y|ies)|events?|issues?|problems?|status|remember\w*"
     r"|tell|told|show|list|give|gave|activit(?:y|ies)|wr[io]te|written|saved?|record\w*|prepar\w+|sa(?:y|id)|quick"
     r"|been|brief|short|important|interesting|us|me|my|we|team|everyone|prior|right|just|shortly|soon|busy|day|since"
-    r"|before|after|between|and|while|then|now|again|notable|worth|knowing|added|removed|built|bugs?|deployed|merged|released)\b",
+    r"|before|after|between|and|while|then|now|again|notable|worth|knowing|added|removed|built|bugs?|deployed|merged"
+    r"|releas\w+|launch\w*|wrong|bad|badly|troubles?|incidents?|outages?|failures?|fail(?:ed|s)?|errors?|mistakes?|accidents?"
+    r"|gotchas?|pitfalls?|warnings?|caveats?|traps?|quirks?|lessons?|skills?|how-?tos?|procedures?|decisions?|findings?"
+    r"|f[io]u?nd|discover\w*|notic\w*|came|come|watch|careful|known|agree\w*|outcomes?|results?|reactions?)\b",
+    of_change=r"\b(?:this|these|my) (?:changes?|diff|patch|pr|pull request|commits?|edits?)\b"
+    r"|\b(?:merg(?:e|ing)|land(?:ing)?|ship(?:ping)?|commit(?:ting)?) (?:this|it|these)\b"
+    r"|\b(?:safe|ok|okay|fine|ready|good|risky) to (?:merge|land|ship|commit|push)\b",
+    change_words=r"chang(?:es?|ing)|diffs?|patch(?:es)?|prs?|pull|requests?|commit(?:s|ting)?|edits?|merg(?:es?|ed|ing)"
+    r"|land(?:ing)?|ship(?:ping)?|push(?:ing)?|safe(?:ly|ty)?|ok|okay|fine|ready|good|risk(?:s|y)?|review(?:ing)?|approve"
+    r"|break(?:s|ing)?",
     kinds={
         "decision": r"\b(?:decid\w*|decisions?|agreed?)\b",
         "lesson": r"\b(?:learn\w*|lessons?)\b",
-        "gotcha": r"\b(?:gotchas?|pitfalls?|warnings?)\b",
+        "gotcha": r"\b(?:gotchas?|pitfalls?|warnings?|caveats?|traps?|quirks?)\b",
+        "skill": r"\b(?:skills?|how-?tos?|procedures?)\b",
     },
+    trouble=r"\b(?:wrong|br[eo]ak\w*|broke|broken|problems?|issues?|incidents?|outages?|failures?|fail(?:ed|s)?|errors?|bugs?"
+    r"|troubles?|mistakes?|accidents?|mishaps?|crash\w*)\b",
 )
 
 _MEMORIES: Final = pack.MemoryWords(
+    trouble="incident outage accident failed failure crashed down unreachable rejected refused broke broken expired"
+    " error bug wrong lost leak stuck jam fault unavailable stopped rolled complain postmortem"
+    " burst flood stolen theft stole frost snapped tore torn damaged injured hurt burnt burned"
+    " collapsed spilled cracked missing overflowed trapped spoiled collided mould wet",
+    milestones="opened launched launch released release live signed won approved passed inspected inspectors visited"
+    " delegation elected started finished",
     decision=r"\b(?:decid(?:e|ed|es|ing)|decision|agreed (?:to|on|that)|settled on|we chose|i chose|chose to"
     r"|opted (?:for|to)|going with|went with|we(?:'ll| will) use|switch(?:ed|ing) (?:from|to)|ruled out)\b",
     gotcha=r"\b(?:gotcha|caveat|pitfall|beware|be careful|careful(?:ly)? (?:with|of|not)|careful|watch out|warning"
@@ -249,6 +330,7 @@ _MEMORIES: Final = pack.MemoryWords(
     r"|\b(?:i|we|he|she|they|user|team) (?:just )?(?:went|met|visited|fixed|deployed|merged|released|attended|called"
     r"|saw|tried|found|debugged|shipped|finished|started|had|bought|moved|talked|discussed|ran)\b"
     r"|\b(?:incident|outage|meeting|happened|occurred)\b",
+    first_person=r"\b(?:i|my|me|mine|we|our)\b",
     principle_signs=r"\b(?:why|principles?|philosophy|rationale|trade-?offs?|values?|strategy|guidelines?|polic(?:y|ies)"
     r"|always|never|prefer|must|should|reasons?|goals?|believe)\b",
     negation=r"\b(?:not|cannot|never|no|none|nothing|nobody|nowhere|without|neither|nor|hardly|barely|unless|except)\b"
@@ -307,6 +389,7 @@ ENGLISH: Final = pack.LanguagePack(
     notes=NOTES,
     commands=COMMANDS,
     amounts=AMOUNTS,
+    statements=STATEMENTS,
     work=WORK,
     names=pack.NameWords(
         joints="of|de|van|von|da|del|la|y",
@@ -323,11 +406,23 @@ ENGLISH: Final = pack.LanguagePack(
         possessives=("'s", "’s"),
     ),
     secrets=pack.SecretWords(
-        passwords="password|passwd|passphrase|passcode|pwd",
-        keys=r"(?:api|access|secret|private|encryption|signing)[_ -]?key|client[_ -]?secret|secret"
+        # "admin pass" is a password; any other pass may be one over data, or a mountain's.
+        passwords="password|passwd|passphrase|passcode|pwd|(?<![a-z0-9])pw(?![a-z])|(?<=_)pass(?![a-z])|(?:(?<=admin )"
+        "|(?<=root )|(?<=login )|(?<=account )|(?<=wifi )|(?<=wi-fi )|(?<=vpn )|(?<=db )|(?<=database )|(?<=ssh )"
+        "|(?<=ftp )|(?<=sudo )|(?<=router )|(?<=keystore ))pass(?![a-z])",
+        bare="(?<![a-z0-9])pwd?(?![a-z])",
+        phrases="passphrase|(?:seed|recovery) phrase|mnemonic",
+        used_as=r"[\"']? as (?:the|a|my|our|its)(?: [a-z]+){0,2} (?:password|pw|passphrase|passcode)(?![a-z])",
+        logins="log ?in|sign in|account|credentials|creds",
+        general=r"\b(?:must|should|needs?|least|most|min|max|minimum|maximum|char(?:acter)?s?|digits?|letters?|symbols?"
+        r"|days?|hours?|minutes?|expire\w*|requir\w+|invalid|incorrect|wrong|enter|your|reset|polic\w+|hash\w*|field|column"
+        r"|page|manager|file|rotation|length|stored|kept|errors?|checks?|strength|rules?|attempts?)\b",
+        keys=r"(?:t?otp|2fa)[_ -]?(?:seed|secret|key)|(?:api|access|secret|private|encryption|signing)[_ -]?key"
+        r"|client[_ -]?secret|secret"
         r"|(?:access|auth|refresh|bearer|api)[_ -]?token|token|credentials?",
-        signs="pass pwd key secret token credential",
-        says="(?:for [a-z0-9 ._-]{1,40} )?(?:is|was)(?: now| still)?|to",
+        signs="pass pw mnemonic phrase otp key secret token credential",
+        says=r"(?:(?:for|of|that|we) [a-z0-9 ._-]{1,40} |\([^()\n]{1,40}\) )?(?:is|was)(?: now| still)?"
+        "|(?:(?:is|was|got|has been|had been|just got) )?(?:[a-z]{3,8}ed|(?:re)?set)(?: back)? to|to",
         placeholder_openings="your|my|the|some|an?|insert|enter",
         placeholders="example|placeholder|redacted|change[-_]?me|dummy|sample|todo",
         descriptions="""

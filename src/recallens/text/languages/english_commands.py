@@ -6,7 +6,7 @@ from typing import Final
 
 from recallens.text.languages import pack
 
-_FEW: Final = r"\W+(?:\w+\W+){0,4}?"  # a few words between two
+_FEW: Final = r"[^\w;]+(?:\w+[^\w;]+){0,4}?"  # a few words between two, within the clause
 _ON: Final = r"[^.!?\n]{0,100}?"  # on, within the sentence
 _RULES: Final = (
     r"(?:instruction|prompt|rule|guideline|direction|command|constraint|polic(?:y|ies)|restriction|safeguard"
@@ -49,6 +49,11 @@ COMMANDS: Final = pack.CommandWords(
             r"|admin)(?:[ _-]\w+)?>",
             r"^[^\w\n]{0,6}(?:system|developer|admin|administrator) (?:prompt|message|note|notice|override"
             r"|instruction|update|alert)s?\]?\s?:\s",
+            r"^[^\w\n]{0,6}(?:system|developer|admin(?:istrator)?)\]?\s?:\s[^\n]{0,100}?(?:\bfrom now on\b"
+            r"|\byou(?:'re| are| must| will| shall| should| may| can)\b|\byour (?:instructions|rules|approvals?)\b"
+            r"|\b(?:approvals?|reviews?|confirmations?|safety checks?|guardrails?) (?:is|are) (?:now )?(?:off|disabled"
+            r"|suspended|waived|not (?:needed|required)|no longer (?:needed|required)))",
+            r"\b(?:from now on|henceforth),? you(?:'re| are| will be) (?:in|an?|the|my|acting|operating|free)\b",
             r"^#{1,6}[^\w\n]{0,6}(?:new |updated )?(?:system|instructions?)[^\w\n]{0,6}$|\b(?:begin"
             r"|end) (?:of )?system (?:prompt|message)\b",
             r"\byou are now (?:an? |in |the |my |acting|operating|allowed|free)",

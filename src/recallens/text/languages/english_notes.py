@@ -7,11 +7,17 @@ from typing import Final
 from recallens.text.languages import pack
 
 _REPLACED: Final = r"superseded|replaced|supplanted|succeeded|obsoleted|overridden"
+_TEXTS: Final = (
+    "note|memo|document|doc|page|adr|rfc|decision|record|runbook|guide|policy|proposal|section|article|spec|specification"
+    "|file|version"
+)
+_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 NOTES: Final = pack.NoteWords(
-    subject=r"(?:this|the) (?:note|document|doc|page|adr|rfc|decision|record|runbook|guide|policy|proposal|section"
-    r"|article|spec|specification|file|version)(?: (?:is|was|has been|have been))?(?: (?:now|since|currently))?"
+    subject=rf"(?:this|the) (?:{_TEXTS})(?: (?:is|was|has been|have been))?(?: (?:now|since|currently))?"
     r"|(?:it|this) (?:is|was|has been)(?: now)?|has been|is now|now"
     r"|(?:note|warning|caution|important|update|attention|notice|deprecation notice) ?[:!]",
+    itself=rf"this (?:{_TEXTS})",
     status_label="status|state",
     date_label="date|created",
     ended=rf"(?:{_REPLACED}|deprecated|obsolete|outdated|out of date|retired|withdrawn|archived|expired|revoked"
@@ -24,6 +30,17 @@ NOTES: Final = pack.NoteWords(
     r"|(?:deprecated|obsolete|retired|withdrawn|archived|outdated)[^\w\uffff]+(?:please )?use",
     joined_by="and",
     instead=r"\b(?:use|now) (?:the )?\uffff|\uffff (?:instead|now)|^\W*see (?:also )?\uffff\W*$",
+    leads=r"(?:please )?(?:see|use|read|refer to|go to|now|moved to|replaced by|superseded by|in favou?r of)?(?: also)?"
+    rf"(?: ?the| ?our)?(?: ?new| ?newer| ?current| ?updated| ?later)?(?: ?(?:{_TEXTS}))?",
+    moment=rf"(?:(?:effective|since|as of|on|from|in)(?: the)? )?(?:{_DAY}(?: of)? {_MONTH}(?:,? \d{{4}})?"
+    rf"|{_MONTH}(?: {_DAY}\b)?(?:,? \d{{4}})?|\d{{4}}(?:[-./]\d{{1,2}}){{0,2}}|(?:v|version |release )\d[\d.]*"
+    r"|q[1-4](?: \d{4})?)",
+    goes_on=r"(?:do not|don['’]t|please|use|see|this|these|it|because|as|since|which|kept|retained|left|only|no longer"
+    r"|for (?:history|the record|reference)|(?:everything|nothing) (?:below|here)|superseded|replaced)\b",
+    of_texts=r"superseded|deprecated|obsolete|outdated|out of date|no longer (?!used|in use)",
+    recurs=r"\b(?:every|each|daily|nightly|weekly|monthly|yearly|annually|hourly|once|twice|times|whenever|when|if"
+    r"|while|during|demand|none|nothing|nobody|hand|events)\b",
+    records=r"adr|rfc|rfd|dr|pep|kep|decision|record|proposal|policy|note|document|doc",
     traces="supersed|replac|supplant|succe|obsolet|overrid|deprecat|outdated|out of date|retired|withdrawn|archived"
     "|expired|revoked|no longer|favo|merged|folded|moved|draft|propos|wip|progress|review|pending|tentative"
     "|discussion|rfc|reject|declin|abandon|cancel|accepted|turned down|won",

@@ -35,6 +35,13 @@ def counted(words: str) -> float | None:
     return total or None
 
 
+_MONTH_NAMES: Final = "jan feb mar apr may jun jul aug sep oct nov dec"
+_MONTHS: Final = dict(zip(_MONTH_NAMES.split(), range(1, 13), strict=True))
+_MONTH: Final = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?"
+)
+
 AMOUNTS: Final = pack.AmountWords(
     units={
         "ms|milliseconds?": ("second", 0.001),
@@ -64,6 +71,20 @@ AMOUNTS: Final = pack.AmountWords(
     value=counted,
     quantities="ports?|limit|size|timeout|max|maximum|min|minimum|count|total|threshold|quota|budget|rate|capacity",
     versions="versions?|ver|v|release",
+    numbered="rooms?|halls?|steps?|sprints?|phases?|invoices?|tickets?|floors?|gates?|lines?|tables?|chapters?|pages?"
+    "|cameras?|cases?|issues?|prs?|builds?|weeks?|levels?|grades?|zones?|units?|doors?|sections?|tasks?|no|numbers?"
+    "|orders?|lots?|platforms?|routes?|rules?|articles?|figures?|slots?|shelf|shelves|rack|lockers?|stations?|terminals?",
+    scales={"thousand": 1e3, "million": 1e6, "billion": 1e9},
+    dates=rf"(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<month>{_MONTH})|(?P<month_too>{_MONTH}) "
+    r"(?P<day_too>\d{1,2})(?:st|nd|rd|th)?\b(?!:))(?:,? (?P<year>(?:19|20)\d\d))?",
+    months=_MONTHS,
+    clocks=r"(?<![\d:.])(?P<hour>\d{1,2}):(?P<minute>\d\d)(?!\d|:)(?: ?[ap]m\b)?"
+    r"|(?<![\d:.])(?P<hour_too>\d{1,2}) ?[ap]m\b"
+    rf"|\b(?:at|until|till|from|by) (?P<hour_said>\d{{1,2}}|{'|'.join(_SMALL.split()[1:13])})"
+    r"(?=\W*$| on\b| every\b| in the\b)",
+    # A Monday tour is another than a Friday tour.
+    weekdays=r"\b(?:(?:on|every|each|is|by|until|till|from) (?P<weekday>mon|tues|wednes|thurs|fri|satur|sun)days?"
+    r"|(?P<weekday_too>mon|tues|wednes|thurs|fri|satur|sun)days)\b",
 )
 
 WORK: Final = pack.WorkWords(
@@ -86,20 +107,34 @@ WORK: Final = pack.WorkWords(
     green everything finally now need unit integration regression suite type types style format formatting performance
     improve improvement
     """,
-    corrections=r"\b(?:we now|(?:is|are|has|have|do|does) now"
-    r"|now (?:use|run|live|go|take|happen|need|cost|have|last|expire|deploy|store|send|keep)\w*"
-    r"|no longer|any ?more|any longer|instead of|in place of|rather than|in favou?r of"
-    r"|switch(?:ed|es|ing)? (?:over )?(?:from|to|off)|(?:moved?|moving|migrated?) (?:over )?(?:from|to|off|away)"
-    r"|replac(?:ed|es|ing)|changed (?:from|to|it|this|our|the)|has changed|used to|from now on|as of (?:today|now)"
-    r"|going forward|stopped using|dropped|retired"
-    r"|(?:raised|lowered|reduced|increased|extended|shortened|cut|bumped) (?:it )?(?:from|to)|correction|turned out)\b",
+    corrections=r"\b(?:we now|now|no longer|any ?more|any longer|instead of|in place of|rather than|in favou?r of"
+    r"|(?:switch(?:ed|es|ing)?|moved?|moving|migrated?|chang(?:ed|es|ing)|transferred|shifted)"
+    r"(?=(?: \S+){0,4}? (?:from|to|over|off|away)\b)"
+    r"|replac(?:ed|es|ing)|changed(?= (?:it|this|our|the)\b|[:;,.])|has changed|used to|from now on|these days"
+    r"|nowadays|(?:as of|starting(?: in| from| on)?|beginning(?: in| on)?|effective|since|from) "
+    rf"(?:today|now|next|{_MONTH})"
+    r"|going forward|stopped using|we (?:have )?(?:dropped|retired|left)|retired|(?:went|gone) (?:up|down)"
+    r"|(?:rais|lower|reduc|increas|extend|shorten|bump)ed|cut(?= (?:it )?(?:from|to))|correction|turned out)\b",
+    additions=r"\b(?:also|too|as well|in addition|additionally|another|an? (?:second|third)|faster|quicker|easier"
+    r"|better|slower|cheaper|nicer|smoother|additional|extra|even)\b",
+    reasons=r"\b(?:because|due to|so that|after it|as (?:it|they|he|she)) [^.;]*",
+    moved=r" (?P<topic>[^.;]{2,60}?) (?:from|to|over|off|away)\b",
     replaced=(
-        r"\b(?:instead of|in place of|rather than|stopped using|retired|away from|off) (?P<old>[^,.;:()]{2,60})",
+        r"\b(?:instead of|in place of|rather than|stopped using|retired|away from|off) "
+        r"(?P<old>[^,.;:()]{2,60}?)(?= for\b| and\b|[,.;:()]|$)",
         r"\bno longer (?P<old>[^,.;:()]{2,60})",
         r"\bused to (?P<old>[^,.;:()]{2,60})",
         r"\bfrom (?P<old>[^,.;:()]{1,40}?) to\b",
         r"\breplac(?:ed|es|ing) (?P<old>[^,.;:()]{2,40}?) (?:with|by)\b",
         r"\b(?:do|does|is|are)(?: not|n't) (?P<old>[^,.;:()]{2,40}?) any ?(?:more|longer)\b",
     ),
+    acts=r"\b(?:we|i|you|they|he|she)"
+    r"(?: (?:now|no longer|will|can|must|should|have|has|always|only|also|do|don't|not))* [a-z]+\b",
+    places="in|of|at|for|on|to|from|with",
+    unspecific="new old current former existing previous present whole entire same first usual",
+    failed=r"\b(?:failed|fails|did(?: not|n['’]t) (?:work|help)|gave up|broke|crashed|went wrong|no luck"
+    r"|without success|timed out|was rejected|rolled back|had to revert)\b",
+    worked=r"\b(?:(?<!not )(?<!n['’]t )worked|works|succeeded|success(?:ful(?:ly)?)?|went (?:through|fine|well)"
+    r"|all green|did the trick|solved)\b",
     history="used to|before|previous(?:ly)?|originally|in the past|back then|at first|formerly|history|earlier|old",
 )

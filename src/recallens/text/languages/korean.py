@@ -16,30 +16,24 @@ from typing import Final
 from recallens.text.languages import pack
 from recallens.text.languages.korean_answers import ANSWER_NAMES, ANSWER_TYPES, ANSWERS, GOES_ON, RECURRENT
 from recallens.text.languages.korean_commands import COMMANDS
+from recallens.text.languages.korean_forms import LONGEST_FIRST, morpheme
 from recallens.text.languages.korean_intents import INTENTS
 from recallens.text.languages.korean_notes import NOTES
+from recallens.text.languages.korean_statements import STATEMENTS
+from recallens.text.languages.korean_times import FINAL_L, PAST, TIMES
 from recallens.text.languages.korean_work import AMOUNTS, WORK
 
-_PARTICLES: Final = """
-에서는 에서도 에서의 으로는 으로도 으로서 으로써 에게서 에게는 이라는 이라고 이라면 이란 이나마
-까지는 부터는 까지의 부터의
-에서 에게 에는 에도 에의 으로 까지 부터 처럼 보다 마다 조차 마저 이나 이랑 하고 라는 라고 라면 이며 이고 이든
-은 는 이 가 을 를 의 에 와 과 로 도 만 나 랑 란 께 간 들
-"""
-_LONGEST_FIRST: Final = tuple(sorted(_PARTICLES.split(), key=len, reverse=True))
 _TOPIC: Final = ("은", "는", "이", "가")
 _JOINING: Final = frozenset(("와", "과", "랑", "이랑", "하고", "이며", "이고"))
 _SHORTEST_NOUN: Final = 2
 
-# Every syllable that ends in ㅆ stands in a verb's past (바꿨지), or in 있 and 겠.
-_PAST: Final = "".join(chr(code) for code in range(ord("가") + 20, ord("힣") + 1, 28))
 # A verb by its ending, as it is written or said; 語, 面 and the like end nouns (검색어, 첫화면, 침수피해, 홈페이지).
 _VERBAL: Final = re.compile(
     r"(?:습니다|습니까|입니다|입니까|합니다|합니까|됩니다|됩니까|하나요|되나요|인가요|인가|는가|은가|나요|까요|어요|아요|해요|예요|이에요|세요|"
     r"했다|한다|된다|이다|있다|없다|같다|았다|었다|였다|하는|되는|있는|없는|했던|하던|됐던|였던|했을|했는|하기|되기|하려면|하면|되면|하려고|하려|"
     r"해서|하여|되어|돼서|했나|했지|하지|할까|될까|해줘|해주|알려줘|려줘|주세요|했어|됐어|했고|됐고|되었나|하였나|했습니까|어떻게|"
     r"한|할|된|될|던|"
-    rf"[{_PAST}][가-힣]{{0,4}}|없[어나지니냐는고으][가-힣]{{0,2}}|[돼줘봐둬져켜꿔춰겨쳐펴](?:요|서|도)?|(?:쌓|놓|보|쓰|섞|붙|줄|높|모)여(?:요|서|도)?|(?<![피재이손방저공항오])해(?:도|야)?|"
+    rf"[{PAST}][가-힣]{{0,4}}|없[어나지니냐는고으][가-힣]{{0,2}}|[돼줘봐둬져켜꿔춰겨쳐펴](?:요|서|도)?|(?:쌓|놓|보|쓰|섞|붙|줄|높|모)여(?:요|서|도)?|(?<![피재이손방저공항오])해(?:도|야)?|"
     r"[이하되뀌쓰리지오우키시기]나|[하되이]니|(?<!페)이지|[이거]야|[와워]요|[어아]와(?:요)?|[내오가]면|나면|려면|려고|으러|(?<=[가-힣])(?<![화서도수지라측전])면|"
     r"[가-힣][아어와워려]서|[풀걸열밀들올내느]려(?:요|서)?)$"
 )
@@ -49,7 +43,6 @@ _NOUN_DOING: Final = re.compile(
 # 닫아, 열어도: after a syllable that ends in a consonant, and not 語 or a fish. No verb's stem ends in ㅇ, and of those
 # in ㄴ two are common (안아, 신어).
 _SAID: Final = re.compile(r".*([가-힣])(?<![단색국제등])[어아]도?")
-_FINAL_L: Final = 8  # ㄹ among the finals
 _NO_STEM: Final = (0, 4, 21)  # no final consonant, ㄴ, ㅇ: its place among the finals
 # A noun of one syllable and its particle, or a verb: neither can be named (책을, 치는).
 _SHORT: Final = re.compile(r"(?!가을|마을|노을)[가-힣][은는을를]")
@@ -97,7 +90,7 @@ def noun_of(word: str) -> tuple[str, str]:
     if is_verbal(word):
         doing = _NOUN_DOING.fullmatch(word)
         return (doing[1], "") if doing and doing[1] not in _NO_NOUN else ("", "")
-    for particle in _LONGEST_FIRST:
+    for particle in LONGEST_FIRST:
         stem = word.removesuffix(particle)
         if stem != word and len(stem) >= _SHORTEST_NOUN:
             return ("" if stem in _NO_NOUN or _COUNT.fullmatch(stem) else stem), particle
@@ -117,7 +110,7 @@ def nouns(text: str) -> list[str]:
 
 def _is_able(word: str, after: str) -> bool:
     """Whether it is what can be done: 빌릴 수 있나요."""
-    return after == "수" and (ord(word[-1]) - ord("가")) % 28 == _FINAL_L and _NOUN_DOING.fullmatch(word) is None
+    return after == "수" and (ord(word[-1]) - ord("가")) % 28 == FINAL_L and _NOUN_DOING.fullmatch(word) is None
 
 
 def doings(text: str) -> list[str]:
@@ -183,9 +176,9 @@ _ENDED: Final = re.compile(
 @lru_cache(maxsize=8_192)
 def stem(word: str) -> str:
     """The word without particles and endings: 인증서를 and 인증서의 are 인증서, 갱신하기 and 갱신했다 are 갱신."""
-    if word in _NO_NOUN or word in _LONGEST_FIRST or _VERBAL.fullmatch(word):
+    if word in _NO_NOUN or word in LONGEST_FIRST or _VERBAL.fullmatch(word):
         return ""
-    for particle in _LONGEST_FIRST:
+    for particle in LONGEST_FIRST:
         bare = word.removesuffix(particle)
         if bare != word and len(bare) >= _SHORTEST_NOUN:
             word = bare
@@ -193,6 +186,26 @@ def stem(word: str) -> str:
     done = _DONE.fullmatch(word) or _ENDED.fullmatch(word)
     word = done[1] if done else word
     return "" if word in _NO_NOUN or len(word) < _SHORTEST_NOUN else word
+
+
+_LATIN: Final = """
+g kk n d tt r m b pp s ss - j jj ch k t p h
+a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i
+- k k k n n n t l k m l l l p l m p p t t ng t t k t p t
+"""
+_INITIALS, _VOWELS, _FINALS = map(str.split, _LATIN.strip().splitlines())
+
+
+def latin(name: str) -> str:
+    """By the Revised Romanization, syllable by syllable: 달빛 is dalbit."""
+    written = []
+    for syllable in name:
+        code = ord(syllable) - ord("가")
+        if not 0 <= code <= ord("힣") - ord("가"):
+            written.append(syllable)
+            continue
+        written += [_INITIALS[code // 588], _VOWELS[code % 588 // 28], _FINALS[code % 28]]
+    return "".join(written).replace("-", "")
 
 
 # The bigrams of interrogatives and of sentence endings that form no noun: 무엇인가요 is 무엇 엇인 인가 가요.
@@ -233,98 +246,13 @@ delete: 삭제 제거, start: 시작, stop: 종료 중지, enable: 활성화, di
 input: 입력, output: 출력, screen: 화면, button: 버튼, form: 양식 폼, link: 링크, image: 이미지 사진, language: 언어,
 translation: 번역, data: 데이터, model: 모델, training: 학습 훈련, purchase: 구매, trip: 여행, doctor: 의사,
 movie: 영화, car: 자동차, house: 집, employment: 일 직장, child: 아이, food: 음식 식사, audit: 감사, hackathon: 해커톤,
-launch: 출시, reject: 반려 거절, join: 합류, contract: 계약
+launch: 출시, certificate: 인증서, app: 앱, store: 스토어, reject: 반려 거절, join: 합류, contract: 계약
 """
-
-_FEW: Final = 3
-_COUNTED: Final = r"(?P<count>\d{1,3}|[한두세네몇수일이삼])\s?"
-_DAYS: Final = {
-    "하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "여드레": 8, "아흐레": 9, "열흘": 10,
-    "보름": 15,
-}  # fmt: skip
-_IN_DAYS: Final = f"(?P<count>{'|'.join(_DAYS)})"
-_WEEKDAY: Final = r"(?P<weekday>[월화수목금토일])요일"
-_WEEKS: Final = {"지지난": 2, "저저번": 2, "지난": 1, "저번": 1, "이번": 0}
-_PARTS: Final = {"초": 1, "초순": 1, "중순": 11, "말": 21, "하순": 21}
-_UNIT: Final = r"(?P<unit>개월|주일|일|주|달|년|해)"
-_YEAR: Final = r"(?P<year>(?:19|20)\d\d)년"
-_OPTIONAL_YEAR: Final = rf"(?:{_YEAR}\s?)?"
-_OR_THIS_YEAR: Final = rf"(?:{_YEAR}\s?|지난\s?|올해\s?)?"
-_MONTH: Final = r"(?P<month>\d{1,2})월"
-# Up to four words; a topic before them is what is asked about, and ends at its particle.
-_EVENT: Final = r"(?P<event>(?:[^\s,?!]+(?<![은는])\s){0,3}[^\s,?!]+?)"
-_DAY: Final = r"(?P<day>\d{1,2})일"
-
-_TIMES: Final = pack.TimeWords(
-    rules=(
-        pack.TimeRule(rf"{_YEAR}\s?{_MONTH}\s?{_DAY}", "date"),
-        pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?(?P<day>\d{{1,2}})일?\s?[~-]\s?(?P<until>\d{{1,2}})일", "date"),
-        pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?{_DAY}", "date"),
-        pack.TimeRule(rf"{_DAY}(?=에\s?(?:뭐|뭘|무슨|무엇|어떤|했|한\s|있))", "date"),
-        pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?(?P<part>초순?|중순|말|하순)", "part"),
-        pack.TimeRule(rf"(?:작년|지난해)\s?{_MONTH}", "month", back=1),
-        pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}(?!\s?\d)", "month"),
-        pack.TimeRule(rf"(?:최근|지난|근래)\s?{_COUNTED}{_UNIT}(?:간|동안|사이)?", "past"),
-        pack.TimeRule(rf"(?:최근|지난|근래)\s?{_IN_DAYS}(?:간|동안|사이)?", "past"),
-        pack.TimeRule(rf"{_COUNTED}{_UNIT}\s?전", "ago"),
-        pack.TimeRule(rf"{_IN_DAYS}\s?전", "ago"),
-        pack.TimeRule(rf"{_COUNTED}(?:시간|분)\s?전|방금|아까", "day"),
-        pack.TimeRule(r"(?:지난|요|최근)\s?며칠(?:간|동안)?|며칠\s?(?:전|동안|사이|간)", "past", count=7, vague=True),
-        pack.TimeRule(r"그끄저께|그끄제", "day", back=3),
-        pack.TimeRule(r"그저께|그제|엊그제|엊그저께", "day", back=2),
-        pack.TimeRule(r"어제|어저께|어젯밤|전날", "day", back=1),
-        pack.TimeRule(r"오늘|오늘날(?!짜)", "day"),
-        pack.TimeRule(rf"(?P<week>{'|'.join(_WEEKS)})\s?주\s?{_WEEKDAY}", "weekday"),
-        pack.TimeRule(r"지지난\s?주|저저번\s?주", "period", unit="week", back=2),
-        pack.TimeRule(r"(?:지난|저번)\s?주말|주말(?=에|\s?동안|\s?사이|\s?뭐)", "weekend", back=1),
-        pack.TimeRule(rf"(?:지난|저번)\s?{_WEEKDAY}", "weekday"),
-        pack.TimeRule(rf"{_WEEKDAY}(?=에|날|부터|이후|까지|\s?뭐|\s?뭘|\W*$)", "weekday"),
-        pack.TimeRule(r"(?:지난|저번)\s?주", "period", unit="week", back=1),
-        pack.TimeRule(r"이번\s?주|금주", "period", unit="week"),
-        pack.TimeRule(r"(?:지난|저번)\s?달\s?(?P<part>초순?|중순|말|하순)", "part", back=1),
-        pack.TimeRule(r"(?:이번\s?달|이달)\s?(?P<part>초순?|중순|말|하순)", "part"),
-        pack.TimeRule(r"지지난\s?달", "period", unit="month", back=2),
-        pack.TimeRule(r"(?:지난|저번)\s?달|전월", "period", unit="month", back=1),
-        pack.TimeRule(r"이번\s?달|이달|당월", "period", unit="month"),
-        pack.TimeRule(r"(?:지난|저번|직전)\s?분기", "period", unit="quarter", back=1),
-        pack.TimeRule(r"이번\s?분기", "period", unit="quarter"),
-        pack.TimeRule(r"재작년", "period", unit="year", back=2),
-        pack.TimeRule(r"작년|지난해|전년", "period", unit="year", back=1),
-        pack.TimeRule(r"올해|금년", "period", unit="year"),
-        pack.TimeRule(rf"{_OPTIONAL_YEAR}(?P<half>[상하])반기", "half"),
-        pack.TimeRule(rf"{_OPTIONAL_YEAR}(?P<quarter>[1-4])분기", "quarter"),
-        pack.TimeRule(rf"{_YEAR}(?!\s?\d)", "year"),
-        pack.TimeRule(r"최근|요즘|요새|근래", "past", count=30, vague=True),
-    ),
-    around=(r"(?<![가-힣\d])(?:", ")"),
-    sign=r"분기|\d\s?[월일주달년개시분]|[한두세네몇수일이삼]\s?(?:개월|주|달|해|년|시간|분)|최근|지난|저번|이번|어제|오늘|작년"
-    r"|올해|재작년|그제|그저께|며칠|어젯|어저께|전날|이달|금[주년]|전[월년]|당월|반기|요즘|요새|근래|요일|주말|방금|아까|그끄"
-    rf"|(?:{'|'.join(_DAYS)})",
-    numbers={"한": 1, "두": 2, "세": 3, "네": 4, "몇": _FEW, "수": _FEW, "일": 1, "이": 2, "삼": 3, **_DAYS},
-    units={
-        "일": "day", "날": "day", "주": "week", "주일": "week", "개월": "month", "달": "month", "년": "year",
-        "해": "year",
-    },
-    weekdays=("월", "화", "수", "목", "금", "토", "일"),
-    halves={"상": 1, "하": 7},
-    parts=_PARTS,
-    weeks=_WEEKS,
-    since_after=r"\s?(?:이후|부터|이래|(?:지나고|넘어서)|(?:다음|뒤|후)(?:에|로|$|\s))",
-    until_after=r"\s?까지",
-    ended_after=r"\s?(?:이전|전(?:에|까지))",
-    ranges=r"\s?(?:부터|에서|~|-|[와과](?=.{0,20}사이))\s?",
-    event_sign="후|이래|다음|뒤|나서|끝나고|터지고|생기고|전",
-    since_event=rf"{_EVENT}(?:\s?(?:이후|이래|직후|(?<!이)후)|\s(?:다음|뒤)|(?:고|하고)\s?(?:나서|난\s?(?:뒤|후|다음))"
-    r"|\s(?:끝나고|터지고|생기고))(?:로|에|부터|에는|로는)*(?=\s|[?,.!]|$)",
-    until_event=rf"{_EVENT}\s?(?:직전|이전|전)(?:에|까지|에는|까지는)+(?=\s|[?,.!]|$)",
-    past=r"했|었|았|였|됐|꿨|졌|렸|났|갔|왔|쳤|냈|웠|뒀|줬|(?:한|된|뀐|친|진|던|난|생긴)\s?(?:거|것|게|일|사항|점|결정)|새로",
-    habit=r"해야|하면|하려면|할까|할\s?(?:것|거|일|때)|확인할|체크할|되나요|하나요|합니까|해도",
-    dates=(rf"(?<!\d){_YEAR}\s?{_MONTH}(?:\s?{_DAY})?",),
-)  # fmt: skip
 
 _QUESTIONS: Final = pack.QuestionWords(
     intents=INTENTS,
     reason=r"왜|이유|까닭|어째서",
+    cause="왜|이유|까닭|어째서|원인|때문",
     answer_types=ANSWER_TYPES,
     answer_names=ANSWER_NAMES,
     contrast=r"\S+ (?:대신|말고)\b",
@@ -343,11 +271,28 @@ _QUESTIONS: Final = pack.QuestionWords(
     r"|처리|논의|추가|개선|점|이슈|버그|하는|하던)(?:들|가|는|를|이|은|을|로|에|의|도|만|야|지|였|인지|하|한|할|해|했|된|됐|되|던|나|어|요"
     r"|더라|줘|주|고|거|었|습니다|까|니|세요|좀|려|니까)*"
     r"|한|된|할|(?:했|됐|있|없|고친|고쳤|바뀐|바꾼|바꿨|바뀌|달라|생긴|생겼|나온|나왔|배운|배웠|만든|만들|끝난|끝냈|끝났|남긴|적은"
-    r"|적어|벌어|알려|보여|말해|해줘|하고|줘|주세요|그랬)[가-힣]{0,5})(?![가-힣])",
-    kinds={"decision": "결정|정하기로|하기로", "lesson": "배운|배웠|교훈", "gotcha": "함정|주의"},
+    r"|적어|벌어|알려|보여|말해|해줘|하고|줘|주세요|그랬|정한|정했|정해|알게|잘못|망가|고장|터진|터졌|어땠|어떻게|어떤|조심)[가-힣]{0,5}"
+    r"|(?:결정|주의|변경|수정|요청|공지|유의|전달)\s?(?:사항|점|할)(?:들|이|은|을|도|만)?"
+    r"|(?:주의|조심|유의)할|(?:장애|사고|사건|오류|에러|실수|실패|함정|교훈|출시|배포|발견|도입|반응|결과|영향|소감|팀)"
+    r"(?:들|가|는|를|이|은|을|로|에|의|도|만|하|한|할|해|했|된|됐|되|던|나|어|요|지|고|거|었|니)*)(?![가-힣])",
+    of_change=r"(?<![가-힣])(?:이|이번|내|제) ?(?:변경|수정|커밋|패치|pr|풀 ?리퀘|diff)|변경 ?사항"
+    r"|(?:합쳐|합치|병합|머지|반영|커밋)[가-힣]{0,2}(?:도|면)(?![가-힣])",
+    change_words=r"변경|수정|사항|변경 ?사항|커밋|패치|풀 ?리퀘(?:스트)?|머지|병합|반영|리뷰|검토|승인|이거|이것|문제"
+    r"|(?:합치|합쳐|올려|안전|위험|괜찮)[가-힣]*",
+    kinds={
+        "decision": "결정|정하기로|하기로|정한|정했|정해",
+        "lesson": "배운|배웠|교훈",
+        "gotcha": "함정|주의|조심|유의",
+        "skill": "절차",
+    },
+    trouble="문제|잘못|장애|사고|오류|에러|버그|고장|망가|터진|터졌|실패|실수|이슈|탈\\s?(?:난|났)",
 )
 
 _MEMORIES: Final = pack.MemoryWords(
+    trouble="장애 사고 실패 반려 고장 오류 정전 만료 끊김 멈췄 깨졌 냉해 누락 유실 중단 거절 불만 항의 짓무"
+    " 침수 잠겼 도난 훔쳐 서리 얼었 파손 부러 끊어 끊겼 터졌 터져 이받 부딪 충돌 화재 불이 누수 막혀 다쳤"
+    " 부상 죽었 썩었 쓰러 무너 분실 지연 호우 태풍 멈춰 떨어",
+    milestones="열었 개장 출시 합격 통과 계약 체결 방문 둘러 다녀 선출 수상 시작 인증 팔았",
     decision=r"결정|채택|(?:하|쓰|사용하)기로\s?(?:했|함|합|정)|확정",
     gotcha=r"주의|함정|조심|유의|경고",
     preference=r"선호|좋아하|좋아해|좋아함|싫어하|싫어해|취향",
@@ -361,6 +306,7 @@ _MEMORIES: Final = pack.MemoryWords(
     feeling=r"기쁘|기뻤|기뻐|슬프|슬펐|화가\s?(?:나|났)|짜증|답답|불안|걱정|신나|신났|뿌듯|실망|속상|행복|우울|스트레스|두렵|무서",
     event=r"어제|오늘|그저께|지난\s?(?:주|달|해|번|월)|아까|방금|(?:일|주|달|개월|년|시간|분)\s?전(?:에|부터)?|회의|장애가|발생했"
     r"|만났|갔다|했었",
+    first_person=r"(?<![가-힣])(?:나[는도를의]|내[가게]?|저[는도를의]|제[가게]?|우리)(?![가-힣])",
     principle_signs=r"원칙|철학|이유|전략|정책|기준|목표|가치|항상|절대|해야|우선",
     negation=r"않|없|아니|아닌|아닙|아님|(?<![가-힣])안(?=\s|되|돼|됩|됐|된|될|됨|하|해|한|할|함|합)"
     r"|못(?=\s|하|해|한|할|함|합)|말(?=고|아|라|것)|지\s?(?=마세|마라|마십)",
@@ -395,12 +341,13 @@ KOREAN: Final = pack.LanguagePack(
         "mistake": r"실수|잘못",
         "fix": r"해결|수정|조치",
     },
-    times=_TIMES,
+    times=TIMES,
     questions=_QUESTIONS,
     memories=_MEMORIES,
     notes=NOTES,
     commands=COMMANDS,
     amounts=AMOUNTS,
+    statements=STATEMENTS,
     work=WORK,
     names=pack.NameWords(
         # 민아가, 민아에게.
@@ -412,8 +359,13 @@ KOREAN: Final = pack.LanguagePack(
         quoted=r"(?=.*[가-힣])[가-힣A-Za-z0-9]+(?: [가-힣A-Za-z0-9]+){0,3}(?<![다요까죠자라네])",
     ),
     secrets=pack.SecretWords(
-        passwords="비밀번호|패스워드|암호", keys=r"api ?키|토큰|인증 ?키|시크릿", particles="은|는|이|가|를|을",
-        signs="비밀번호 패스워드 암호 키 토큰 시크릿",
+        passwords="비밀 ?번호|패스워드|암호(?!화)|비번", bare="비밀 ?번호|패스워드|암호(?!화)|비번",
+        keys=r"api ?키|토큰|인증 ?키|시크릿(?: ?키)?",
+        particles="은|는|이|가|를|을",
+        signs="비밀 패스워드 암호 비번 키 토큰 시크릿",
+        used_as=r"[\"']?\s?(?:을|를)?\s(?:새 )?(?:비밀 ?번호|패스워드|암호|비번)로", logins="로그인|계정|접속|아이디",
+        general="자리|이상|이하|글자|문자|영문|최소|최대|마다|만료|입력|변경|필수|정책|해시|초기화|페이지|규칙|오류|관리(?!자)"
+        "|알고리즘|인코딩|버전|브랜치|이슈|방식|라이브러리|모듈|함수|화면|필드|컬럼",
     ),
-    grammar=pack.Grammar(nouns, doings, noun_phrases, joins_two, clauses, halves, stem),
+    grammar=pack.Grammar(nouns, doings, noun_phrases, joins_two, clauses, halves, stem, morpheme, latin),
 )  # fmt: skip

@@ -27,6 +27,17 @@ class TimeRule(Struct, frozen=True):
     unit: str = "day"
     count: int = 1
     vague: bool = False  # it means about then, and nobody would miss a day
+    any_such: bool = False  # in a question about what is, it means every such day
+
+
+class EventRule(Struct, frozen=True):
+    """One way to tell a time by what happened: a pattern with the group `event`, the words that say what. The days are
+    counted from the event's own, from `first` up to and without `end`; None is open.
+    """
+
+    pattern: str
+    first: int | None = 0
+    end: int | None = None
 
 
 class TimeWords(Struct, frozen=True, kw_only=True):
@@ -40,7 +51,7 @@ class TimeWords(Struct, frozen=True, kw_only=True):
     weekdays: tuple[str, ...] = ()  # from Monday
     seasons: Mapping[str, int] = {}  # the month in which one begins
     halves: Mapping[str, int] = {}  # the month in which a half of the year begins
-    parts: Mapping[str, int] = {}  # the day on which a third of a month begins
+    parts: Mapping[str, tuple[int, int | None]] = {}  # of a month: its first day, and the one after its last
     weeks: Mapping[str, int] = {}  # how many weeks back a weekday's week is
     # What makes a span open, as the end of the text before it, its own beginning, or the beginning of what follows.
     since_before: str = ""
@@ -53,12 +64,23 @@ class TimeWords(Struct, frozen=True, kw_only=True):
     ranges: str = ""
     between: str = ""
     joints: str = ""
-    # A time told by what happened: patterns with the group `event`, the words that say what.
-    event_sign: str = ""  # phrases: both need one of these
-    since_event: str = ""
-    until_event: str = ""
+    # A time told by what happened. The first rule that reads a question is taken.
+    event_sign: str = ""  # phrases: every rule needs one of these
+    events: tuple[EventRule, ...] = ()
+    no_event: str = ""  # a pattern of the words of an event that are none: how many days
     past: str = ""  # a pattern: the question is about what was, and not about what one does at such times
+    present: str = ""  # a pattern: it is about what is; a question without a verb is about neither
     habit: str = ""  # a pattern: it is about what one does
+    states: str = ""  # a pattern: the question asks how something was at a time, and not what happened then
+    changes: str = ""  # a pattern of words that only say that something changed, as any text may that tells of a change
+    done: str = ""  # a pattern of words that may be a verb's form, and say what was done
+    same_events: tuple[str, ...] = ()  # patterns: each of the words in which one sort of event is told
+    concludes: str = ""  # a pattern of an event that ends a course of others
+    was: str = r"(?!)"  # a pattern of a question about what was, whatever else it holds
+    happenings: str = ""  # a pattern of words that only say that something happened
+    # Patterns of memories: one that looks back on an event, and one that tells of an attempt that failed.
+    recounts: str = ""
+    failed: str = ""
     dates: tuple[str, ...] = ()  # dates that are spelled out, with the groups year, month and (it may be missing) day
 
 
@@ -75,12 +97,16 @@ class QuestionWords(Struct, frozen=True, kw_only=True):
     statement: str = ""  # a pattern: a whole text that states something, and asks nothing
     conjunctions: str = ""  # a pattern: what stands between two things that are asked for
     reason: str = ""  # phrases that ask for one
+    cause: str = ""  # a pattern: what led to something is asked for, or why, and not what happened in turn
     activities: str = ""  # a pattern: words that a question about a time alone may hold, for they name nothing
     kinds: Mapping[str, str] = {}  # patterns by the kind of memory that is asked for
+    trouble: str = ""  # a pattern: what went wrong is asked for
     # Phrases by what they ask for (a time, a price, a person …), the narrowest first; and what each is called.
     answer_types: Mapping[str, str] = {}
     answer_names: Mapping[str, str] = {}
     asking: str = ""  # a pattern: words that say how an answer is to be measured, and not what it is about
+    of_change: str = ""  # a pattern: whether a change may be made is asked
+    change_words: str = ""  # a pattern: words of such a question that say nothing of what the change touches
     contrast: str = ""  # a pattern: what is only mentioned to say that it is not meant
 
 
@@ -98,6 +124,9 @@ class MemoryWords(Struct, frozen=True, kw_only=True):
     steps: str = ""
     feeling: str = ""
     event: str = ""
+    first_person: str = ""  # words by which a speaker tells of themselves
+    trouble: str = ""  # words by which a memory tells of something that went wrong
+    milestones: str = ""  # words by which a memory tells of something that will be asked for: an opening, a visit
     principle_signs: str = ""  # words that are counted to tell a principle from a concept
     negation: str = ""
     plain_negation: str = ""  # negations that all mean the same: not
@@ -119,7 +148,8 @@ class MemoryWords(Struct, frozen=True, kw_only=True):
 class NoteWords(Struct, frozen=True, kw_only=True):
     """How a note speaks of its own life. Patterns in lower case, in which `\uffff` stands for a link."""
 
-    subject: str = ""  # what names the note itself, at the beginning of a line
+    subject: str = ""  # what may stand before a mark at the beginning of a line
+    itself: str = ""  # what of it names the note
     status_label: str = ""
     date_label: str = ""
     ended: str = ""  # words that end a note by themselves, where nothing but a reason follows
@@ -129,6 +159,12 @@ class NoteWords(Struct, frozen=True, kw_only=True):
     replaced_after: str = ""  # stands after the successor, with the link in it
     joined_by: str = ""  # what stands between the links of one list, beside commas
     instead: str = ""  # what leads from a word that ends a note to its successor, with the link in it
+    leads: str = ""  # what may stand between a mark and the link to the successor
+    moment: str = ""  # when: with the words before and after it
+    goes_on: str = ""  # how a mark goes on where no successor is named
+    of_texts: str = ""  # words that end a note, and are said of texts and rules, not of things
+    recurs: str = ""  # what is done again and again, or under a condition, which no end is
+    records: str = ""  # what is numbered: ADR 12
     replaces: str = ""  # stands before what the note replaces
     replaces_after: str = ""  # stands after it, with the link in it
     traces: str = ""  # no line of the patterns above is without one of these
@@ -146,6 +182,30 @@ class AmountWords(Struct, frozen=True, kw_only=True):
     value: Callable[[str], float | None] = lambda words: None  # of what `numbers` matched
     quantities: str = ""  # a pattern: words after which a bare number is a value; after others it is a name
     versions: str = ""  # a pattern: words between a thing and its version, as in Node version 18
+    numbered: str = ""  # a pattern: things that are called by a number, as in room 3
+    scales: Mapping[str, float] = {}  # words behind a number that multiply it
+    dates: str = ""  # a pattern with the groups year, month and day
+    months: Mapping[str, int] = {}  # by their first three letters
+    clocks: str = ""  # a pattern with the groups hour and minute
+    weekdays: str = ""  # a pattern with the group weekday
+    days: str = ""  # a pattern with the group days: so many in one word
+
+
+class StatementWords(Struct, frozen=True, kw_only=True):
+    """How a clause says something of something: by it two that state the same are told from two that are alike."""
+
+    # Words that say no more than that there is a value, as lasts and costs do: others differ in what they speak of.
+    values: str = ""
+    past: str = ""  # a pattern: what was so at some time, and is not said to be so
+    leaning: str = ""  # a pattern at the beginning of a clause that says nothing of what it speaks of
+    negation: str = ""  # a pattern: negation of a whole clause
+    carried: str = ""  # a pattern: what stands at the end of an amount's last word
+    before_measured: str = ""  # a pattern: what stands before an amount that is all that is said
+    after_measured: str = ""  # a pattern: what follows such an amount, up to the end of the clause
+    opposites: str = ""  # pairs between commas, beside those that memories have
+    aside: str = ""  # a pattern: what begins a reason or an aside, up to the end of the clause
+    # Patterns with the groups `said` and `name`: one thing has one such name at a time, as it has one place.
+    one_name: tuple[str, ...] = ()
 
 
 class WorkWords(Struct, frozen=True, kw_only=True):
@@ -155,7 +215,17 @@ class WorkWords(Struct, frozen=True, kw_only=True):
     actions: str = ""
     generic: str = ""  # words that any task may have: a title of these and an action names no task
     corrections: str = ""  # a pattern: signs that a text says what holds instead of something
+    additions: str = ""  # a pattern: signs that something is so too, or only better than it was
+    reasons: str = ""  # a pattern: why something was changed, up to the end of the sentence
+    moved: str = ""  # a pattern with a group `topic`, right behind a sign: what was moved or switched
     replaced: tuple[str, ...] = ()  # patterns with a group `old`: what holds no longer
+    acts: str = ""  # a pattern: who does something and what they do, before what they do it to
+    topical: str = ""  # a pattern: how a word ends that a clause is about
+    apart: str = ""  # a pattern: how a word ends that says nothing of the word behind it
+    places: str = ""  # a pattern: what joins a thing and the name behind it that says which it is
+    unspecific: str = ""  # words before a thing that do not say which it is
+    failed: str = ""  # a pattern: that an attempt failed, as people tell it
+    worked: str = ""  # a pattern: that it worked
     history: str = ""  # a pattern: what asks for how it was and not for how it is
 
 
@@ -172,9 +242,14 @@ class NameWords(Struct, frozen=True, kw_only=True):
 class SecretWords(Struct, frozen=True, kw_only=True):
     passwords: str = ""
     keys: str = ""
+    bare: str = ""  # names of passwords that the value follows with nothing between
     signs: str = ""  # words of which each name of a secret holds one
     says: str = ""  # what stands between a name and the secret in a sentence
     particles: str = ""  # what may follow one of these names before the sign of assignment
+    phrases: str = ""  # names of secrets that are made of words
+    used_as: str = ""  # what stands behind a secret that is named first
+    logins: str = ""  # what a name and its password are told with
+    general: str = ""  # what is told of passwords in general: a rule, a state, a page
     placeholder_openings: str = ""
     placeholders: str = ""
     descriptions: str = ""  # words that stand where a secret would and are none
@@ -198,6 +273,8 @@ class Grammar(Struct, frozen=True):
     clauses: Callable[[str], list[str]]
     halves: Callable[[str], list[str]]  # the two things that a clause asks for
     stem: Callable[[str], str]  # a word without particles and endings; empty where it says nothing by itself
+    morpheme: Callable[[str], str]  # what a noun or a verb means, whatever its form; only to be compared
+    latin: Callable[[str], str]  # a name in Latin letters
 
 
 class LanguagePack(Struct, frozen=True, kw_only=True):
@@ -223,6 +300,7 @@ class LanguagePack(Struct, frozen=True, kw_only=True):
     memories: MemoryWords = MemoryWords()
     notes: NoteWords = NoteWords()
     amounts: AmountWords = AmountWords()
+    statements: StatementWords = StatementWords()
     work: WorkWords = WorkWords()
     names: NameWords = NameWords()
     secrets: SecretWords = SecretWords()

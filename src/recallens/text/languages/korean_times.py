@@ -1,0 +1,156 @@
+"""How Korean speaks of times, and of what happened as a time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from recallens.text.languages import pack
+
+# Every syllable that ends in ㅆ stands in a verb's past (바꿨지), or in 있 and 겠.
+PAST: Final = "".join(chr(code) for code in range(ord("가") + 20, ord("힣") + 1, 28))
+_WAS_SAID: Final = PAST.replace("있", "").replace("겠", "")
+FINAL_L: Final = 8  # ㄹ among the finals
+
+_FEW: Final = 3
+_COUNTED: Final = r"(?P<count>\d{1,3}|[한두세네몇수일이삼])\s?"
+_DAYS: Final = {
+    "하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "여드레": 8, "아흐레": 9, "열흘": 10,
+    "보름": 15,
+}  # fmt: skip
+_IN_DAYS: Final = f"(?P<count>{'|'.join(_DAYS)})"
+_WEEKDAY: Final = r"(?P<weekday>[월화수목금토일])요일"
+_WEEKS: Final = {"지지난": 2, "저저번": 2, "지난": 1, "저번": 1, "이번": 0}
+_PARTS: Final = {
+    **dict.fromkeys(("초", "초순", "상순", "초반"), (1, 11)), **dict.fromkeys(("중순", "중반"), (11, 21)),
+    **dict.fromkeys(("말", "하순"), (21, None)), "전반": (1, 16), "후반": (16, None),
+}  # fmt: skip
+_PART: Final = r"(?P<part>초순|초반|초|상순|중순|중반|말|하순|전반|후반)"
+_SEASONS: Final = {"봄": 3, "여름": 6, "가을": 9, "겨울": 12}
+# A question about what was: how many days before is no time.
+_WAS: Final = rf"(?=[^?]*(?:[{_WAS_SAID}]|[한된난던긴]\s?(?:거|것|게|일)))"
+_UNIT: Final = r"(?P<unit>개월|주일|일|주|달|년|해)"
+_YEAR: Final = r"(?P<year>(?:19|20)\d\d)년"
+_OR_THIS_YEAR: Final = rf"(?:{_YEAR}\s?|지난\s?|올해\s?)?"
+_MONTH: Final = r"(?P<month>\d{1,2})월"
+# Up to five words; a topic before them is what is asked about, and ends at its particle.
+_EVENT: Final = r"(?P<event>(?:[^\s,?!]+(?<![은는])\s){0,4}[^\s,?!]+?)"
+_DAY: Final = r"(?P<day>\d{1,2})일"
+# Every syllable that ends in ㄴ: a verb before what it belongs to (바꾼, 올린), or a noun.
+_ADNOMINAL: Final = "".join(chr(code) for code in range(ord("가") + 4, ord("힣") + 1, 28))
+_ENDS: Final = r"(?=\s|[?,.!]|$)"
+# Every syllable that ends in ㄹ: what comes at such times, and not what came (할 때).
+_FUTURE: Final = "".join(chr(code) for code in range(ord("가") + FINAL_L, ord("힣") + 1, 28))
+
+TIMES: Final = pack.TimeWords(
+    rules=(
+        pack.TimeRule(rf"{_YEAR}\s?{_MONTH}\s?{_DAY}", "date"),
+        pack.TimeRule(
+            rf"{_OR_THIS_YEAR}{_MONTH}\s?(?P<day>\d{{1,2}})일?(?:\s?[~-]|부터|에서)\s?(?P<until>\d{{1,2}})일(?:까지)?",
+            "date",
+        ),
+        pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?{_DAY}", "date"),
+        pack.TimeRule(rf"{_DAY}(?=에\s?(?:뭐|뭘|무슨|무엇|어떤|했|한\s|있))", "date"),
+        pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?{_PART}(?![가-힣]{{2}})", "part"),
+        pack.TimeRule(rf"(?:작년|지난해)\s?{_MONTH}", "month", back=1),
+        pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}(?!\s?\d)", "month"),
+        pack.TimeRule(rf"(?:최근|지난|근래)\s?{_COUNTED}{_UNIT}(?:간|동안|사이)?", "past"),
+        pack.TimeRule(rf"(?:최근|지난|근래)\s?{_IN_DAYS}(?:간|동안|사이)?", "past"),
+        pack.TimeRule(rf"(?!몇){_COUNTED}{_UNIT}\s?전", "ago"),
+        pack.TimeRule(rf"(?=몇){_COUNTED}{_UNIT}\s?전(?![이인]){_WAS}", "ago"),
+        pack.TimeRule(rf"{_IN_DAYS}\s?전", "ago"),
+        pack.TimeRule(rf"(?!몇){_COUNTED}(?:시간|분)\s?전|방금|아까", "day"),
+        pack.TimeRule(
+            rf"(?:지난|요|최근)\s?며칠(?:간|동안)?|며칠\s?(?:전(?![이인]){_WAS}|동안|사이|간)",
+            "past", count=7, vague=True,
+        ),
+        pack.TimeRule(r"그끄저께|그끄제", "day", back=3),
+        pack.TimeRule(r"엊그제|엊그저께", "past", count=2, vague=True),
+        pack.TimeRule(r"그저께|그제", "day", back=2),
+        pack.TimeRule(r"어제|어저께|어젯밤|전날", "day", back=1),
+        pack.TimeRule(r"오늘|오늘날(?!짜)", "day"),
+        pack.TimeRule(rf"(?P<week>{'|'.join(_WEEKS)})\s?주\s?{_WEEKDAY}", "weekday"),
+        pack.TimeRule(r"지지난\s?주|저저번\s?주", "period", unit="week", back=2),
+        pack.TimeRule(r"(?:지난|저번)\s?주말|주말(?=에|\s?동안|\s?사이|\s?뭐)", "weekend", back=1),
+        pack.TimeRule(rf"(?:지난|저번)\s?{_WEEKDAY}", "weekday"),
+        pack.TimeRule(
+            rf"(?<!매주 )(?<!마다 ){_WEEKDAY}(?=에|날|부터|이후|까지|\s?뭐|\s?뭘|\W*$)", "weekday", any_such=True
+        ),
+        pack.TimeRule(r"(?:지난|저번)\s?주", "period", unit="week", back=1),
+        pack.TimeRule(r"이번\s?주|금주", "period", unit="week"),
+        pack.TimeRule(rf"(?:지난|저번)\s?달\s?{_PART}", "part", back=1),
+        pack.TimeRule(rf"(?:이번\s?달|이달)\s?{_PART}", "part"),
+        pack.TimeRule(r"지지난\s?달", "period", unit="month", back=2),
+        pack.TimeRule(r"(?:지난|저번)\s?달|전월", "period", unit="month", back=1),
+        pack.TimeRule(r"이번\s?달|이달|당월", "period", unit="month"),
+        pack.TimeRule(r"(?:지난|저번|직전)\s?분기", "period", unit="quarter", back=1),
+        pack.TimeRule(r"이번\s?분기", "period", unit="quarter"),
+        pack.TimeRule(rf"(?:작년|지난해)\s?(?P<season>{'|'.join(_SEASONS)})(?=[에의은엔]|\s|$)", "season", back=1),
+        pack.TimeRule(
+            rf"(?:{_YEAR}|올해|올|지난|이번)\s?(?P<season>{'|'.join(_SEASONS)})(?=[에의은엔]|\s|$)", "season"
+        ),
+        pack.TimeRule(r"(?:작년|지난해)\s?(?P<half>[상하])반기", "half", back=1),
+        pack.TimeRule(r"(?:작년|지난해)\s?(?P<quarter>[1-4])분기", "quarter", back=1),
+        pack.TimeRule(rf"{_OR_THIS_YEAR}(?P<half>[상하])반기", "half"),
+        pack.TimeRule(rf"{_OR_THIS_YEAR}(?P<quarter>[1-4])분기", "quarter"),
+        pack.TimeRule(r"재작년", "period", unit="year", back=2),
+        pack.TimeRule(r"작년|지난해|전년", "period", unit="year", back=1),
+        pack.TimeRule(r"올해|금년", "period", unit="year"),
+        pack.TimeRule(rf"{_YEAR}(?!\s?\d)", "year"),
+        pack.TimeRule(r"최근|요즘|요새|근래", "past", count=30, vague=True),
+    ),
+    around=(r"(?<![가-힣\d])(?:", ")"),
+    sign=r"분기|\d\s?[월일주달년개시분]|[한두세네몇수일이삼]\s?(?:개월|주|달|해|년|시간|분)|최근|지난|저번|이번|어제|오늘|작년"
+    r"|올해|올\s?[봄여가겨]|재작년|그제|그저께|며칠|어젯|어저께|전날|이달|금[주년]|전[월년]|당월|반기|요즘|요새|근래|요일|주말|방금|아까|그끄"
+    rf"|(?:{'|'.join(_DAYS)})",
+    numbers={"한": 1, "두": 2, "세": 3, "네": 4, "몇": _FEW, "수": _FEW, "일": 1, "이": 2, "삼": 3, **_DAYS},
+    units={
+        "일": "day", "날": "day", "주": "week", "주일": "week", "개월": "month", "달": "month", "년": "year",
+        "해": "year",
+    },
+    weekdays=("월", "화", "수", "목", "금", "토", "일"),
+    seasons=_SEASONS,
+    halves={"상": 1, "하": 7},
+    parts=_PARTS,
+    weeks=_WEEKS,
+    since_after=r"\s?(?:이후|부터|이래|(?:지나고|넘어서)|(?:다음|뒤|후)(?:에|로|$|\s))",
+    until_after=r"\s?까지",
+    ended_after=r"\s?(?:이전|전(?:에|까지))",
+    ranges=r"\s?(?:부터|에서|~|-|[와과](?=.{0,20}사이))\s?",
+    event_sign="후|이래|다음|이튿|뒤|나서|끝나고|터지고|생기고|전|당일|때",
+    events=(
+        pack.EventRule(rf"{_EVENT}(?:\s?(?:이?후|한|된|난))?\s?(?:다음\s?날|이튿날)(?:에|에는)?{_ENDS}", 1, 2),
+        pack.EventRule(rf"{_EVENT}\s?(?:이후|직후|후|뒤)\s?(?:일주일|한\s?주|1주일?)\s?(?:간|동안|안에)?{_ENDS}", 0, 8),
+        pack.EventRule(rf"{_EVENT}\s(?:전날|하루\s?전)(?:에|에는)?{_ENDS}", -1, 0),
+        pack.EventRule(rf"{_EVENT}\s당일(?:에|에는|은)?{_ENDS}", 0, 1),
+        pack.EventRule(rf"{_EVENT}(?<![{_FUTURE}그이])\s때(?:에|에는|는)?{_ENDS}", 0, 2),
+        pack.EventRule(
+            rf"{_EVENT}(?:\s?(?:이후|이래|직후|(?<!이)후)|\s(?:다음|뒤)|(?:고|하고)\s?(?:나서|난\s?(?:뒤|후|다음))"
+            rf"|\s(?:끝나고|터지고|생기고))(?:로|에|부터|에는|로는|의)*{_ENDS}"
+        ),
+        pack.EventRule(
+            rf"{_EVENT}(?:\s?(?:직전|이전|전)(?:에|까지|에는|까지는|엔|의)+|\s(?:직전|전)(?!\s(?:직원|세계|과정|기간|국)))"
+            rf"{_ENDS}", None, 0,
+        ),
+    ),
+    no_event=r"(?:며칠|몇\s?\S*|\d+\s?(?:일|주|주일|달|개월|시간|분|초|년))$",
+    present=r"(?:나요|인가요?|[하되]나|[해돼와가줘써나내]|[한된간난]다|는지|[할될]지|어|아|지|니)\s*[?.!]*$",
+    states=rf"(?:얼마|몇|며칠|어디|누구|어느|어떤)[^?]*[{PAST}]|(?:이름|주소|값|가격|버전|한도|기간|주기)[^?]{{0,6}}뭐였",
+    changes=r"(?:인상|인하|변경|교체|이전|전환|바꾸|바꾼|바뀐|올리|올린|내린|옮기|옮긴|늘린|줄인)[가-힣]{0,3}",
+    done=rf"[가-힣]*[{_ADNOMINAL}]",
+    same_events=(
+        "도난|도둑|훔[쳐친]|절도|털[렸린]|없어[졌진]", r"침수|잠[겼긴기]|물난리|홍수|범람|물이\s?(?:찼|들|넘)",
+        r"개[장점업]|오픈|열[었린]|문을\s?연|출시|공개|개시|내놓", r"화재|불이?\s?(?:났|나|붙)",
+        "고장|멈[췄춰춘]|끊[어겼긴]|망가|부러|나갔", "반려|거절|퇴짜|탈락|불합격|떨어[졌진]", "합격|통과|승인",
+        "냉해|서리|얼[었어고]", "파손|깨[졌진지]", "충돌|들이받|부딪", r"정전|전기가\s?(?:나|끊)",
+        "사임|퇴직|은퇴|그만[둔두뒀]",
+    ),
+    concludes=r"끝|마[친치]|완료|통과|합격|받[은고]|성공|승인|다\s[가-힣]",
+    happenings="사고|장애|사건|일|문제|사태|이슈",
+    recounts=r"회고|돌아보|되짚|재발\s?방지|교훈",
+    failed=r"실패|해\s?보았으나|해\s?봤지만|보았지만|되돌렸|되돌림|포기|안\s?됐",
+    past=rf"[{_WAS_SAID}]|(?:한|된|뀐|친|진|던|난|생긴)\s?(?:거|것|게|일|사항|점|결정)|새로",
+    was=rf"[{_WAS_SAID}]|[한된뀐친진던난긴]\s?(?:거|것|게|일|사항|점|결정)|결정|줘|주세요|부터|이후",
+    habit=r"해야|하면|하려면|할까|할\s?(?:것|거|일|때)|확인할|체크할|되나요|하나요|합니까|해도"
+    r"|(?:확인|점검|준비)\s?(?:사항|목록|표|물)|체크\s?리스트",
+    dates=(rf"(?<!\d){_YEAR}\s?{_MONTH}(?:\s?{_DAY})?",),
+)  # fmt: skip
