@@ -79,6 +79,7 @@ ANSWERS = {
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)  # twenty commands, one process each
 def test_the_demo_says_what_is_so(tmp_path: Path) -> None:
     store = tmp_path / "demo" / "harbor.db"
     command = [sys.executable, str(EXAMPLES / "demo.py"), "--store", str(store)]
