@@ -187,3 +187,39 @@ def test_an_agent_that_asks_by_layers_or_retrieves_begins_the_second_vectors_too
     assert "The multilingual view is incomplete (0 of 4 memories have theirs)." in engine.layers.search(ASKED).to_text()
     finished(engine.encoder)
     assert seconds_of(engine) == 4
+
+
+MIXED = (
+    "The fire drill takes place in the courtyard behind building B",
+    "Daniel prefers to be called in the afternoon",
+    "The car park costs 80 euros a month",
+    "여분 열쇠는 안내 데스크 옆 캐비닛에 보관한다",
+    "스테이징 데이터베이스는 매주 월요일에 다시 만든다",
+    "결제 서버의 관리자 비밀번호는 매월 1일에 교체한다",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("소방 훈련은 어디에서 하나요?", MIXED[0]),
+        ("다니엘에게는 언제 전화하는 게 좋나요?", MIXED[1]),
+        ("자동차 주차비는 얼마인가요?", MIXED[2]),
+        ("Where are the spare keys?", MIXED[3]),
+        ("When is the staging database made anew?", MIXED[4]),
+        ("When do we rotate the admin password of the payment server?", MIXED[5]),
+    ],
+)
+def test_words_in_translation_bring_the_answer_in_the_other_language(
+    tmp_path: Path, question: str, answer: str
+) -> None:
+    with Engine.open(tmp_path / "mixed.db", encoder="minilm") as engine:
+        for text in (*MIXED, *ENGLISH, KOREAN):
+            engine.remember(text)
+        engine.encoder.drain()
+        recall = engine.search(question, record=False, certify=True)
+        assert recall.results[0].memory.content == answer
+        assert recall.results[0].parts["translation"] > 0
+        certificate = recall.ledger.notes("certificate")[-1]
+        assert certificate["missing"] == []
+        assert certificate["verdict"] in ("answered", "doubtful")

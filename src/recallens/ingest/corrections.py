@@ -155,6 +155,6 @@ def may_correct(memory: Memory) -> bool:
     """What nobody has looked at yet corrects nothing; nor does what was said in a conversation, the episode of a task,
     a summary, a passage, or a note, whose own marks say what it replaces.
     """
-    told = memory.kind is Kind.SUMMARY or memory.reward is not None or memory.author or memory.document
+    told = memory.kind is Kind.SUMMARY or memory.reward is not None or memory.is_turn or memory.document
     stated = not told and len(memory.content) <= LONGEST_STATEMENT
     return memory.zone is not Zone.QUARANTINE and memory.status is Status.ACTIVE and stated

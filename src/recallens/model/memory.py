@@ -169,6 +169,11 @@ class Memory(Struct, frozen=True, gc=False):
         """The short name by which every tool and command takes it."""
         return handle_of(self.num)
 
+    @property
+    def is_turn(self) -> bool:
+        """Whether somebody said it in a conversation, where it has its place."""
+        return self.author is not None and self.position is not None
+
 
 def handle_of(num: int) -> str:
     return f"m{num}"

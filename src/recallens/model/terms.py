@@ -10,6 +10,7 @@ from typing import Final
 WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "vector": ("meaning", "what it means"),
     "bm25": ("words", "the exact words"),
+    "translation": ("words in translation", "the words that it says in another language"),
     "pairs": ("words side by side", "words that stand side by side"),
     "code": ("code by meaning", "what its code means"),
     "chat": ("meaning in chats", "how little the meaning of a whole turn says in a chat"),

@@ -12,12 +12,12 @@ import numpy as np
 from recallens.index.views import BoundSymbolic
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.recall.facets import Facet, FacetKind
-from recallens.recall.scene import SEMANTIC, Scene
+from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Scene
 from recallens.recall.views import within_windows
 from recallens.text.answers import answers_about, holds_answer
 from recallens.text.languages import grammar_of
 from recallens.text.normalize import normalize
-from recallens.text.stopwords import token_weight
+from recallens.text.stopwords import other_words, token_weight
 from recallens.text.tokenizer import tokenize
 from recallens.text.wordforms import SpokenWords
 
@@ -41,8 +41,9 @@ BEGINNING: Final = 2
 _FIGURE: Final = re.compile(r"\d")
 # The encoder's opinion counts of a question of which it can read more than this.
 HALF_READ: Final = 0.5
-# Texts are read for other forms of a word only so far down.
+# Texts are read for other forms of a word only so far down, and for those of another language.
 READ: Final = 20
+MOST_TRANSLATED: Final = 40
 
 
 def coverage(scene: Scene, facets: Sequence[Facet], rows: IntArray) -> BoolArray:
@@ -69,7 +70,24 @@ def coverage(scene: Scene, facets: Sequence[Facet], rows: IntArray) -> BoolArray
         else:
             groups = np.array([_whole(group, held) for group in facet.groups])
             covers[at] = groups.sum(axis=0) >= facet.needed
+    covers |= translated(scene, facets, rows)
     return covers
+
+
+def translated(scene: Scene, facets: Sequence[Facet], rows: IntArray) -> BoolArray:
+    """Which names and words (down) which rows (across) say in another language.
+
+    An answer in another language is one that the second encoder has found: only the nearest to it are read.
+    """
+    said = np.zeros((len(facets), len(rows)), dtype=np.bool_)
+    worded = [at for at, facet in enumerate(facets) if facet.kind in _WORDED]
+    if MULTILINGUAL not in scene.views or not worded or not len(rows):
+        return said
+    nearest = np.argsort(-np.nan_to_num(scene.score(MULTILINGUAL, rows), nan=-1.0), kind="stable")[:MOST_TRANSLATED]
+    nums = scene.columns["num"][rows[nearest]].tolist()
+    for place, words in zip(nearest.tolist(), scene.bodies.translated(nums), strict=True):
+        said[worded, place] = [words.hold(facets[at].text) for at in worded]
+    return said
 
 
 def _whole(group: Sequence[str], held: Mapping[str, BoolArray]) -> BoolArray:
@@ -129,15 +147,17 @@ def spoken_of(scene: Scene, facets: Sequence[Facet], rows: IntArray, relevance: 
     held = {facet: covers[at] for at, facet in enumerate(facets)}
     # A question in one script may be answered in another; one that holds both names things as they are written.
     one_script = len({facet.text.isascii() for facet in facets if facet.kind in _WORDED}) == 1
+    worded = [facet for facet in facets if facet.kind in _WORDED]
+    foreign = [one_script and bool(likely[at]) and all(_unreadable(facet, text) for facet in worded)
+               for at, text in enumerate(texts)]  # fmt: skip
     for facet in facets:
         for at, words in enumerate(spoken):
             if not held[facet][at] and facet.kind in _WORDED:
-                other_script = one_script and bool(likely[at]) and _unreadable(facet, texts[at])
-                held[facet][at] = words.holds(facet.text) or other_script
+                held[facet][at] = foreign[at] or any(map(words.holds, (facet.text, *other_words(facet.text))))
             elif not held[facet][at] and facet.window is not None:
                 held[facet][at] = _names_time(facet.text, texts[at])
             elif held[facet][at] and facet.kind is FacetKind.ANSWER:
-                held[facet][at] = _answers(facet, facets, texts[at])
+                held[facet][at] = foreign[at] or _answers(facet, facets, texts[at])
     said = np.array([held[facet] for facet in facets], dtype=np.bool_).reshape(covers.shape)
     parts = [facet for facet in facets if facet.kind is FacetKind.QUESTION]
     likely = likely & (len(parts) == 1)

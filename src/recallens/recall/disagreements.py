@@ -51,7 +51,8 @@ def disagreements(memories: Sequence[Memory]) -> dict[int, dict[int, Disagreemen
 
 
 def _comparable(memory: Memory, other: Memory) -> bool:
-    if memory.author != other.author or not _of_one_project(memory, other):
+    spoken = memory.is_turn or other.is_turn  # each speaks for themselves
+    if (spoken and memory.author != other.author) or not _of_one_project(memory, other):
         return False
     return memory.document is None or memory.document != other.document
 

@@ -13,7 +13,7 @@ from recallens.model.plan import Strategy
 from recallens.model.query import Mode
 from recallens.recall.select import LAMBDA
 from recallens.recall.sources import LESSON_BOOST, lesson_boost, source_prior, source_scale, whole_file
-from recallens.recall.terms import ScoreTerm, documents, intent, priors, relevance, situation, talk, times
+from recallens.recall.terms import ScoreTerm, documents, intent, languages, priors, relevance, situation, talk, times
 from recallens.recall.views.succession import succession
 
 VIEWS: Mapping[Mode, tuple[str, ...]] = {
@@ -88,6 +88,7 @@ DEFAULT = Preset(
     terms=(
         relevance.spread("vector", "semantic", 0.7),
         relevance.spread("bm25", "lexical", 0.7),
+        languages.words_in_translation(3.0),
         relevance.word_pairs(0.3),
         relevance.meaning_of_code(0.7),
         relevance.meaning_of_chats(0.28),

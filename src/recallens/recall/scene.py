@@ -32,6 +32,7 @@ from recallens.recall.intents import names_a_kind
 from recallens.recall.plan import PLANNED_CHARACTERS, annotations_of, make_plan
 from recallens.store.protocols import Reader
 from recallens.store.records import NamespaceState
+from recallens.text.languages.translation import TranslatedWords
 from recallens.text.scripts import is_read, known_share
 from recallens.text.stopwords import names_in, projects_named, without_names
 
@@ -110,6 +111,7 @@ class Bodies:
         self.checks: dict[int, CitationCheck] = {}
         self.states: dict[int, MemoryState] = {}
         self.paths: dict[str, str] = {}
+        self._translated: dict[int, TranslatedWords] = {}
         self._edges: dict[int, list[tuple[int, int, str, float]]] = {}
 
     def of(self, nums: Sequence[int]) -> Bodies:
@@ -154,6 +156,14 @@ class Bodies:
                 for end in {edge[0], edge[1]}.intersection(missing):
                     self._edges[end].append(edge)
         return sorted({edge for num in nums for edge in self._edges[num]})
+
+    def translated(self, nums: Sequence[int]) -> list[TranslatedWords]:
+        """The words of memories as another language would say them, each memory read once."""
+        memories = self.of(nums).memories
+        for num in nums:
+            if num not in self._translated:
+                self._translated[num] = TranslatedWords(f"{memories[num].title or ''}\n{memories[num].content}")
+        return [self._translated[num] for num in nums]
 
     def paths_of(self, documents: Sequence[str]) -> Mapping[str, str]:
         """The paths of documents; one that is not known is left out."""

@@ -67,6 +67,11 @@ def _table() -> dict[str, tuple[str, ...]]:
     return {key: tuple(words) for key, words in others.items()}
 
 
+def other_words(word: str) -> tuple[str, ...]:
+    """The words that stand for the same as this one, as written or as a query holds it."""
+    return _table().get(word) or _table().get(" ".join(tokenize(word)), ())
+
+
 def expansions(text: str, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """For the query's whole words and the nouns that its others carry: the words that stand for each, those in another
     script first.

@@ -16,7 +16,7 @@ from typing import Final
 from recallens.text.languages import pack
 from recallens.text.languages.korean_answers import ANSWER_NAMES, ANSWER_TYPES, ANSWERS, GOES_ON, RECURRENT
 from recallens.text.languages.korean_commands import COMMANDS
-from recallens.text.languages.korean_forms import LONGEST_FIRST, morpheme
+from recallens.text.languages.korean_forms import LONGEST_FIRST, carries, final_of, morpheme
 from recallens.text.languages.korean_intents import INTENTS
 from recallens.text.languages.korean_notes import NOTES
 from recallens.text.languages.korean_statements import STATEMENTS
@@ -35,7 +35,7 @@ _VERBAL: Final = re.compile(
     r"한|할|된|될|던|"
     rf"[{PAST}][가-힣]{{0,4}}|없[어나지니냐는고으][가-힣]{{0,2}}|[돼줘봐둬져켜꿔춰겨쳐펴](?:요|서|도)?|(?:쌓|놓|보|쓰|섞|붙|줄|높|모)여(?:요|서|도)?|(?<![피재이손방저공항오])해(?:도|야)?|"
     r"[이하되뀌쓰리지오우키시기]나|[하되이]니|(?<!페)이지|[이거]야|[와워]요|[어아]와(?:요)?|[내오가]면|나면|려면|려고|으러|(?<=[가-힣])(?<![화서도수지라측전])면|"
-    r"[가-힣][아어와워려]서|[풀걸열밀들올내느]려(?:요|서)?)$"
+    r"[가-힣][아어와워려]서|[풀걸열밀들올내느]려(?:요|서)?|[뀌쉬튀뛰띄]어(?:요|서|도)?|[잠담]가(?:요|서|도)?)$"
 )
 _NOUN_DOING: Final = re.compile(
     r"([가-힣A-Za-z0-9]{2,}?(?<![어아]))(?:(?:하|되|했|됐|해|돼|한|할|된|될|시키|시켰|당하|당했)[가-힣]{0,5}|(?:나|났|내|냈)(?:면|을|으면|어|어요|나|는데|던|는))"
@@ -68,7 +68,8 @@ _POINTING: Final = """
 가지고 살고 알고 쓸 갈 올 볼 낼 탈 둘 켤 끌
 """
 _NO_NOUN: Final = frozenset(_POINTING.split())
-_COUNTING: Final = ("몇",)  # what follows is what is counted: 몇 시에
+_IS: Final = "야"  # 무료야
+_COUNTING: Final = "몇"  # what follows is what is counted: 몇 시에, 몇시에
 _COUNT: Final = re.compile(r"\d+\s*(?:년|개월|월|주|일|시간|분|초|번|개|명|회|건)(?:간|째|쯤|생)?(?:전|후)?")
 
 
@@ -87,12 +88,16 @@ def noun_of(word: str) -> tuple[str, str]:
     """The noun in a word and the particle that was cut off; ("", "") where the word carries none."""
     if word in _NO_NOUN or _COUNT.fullmatch(word) or _SHORT.fullmatch(word) or _ASKING.fullmatch(word):
         return "", ""
+    if word.startswith(_COUNTING):
+        return "", ""
+    if word.endswith(_IS) and len(word) > _SHORTEST_NOUN and word[-2] not in "이거" and not final_of(word[-2]):
+        word = word.removesuffix(_IS)
     if is_verbal(word):
         doing = _NOUN_DOING.fullmatch(word)
         return (doing[1], "") if doing and doing[1] not in _NO_NOUN else ("", "")
     for particle in LONGEST_FIRST:
         stem = word.removesuffix(particle)
-        if stem != word and len(stem) >= _SHORTEST_NOUN:
+        if stem != word and len(stem) >= _SHORTEST_NOUN and carries(stem, particle):
             return ("" if stem in _NO_NOUN or _COUNT.fullmatch(stem) else stem), particle
     return (word, "") if len(word) >= _SHORTEST_NOUN else ("", "")
 
@@ -102,7 +107,7 @@ def nouns(text: str) -> list[str]:
     it is not the last word, which is a verb then (꿀 언제 따).
     """
     words = _WORD.findall(text)
-    named = [word for before, word in pairwise(["", *words]) if is_korean(word) and before not in _COUNTING]
+    named = [word for before, word in pairwise(["", *words]) if is_korean(word) and before != _COUNTING]
     named = [word for word, after in pairwise([*named, ""]) if not _is_able(word, after)]
     found = [noun_of(word)[0] or (word if len(word) == 1 and word not in _NO_NOUN else "") for word in named[:-1]]
     return list(dict.fromkeys(filter(None, [*found, *(noun_of(word)[0] for word in named[-1:])])))
@@ -180,7 +185,7 @@ def stem(word: str) -> str:
         return ""
     for particle in LONGEST_FIRST:
         bare = word.removesuffix(particle)
-        if bare != word and len(bare) >= _SHORTEST_NOUN:
+        if bare != word and len(bare) >= _SHORTEST_NOUN and carries(bare, particle):
             word = bare
             break
     done = _DONE.fullmatch(word) or _ENDED.fullmatch(word)
@@ -224,8 +229,9 @@ _FRAME_WORDS: Final = """
 """
 
 _SYNONYMS: Final = """
-authentication: 인증 로그인, authorization: 권한 인가, password: 비밀번호 암호, token: 토큰, user: 사용자 계정,
-session: 세션, security: 보안, encryption: 암호화, secret: 시크릿 비밀, database: 데이터베이스 디비, query: 쿼리 질의,
+authentication: 인증 로그인, authorization: 권한 인가, password: 비밀번호 암호 비번 패스워드,
+wifi: 와이파이, token: 토큰, user: 사용자 계정, session: 세션, security: 보안, encryption: 암호화,
+secret: 시크릿 비밀, database: 데이터베이스 디비, query: 쿼리 질의,
 migration: 마이그레이션 이전, schema: 스키마, table: 테이블, index: 인덱스 색인, transaction: 트랜잭션, cache: 캐시,
 queue: 큐 대기열, worker: 워커, job: 작업, schedule: 스케줄 일정, deploy: 배포, rollback: 롤백, environment: 환경,
 configuration: 설정 구성, server: 서버, client: 클라이언트, container: 컨테이너 도커, cluster: 클러스터, node: 노드,

@@ -17,6 +17,8 @@ _PARTICLES: Final = """
 은 는 이 가 을 를 의 에 와 과 로 도 만 나 랑 란 께 간 들
 """
 LONGEST_FIRST: Final = tuple(sorted(_PARTICLES.split(), key=len, reverse=True))
+# Particles that follow a consonant, or a vowel, and that nouns end in too: 와이파이, 전문가.
+_AFTER_CONSONANT, _AFTER_VOWEL = frozenset("이과"), frozenset("가")
 
 # Words that only carry a sentence: what is done, become, there, given, tried or wanted, and what points or counts.
 _CARRYING: Final = """
@@ -50,6 +52,13 @@ def final_of(syllable: str) -> int:
     return (ord(syllable) - ord("가")) % _FINALS if "가" <= syllable <= "힣" else 0
 
 
+def carries(noun: str, particle: str) -> bool:
+    """Whether a word that ends in this particle can be this noun with it."""
+    if particle in _AFTER_CONSONANT or particle in _AFTER_VOWEL:
+        return (final_of(noun[-1]) > 0) == (particle in _AFTER_CONSONANT)
+    return True
+
+
 @lru_cache(maxsize=8_192)
 def morpheme(word: str) -> str:
     """What a word means without what it carries; empty where that is nothing."""
@@ -60,7 +69,9 @@ def morpheme(word: str) -> str:
         return ""
     for particle in LONGEST_FIRST:
         bare = word.removesuffix(particle)
-        if bare != word and (len(bare) > 1 or (len(bare) == 1 and particle in "은는을를")):
+        if bare in ("", word) or not carries(bare, particle):
+            continue
+        if len(bare) > 1 or particle in "은는을를":
             word = bare
             break
     done = _DONE.fullmatch(word)

@@ -1,0 +1,130 @@
+"""Whether a word in Hangul and one in Latin letters sound alike: 스테이징 and staging, 다니엘 and Daniel.
+
+Names and borrowed words are written by their sound. A Hangul word is read as its sounds, a Latin one as a pattern of
+what those may be: spelling says little of a vowel, so that the consonants decide, and all vowels only where those are
+few.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+# The sound of each initial, vowel and final in the order in which Unicode composes them. Hard consonants are upper
+# case, soft ones lower case; a soft one may stand for a hard one in a name (박 is Park), and a final is always soft.
+_INITIALS: Final = "kkNttLMppSS.jjJKTPH"
+_VOWELS: Final = "aeaeoeoeoaeeouoeiu-ii"  # `-` is the vowel that only parts consonants: 스트
+_FINALS: Final = ".kkkNNNtLLMLLLLLMppttNttktpt"
+_FIRST_SYLLABLE, _SYLLABLES = ord("가"), 11_172
+
+_ANY: Final = "[aeiou-]"
+# What the first letter of a run of vowels may sound like, and runs that are read as one.
+_VOWEL: Final = {"a": "aeo", "e": "eio-", "i": "iae", "o": "oau", "u": "uoai", "y": "ia", "w": "uoaei"}
+_RUNS: Final = {
+    **dict.fromkeys(("oo", "ou", "ow", "oe", "ew", "eu", "au", "aw", "iew", "eau"), "uoae"),
+    **dict.fromkeys(("ee", "ea", "ie", "ey", "ei"), "iea"),
+}
+_HARD_T, _HARD_K, _HARD_P, _J = "[Tt]", "[Kk]", "[Pp]", "[Jj]"
+# Letters and what they may sound like, the first that fits; `^` only where the word begins.
+_CONSONANTS: Final = tuple(
+    (re.compile(letters.removeprefix("^")), sounds, letters.startswith("^"))
+    for letters, sounds in (
+        ("tch|dg(?=[eiy])|dj", _J), ("[st]+i(?=on|al|ou|an)", "[SJj]i?"), ("t(?=ure)", "[JjTt]"),
+        ("sch", "S-?[KSk]?"), ("sh", "S"), ("ch", "[JjKkS]"),
+        ("cc(?=[eiy])", "[Kk]-?S"), ("ck|cq|q|kk|k", _HARD_K), ("cc?(?=[eiy])", "[Sj]"), ("cc?", _HARD_K),
+        ("ph|ff?|pp?", _HARD_P), ("vv?|bb?", "p"),
+        ("^kn|^gn|^pn", "N"), ("^ps", "S"), ("^wr|^rh", "L"), ("^x", "[jS]"), ("^h", "H"),
+        ("gn$", "N"), ("mn$", "M"), ("mb$", "Mp?"),
+        ("ght", _HARD_T), ("gh", "[kP]?"), ("ng(?=[eiy])", "N[jk]?"), ("ng", "Nk?"),
+        ("gg?(?=[eiy])", "[jk]"), ("gg?", "k"),
+        ("th", "[STt]"), ("t(?=u)", "[TtJj]"), ("d(?=u)", "[tj]"), ("tt?", _HARD_T), ("dd?", "t"),
+        ("x", "[Kk]-?S"), ("ss|^s", "S"), ("s", "[Sj]"), ("zz?", "[jS]"), ("j", "[jJ]"),
+        ("mm?", "M"), ("nn?", "N"), ("ll?", "L"), ("rr?(?=[aeiouyw])", "L"), ("rr?", "(?:L-?)?"), ("h", "H?"),
+    )
+)  # fmt: skip
+# What a word may sound like at first, by its first letter, which tells most pairs of words apart.
+_BEGINNINGS: Final = {
+    **dict.fromkeys("aeiouwy", "aeiou-L"), **dict.fromkeys("bv", "p"), **dict.fromkeys("pf", "PpNS"),
+    **dict.fromkeys("qk", "KkN"), **dict.fromkeys("lr", "L"), **dict.fromkeys("xz", "jS"),
+    "c": "KkSjJ", "d": "tjJ", "g": "kjNPK", "h": "H", "j": "jJ", "m": "M", "n": "N", "s": "SJj", "t": "TtSJj",
+}  # fmt: skip
+# So many letters a syllable stands for at most.
+MOST_LETTERS: Final = 4
+_OPTIONAL: Final = frozenset(("[kP]?", "(?:L-?)?", "H?"))
+# Fewer consonants, or letters, are those of too many words.
+LEAST_CONSONANTS: Final = 2
+LEAST_LETTERS: Final = 3
+# So few are told apart by all of their vowels.
+FEW_CONSONANTS: Final = 2
+
+
+@lru_cache(maxsize=16_384)
+def hangul_sounds(word: str) -> str:
+    sounds = list[str]()
+    for syllable in word:
+        place = ord(syllable) - _FIRST_SYLLABLE
+        if not 0 <= place < _SYLLABLES:
+            return ""
+        initial, rest = divmod(place, len(_VOWELS) * len(_FINALS))
+        vowel, final = divmod(rest, len(_FINALS))
+        sounds += (_INITIALS[initial], _VOWELS[vowel], _FINALS[final])
+    return "".join(sounds).replace(".", "").replace("LL", "L")
+
+
+@lru_cache(maxsize=16_384)
+def latin_sounds(word: str) -> re.Pattern[str] | None:
+    """What a word may sound like; None where that would be like too much else."""
+    word = word.lower()
+    units = _units(word)
+    firm = sum(vowels is None and sounds not in _OPTIONAL for sounds, vowels, _ in units)
+    if len(word) < LEAST_LETTERS or firm < LEAST_CONSONANTS:
+        return None
+    parts, run = list[str](), 0
+    for at, (sounds, vowels, begin) in enumerate(units):
+        if vowels is None:
+            parts.append(f"[-i]?{sounds}" if at and units[at - 1][1] is None else sounds)
+        elif at and word[begin:] in ("e", "es"):  # not spoken, or hardly
+            parts.append("[-ie]{0,2}")
+        else:
+            first = f"[{sounds}]" if not run or firm <= FEW_CONSONANTS else _ANY
+            weak = at + 1 < len(units) and units[at + 1][0] == "(?:L-?)?"  # -er, -or
+            ending = word[begin:] in ("age", "ages")  # 이미지, 패키지
+            parts.append(f"(?:{first}{'|[o-]' if weak else ''}{'|i' if ending else ''}){_ANY}{{0,3}}")
+            run += 1
+    return re.compile("".join(parts) + "[-i]?")
+
+
+def _units(word: str) -> list[tuple[str, str | None, int]]:
+    """The word's consonants as what they may sound like, and its runs of vowels, each with where it begins."""
+    units, at = list[tuple[str, str | None, int]](), 0
+    while at < len(word):
+        end = at
+        while end < len(word) and word[end] in "aeiouyw":
+            end += 1
+        if end > at:
+            run = word[at:end]
+            spoken = run.lstrip("yw") or run
+            glide = _VOWEL[run[0]] if spoken != run else ""
+            units.append((_RUNS.get(run) or "".join(sorted({*glide, *_VOWEL[spoken[0]]})), run, at))
+        else:
+            letters = next(
+                ((sounds, match.end()) for rule, sounds, first in _CONSONANTS
+                 if not (first and at) and (match := rule.match(word, at))), None,
+            )  # fmt: skip
+            if letters is None:
+                return []
+            units.append((letters[0], None, at))
+            end = letters[1]
+        at = end
+    return units
+
+
+def sound_alike(hangul: str, latin: str) -> bool:
+    sounds = hangul_sounds(hangul)
+    if not sounds or not len(hangul) <= len(latin) <= MOST_LETTERS * len(hangul):
+        return False
+    if sounds[0] not in _BEGINNINGS.get(latin[0].lower(), ""):
+        return False
+    pattern = latin_sounds(latin)
+    return pattern is not None and pattern.fullmatch(sounds) is not None

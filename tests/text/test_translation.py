@@ -1,0 +1,78 @@
+"""Words that are said in another language: by their sound, and by the list of common words."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallens.text.languages.korean_sounds import sound_alike
+from recallens.text.languages.translation import WORDS, TranslatedWords
+from recallens.text.tokenizer import tokenize
+
+ALIKE = """
+스테이징 staging, 데이터베이스 database, 서버 server, 캐시 cache, 포트 port, 파서 parser, 스키마 schema, 플래그 flag,
+인덱스 index, 이메일 email, 다니엘 Daniel, 프랑크푸르트 Frankfurt, 부산 Busan, 지수 Jisoo, 미나 Mina, 이미지 image,
+파이썬 Python, 쿠버네티스 Kubernetes, 트랜잭션 transaction, 백업 backup, 매니저 manager, 초콜릿 chocolate, 백신 vaccine,
+인천 Incheon, 현우 Hyunwoo, 서연 Seoyeon, 토마스 Thomas
+"""
+UNLIKE = """
+서버 cache, 포트 butter, 부산 Boston, 다니엘 Dakota, 캐시 coach, 필터 field, 이메일 model, 토마스 Thames,
+백업 bakery, 지수 juice, 스키마 scheme, 이미지 edge, 미나 moon
+"""
+
+
+def pairs(table: str) -> list[list[str]]:
+    return [pair.split() for pair in table.split(",")]
+
+
+@pytest.mark.parametrize(("hangul", "latin"), pairs(ALIKE))
+def test_what_is_borrowed_sounds_alike(hangul: str, latin: str) -> None:
+    assert sound_alike(hangul, latin)
+
+
+@pytest.mark.parametrize(("hangul", "latin"), pairs(UNLIKE))
+def test_what_only_begins_alike_does_not(hangul: str, latin: str) -> None:
+    assert not sound_alike(hangul, latin)
+
+
+def test_borrowed_words_sound_like_nothing_else() -> None:
+    words = pairs(ALIKE)
+    others = [(one[0], two[1]) for one in words for two in words if one is not two and sound_alike(one[0], two[1])]
+    assert others == []
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("주차", "The car park costs 80 euros a month"),
+        ("급여명세서", "Salary slips are sent as PDF"),
+        ("소방 훈련", "The fire drill takes place in the courtyard"),
+        ("다니엘", "Daniel prefers to be called in the afternoon"),
+        ("roof", "옥상 정원은 아침 여섯 시에 물을 준다"),
+        ("warehouses", "옛 창고는 팔았다"),
+        ("Daniel", "다니엘은 오후에 전화받는 것을 좋아한다"),
+    ],
+)
+def test_a_text_says_it_in_the_other_language(word: str, text: str) -> None:
+    assert TranslatedWords(text).hold(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("급여명세서", "Salaries are paid on the last day"),
+        ("소방 훈련", "The fire alarm is tested on Mondays"),
+        ("roof", "지붕 없는 정원"),
+        ("cow", "소방 훈련은 마당에서 한다"),
+        ("주차", "창고 주차는 무료다"),
+        ("warehouse", "The warehouse was sold"),
+        ("", "Nothing is asked"),
+    ],
+)
+def test_what_it_does_not_say(word: str, text: str) -> None:
+    assert not TranslatedWords(text).hold(word)
+
+
+def test_the_list_has_each_korean_word_once_and_english_ones_that_are_words() -> None:
+    lines = [line.split() for line in WORDS.read_text(encoding="utf-8").splitlines()]
+    assert len({korean for korean, *_ in lines}) == len(lines)
+    assert all(english and all(map(tokenize, english)) for _, *english in lines)
