@@ -24,7 +24,6 @@ from recallens.model.state import FAILURE, SUCCESS
 from recallens.model.trust import rank
 from recallens.model.verdict import Bond, FloatArray, IntArray, Term
 from recallens.recall.coverage import ANSWERS_FROM
-from recallens.recall.disagreements import disagreements
 from recallens.recall.facets import Facet, FacetKind
 from recallens.recall.scene import Scene
 from recallens.recall.select import head_of
@@ -190,7 +189,7 @@ def statements(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterat
     if not _asks_of_now(scene, query):
         return
     rows = _placed(scene, pool, _positions(scene, pool, MOST_COMPARED))
-    found = disagreements([row.memory for row in rows])
+    found = scene.bodies.disagreements([row.memory.num for row in rows])
     pairs = [(rows[ahead], rows[behind]) for behind, others in found.items() for ahead in others]
     yield from _bond("statement", pairs)
     yield from _raised("statement", pool, query, pairs, balance)
@@ -212,7 +211,11 @@ def aftermath(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterato
     asked = [facet for facet in scene.question.facets if facet.kind in (FacetKind.TERM, FacetKind.ENTITY)]
     if _intent(scene) is not Intent.WHAT_HAPPENED or scene.question.only_windows or not asked:
         return
-    kinds, rows = scene.columns["kind"][pool.rows], _rows(scene, pool)[:AFTERMATH_HEAD]
+    first = _positions(scene, pool)[:AFTERMATH_HEAD]
+    kinds = scene.columns["kind"][pool.rows]
+    if not (kinds[first] == code_of(Kind.EPISODE)).any():
+        return
+    rows = _placed(scene, pool, first)
     told = {row.at: [_held(asked, text) for text in (row.text, without_event_phrases(row.text))] for row in rows}
     reports = [row for row in rows if kinds[row.at] == code_of(Kind.EPISODE)]
     pairs = [

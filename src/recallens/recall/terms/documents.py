@@ -26,6 +26,8 @@ from recallens.text.tokenizer import tokenize
 
 # Candidates are read only so far down, and so many of the first lead on to what they mention.
 READ, LEADING = 60, 3
+# The first of them are read by later stages anyway, and here all at once.
+READ_LATER: Final = 10
 # A text that mentions more than so many says the less of each.
 FEW: Final = 4
 # Words of a section; a text of fewer has only one.
@@ -108,12 +110,14 @@ def identifiers(scene: Scene, pool: Pool, query: Query, weight: float) -> Amount
 
 def _paths(scene: Scene, rows: IntArray) -> list[str]:
     """The path of each: of the file that it is a section of, or that it names first as its source."""
-    nums = scene.columns["num"][rows].tolist()
-    bodies, paths = scene.bodies.of(nums), []
-    for num in nums:
+    columns, paths = scene.columns, [""] * len(rows)
+    of_a_file = places(columns["cited"][rows] | (columns["document"][rows] >= 0))
+    nums = columns["num"][rows[of_a_file]].tolist()
+    bodies = scene.bodies.of(nums)
+    for at, num in zip(of_a_file.tolist(), nums, strict=True):
         memory = bodies.memories[num]
         cited = (citation.path for citation in memory.citations if isinstance(citation, FileCitation))
-        paths.append(bodies.paths.get(memory.document or "") or next(cited, ""))
+        paths[at] = bodies.paths.get(memory.document or "") or next(cited, "")
     return paths
 
 
@@ -132,9 +136,14 @@ def mentioned(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts 
     linked = places(pool.proposed_by(GRAPH) & pool.live)
     first = np.concatenate([first, linked[~np.isin(linked, first)]])
     rows = pool.rows[first]
-    titles = titles_of(scene, rows)
+    leads = rows[:LEADING].tolist()
+    # A row's first word is its title's: only where one of the texts holds that word may the title stand in it.
+    words = np.concatenate([rows[:0], *map(scene.index.lexical.sequence, leads)])
+    may_be_mentioned = np.isin(scene.index.lexical.first_words(rows), words)
+    may_be_mentioned[:READ_LATER] = True
+    titles = titles_of(scene, rows[may_be_mentioned])
     passed = np.zeros(len(rows))
-    for lead in rows[:LEADING].tolist():
+    for lead in leads:
         own = titles.get(lead)
         others = {row: title for row, title in titles.items() if own is None or not np.array_equal(title, own)}
         named = mentioned_in(text_of(scene, lead), others)
