@@ -216,14 +216,19 @@ def aftermath(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterato
     if not (kinds[first] == code_of(Kind.EPISODE)).any():
         return
     rows = _placed(scene, pool, first)
-    told = {row.at: [_held(asked, text) for text in (row.text, without_event_phrases(row.text))] for row in rows}
+    undated = {row.at: without_event_phrases(row.text) for row in rows}
+    dated = [row for row in rows if undated[row.at] != row.text]
+    if not dated:
+        return
     reports = [row for row in rows if kinds[row.at] == code_of(Kind.EPISODE)]
+    whole = {row.at: _held(asked, row.text) for row in dated}
+    told = {at: _held(asked, undated[at]) for at in {row.at for row in (*dated, *reports)}}
     pairs = [
         (report, row)
-        for row in rows
+        for row in dated
         for report in reports
-        if told[row.at][1] < told[report.at][1] and told[row.at][0] <= told[report.at][1] + 1
-        and told[row.at][0] > 2 * told[row.at][1] and report.memory.project == row.memory.project
+        if told[row.at] < told[report.at] and whole[row.at] <= told[report.at] + 1
+        and whole[row.at] > 2 * told[row.at] and report.memory.project == row.memory.project
     ]  # fmt: skip
     yield from _lowered("aftermath", pool, query, pairs, balance)
 
@@ -346,6 +351,8 @@ def _step(pool: Pool, balance: float) -> float:
 
 def _raised(name: str, pool: Pool, query: Query, pairs: Pairs, balance: float) -> Iterator[Term]:
     """Each pair's first above its second, over as many links as a chain of them has."""
+    if not pairs:
+        return
     step, score = _step(pool, balance), pool.score.copy()
     moving = [(above.at, below.at) for above, below in pairs if below.takes_part]
     for _ in moving:
@@ -359,6 +366,8 @@ def _raised(name: str, pool: Pool, query: Query, pairs: Pairs, balance: float) -
 
 def _lowered(name: str, pool: Pool, query: Query, pairs: Pairs, balance: float) -> Iterator[Term]:
     """Each pair's second below its first."""
+    if not pairs:
+        return
     step, score = _step(pool, balance), pool.score.copy()
     moving = [(above.at, below.at) for above, below in pairs if above.takes_part]
     for _ in moving:

@@ -326,9 +326,12 @@ def event_phrase(text: str, today: date) -> EventPhrase | None:
 
 def without_event_phrases(text: str) -> str:
     """A text without what it dates itself by: what came after the release does not tell of the release."""
+    lowered = text.lower() if text.isascii() else None
     for pack in packs_for(text) if _EVENT_SIGN.within(text) else ():
         for rule in pack.times.events:
-            text = _event_pattern(rule.pattern).sub(" ", text)
+            # Each rule is tried at every word, and nearly all of them for nothing.
+            if lowered is None or not rule.signs or any(map(lowered.__contains__, rule.signs)):
+                text = _event_pattern(rule.pattern).sub(" ", text)
     return text
 
 

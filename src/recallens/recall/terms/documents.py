@@ -14,7 +14,7 @@ import numpy as np
 from recallens.model.citation import FileCitation
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, FloatArray, IntArray, counted, places
+from recallens.model.verdict import BoolArray, FloatArray, IntArray, anywhere, counted, places
 from recallens.recall.coverage import texts_of
 from recallens.recall.scene import Scene
 from recallens.recall.terms import Amounts, floor_and_deviation, measured_against, score_term
@@ -46,8 +46,11 @@ def document_share(scene: Scene, pool: Pool, least: int = SECTION) -> float:
     """The share of the candidates that are documents in prose, of several sections unless `least` says otherwise. The
     notes of a vault are none: they are cut into sections, and linked, already.
     """
+    long = documents(scene, pool.rows) & (scene.columns["length"][pool.rows] > least)
+    if not anywhere(long):
+        return 0.0
     sample = measured_against(pool) & (scene.columns["document"][pool.rows] < 0)
-    kept = documents(scene, pool.rows) & (scene.columns["length"][pool.rows] > least) & sample
+    kept = long & sample
     code = scene.words.code_share(pool.rows, sample) if scene.words is not None else 0.0
     return (1.0 - code) * counted(kept) / max(counted(measured_against(pool)), 1)
 

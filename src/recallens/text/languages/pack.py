@@ -38,6 +38,7 @@ class EventRule(Struct, frozen=True):
     pattern: str
     first: int | None = 0
     end: int | None = None
+    signs: tuple[str, ...] = ()  # in small letters: what it matches holds one of these; none where that is not known
 
 
 class TimeWords(Struct, frozen=True, kw_only=True):
