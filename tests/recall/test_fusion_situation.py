@@ -250,7 +250,7 @@ def test_the_older_of_two_is_in_doubt_and_severity_is_the_worst_of_what_was_foun
         Memory("B", "default", "The cache TTL is 90 seconds; deprecated", 2, 2, num=2),
         Memory("C", "default", "Lunch is at noon", 0, 0, num=3),
     )
-    found = conflicts_among(twins, {}, 0)
+    found = conflicts_among(twins, {}, disagreements(twins), 0)
     assert set(found) == {"A", "B"}
     assert (found["A"].severity, found["A"].memories) == (Severity.MEDIUM, ("B",))
     assert set(found["A"].reasons) == {"deprecated", "a newer result states another value"}
@@ -295,8 +295,8 @@ def test_a_contradiction_that_is_still_to_come_does_not_count(engine: Engine) ->
 
     memory = Memory("A", "default", "The cache is small", 0, 0)
     later = Relation("B", "A", RelationType.CONTRADICTS, created=10)
-    assert conflicts_among([memory], {"A": [later]}, at=5) == {}
-    assert conflicts_among([memory], {"A": [later]}, at=10)["A"].severity is Severity.HIGH
+    assert conflicts_among([memory], {"A": [later]}, {}, at=5) == {}
+    assert conflicts_among([memory], {"A": [later]}, {}, at=10)["A"].severity is Severity.HIGH
 
 
 def test_query_coverage_is_the_share_of_the_questions_words(engine: Engine) -> None:

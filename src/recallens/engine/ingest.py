@@ -20,7 +20,8 @@ from recallens.index.columns import Columns
 from recallens.index.vectors import to_blob
 from recallens.ingest import curation
 from recallens.ingest.batch import Outcome, Remembered, Repeat, raced, recognise, write_batch
-from recallens.ingest.corrections import corrected, correction_in, may_correct
+from recallens.ingest.corrected_rows import may_be_stored
+from recallens.ingest.corrections import Correction, corrected, correction_in, may_correct
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft, sections
 from recallens.ingest.prepare import encoded_text, kept_text, unread
@@ -127,12 +128,9 @@ class Ingest:
         with self._core.store.read(namespace) as reader:
             memories = reader.memories.get(nums) if nums else {}
         pairs = []
-        for num, memory in memories.items():
-            correction = correction_in(memory.content) if may_correct(memory) else None
-            if correction is None:
-                continue
+        for num, memory, correction in self._corrections(namespace, memories):
             text = memory.content[:LONGEST_QUESTION]
-            asked = Query(text, self._core.clock(), namespace, limit=CANDIDATES, cut=False)
+            asked = Query(text, self._core.clock(), namespace, limit=CANDIDATES, cut=False, certify=False)
             alike = [result.memory for result in self._search.recall(asked).results]
             old = corrected(correction, memory, alike)
             if old is not None:
@@ -142,6 +140,18 @@ class Ingest:
                 for num, older, sure in pairs:
                     curation.propose(tx, old=older.num, new=num, at=self._core.clock(), confidence=sure,
                                      by=self._core.actor)  # fmt: skip
+
+    def _corrections(self, namespace: str, memories: Mapping[int, Memory]) -> list[tuple[int, Memory, Correction]]:
+        """Those of the memories that say that something has changed, where anything may be stored that they correct."""
+        told = [(num, memory, correction_in(memory.content)) for num, memory in memories.items() if may_correct(memory)]
+        changed = [(num, memory, correction) for num, memory, correction in told if correction is not None]
+        if not changed:
+            return []
+        with self._core.seen(namespace) as snapshot:
+            if snapshot is None:
+                return []
+            reader, _, version = snapshot
+            return [each for each in changed if may_be_stored(each[2], each[1], reader, version.lexical)]
 
     def _vector(self, memory: Memory) -> bytes | None:
         """None where the encoder fails: the memory is kept all the same, and its vector waits in the backlog."""

@@ -21,7 +21,7 @@ from recallens.model.memory import UNREADABLE, Event, EventKind, Memory, Status,
 from recallens.model.query import DEFAULT_LIMIT, Documents, Mode, Query, SearchOptions
 from recallens.model.recall import INCOMPLETE, Recall
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
-from recallens.model.snapshot import SCHEMA_VERSION, snapshot_id
+from recallens.model.snapshot import SCHEMA_VERSION, snapshot_id_of
 from recallens.model.state import MemoryState, withheld
 from recallens.model.verdict import Found, Note, Pick
 from recallens.recall.certificate import limited
@@ -238,9 +238,10 @@ class Search:
         entry = self._core.log.recalled(tx, query.text, [numbers[memory.id] for memory in kept], query.session, owner)
         audit = {memory.id: entry.id for memory in kept}
         if ledger is not None and self._core.settings.capture:
+            digest, packed = ledger.kept()
             tx.trail.put_ledger(
-                id=snapshot_id(ledger), session=query.session or "", at=self._core.clock(), ledger=ledger.packed(),
-                audit=audit, keep=LEDGERS_KEPT, owner=owner,
+                id=snapshot_id_of(digest, ledger.query["now"]), session=query.session or "", at=self._core.clock(),
+                ledger=packed, audit=audit, keep=LEDGERS_KEPT, owner=owner,
                 since=self._core.clock() - self._core.settings.ledger_days * DAY_MS,
             )  # fmt: skip
         return audit

@@ -30,7 +30,7 @@ from recallens.index.views import Proposals, ScoredRows, added_up, best, distinc
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, all_true, places
 from recallens.store.protocols import Reader
 from recallens.text.snippet import PREFIX_QUERY_WORDS, PREFIX_SHORTEST
-from recallens.text.stopwords import EXPANSION_WEIGHT, query_weights
+from recallens.text.stopwords import EXPANSION_WEIGHT, frame_words, query_stopwords, query_weights
 from recallens.text.tokenizer import tokenize
 
 # A prefix matches words that the asker did not write in full, so each such hit says less than an exact one.
@@ -74,6 +74,7 @@ class LexicalIndex:
     mean_length: float = field(init=False)
     _norms: dict[Bm25, FloatArray] = field(default_factory=dict)
     _code: Sequence[int] | None = None
+    _light: frozenset[int] | None = None
 
     def __post_init__(self) -> None:
         self.active = self.columns.active
@@ -90,6 +91,12 @@ class LexicalIndex:
         if self._code is None:
             self._code = list(reader.terms.numbers(CODE_WORDS).values())
         return self._code
+
+    def light_words(self, reader: Reader) -> frozenset[int]:
+        """The numbers of the words that do not say what a text is about, looked up once a version."""
+        if self._light is None:
+            self._light = frozenset(reader.terms.numbers(sorted(query_stopwords() | frame_words())).values())
+        return self._light
 
     def code_rows(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
         code = np.zeros(len(rows), dtype=np.bool_)
@@ -112,6 +119,14 @@ class LexicalIndex:
             return lists
         left = [(postings, ~self.gone[postings.rows]) for postings in lists]
         return [Postings(each.rows[here], each.counts[here]) for each, here in left if here.any()]
+
+    def holds(self, number: int, rows: IntArray) -> BoolArray:
+        """Which of the rows hold the word of this number."""
+        held, wanted = np.zeros(len(rows), dtype=np.bool_), rows.astype(np.int32)
+        for postings in self.postings(number):
+            at = np.minimum(postings.rows.searchsorted(wanted), len(postings.rows) - 1)
+            held |= postings.rows[at] == wanted
+        return held
 
     def known(self, numbers: Mapping[str, int]) -> dict[str, int]:
         """Of words and their numbers, those that a row holds for who asks."""
@@ -140,6 +155,13 @@ class LexicalIndex:
             found += [rows[a:b] for a, b in zip(first[few].tolist(), last[few].tolist(), strict=True)]
         begun = np.concatenate(found)
         return begun if self.gone is None else begun[~self.gone[begun]]
+
+    def first_words(self, rows: IntArray) -> IntArray:
+        """The number of each row's first word, -1 where it has none."""
+        reading = read(self.segments, rows, most=1)
+        words = np.full(len(rows), -1)
+        words[reading.places[np.diff(reading.ends, prepend=0) > 0]] = reading.terms
+        return words
 
     def sequence(self, row: int) -> NDArray[np.uint32]:
         for segment in reversed(self.segments):
@@ -243,7 +265,7 @@ class BoundLexical(Struct, eq=False):
             at = place.get(term.of)
             if at is None:
                 continue
-            with_it = np.logical_or.reduce([self.holds([number], rows) for number in term.numbers])
+            with_it = np.logical_or.reduce([self._index.holds(number, rows) for number in term.numbers])
             if term.expands:
                 others[at, term.word] = with_it & others.get((at, term.word), with_it)
             else:
@@ -295,14 +317,10 @@ class BoundLexical(Struct, eq=False):
         return self._share[2]
 
     def holds(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
+        """Which of the rows hold all of the words of these numbers."""
         held = all_true(len(rows))
-        wanted = rows.astype(np.int32)
         for number in numbers:
-            with_it = np.zeros(len(rows), dtype=np.bool_)
-            for postings in self._index.postings(number):
-                at = np.minimum(postings.rows.searchsorted(wanted), len(postings.rows) - 1)
-                with_it |= postings.rows[at] == wanted
-            held &= with_it
+            held &= self._index.holds(number, rows)
         return held
 
     def _add_up(self) -> ScoredRows:

@@ -14,6 +14,7 @@ then the sector's own kind.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from recallens.model.memory import Kind, Sector
@@ -72,13 +73,31 @@ def _cues(name: str) -> re.Pattern[str]:
 _CUES: Final = {name: _cues(name) for name in (_SECTOR_RULES | _KIND_RULES)}
 
 
+class _Cues:
+    """The rules whose words a text has near its beginning, each looked for once."""
+
+    def __init__(self, head: str) -> None:
+        self._head = head.lower()
+        self._found: dict[str, bool] = {}
+
+    def has(self, rule: str) -> bool:
+        if rule not in self._found:
+            self._found[rule] = _CUES[rule].search(self._head) is not None
+        return self._found[rule]
+
+
+_cues_in: Final = lru_cache(maxsize=4)(
+    _Cues
+)  # sector and kind are asked for one after the other, by some rules of both
+
+
 def classify_sector(text: str, kind: Kind | None = None) -> Sector:
     if kind in _SECTOR_OF_KIND:
         return _SECTOR_OF_KIND[kind]
-    head = text[:HEAD].lower()
-    return next((sector for name, sector in _SECTOR_RULES.items() if _CUES[name].search(head)), Sector.SEMANTIC)
+    cues = _cues_in(text[:HEAD])
+    return next((sector for rule, sector in _SECTOR_RULES.items() if cues.has(rule)), Sector.SEMANTIC)
 
 
 def classify_kind(text: str, sector: Sector) -> Kind:
-    head = text[:HEAD].lower()
-    return next((kind for name, kind in _KIND_RULES.items() if _CUES[name].search(head)), _KIND_OF_SECTOR[sector])
+    cues = _cues_in(text[:HEAD])
+    return next((kind for rule, kind in _KIND_RULES.items() if cues.has(rule)), _KIND_OF_SECTOR[sector])

@@ -33,7 +33,7 @@ LONGEST_TEXT: Final = 1_000
 # A statement corrects a statement: a passage of an encyclopaedia says "now" and "instead" of many things.
 LONGEST_STATEMENT: Final = 300
 # What happened stays true, whatever has changed since.
-_HISTORY: Final = frozenset((Kind.EPISODE, Kind.SUMMARY, Kind.OBSERVATION))
+HISTORY: Final = frozenset((Kind.EPISODE, Kind.SUMMARY, Kind.OBSERVATION))
 
 _SIGNS: Final = re.compile(alternatives(lambda pack: pack.work.corrections))
 _ADDS: Final = re.compile(alternatives(lambda pack: pack.work.additions))
@@ -135,7 +135,7 @@ def corrected(correction: Correction, memory: Memory, candidates: Sequence[Memor
     for other in candidates:
         earlier = (other.created, other.num) < (memory.created, memory.num)
         here = other.project is None or memory.project is None or other.project == memory.project
-        told = other.kind in _HISTORY or len(other.content) > LONGEST_STATEMENT
+        told = other.kind in HISTORY or len(other.content) > LONGEST_STATEMENT
         if earlier and here and other.status is Status.ACTIVE and not told:
             if speak_of_two_things(memory.content, other.content):
                 continue

@@ -90,19 +90,20 @@ class Ledger(Struct, frozen=True, eq=False):
 
         Python's own writer makes it, whose spelling of a float is the one that every stored digest rests on.
         """
-        record = self.to_json()
-        del record["silent"]
-        for entry in record["entries"]:
-            del entry["nanos"]
-        return _CANONICAL.encode(record).encode()
+        return _canonical(self.to_json())
 
     def digest(self) -> str:
         return hashlib.sha256(self.canonical()).hexdigest()
 
     def packed(self) -> bytes:
         """The record as the store keeps it."""
-        record = {"format": LEDGER_FORMAT, "query": self.query, "entries": self.entries, "silent": self.silent}
-        return zlib.compress(_WRITER.encode(record), 1)
+        return zlib.compress(msgspec.json.encode(self.to_json()), 1)
+
+    def kept(self) -> tuple[str, bytes]:
+        """The digest and the record as the store keeps it, from one look at every verdict."""
+        record = self.to_json()
+        packed = zlib.compress(msgspec.json.encode(record), 1)
+        return hashlib.sha256(_canonical(record)).hexdigest(), packed
 
     @staticmethod
     def unpacked(data: bytes) -> Ledger:
@@ -111,6 +112,13 @@ class Ledger(Struct, frozen=True, eq=False):
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> Ledger:
         return _read(lambda: msgspec.convert(record, Ledger, dec_hook=_array))
+
+
+def _canonical(record: dict[str, Any]) -> bytes:
+    del record["silent"]
+    for entry in record["entries"]:
+        del entry["nanos"]
+    return _CANONICAL.encode(record).encode()
 
 
 # ── arrays in a record: masks as bits, scores with every bit (one that rounds cannot be replayed), ids as text ──
@@ -159,5 +167,4 @@ def _read(read: Callable[[], Ledger]) -> Ledger:
 
 
 _CANONICAL: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-_WRITER: Final = msgspec.json.Encoder(enc_hook=_plain)
 _READER: Final = msgspec.json.Decoder(Ledger, dec_hook=_array)

@@ -14,12 +14,12 @@ from recallens.model.memory import Memory, Relation
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import IntArray, Note, Term, Verdict
-from recallens.recall.disagreements import disagreements
 from recallens.recall.scene import Scene
 from recallens.recall.select import head_of
 from recallens.recall.states import holds, opponents_of, replacements_of
 from recallens.recall.views import followed
 from recallens.text.languages import PACKS, alternatives
+from recallens.text.statements import Disagreement
 
 
 class Severity(StrEnum):
@@ -32,6 +32,9 @@ class Severity(StrEnum):
 # The share of its score that a conflict costs: enough to settle a close call, not to hide the row.
 PENALTY: Final = {Severity.NONE: 0.0, Severity.LOW: 0.02, Severity.MEDIUM: 0.05, Severity.HIGH: 0.10}
 READ_CHARACTERS: Final = 4_000
+
+# Of each memory in doubt, by its place, those that state otherwise, by theirs.
+Doubts = Mapping[int, Mapping[int, Disagreement]]
 
 _RANK: Final = tuple(Severity)
 _MERGE: Final = r"(?m:^<{7}(?: .*)?$)[\s\S]*?(?m:^={7}$)[\s\S]*?(?m:^>{7}(?: .*)?$)"
@@ -73,11 +76,10 @@ def marked(text: str) -> list[tuple[Severity, str]]:
 
 
 def conflicts_among(
-    memories: Sequence[Memory], relations: Mapping[str, Sequence[Relation]], at: int
+    memories: Sequence[Memory], relations: Mapping[str, Sequence[Relation]], doubts: Doubts, at: int
 ) -> dict[str, Conflict]:
     """The conflicts of some memories by id; those without any are left out."""
-    texts = [memory.content for memory in memories]
-    doubts, traced = disagreements(memories), traces_in(texts)
+    traced = traces_in([memory.content for memory in memories])
     conflicts: dict[str, Conflict] = {}
     for place, memory in enumerate(memories):
         reasons = marked(memory.content) if traced else []
@@ -109,7 +111,7 @@ def find_conflicts(scene: Scene, pool: Pool, positions: IntArray) -> dict[str, C
     for num in nums:
         memories.append(bodies.memories[num])
         relations[memories[-1].id] = bodies.relations.get(num, ())
-    return conflicts_among(memories, relations, scene.at)
+    return conflicts_among(memories, relations, bodies.disagreements(nums), scene.at)
 
 
 def note_conflicts(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import combinations
 
 from recallens.model.memory import Kind, Memory
 from recallens.model.trust import rank
@@ -26,11 +27,18 @@ def disagreements(memories: Sequence[Memory]) -> dict[int, dict[int, Disagreemen
     doubts: dict[int, dict[int, Disagreement]] = defaultdict(dict)
     by_word: dict[str, list[tuple[int, Claim]]] = defaultdict(list)
     titles = [morphemes(memory.title or "") for memory in memories]
-    for place, memory in enumerate(memories):
-        if memory.kind is Kind.SUMMARY:
+    stating = [place for place, memory in enumerate(memories) if memory.kind is not Kind.SUMMARY]
+    comparable: dict[int, set[int]] = {place: set() for place in stating}
+    for place, there in combinations(stating, 2):
+        if _comparable(memories[place], memories[there]):
+            comparable[place].add(there)
+            comparable[there].add(place)
+    for place in stating:
+        if not comparable[place]:  # no text is read for nothing
             continue
+        memory = memories[place]
         # What may speak of the same; once two are known to disagree, no more of what they say is compared.
-        others = {there for there in range(place) if _comparable(memory, memories[there])}
+        others = comparable[place]
         stated = statements_in(memory.content)
         for statement in stated:
             seen: set[int] = set()

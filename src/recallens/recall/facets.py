@@ -20,6 +20,7 @@ from recallens.recall.question import mentions
 from recallens.text.answers import answer_name, answer_types
 from recallens.text.languages import alternatives, grammar_of
 from recallens.text.normalize import normalize
+from recallens.text.remembered import remembered
 from recallens.text.stopwords import FULL_WEIGHT, frame_words, token_weight
 from recallens.text.tokenizer import token_spans, tokenize
 from recallens.text.wordforms import LEAST_MISSPELT, one_apart
@@ -45,6 +46,7 @@ ENOUGH_OF_A_PART: Final = 0.6
 # More is a document, not a question; the first ones say what it is about.
 MOST_FACETS: Final = 24
 MOST_PARTS: Final = 6
+REMEMBERED: Final = 64
 
 _PART_ENDS: Final = re.compile(rf"[?？;\n]+|{alternatives(lambda pack: pack.questions.part_ends)}", re.IGNORECASE)
 # What a longer text asks for is not said behind this.
@@ -167,7 +169,8 @@ def _saying(tokens: Iterable[str]) -> list[str]:
     return [token for token in tokens if token_weight(token) == FULL_WEIGHT]
 
 
-def _terms(text: str) -> list[Facet]:
+@remembered(REMEMBERED)  # of a question, its parts and their sides most are the same text
+def _terms(text: str) -> Sequence[Facet]:
     """Words as they are written; nouns without their particles where words must be taken apart."""
     found: dict[frozenset[str], Facet] = {}
     text = _ASKING.sub(" ", text)
@@ -183,7 +186,7 @@ def _terms(text: str) -> list[Facet]:
                 found.setdefault(facet.words, facet)
     # In a text a word of one syllable is another word with each particle: it is required where nothing else is.
     longer = {words: facet for words, facet in found.items() if facet.text.isascii() or len(facet.text) > 1}
-    return list((longer or found).values())
+    return tuple((longer or found).values())
 
 
 @lru_cache(maxsize=4_096)  # each word is compared with every word that asks, and questions share most of theirs
@@ -220,11 +223,11 @@ def _halves(text: str) -> list[str]:
     sides = _AND.split(text)
     if len(sides) == 1 and (grammar := grammar_of(text)):
         sides = grammar.halves(text)
+    if len(sides) == 1:
+        return [text]
     last = sides[-1].strip()
     spoken = [side for side in sides if len(_terms(side)) >= _LEAST_WORDS_A_SIDE or (side == last and " " not in last)]
-    if len(sides) > 1 and len(spoken) == len(sides):
-        return sides
-    return [text]
+    return sides if len(spoken) == len(sides) else [text]
 
 
 def _part(text: str, timeless: str, names: frozenset[str]) -> list[Facet]:

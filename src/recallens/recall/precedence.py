@@ -24,7 +24,6 @@ from recallens.model.state import FAILURE, SUCCESS
 from recallens.model.trust import rank
 from recallens.model.verdict import Bond, FloatArray, IntArray, Term
 from recallens.recall.coverage import ANSWERS_FROM
-from recallens.recall.disagreements import disagreements
 from recallens.recall.facets import Facet, FacetKind
 from recallens.recall.scene import Scene
 from recallens.recall.select import head_of
@@ -190,7 +189,7 @@ def statements(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterat
     if not _asks_of_now(scene, query):
         return
     rows = _placed(scene, pool, _positions(scene, pool, MOST_COMPARED))
-    found = disagreements([row.memory for row in rows])
+    found = scene.bodies.disagreements([row.memory.num for row in rows])
     pairs = [(rows[ahead], rows[behind]) for behind, others in found.items() for ahead in others]
     yield from _bond("statement", pairs)
     yield from _raised("statement", pool, query, pairs, balance)
@@ -212,15 +211,24 @@ def aftermath(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterato
     asked = [facet for facet in scene.question.facets if facet.kind in (FacetKind.TERM, FacetKind.ENTITY)]
     if _intent(scene) is not Intent.WHAT_HAPPENED or scene.question.only_windows or not asked:
         return
-    kinds, rows = scene.columns["kind"][pool.rows], _rows(scene, pool)[:AFTERMATH_HEAD]
-    told = {row.at: [_held(asked, text) for text in (row.text, without_event_phrases(row.text))] for row in rows}
+    first = _positions(scene, pool)[:AFTERMATH_HEAD]
+    kinds = scene.columns["kind"][pool.rows]
+    if not (kinds[first] == code_of(Kind.EPISODE)).any():
+        return
+    rows = _placed(scene, pool, first)
+    undated = {row.at: without_event_phrases(row.text) for row in rows}
+    dated = [row for row in rows if undated[row.at] != row.text]
+    if not dated:
+        return
     reports = [row for row in rows if kinds[row.at] == code_of(Kind.EPISODE)]
+    whole = {row.at: _held(asked, row.text) for row in dated}
+    told = {at: _held(asked, undated[at]) for at in {row.at for row in (*dated, *reports)}}
     pairs = [
         (report, row)
-        for row in rows
+        for row in dated
         for report in reports
-        if told[row.at][1] < told[report.at][1] and told[row.at][0] <= told[report.at][1] + 1
-        and told[row.at][0] > 2 * told[row.at][1] and report.memory.project == row.memory.project
+        if told[row.at] < told[report.at] and whole[row.at] <= told[report.at] + 1
+        and whole[row.at] > 2 * told[row.at] and report.memory.project == row.memory.project
     ]  # fmt: skip
     yield from _lowered("aftermath", pool, query, pairs, balance)
 
@@ -343,6 +351,8 @@ def _step(pool: Pool, balance: float) -> float:
 
 def _raised(name: str, pool: Pool, query: Query, pairs: Pairs, balance: float) -> Iterator[Term]:
     """Each pair's first above its second, over as many links as a chain of them has."""
+    if not pairs:
+        return
     step, score = _step(pool, balance), pool.score.copy()
     moving = [(above.at, below.at) for above, below in pairs if below.takes_part]
     for _ in moving:
@@ -356,6 +366,8 @@ def _raised(name: str, pool: Pool, query: Query, pairs: Pairs, balance: float) -
 
 def _lowered(name: str, pool: Pool, query: Query, pairs: Pairs, balance: float) -> Iterator[Term]:
     """Each pair's second below its first."""
+    if not pairs:
+        return
     step, score = _step(pool, balance), pool.score.copy()
     moving = [(above.at, below.at) for above, below in pairs if above.takes_part]
     for _ in moving:

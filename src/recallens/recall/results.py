@@ -20,7 +20,6 @@ from recallens.model.recall import EndedNote, MatchType, SearchResult, Silence, 
 from recallens.model.state import BLOCKING, MemoryState, not_held, withheld
 from recallens.model.times import instant
 from recallens.model.verdict import IntArray, Note, all_but, anywhere
-from recallens.recall.disagreements import disagreements
 from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Bodies, Scene
 from recallens.recall.sources import LAYERS, layers
 from recallens.recall.states import states
@@ -93,7 +92,7 @@ def _standing(scene: Scene, nums: Sequence[int], bodies: Bodies, query: Query) -
         known: dict[str, Any] = {"relations": bodies.relations, "checks": bodies.checks, "worktree": bodies.worktree}
         bodies.states |= states(scene.reader, missing, scene.at, scopes=query.scopes, **known)
     standing = {num: bodies.states[num] for num in nums}
-    for behind, ahead in disagreements([bodies.memories[num] for num in nums]).items():
+    for behind, ahead in bodies.disagreements(nums).items():
         others = tuple(bodies.memories[nums[at]].handle for at in sorted(ahead))
         standing[nums[behind]] = structs.replace(standing[nums[behind]], stated_otherwise_by=others)
     return standing

@@ -27,13 +27,16 @@ from recallens.model.query import Mode, Query
 from recallens.model.salience import SECTOR_ORDER, reinforced, salience
 from recallens.model.state import MemoryState
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
+from recallens.recall.disagreements import disagreements
 from recallens.recall.facets import Facet, FacetKind, facets_of
 from recallens.recall.intents import names_a_kind
 from recallens.recall.plan import PLANNED_CHARACTERS, annotations_of, make_plan
+from recallens.recall.states import holds
 from recallens.store.protocols import Reader
 from recallens.store.records import NamespaceState
 from recallens.text.languages.translation import TranslatedWords
 from recallens.text.scripts import is_read, known_share
+from recallens.text.statements import Disagreement
 from recallens.text.stopwords import names_in, projects_named, without_names
 
 if TYPE_CHECKING:  # a preset is a list of terms, and terms read scenes
@@ -93,10 +96,6 @@ class Interpretation(Struct, frozen=True, eq=False):
         return max(ends) if ends else None
 
 
-# Successors that are followed from one memory: a chain has few links.
-LONGEST_CHAIN: Final = 20
-
-
 class Bodies:
     """Memories in full, each read once however many stages ask for it.
 
@@ -107,12 +106,13 @@ class Bodies:
         self._reader, self.worktree = reader, worktree
         self.memories: dict[int, Memory] = {}
         self.relations: dict[int, Sequence[Relation]] = {}
-        self._related: set[int] = set()
+        self._ties: dict[int, Sequence[Relation]] = {}
+        self._numbers: dict[str, int] = {}
         self.checks: dict[int, CitationCheck] = {}
         self.states: dict[int, MemoryState] = {}
         self.paths: dict[str, str] = {}
         self._translated: dict[int, TranslatedWords] = {}
-        self._edges: dict[int, list[tuple[int, int, str, float]]] = {}
+        self._disagreements: dict[tuple[int, ...], Mapping[int, Mapping[int, Disagreement]]] = {}
 
     def of(self, nums: Sequence[int]) -> Bodies:
         missing = [num for num in nums if num not in self.memories]
@@ -141,21 +141,33 @@ class Bodies:
 
     def relations_of(self, nums: Sequence[int]) -> Mapping[int, Sequence[Relation]]:
         """The relations of memories whose texts need not be read."""
-        missing = [num for num in nums if num not in self._related]
-        if missing:
-            self.relations.update(self._reader.relations.find(missing))
-            self._related.update(missing)
+        self.read_relations(nums)
+        self.relations.update((num, self._ties[num]) for num in nums if self._ties[num])
         return self.relations
+
+    def read_relations(self, nums: Sequence[int]) -> None:
+        """Read the relations of memories that later stages will ask for, in one statement."""
+        if missing := [num for num in nums if num not in self._ties]:
+            self._ties.update(dict.fromkeys(missing, ()))
+            self._ties.update(self._reader.relations.find(missing))
 
     def edges_of(self, nums: Sequence[int], at: int) -> list[tuple[int, int, str, float]]:
         """The relations that touch these memories and hold at the judging time: source, target, kind, confidence."""
-        missing = [num for num in nums if num not in self._edges]
-        if missing:
-            self._edges.update((num, []) for num in missing)
-            for edge in self._reader.relations.neighbours(missing, at):
-                for end in {edge[0], edge[1]}.intersection(missing):
-                    self._edges[end].append(edge)
-        return sorted({edge for num in nums for edge in self._edges[num]})
+        self.read_relations(nums)
+        ties = [tie for num in nums for tie in self._ties[num] if holds(tie, at)]
+        ends = {end for tie in ties for end in (tie.source, tie.target)}
+        if missing := sorted(ends - self._numbers.keys()):
+            self._numbers.update(self._reader.memories.find(missing))
+        number = self._numbers
+        return sorted({(number[tie.source], number[tie.target], str(tie.type), tie.confidence) for tie in ties})
+
+    def disagreements(self, nums: Sequence[int]) -> Mapping[int, Mapping[int, Disagreement]]:
+        """Which of these memories cannot hold together, by their places: several stages ask of the same ones."""
+        key = tuple(nums)
+        if key not in self._disagreements:
+            memories = self.of(nums).memories
+            self._disagreements[key] = disagreements([memories[num] for num in nums])
+        return self._disagreements[key]
 
     def translated(self, nums: Sequence[int]) -> list[TranslatedWords]:
         """The words of memories as another language would say them, each memory read once."""

@@ -8,11 +8,12 @@ from recallens.model.citation import CitationCheck, Standing
 from recallens.model.memory import Memory, Relation, RelationType, Status, Zone
 from recallens.model.state import MemoryState, Verified, withheld
 from recallens.model.trust import rank
-from recallens.recall.scene import LONGEST_CHAIN
 from recallens.store.protocols import Reader
 
 # Of what made a text less trusted, so many are named.
 MOST_INPUTS = 3
+# Successors that are followed from one memory: a chain has few links.
+LONGEST_CHAIN = 20
 
 
 def states(

@@ -20,6 +20,7 @@ from recallens.text.tokenizer import stem, tokenize
 # A number joined to a name is a part of it, and a stop between digits is a version's or a decimal point.
 _DIGITS: Final = re.compile(r"(?<![\w./:#@-])(?:[$€£₩]\s?)?(?P<number>v?\d{1,3}(?:,\d{3})+(?:\.\d+)?|v?\d+(?:\.\d+)*)")
 _JOINED: Final = re.compile(r"[-/:]\d|[^\W]|#|\.\w")
+_FIGURE: Final = re.compile(r"\d")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _SCALES: Final = {word: size for pack in PACKS for word, size in pack.amounts.scales.items()}
 _CURRENCY: Final = {"$": "dollar", "€": "of euro", "£": "of pound", "₩": "won"}
@@ -57,7 +58,7 @@ def amounts_in(clause: str) -> Iterator[Amount]:
     found = []
     for match in _DIGITS.finditer(lowered):
         found.append((match.start(), match.end(), match["number"].replace(",", "")))
-    for pack in PACKS:
+    for pack in packs_for(lowered):
         if pack.amounts.numbers:
             for match in _compiled(pack.amounts.numbers).finditer(lowered):
                 value = pack.amounts.value(match.group())
@@ -101,9 +102,10 @@ def _is_said(word: str) -> bool:
 
 def _times_in(lowered: str) -> Iterator[Amount]:
     """Dates, times of day and days of the week."""
+    has_figure = _FIGURE.search(lowered) is not None
     for pack in packs_for(lowered):
         words = pack.amounts
-        for match in _compiled(words.dates).finditer(lowered) if words.dates else ():
+        for match in _compiled(words.dates).finditer(lowered) if words.dates and has_figure else ():
             parts = match.groupdict()
             month = parts["month"] or parts.get("month_too")
             month = words.months.get(month[:3], 0) if month and not month.isdigit() else int(month or 0)

@@ -18,7 +18,7 @@ from msgspec import Struct, structs
 from recallens.deadline import check
 from recallens.text.amounts import Amount, amounts_in
 from recallens.text.content import morphemes
-from recallens.text.languages import PACKS, alternatives, each
+from recallens.text.languages import PACKS, alternatives, each, packs_for
 from recallens.text.remembered import remembered
 
 READ_CHARACTERS: Final = 4_000
@@ -61,19 +61,21 @@ def statements_in(text: str) -> Sequence[Claim]:
 @remembered(REMEMBERED)
 def _statements_in(text: str) -> Sequence[Claim]:
     found: list[Claim] = []
-    before: frozenset[str] = frozenset()
+    before: list[str] = []  # the clauses that the next one may lean on
     for clause in _CLAUSE.split(text):
         clause = clause.strip(" \t-*#>")
         if not 0 < len(clause) <= LONGEST_CLAUSE:
-            before = frozenset()
+            before = []
             continue
-        leans = _leaning().match(clause) is not None  # 26 cases pass: of what was spoken of before
+        if _leaning().match(clause) is None:  # 26 cases pass: of what was spoken of before
+            before = []
         claim = _statement(clause)
         if claim is not None:
-            found.append(structs.replace(claim, words=claim.words | before) if leans and before else claim)
+            spoken_of = frozenset[str]().union(*(morphemes(each.lower()) for each in before)) - _value_words()
+            found.append(structs.replace(claim, words=claim.words | spoken_of) if spoken_of else claim)
             if len(found) >= MOST_STATEMENTS:
                 break
-        before = (before if leans else frozenset()) | morphemes(clause.lower()) - _value_words()
+        before.append(clause)
     return found
 
 
@@ -108,7 +110,7 @@ def measured_in(text: str) -> frozenset[str]:
 
 
 def _named(clause: str) -> tuple[str, str] | None:
-    for pattern in _one_name():
+    for pattern in _one_name(clause.isascii()):
         if match := pattern.search(clause):
             said, name = match["said"], match["name"]
             return f"{said.lower()} {clause[match.end('name') :].lower()}", name
@@ -203,5 +205,6 @@ def _negation() -> re.Pattern[str]:
 
 
 @cache
-def _one_name() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern) for pack in PACKS for pattern in pack.statements.one_name)
+def _one_name(in_ascii: bool) -> tuple[re.Pattern[str], ...]:
+    packs = packs_for("") if in_ascii else PACKS
+    return tuple(re.compile(pattern) for pack in packs for pattern in pack.statements.one_name)

@@ -127,17 +127,16 @@ def projects_named(text: str, known: Mapping[str, int]) -> dict[str, int]:
     """The projects that a text names, as written there: in any case, with or without its signs and particles, and in
     the letters of another language.
     """
-    codes = {_plain(name): code for name, code in known.items() if _plain(name)}
+    codes = {plain: code for name, code in known.items() if (plain := _plain(name))}
     found: dict[str, int] = {}
     words = list(_WORD.finditer(text)) if codes else []
     for at, word in enumerate(words):
         for size in range(min(MOST_WORDS, len(words) - at), 0, -1):
             written = text[word.start() : words[at + size - 1].end()]
-            grammar = grammar_of(written)
-            bare = grammar.stem(written) if grammar and size == 1 else ""
-            names = [
-                _plain(name) for name in (written, bare, *(grammar.latin(each) for each in (written, bare) if grammar))
-            ]
+            names = [_plain(written)]
+            if grammar := grammar_of(written):
+                bare = grammar.stem(written) if size == 1 else ""
+                names += [_plain(name) for name in (bare, grammar.latin(written), grammar.latin(bare))]
             code = next((codes[name] for name in names if name in codes), None)
             if code is not None:
                 found[written] = code

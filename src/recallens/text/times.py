@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from datetime import date, timedelta
 from functools import cache
 from operator import attrgetter
@@ -168,18 +168,15 @@ def time_references(text: str, today: date) -> list[Reference]:
     return references
 
 
-def _found(text: str, today: date, ahead: timedelta = UPCOMING, readings: Container[str] | None = None) -> list[_Match]:
+def _found(text: str, today: date, ahead: timedelta = UPCOMING, readings: frozenset[str] | None = None) -> list[_Match]:
     """Those of these readings, or of every one."""
     if not _SIGN.within(text):
         return []
-    rules = [(_ISO, TimeWords()), *((rule, pack.times) for pack in packs_for(text) for rule in pack.times.rules)]
-    if readings is not None:
-        rules = [(rule, words) for rule, words in rules if rule.reading in readings]
     found: list[_Match] = []
-    for rule, words in rules:
+    for rule, words, pattern in _rules(text.isascii(), readings):
         if rule.any_such and readings is None and _is_present(text, words):  # why are we closed on Sunday
             continue
-        for match in _compiled(rule.pattern, words.around).finditer(text):
+        for match in pattern.finditer(text):
             at = bisect_left(found, match.end(), key=_start)  # none overlaps another: only the one before it can
             if at and match.start() < found[at - 1].end:
                 continue
@@ -205,8 +202,15 @@ def _joined(text: str, first: _Match, last: _Match) -> bool:
 
 
 @cache  # compiling all rules takes 20 ms, and most questions speak of no time
-def _compiled(pattern: str, around: tuple[str, str]) -> re.Pattern[str]:
-    return re.compile(around[0] + pattern + around[1])
+def _rules(in_ascii: bool, readings: frozenset[str] | None) -> tuple[tuple[TimeRule, TimeWords, re.Pattern[str]], ...]:
+    """The rules of these readings, or all, in the order in which they are tried."""
+    packs = packs_for("") if in_ascii else PACKS
+    rules = [(_ISO, TimeWords()), *((rule, pack.times) for pack in packs for rule in pack.times.rules)]
+    return tuple(
+        (rule, words, re.compile(words.around[0] + rule.pattern + words.around[1]))
+        for rule, words in rules
+        if readings is None or rule.reading in readings
+    )
 
 
 def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWords, ahead: timedelta) -> Span | None:
@@ -322,9 +326,12 @@ def event_phrase(text: str, today: date) -> EventPhrase | None:
 
 def without_event_phrases(text: str) -> str:
     """A text without what it dates itself by: what came after the release does not tell of the release."""
+    lowered = text.lower() if text.isascii() else None
     for pack in packs_for(text) if _EVENT_SIGN.within(text) else ():
         for rule in pack.times.events:
-            text = _event_pattern(rule.pattern).sub(" ", text)
+            # Each rule is tried at every word, and nearly all of them for nothing.
+            if lowered is None or not rule.signs or any(map(lowered.__contains__, rule.signs)):
+                text = _event_pattern(rule.pattern).sub(" ", text)
     return text
 
 

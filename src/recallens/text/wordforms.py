@@ -7,7 +7,8 @@ other, so it is never taken for something else.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from collections import defaultdict
+from operator import add
 from typing import Final
 from unicodedata import normalize
 
@@ -42,21 +43,24 @@ class SpokenWords:
     """The words of a text and what two neighbours make together."""
 
     def __init__(self, text: str) -> None:
-        words = [letters(word) for word in _WORD.findall(text[:MOST_CHARACTERS])]
-        self._words = frozenset((*words, *(one + two for one, two in pairwise(words))))
+        words = list(map(letters, _WORD.findall(text[:MOST_CHARACTERS])))
+        self._by_first_letter = defaultdict[str, set[str]](set)
+        for word in {*words, *map(add, words, words[1:])}:
+            self._by_first_letter[word[0]].add(word)
 
     def holds(self, word: str) -> bool:
         if _FIGURE.search(word):
             return False
         wanted = letters("".join(_WORD.findall(word)))
-        return len(wanted) >= LEAST_ALIKE and any(_alike(wanted, spoken) for spoken in self._words)
+        if len(wanted) < LEAST_ALIKE:
+            return False
+        return any(_alike(wanted, spoken) for spoken in self._by_first_letter.get(wanted[0], ()))
 
 
 def _alike(wanted: str, spoken: str) -> bool:
+    """Of two words with the same first letter."""
     if spoken.startswith(wanted):
         return True
-    if wanted[:1] != spoken[:1]:
-        return False
     same = next((at for at, (one, two) in enumerate(zip(wanted, spoken, strict=False)) if one != two), len(spoken))
     if same >= LEAST_ALIKE and same >= ALIKE * len(wanted) and (not wanted.isascii() or same >= ALIKE * len(spoken)):
         return True

@@ -14,7 +14,7 @@ import numpy as np
 from recallens.model.citation import FileCitation
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, FloatArray, IntArray, counted, places
+from recallens.model.verdict import BoolArray, FloatArray, IntArray, anywhere, counted, places
 from recallens.recall.coverage import texts_of
 from recallens.recall.scene import Scene
 from recallens.recall.terms import Amounts, floor_and_deviation, measured_against, score_term
@@ -26,6 +26,8 @@ from recallens.text.tokenizer import tokenize
 
 # Candidates are read only so far down, and so many of the first lead on to what they mention.
 READ, LEADING = 60, 3
+# The first of them are read by later stages anyway, and here all at once.
+READ_LATER: Final = 10
 # A text that mentions more than so many says the less of each.
 FEW: Final = 4
 # Words of a section; a text of fewer has only one.
@@ -44,8 +46,11 @@ def document_share(scene: Scene, pool: Pool, least: int = SECTION) -> float:
     """The share of the candidates that are documents in prose, of several sections unless `least` says otherwise. The
     notes of a vault are none: they are cut into sections, and linked, already.
     """
+    long = documents(scene, pool.rows) & (scene.columns["length"][pool.rows] > least)
+    if not anywhere(long):
+        return 0.0
     sample = measured_against(pool) & (scene.columns["document"][pool.rows] < 0)
-    kept = documents(scene, pool.rows) & (scene.columns["length"][pool.rows] > least) & sample
+    kept = long & sample
     code = scene.words.code_share(pool.rows, sample) if scene.words is not None else 0.0
     return (1.0 - code) * counted(kept) / max(counted(measured_against(pool)), 1)
 
@@ -108,12 +113,14 @@ def identifiers(scene: Scene, pool: Pool, query: Query, weight: float) -> Amount
 
 def _paths(scene: Scene, rows: IntArray) -> list[str]:
     """The path of each: of the file that it is a section of, or that it names first as its source."""
-    nums = scene.columns["num"][rows].tolist()
-    bodies, paths = scene.bodies.of(nums), []
-    for num in nums:
+    columns, paths = scene.columns, [""] * len(rows)
+    of_a_file = places(columns["cited"][rows] | (columns["document"][rows] >= 0))
+    nums = columns["num"][rows[of_a_file]].tolist()
+    bodies = scene.bodies.of(nums)
+    for at, num in zip(of_a_file.tolist(), nums, strict=True):
         memory = bodies.memories[num]
         cited = (citation.path for citation in memory.citations if isinstance(citation, FileCitation))
-        paths.append(bodies.paths.get(memory.document or "") or next(cited, ""))
+        paths[at] = bodies.paths.get(memory.document or "") or next(cited, "")
     return paths
 
 
@@ -132,9 +139,14 @@ def mentioned(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts 
     linked = places(pool.proposed_by(GRAPH) & pool.live)
     first = np.concatenate([first, linked[~np.isin(linked, first)]])
     rows = pool.rows[first]
-    titles = titles_of(scene, rows)
+    leads = rows[:LEADING].tolist()
+    # A row's first word is its title's: only where one of the texts holds that word may the title stand in it.
+    words = np.concatenate([rows[:0], *map(scene.index.lexical.sequence, leads)])
+    may_be_mentioned = np.isin(scene.index.lexical.first_words(rows), words)
+    may_be_mentioned[:READ_LATER] = True
+    titles = titles_of(scene, rows[may_be_mentioned])
     passed = np.zeros(len(rows))
-    for lead in rows[:LEADING].tolist():
+    for lead in leads:
         own = titles.get(lead)
         others = {row: title for row, title in titles.items() if own is None or not np.array_equal(title, own)}
         named = mentioned_in(text_of(scene, lead), others)

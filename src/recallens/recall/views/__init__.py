@@ -155,4 +155,6 @@ def proposed_by_others(pool: Pool, *but: str) -> BoolArray:
 
 def followed(pool: Pool) -> IntArray:
     """The rows that are in the pool only to be followed: a term is computed on them, and they take no part."""
+    if WATCH not in pool.found:
+        return np.empty(0, dtype=np.int64)
     return places(pool.proposed_by(WATCH) & ~proposed_by_others(pool, WATCH))

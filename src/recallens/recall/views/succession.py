@@ -14,8 +14,8 @@ from recallens.model.memory import RelationType, Status
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import FloatArray, Note, Verdict, anywhere, places
-from recallens.recall.scene import LONGEST_CHAIN, Scene
-from recallens.recall.states import holds
+from recallens.recall.scene import Scene
+from recallens.recall.states import LONGEST_CHAIN, holds
 from recallens.recall.terms import Amounts, score_term
 from recallens.recall.views import REFILL_BATCH, found
 
@@ -58,6 +58,7 @@ def _proposed(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     columns = scene.columns
     ahead = [proposal.positions[:MOST_PROPOSED] for proposal in pool.found.values()]
     first = columns["num"][pool.rows[np.unique(np.concatenate(ahead))]].tolist() if ahead else []
+    scene.bodies.read_relations(columns["num"][pool.rows].tolist())
     ties = (tie for each in scene.bodies.relations_of(first).values() for tie in each)
     open_ones = [tie for tie in ties if tie.type is RelationType.MAY_SUPERSEDE and holds(tie, scene.at)]
     if not open_ones:

@@ -179,21 +179,23 @@ _TIMES: Final = pack.TimeWords(
     ranges=r"\s+(?:to|until|till|through)\s+(?:the\s+)?|\s?[-–~]\s?",
     event_sign="since|after|follow(?:ing|ed)|before|until|prior to|leading up to|ahead of|during|on the day",
     events=(
-        pack.EventRule(rf"\b(?:the\s+)?(?:next\s+)?(?:day|morning)\s+after\s+{_EVENT}", 1, 2),
-        pack.EventRule(rf"\b(?:(?:in|during)\s+)?(?:the\s+)?week\s+after\s+{_EVENT}", 0, 8),
-        pack.EventRule(rf"\b(?:(?:in|during)\s+)?(?:the\s+)?month\s+after\s+{_EVENT}", 0, 32),
-        pack.EventRule(rf"\b(?:the\s+)?day\s+before\s+{_EVENT}", -1, 0),
-        pack.EventRule(rf"\b(?:(?:in|during)\s+)?(?:the\s+)?week\s+before\s+{_EVENT}", -7, 0),
-        pack.EventRule(rf"\bon\s+the\s+day\s+(?:of|that|when)\s+{_EVENT}", 0, 1),
+        pack.EventRule(rf"\b(?:the\s+)?(?:next\s+)?(?:day|morning)\s+after\s+{_EVENT}", 1, 2, ("after",)),
+        pack.EventRule(rf"\b(?:(?:in|during)\s+)?(?:the\s+)?week\s+after\s+{_EVENT}", 0, 8, ("after",)),
+        pack.EventRule(rf"\b(?:(?:in|during)\s+)?(?:the\s+)?month\s+after\s+{_EVENT}", 0, 32, ("after",)),
+        pack.EventRule(rf"\b(?:the\s+)?day\s+before\s+{_EVENT}", -1, 0, ("before",)),
+        pack.EventRule(rf"\b(?:(?:in|during)\s+)?(?:the\s+)?week\s+before\s+{_EVENT}", -7, 0, ("before",)),
+        pack.EventRule(rf"\bon\s+the\s+day\s+(?:of|that|when)\s+{_EVENT}", 0, 1, ("day",)),
         pack.EventRule(
             r"\bduring\s+(?P<event>(?:the|our)\s+(?:[\w.-]+\s+){0,4}?(?:outages?|incident|storm|crash|downtime|migration"
             r"|release|launch|rollout|deploy(?:ment)?|inspection|audit|attack|strike|power cut|blackout))\b",
             0,
             1,
+            ("during",),
         ),
         pack.EventRule(
             r"(?:\b(?:right|just|shortly|soon|ever)\s+)?\b(?<!named )(?<!look )(?<!looked )(?<!looking )(?<!called )"
-            rf"(?:since|after(?!\s+all\b)|following the|followed(?=\s+(?:the|our)\b))\s+{_EVENT}"
+            rf"(?:since|after(?!\s+all\b)|following the|followed(?=\s+(?:the|our)\b))\s+{_EVENT}",
+            signs=("since", "after", "follow"),
         ),
         pack.EventRule(
             r"(?:\b(?:right|just|shortly)\s+)?\b(?:before(?!\s+long\b)|(?<!how long )until(?! when\b)|prior to"
@@ -201,6 +203,7 @@ _TIMES: Final = pack.TimeWords(
             rf"\s+{_EVENT}",
             None,
             0,
+            ("before", "until", "prior to", "leading up to", "ahead of"),
         ),
     ),
     present=r"\b(?:is|are|am|do|does|will|shall)\b",

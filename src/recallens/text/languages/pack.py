@@ -38,6 +38,7 @@ class EventRule(Struct, frozen=True):
     pattern: str
     first: int | None = 0
     end: int | None = None
+    signs: tuple[str, ...] = ()  # in small letters: what it matches holds one of these; none where that is not known
 
 
 class TimeWords(Struct, frozen=True, kw_only=True):
@@ -184,7 +185,7 @@ class AmountWords(Struct, frozen=True, kw_only=True):
     versions: str = ""  # a pattern: words between a thing and its version, as in Node version 18
     numbered: str = ""  # a pattern: things that are called by a number, as in room 3
     scales: Mapping[str, float] = {}  # words behind a number that multiply it
-    dates: str = ""  # a pattern with the groups year, month and day
+    dates: str = ""  # a pattern with the groups year, month and day, one of them in figures
     months: Mapping[str, int] = {}  # by their first three letters
     clocks: str = ""  # a pattern with the groups hour and minute
     weekdays: str = ""  # a pattern with the group weekday

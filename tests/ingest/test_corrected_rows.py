@@ -1,0 +1,64 @@
+"""For which correcting texts a recall is made: those whose words some older statement shares enough of."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallens import Engine
+from recallens.ingest.corrected_rows import may_be_stored
+from recallens.ingest.corrections import correction_in
+from recallens.model.memory import RelationType
+
+STORED = (
+    "The nightly backup runs on the old rack in the cellar",
+    "Parcels for Lyon leave with the courier from the north gate",
+    "Lunch is at noon",
+    "The deposit for a kayak is 40 euros",
+    "환불 기간은 7일이다",
+)
+CORRECTING = (
+    ("The nightly backup no longer runs on the old rack", True),
+    ("Parcels for Lyon now leave with the tram from the north gate", True),
+    ("We switched from the courier to the tram for parcels to Lyon", True),
+    ("The deposit for a kayak changed from 40 to 50 euros", True),  # an amount is not known to the index
+    ("환불 기간은 이제 14일이다", True),  # nor is a Korean word without its particles
+    ("The choir now sings in the chapel by the harbour", False),
+    ("Ticket scanners are no longer charged overnight", False),
+)
+
+
+@pytest.mark.parametrize(("text", "may"), CORRECTING)
+def test_a_recall_is_made_where_a_statement_may_be_corrected(engine: Engine, text: str, may: bool) -> None:
+    for stored in STORED:
+        engine.remember(stored)
+    memory = engine.get(engine.remember(text, dedupe=False).id)
+    correction = correction_in(text)
+    assert correction is not None
+    with engine.core.seen("default") as snapshot:
+        assert snapshot is not None
+        reader, _, version = snapshot
+        assert may_be_stored(correction, memory, reader, version.lexical) is may
+
+
+@pytest.mark.parametrize("text", [text for text, may in CORRECTING if may])
+def test_what_a_text_corrects_is_proposed(engine: Engine, text: str) -> None:
+    for stored in STORED:
+        engine.remember(stored)
+    new = engine.get(engine.remember(text, dedupe=False).id)
+    with engine.core.store.read("default") as reader:
+        relations = reader.relations.of(new.num)
+    assert [relation.type for relation in relations] == [RelationType.MAY_SUPERSEDE]
+
+
+def test_what_came_later_or_belongs_to_another_project_is_not_corrected(engine: Engine) -> None:
+    text = "The nightly backup no longer runs on the old rack"
+    engine.remember(STORED[0], project="harbor", created=1)
+    memory = engine.get(engine.remember(text, project="orchard", dedupe=False).id)
+    earlier = engine.get(engine.remember(text, project="harbor", created=0, dedupe=False).id)
+    correction = correction_in(text)
+    assert correction is not None
+    with engine.core.seen("default") as snapshot:
+        assert snapshot is not None
+        reader, _, version = snapshot
+        assert not may_be_stored(correction, memory, reader, version.lexical)
+        assert not may_be_stored(correction, earlier, reader, version.lexical)
