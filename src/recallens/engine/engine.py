@@ -21,6 +21,7 @@ from recallens.engine.core import Core, open_sqlite, wall_clock
 from recallens.engine.crafts import Crafts
 from recallens.engine.encoder import StoreEncoder
 from recallens.engine.erasure import Erasure
+from recallens.engine.imports import Imports
 from recallens.engine.ingest import Ingest
 from recallens.engine.layers import Layers
 from recallens.engine.maintenance import Maintenance
@@ -39,8 +40,8 @@ from recallens.model.memory import Clock
 
 # Whoever calls any of these from outside is held to their signatures.
 for _part in (
-    Audit, Citations, ContextBuilder, Crafts, Ingest, Layers, Maintenance, Memories, Recalls, Retriever, Search,
-    Sessions, StoreEncoder, Tasks, Tokens, Transfer, Vaults,
+    Audit, Citations, ContextBuilder, Crafts, Imports, Ingest, Layers, Maintenance, Memories, Recalls, Retriever,
+    Search, Sessions, StoreEncoder, Tasks, Tokens, Transfer, Vaults,
 ):  # fmt: skip
     checked(_part)
 
@@ -66,7 +67,8 @@ class Engine:
         self.vaults = Vaults(core, self.encoder, erasure)
         self.audit = Audit(core)
         self.tokens = Tokens(core)
-        self.maintenance = Maintenance(core, self.encoder, erasure)
+        imports = Imports(core, ingest, self.memories, self.sessions, self.vaults)
+        self.maintenance = Maintenance(core, self.encoder, erasure, imports)
 
         # Keeping.
         self.remember = ingest.remember
