@@ -63,7 +63,8 @@ SECTIONS: Mapping[str, Mapping[str, CommandEntry]] = {
     },
     "Connect": {
         "mcp": CommandEntry("connect", "mcp", "Serve an agent over MCP, on stdin and stdout or HTTP."),
-        "install": CommandEntry("install", "install", "Write the MCP server into a client's configuration."),
+        "install": CommandEntry("install", "install", "Write the MCP server and hooks into a client's configuration."),
+        "hook": CommandEntry("hook", "hook", "What a client's hooks run, set up by `install --hooks`."),
         "serve": CommandEntry("connect", "serve", "Answer over HTTP: the API, the page and MCP, until Ctrl-C."),
     },
     "Curate": {
