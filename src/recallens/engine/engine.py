@@ -33,6 +33,7 @@ from recallens.engine.sessions import Sessions
 from recallens.engine.tasks import Tasks
 from recallens.engine.transfer import Transfer
 from recallens.engine.vaults import Vaults
+from recallens.errors import InvalidInput
 from recallens.index.encoders.protocol import Encoder
 from recallens.ingest.prepare import Prepare, prepare
 from recallens.ingest.signature import checked
@@ -104,7 +105,8 @@ class Engine:
         prepare: Prepare = prepare,
         **flags: object,
     ) -> Self:
-        """Open a store, making it if need be. Other settings can be given by name: `namespace=`, `project=` …
+        """Open a store, making it if need be, in a folder that exists. Other settings can be given by name:
+        `namespace=`, `project=` …
 
         `encoder` is a spec such as "minilm" or "ollama:bge-m3", or an Encoder of your own; `second` is one for what
         that cannot read, in place of the packaged multilingual one. `prepare` derives from a
@@ -113,6 +115,8 @@ class Engine:
         if settings is None:
             named = encoder if isinstance(encoder, str) else None
             settings = load({"store": str(store) if store is not None else None, "encoder": named, **flags})
+            if store is not None and create:
+                _require_folder(settings.store)
         brought = None if isinstance(encoder, str) else encoder
         opened = open_sqlite(settings, create=create)
         engine = cls(Core(opened, settings, clock=clock, ids=ids, encoder=brought, second=second, prepare=prepare))
@@ -130,3 +134,10 @@ class Engine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _require_folder(store: str) -> None:
+    """A mistyped path is no wish for new folders."""
+    folder = Path(store).expanduser().absolute().parent
+    if "://" not in store and not folder.is_dir():
+        raise InvalidInput(f"the folder {folder} does not exist", hint="Make it first, or name a store elsewhere.")
