@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from recallens.model.hook import LEAD, POINTERS, HookEvent, HookInput, Injection, question_of
+from recallens.model.hook import LEAD, POINTERS, HookEvent, HookInput, Injection, asked_of_tool, question_of
 
 # What is not answered by then is asked without the server.
 SECONDS: Final = 2.0
@@ -24,20 +24,24 @@ def socket_of(store: str) -> Path | None:
 
 
 def asked(place: Path, event: HookEvent, told: HookInput, namespace: str | None) -> Injection | None:
-    """What the server would give; None where it cannot be reached or does not answer, and for other events."""
-    if event is not HookEvent.PROMPT:
-        return None
-    question = question_of(told)
-    if question is None:
-        return Injection(reason="the prompt asks nothing")
-    parameters = {"q": question, "brief": "true", "limit": str(POINTERS)}
+    """What the server would give; None where it cannot be reached or does not answer, and at a session's start."""
+    parameters = {"brief": "true", "limit": str(POINTERS)}
     parameters |= {"session": told.session} if told.session else {}
     parameters |= {"namespace": namespace} if namespace else {}
+    program = None
+    if event is HookEvent.PROMPT and (question := question_of(told)) is not None:
+        parameters["q"] = question
+    elif event is HookEvent.BEFORE_TOOL and (tool := asked_of_tool(told)) is not None:
+        program = tool.program
+        parameters |= {"q": tool.question, "mode": "keyword"}
+        parameters |= {"affected": tool.file, "openFile": tool.file} if tool.file else {}
+    else:
+        return None
     try:
         record = _answer(place, f"/v1/search?{urlencode(parameters)}")
     except (OSError, http.client.HTTPException, ValueError):
         return None
-    return None if record is None else _injection(record, told)
+    return None if record is None else _injection(record, told, program)
 
 
 class _Socket(http.client.HTTPConnection):
@@ -62,9 +66,11 @@ def _answer(place: Path, path: str) -> dict[str, Any] | None:
     return record if response.status == 200 and isinstance(record, dict) else None
 
 
-def _injection(record: dict[str, Any], told: HookInput) -> Injection:
+def _injection(record: dict[str, Any], told: HookInput, program: str | None) -> Injection:
     recall = f"--session {told.session}" if told.session else None
     results = [each for each in record["results"] if each["type"] != "episode" or not each["summary"].endswith("?")]
+    if program is not None:
+        results = [each for each in results if program in each["summary"]]
     if not results:
         return Injection(recall=recall, reason="nothing is likely to help")
     text = LEAD + "".join(f"- {_line(each)}\n" for each in results)

@@ -16,19 +16,18 @@ from msgspec import Struct, structs
 
 from recallens.errors import EncoderError, InvalidInput
 from recallens.ingest.credit import evidence_of_use, work_log
-from recallens.model.citation import FileCitation
 from recallens.model.hook import (
     LEAD,
-    LONGEST_PROMPT,
     POINTERS,
     HookDecision,
     HookEvent,
     HookInput,
     Injection,
+    asked_of_tool,
     question_of,
 )
 from recallens.model.memory import Kind, Memory, Status, Zone
-from recallens.model.query import SearchOptions
+from recallens.model.query import Mode, SearchOptions
 from recallens.model.snapshot import snapshot_id
 from recallens.model.times import day
 from recallens.model.trust import Actor, Input, InputKind, importer
@@ -51,7 +50,6 @@ LINE_CHARACTERS: Final = 280
 _TOLD_KINDS: Final = (Kind.DECISION, Kind.PREFERENCE, Kind.PRINCIPLE, Kind.GOTCHA, Kind.LESSON)
 _OF_EACH, _RECAPS, _LOOKED_AT = 8, 2, 60
 _OWN_TOOL: Final = re.compile(r"\Amcp__recallens|\brecallens (?:search|context|retrieve|show|xray)\b")
-_COMMAND_NAME: Final = re.compile(r"(?:^|[\s;&|(])(?:[A-Z_]+=\S+ )*([\w./-]+)")
 
 
 def given(engine: Engine, event: HookEvent, told: HookInput, *, tokens: int = START_TOKENS) -> Injection:
@@ -112,22 +110,18 @@ def _at_prompt(engine: Engine, told: HookInput) -> Injection:
 
 
 def _before_tool(engine: Engine, told: HookInput) -> Injection:
-    """What is known of the file that is to be edited, or of the command that is to be run."""
-    file = next((str(told.arguments[name]) for name in ("file_path", "path", "notebook_path", "absolute_path")
-                 if told.arguments.get(name)), None)  # fmt: skip
-    command = told.arguments.get("command")
-    if file is not None:
-        path = relative_path(file, told.folder)
-        options: SearchOptions = {"limit": POINTERS, "session": told.session, "affected": (path,), "open_file": path}
-        recall = engine.search(f"what to know about {os.path.basename(path)}", **options)
-        return _pointers(recall, [each for each in recall.results if _names(each.memory, os.path.basename(path))])
-    if isinstance(command, str) and (program := _COMMAND_NAME.search(command.strip())):
-        recall = engine.search(one_line(command[:LONGEST_PROMPT]), limit=POINTERS, session=told.session)
-        name = os.path.basename(program[1])
-        return _pointers(
-            recall, [each for each in recall.results if re.search(rf"\b{re.escape(name)}\b", each.memory.content)]
-        )
-    return Injection(reason="neither a file nor a command")
+    """By words alone: files and commands have exact names, and no encoder is worth its start for them."""
+    asked = asked_of_tool(told)
+    if asked is None:
+        return Injection(reason="neither a file nor a command")
+    options: SearchOptions = {"limit": POINTERS, "session": told.session, "mode": Mode.KEYWORD}
+    if asked.file is not None:
+        options |= {"affected": (asked.file,), "open_file": asked.file}
+    recall = engine.search(asked.question, **options)
+    if asked.file is not None:
+        return _pointers(recall, recall.results)
+    named = re.compile(rf"(?<!\w){re.escape(asked.program or '')}(?!\w)")
+    return _pointers(recall, [result for result in recall.results if named.search(result.memory.content)])
 
 
 def _pointers(recall: Recall, results: Sequence[SearchResult]) -> Injection:
@@ -154,16 +148,6 @@ def _pointer(result: SearchResult, words: set[str]) -> str:
 def _is_question(memory: Memory) -> bool:
     """Somebody asked it, and it answers nothing."""
     return memory.kind is Kind.EPISODE and memory.content.rstrip().endswith("?")
-
-
-def _names(memory: Memory, file: str) -> bool:
-    cited = [citation.path for citation in memory.citations if isinstance(citation, FileCitation)]
-    return file in memory.content or any(path.endswith(file) for path in (*cited, *memory.annotations.paths))
-
-
-def relative_path(file: str, folder: str | None) -> str:
-    path = os.path.relpath(file, folder) if folder and os.path.isabs(file) else file
-    return os.path.basename(file) if path.startswith("..") else path
 
 
 def project_in(folder: str | None) -> str | None:

@@ -45,9 +45,10 @@ def _row(result: SearchResult, colours: Mapping[str, str], longest: float) -> st
     title = f"<b>{escape(printable(one_line(memory.title)))}</b> " if memory.title else ""
     likely = "" if result.relevance is None else f"{result.relevance:.0%}"
     about = f"{memory.handle}, {escape(str(memory.kind))}, {day(memory.created)}"
+    bar = _bar(result, colours, longest)
     return (
         f'<tr><td style="vertical-align:top;text-align:right">{result.rank}</td>'
-        f'<td style="text-align:left">{title}{text}<br/><small>{about}</small><br/>{_bar(result, colours, longest)}</td>'
+        f'<td style="text-align:left">{title}{text}<br/><small>{about}</small><br/>{bar}</td>'
         f'<td style="vertical-align:top;text-align:right">{likely}</td></tr>'
     )
 

@@ -51,7 +51,9 @@ def _run(given: Given, event: HookEvent, client: str, tokens: int) -> Injection 
         _take_in(given, heard, HookLog(store))
         return None
     server = socket_of(store)
-    injection = None if server is None else asked(server, event, heard, given.settings().namespace)
+    injection = _nothing_asked(event, heard)
+    if injection is None and server is not None:
+        injection = asked(server, event, heard, given.settings().namespace)
     if injection is None:
         from recallens.engine import hooks
 
@@ -64,6 +66,17 @@ def _run(given: Given, event: HookEvent, client: str, tokens: int) -> Injection 
             return None
     HookLog(store).add(injection.decision(event, heard, now_ms()))
     return injection
+
+
+def _nothing_asked(event: HookEvent, heard: HookInput) -> Injection | None:
+    """The silence of what needs no memory, for which none is opened."""
+    from recallens.model.hook import Injection, asked_of_tool, question_of
+
+    if event is HookEvent.PROMPT and question_of(heard) is None:
+        return Injection(reason="the prompt asks nothing")
+    if event is HookEvent.BEFORE_TOOL and asked_of_tool(heard) is None:
+        return Injection(reason="neither an edit nor a command that does anything")
+    return None
 
 
 def _take_in(given: Given, heard: HookInput, log: HookLog) -> None:
