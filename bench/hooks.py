@@ -84,17 +84,23 @@ def served(store: Path) -> Iterator[None]:
             server.terminate()
 
 
-def measured(runs: int) -> dict[str, Any]:
+@contextmanager
+def sample() -> Iterator[tuple[Path, Mapping[bool, Engine]]]:
+    """The sample's vault in a store, opened as the hook opens it: for plain English, and for other prompts."""
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["XDG_DATA_HOME"] = folder  # the log of the hooks
         store = Path(folder) / "store.db"
         with recallens.open(store) as engine, recallens.open(store, encoder_second="none") as plain:
             engine.vaults.add(VAULT)
             engine.vaults.sync()
             engine.encoder.drain()
-            engines = {False: engine, True: plain}
-            figures = {"rightPointer": pointed(engines), "offTopicSilent": silent(engines)}
-        prompts = [question.query for question in read_golden(GOLDEN).questions][:runs]
+            yield store, {False: engine, True: plain}
+
+
+def measured(runs: int) -> dict[str, Any]:
+    prompts = [question.query for question in read_golden(GOLDEN).questions][:runs]
+    with sample() as (store, engines):
+        os.environ["XDG_DATA_HOME"] = str(store.parent)  # the log of the hooks
+        figures = {"rightPointer": pointed(engines), "offTopicSilent": silent(engines)}
         figures |= timed(store, prompts, "cold")
         with served(store):
             return figures | timed(store, prompts, "served")

@@ -145,6 +145,17 @@ def test_bad_and_partial_lines_end_nothing(ask: Ask, home: Path) -> None:
     assert {entry["place"] for entry in record["skipped"]} == {f"t.jsonl:{line}" for line in range(1, 9)}
 
 
+def test_what_a_client_or_a_hook_put_into_a_turn_was_said_by_nobody(ask: Ask, home: Path) -> None:
+    said = (
+        "Where is the buoy?\n<system-reminder>Recallens remembers m1</system-reminder><hook_context>m2</hook_context>"
+    )
+    line = {"type": "user", "uuid": "u1", "sessionId": "s1", "message": {"role": "user", "content": said}}
+    only = {**line, "uuid": "u2", "message": {"role": "user", "content": "<system-reminder>m1</system-reminder>"}}
+    record = ask("import", "--from", "claude-code", write_lines(home / "t.jsonl", [line, only]), "--no-embed")
+    assert (record["imported"], [entry["reason"] for entry in record["skipped"]]) == (1, ["no text"])
+    assert memories(ask)["claude-code:u1"]["content"] == "Where is the buoy?"
+
+
 def test_an_export_that_was_cut_off_gives_what_it_holds(ask: Ask, home: Path) -> None:
     whole = (FILES / "claude" / "conversations.json").read_text(encoding="utf-8")
     cut = home / "conversations.json"

@@ -27,8 +27,9 @@ THOUGHT: Final = "a thought of the model"
 TOOL_CALL: Final = "a call of a tool: kept with what it gave"
 BOOKKEEPING: Final = "the program's own bookkeeping"
 
+# What a program puts into a turn beside what was said: its own rules, and what hooks gave, which is not to come back.
 _CLIENT_TAGS: Final = re.compile(
-    r"<(system-reminder|environment_context|user_instructions|INSTRUCTIONS|permissions[ \w]*)>.*?</\1>", re.DOTALL
+    r"<(system-reminder|hook_context|environment_context|user_instructions|INSTRUCTIONS)>.*?</\1>", re.DOTALL
 )
 
 
