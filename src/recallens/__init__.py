@@ -4,7 +4,7 @@ import recallens
 
 with recallens.open("team.db") as memory:
     memory.remember("We cache tracking lookups for 60 seconds", project="api")
-    for result in memory.search("how long are lookups cached").results:
+    for result in memory.search("how long are lookups cached"):
         print(result.score, result.memory.content, dict(result.parts))
 """
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from recallens.config import Settings
     from recallens.engine import Engine
+    from recallens.engine.asynchronous import AsyncEngine
     from recallens.errors import (
         AccessError,
         EncoderError,
@@ -40,6 +41,7 @@ __version__ = "0.1.0"
 # Loaded when first used: `recallens --help` must not pay for numpy.
 _HOMES = {
     "AccessError": "recallens.errors",
+    "AsyncEngine": "recallens.engine.asynchronous",
     "CommitCitation": "recallens.model.citation",
     "Draft": "recallens.ingest.draft",
     "Encoder": "recallens.index.encoders.protocol",
@@ -70,6 +72,7 @@ _HOMES = {
 
 __all__ = [
     "AccessError",
+    "AsyncEngine",
     "CommitCitation",
     "Draft",
     "Encoder",

@@ -28,6 +28,7 @@ SECRET = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
+    (tmp_path / "machine").mkdir()
     with Engine.open(tmp_path / "machine" / "s.db", encoder="hashing:64") as engine:
         engine.remember("Lookups are cached for 60 seconds")
         engine.remember("The plans of another team", namespace="elsewhere")

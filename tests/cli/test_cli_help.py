@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import subprocess
 import sys
@@ -12,7 +13,8 @@ import click
 import pytest
 from cli_scene import RECALLENS, Run
 
-from recallens.cli.main import COMMANDS, main
+from recallens.cli.main import COMMANDS, EVERYDAY, main
+from recallens.cli.suggestions import FOREIGN
 
 DOCS = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 
@@ -52,7 +54,11 @@ def test_help_imports_nothing_heavy() -> None:
 
 def test_help_lists_every_command_and_the_exit_codes(run: Run) -> None:
     shown = run("--help").stdout
-    assert all(f"  {name} " in shown for name in COMMANDS)
+    everyday, more = shown.split("More, each with --help:")
+    assert all(f"  {name} " in everyday for name in EVERYDAY)
+    assert len(EVERYDAY) <= 16
+    listed = set(re.split(r"[\s,]+", more))
+    assert set(EVERYDAY) | (listed & set(COMMANDS)) == set(COMMANDS)
     assert "130  interrupted" in shown
 
 
@@ -115,3 +121,34 @@ def test_completion_of_a_command_and_of_a_value(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("COMP_WORDS", "recallens search --sector ep")
     monkeypatch.setenv("COMP_CWORD", "3")
     assert run().stdout == "plain,episodic\n"
+
+
+# ── a wrong word ──
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("serach", "search"), ("add", "remember"), ("ls", "list"), ("delete", "forget"), ("exprot", "export"),
+     ("rm", "forget"), ("LS", "list"), ("status", "stats"), ("vualt", "vault"), ("dump", "export"), ("delte", "forget"),
+     ("version", "--version")],
+)  # fmt: skip
+def test_a_slip_or_a_foreign_word_is_answered_with_the_right_one(run: Run, typed: str, meant: str) -> None:
+    failed = run(typed, code=2)
+    assert f"`recallens {meant}`" in failed.stderr.splitlines()[0]
+
+
+def test_a_question_without_a_command_and_nonsense_are_told(run: Run) -> None:
+    assert "`recallens search" in run("how long are lookups cached", code=2).stderr
+    assert "did you mean" not in run("xyzzy", code=2).stderr
+
+
+def test_every_foreign_word_leads_to_a_command(run: Run) -> None:
+    words = [command.split() for command in FOREIGN.values() if not command.startswith("-")]
+    assert {first for first, *_ in words} <= set(COMMANDS)
+    assert FOREIGN.keys().isdisjoint(COMMANDS)
+
+
+def test_a_question_is_read_from_standard_input(run: Run) -> None:
+    run("remember", "The gateway listens on port 8443", "--no-embed")
+    assert "8443" in run("search", "-", input="which port does the gateway listen on\n").stdout
+    assert "both" in run("search", "-", "--diff", "-", input="x", code=2).stderr

@@ -38,6 +38,9 @@ PLACES = {
     ("vscode", "user"): "config/Code/User/mcp.json",
     ("codex", "project"): ".codex/config.toml",
     ("codex", "user"): "user/.codex/config.toml",
+    ("gemini", "project"): ".gemini/settings.json",
+    ("gemini", "user"): "user/.gemini/settings.json",
+    ("claude-desktop", "user"): "config/Claude/claude_desktop_config.json",
 }
 BEFORE = {
     ".json": """{

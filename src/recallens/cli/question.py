@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recallens.cli.files import changed_files
+from recallens.cli.files import STDIN, changed_files, words
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, Decorated, OneOf, Size, Weight, listed, now_ms
 from recallens.errors import InvalidInput
@@ -91,11 +91,15 @@ class TypedQuestion:
     options: Mapping[str, Any]
 
 
-def question(words: Sequence[str], options: Mapping[str, Any]) -> TypedQuestion:
+def question(parts: Sequence[str], options: Mapping[str, Any]) -> TypedQuestion:
+    """A lone - is standard input, as everywhere."""
     now, as_of, diff = options["now"], options["as_of"], options["diff"]
     asked_at = None if now is None else parse_when(now, now_ms=now_ms())
+    from_stdin = list(parts) == [STDIN]
+    if from_stdin and diff == STDIN:
+        raise InvalidInput("the question and --diff cannot both be read from standard input")
     return TypedQuestion(
-        " ".join(words),
+        words(parts).strip() if from_stdin else words(parts),
         {
             **{name: value for name, value in options.items() if name != "diff"},
             "now": asked_at,

@@ -21,6 +21,7 @@ from recallens.engine.core import Core, open_sqlite, wall_clock
 from recallens.engine.crafts import Crafts
 from recallens.engine.encoder import StoreEncoder
 from recallens.engine.erasure import Erasure
+from recallens.engine.imports import Imports
 from recallens.engine.ingest import Ingest
 from recallens.engine.layers import Layers
 from recallens.engine.maintenance import Maintenance
@@ -32,6 +33,7 @@ from recallens.engine.sessions import Sessions
 from recallens.engine.tasks import Tasks
 from recallens.engine.transfer import Transfer
 from recallens.engine.vaults import Vaults
+from recallens.errors import InvalidInput
 from recallens.index.encoders.protocol import Encoder
 from recallens.ingest.prepare import Prepare, prepare
 from recallens.ingest.signature import checked
@@ -39,8 +41,8 @@ from recallens.model.memory import Clock
 
 # Whoever calls any of these from outside is held to their signatures.
 for _part in (
-    Audit, Citations, ContextBuilder, Crafts, Ingest, Layers, Maintenance, Memories, Recalls, Retriever, Search,
-    Sessions, StoreEncoder, Tasks, Tokens, Transfer, Vaults,
+    Audit, Citations, ContextBuilder, Crafts, Imports, Ingest, Layers, Maintenance, Memories, Recalls, Retriever,
+    Search, Sessions, StoreEncoder, Tasks, Tokens, Transfer, Vaults,
 ):  # fmt: skip
     checked(_part)
 
@@ -66,7 +68,8 @@ class Engine:
         self.vaults = Vaults(core, self.encoder, erasure)
         self.audit = Audit(core)
         self.tokens = Tokens(core)
-        self.maintenance = Maintenance(core, self.encoder, erasure)
+        imports = Imports(core, ingest, self.memories, self.sessions, self.vaults)
+        self.maintenance = Maintenance(core, self.encoder, erasure, imports)
 
         # Keeping.
         self.remember = ingest.remember
@@ -102,7 +105,8 @@ class Engine:
         prepare: Prepare = prepare,
         **flags: object,
     ) -> Self:
-        """Open a store, making it if need be. Other settings can be given by name: `namespace=`, `project=` …
+        """Open a store, making it if need be, in a folder that exists. Other settings can be given by name:
+        `namespace=`, `project=` …
 
         `encoder` is a spec such as "minilm" or "ollama:bge-m3", or an Encoder of your own; `second` is one for what
         that cannot read, in place of the packaged multilingual one. `prepare` derives from a
@@ -111,6 +115,8 @@ class Engine:
         if settings is None:
             named = encoder if isinstance(encoder, str) else None
             settings = load({"store": str(store) if store is not None else None, "encoder": named, **flags})
+            if store is not None and create:
+                _require_folder(settings.store)
         brought = None if isinstance(encoder, str) else encoder
         opened = open_sqlite(settings, create=create)
         engine = cls(Core(opened, settings, clock=clock, ids=ids, encoder=brought, second=second, prepare=prepare))
@@ -128,3 +134,10 @@ class Engine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _require_folder(store: str) -> None:
+    """A mistyped path is no wish for new folders."""
+    folder = Path(store).expanduser().absolute().parent
+    if "://" not in store and not folder.is_dir():
+        raise InvalidInput(f"the folder {folder} does not exist", hint="Make it first, or name a store elsewhere.")

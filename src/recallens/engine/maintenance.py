@@ -14,6 +14,7 @@ from recallens.engine.citations import Citations
 from recallens.engine.core import Core
 from recallens.engine.encoder import META_REINDEXING, Progress, StoreEncoder, rebuild
 from recallens.engine.erasure import Erasure, pending, refusal
+from recallens.engine.imports import Imports
 from recallens.engine.transfer import Transfer
 from recallens.errors import EncoderError, InvalidInput
 from recallens.index.resident import verify_images
@@ -31,12 +32,13 @@ _LENGTHS: tuple[int | None, ...] = (25, 50, 100, 200, 400, None)
 class Maintenance:
     """What the person who keeps the store does with it."""
 
-    def __init__(self, core: Core, encoder: StoreEncoder, erasure: Erasure) -> None:
+    def __init__(self, core: Core, encoder: StoreEncoder, erasure: Erasure, imports: Imports) -> None:
         self._core = core
         self.erasure = erasure
         self._encoder = encoder
         self.citations = Citations(core)
         self.transfer = Transfer(core)
+        self.imports = imports
 
     # ── what is in it ──
 

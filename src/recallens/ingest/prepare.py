@@ -256,10 +256,12 @@ def unread(row: Prepared) -> Prepared:
     from recallens.ingest.suspicion import holds, screened
 
     memory = row.memory
+    if memory.zone is not Zone.TRUSTED:  # screened when it was prepared
+        return row
     found = screened("\n".join(filter(None, (memory.title, memory.summary, memory.content))), [
         memory.author, memory.tags, memory.citations, memory.attributes
     ])  # fmt: skip
-    if not found or memory.zone is not Zone.TRUSTED:
+    if not found:
         return row
     held = memory.status is Status.ACTIVE and holds(found)
     status = Status.PENDING_REVIEW if held else memory.status

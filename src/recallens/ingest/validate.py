@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from recallens.errors import InvalidInput, UnknownOption
@@ -93,8 +94,11 @@ def label(what: str, value: object) -> str | None:
 
 def without_secrets(text: str) -> str:
     """A name or a question as it may be kept. Most have no sign of a secret, and cost no rules."""
-    if not _SECRET_SIGN.search(text):
-        return text
+    return _redacted_name(text) if _SECRET_SIGN.search(text) else text
+
+
+@lru_cache(maxsize=4096)  # a file of turns names one session thousands of times, and each name is looked at thrice
+def _redacted_name(text: str) -> str:
     from recallens.ingest.redact import redact
 
     return redact(text)[0]

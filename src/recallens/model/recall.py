@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from importlib import import_module
 from typing import Any, Final
 
 from msgspec import Struct, field
 
 from recallens.errors import InvalidInput
 from recallens.model.ledger import Ledger
-from recallens.model.memory import Memory, Session, Status, Usage, as_json
+from recallens.model.memory import Memory, Session, Status, Usage, as_json, title_of
 from recallens.model.query import Query
 from recallens.model.state import MemoryState
 
@@ -99,6 +100,24 @@ class Recall(Struct, frozen=True):
     notice: str | None = None
     silence: Silence | None = None
     ended: EndedNote | None = None  # beside silence
+
+    def __iter__(self) -> Iterator[SearchResult]:
+        """The results, the best first."""
+        return iter(self.results)
+
+    def __repr__(self) -> str:
+        asked = self.query.text if len(self.query.text) <= 60 else f"{self.query.text[:59]}…"
+        if not self.results:
+            return f"<Recall {asked!r}: nothing is likely to help>"
+        first = self.results[0]
+        likely = "" if first.relevance is None else f", {first.relevance:.0%} likely to help"
+        count = "1 result" if len(self.results) == 1 else f"{len(self.results)} results"
+        return f"<Recall {asked!r}: {count}, first {first.memory.handle} ({title_of(first.memory)!r}{likely})>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook. The renderer is found by its name: the model stands below it."""
+        html: str = import_module("recallens.render.notebook").recall_html(self)
+        return html
 
 
 class SessionSummary(Struct, frozen=True):

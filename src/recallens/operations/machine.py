@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recallens.errors import EncoderError, StoreDamaged
 from recallens.ingest.validate import parse_when
+from recallens.model.memory import as_json
 from recallens.operations.arguments import Arguments
 from recallens.operations.operation import Answer, Call, Operation, Right
 
@@ -54,6 +55,17 @@ class ImportFile(Arguments, frozen=True, kw_only=True):
     source: Any
     only: str | None = None
     tokens: bool = False
+    embed: bool = True
+
+
+class ImportFrom(Arguments, frozen=True, kw_only=True):
+    """What another program keeps at `path`."""
+
+    source: str
+    path: str
+    zone: str | None = None
+    project: str | None = None
+    dry_run: bool = False
     embed: bool = True
 
 
@@ -159,6 +171,20 @@ def import_store(engine: Engine, call: Call, asked: ImportFile) -> Answer:
         engine.maintenance.publish(name)
     also = {"firstNumber": carried.first, "encoderKept": carried.encoder_kept, "encoder": engine.core.encoding.key}
     return Answer({**record, **also, "encoded": encoded, "backlog": waiting}, failure=failure)
+
+
+def import_from(engine: Engine, call: Call, asked: ImportFrom) -> Answer:
+    with call.progress.growing("reading") as told:
+        imported = engine.maintenance.imports.run(
+            asked.source, asked.path, zone=asked.zone, project=asked.project, dry_run=asked.dry_run, progress=told,
+            namespace=call.namespace,
+        )  # fmt: skip
+    encodes = asked.embed and not asked.dry_run
+    _, waiting, failure = encode(engine, call) if encodes else (0, backlog(engine), None)
+    if imported.imported and not asked.dry_run:
+        engine.maintenance.publish(call.namespace)
+    record = as_json(imported) | {"backlog": waiting}
+    return Answer(record, value=imported, failure=failure)
 
 
 def _carried_record(carried: Carried) -> dict[str, Any]:
@@ -347,6 +373,8 @@ MACHINE = (
               Export, export_store),
     Operation("import_store", "Make namespaces of what an export holds: all of it or nothing.", Right.OWNER,
               ImportFile, import_store),
+    Operation("import_from", "Take in what another program keeps: transcripts, exports, notes, history.", Right.OWNER,
+              ImportFrom, import_from),
     Operation("doctor", "Check the file, the indexes and the encoder. Changes nothing.", Right.OWNER, Arguments,
               doctor),
     Operation("reindex", "Build everything derived anew from the memories, and encode what waits.", Right.OWNER,

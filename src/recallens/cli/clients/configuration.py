@@ -6,6 +6,7 @@ import difflib
 import json
 import os
 import stat
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -42,24 +43,42 @@ class ConfigurationChange:
         return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
 
 
-def installed(client: Client, path: Path, entry: dict[str, Any]) -> ConfigurationChange:
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    """What is put into a file's text, and how it is taken out again."""
+
+    put: Callable[[str], str]
+    take: Callable[[str], str]
+
+
+def server_edit(client: Client, entry: dict[str, Any]) -> TextEdit:
+    """The MCP server, in the client's list of servers."""
+    editor, member = (toml_table, TABLE) if client.member is None else (json_member, client.member)
+    return TextEdit(lambda text: editor.put(text, member, NAME, entry), lambda text: editor.take(text, member, NAME))
+
+
+def installed(path: Path, edits: Sequence[TextEdit], hint: str) -> ConfigurationChange:
+    """`hint` is what a person can do by hand where the file cannot be edited."""
     before = _read(path)
-    after = _put(client, path, before or "", entry)
+    after = _put(path, before or "", edits, hint)
     # A backup of what came before Recallens is worth more than one of its own earlier entry.
-    keeps = before is not None and (_take(client, path, before, entry) == before or not _backup(path).exists())
+    keeps = before is not None and (_take(path, before, edits, hint) == before or not _backup(path).exists())
     return ConfigurationChange(path, before, after, keeps)
 
 
-def removed(client: Client, path: Path, entry: dict[str, Any]) -> ConfigurationChange:
+def removed(path: Path, edits: Sequence[TextEdit], hint: str) -> ConfigurationChange:
     """Back to what was there before, to the byte, where nothing else has been changed since."""
     before, kept = _read(path), _read(_backup(path))
     if before is None:
         return ConfigurationChange(path, None, None)
-    bare = _take(client, path, before, entry)
+    bare = _take(path, before, edits, hint)
     if bare != before and kept is None and bare.strip() in ("", "{}"):
         return ConfigurationChange(path, before, None)  # a file that was made for it
-    if kept is not None and _take(client, path, kept, entry) == kept and _would_be(client, path, kept, entry) == before:
-        return ConfigurationChange(path, before, kept)
+    if kept is not None and bare != before and _take(path, kept, edits, hint) == kept:
+        # Whatever of ours was put into it, in the same order.
+        ours = (edits[:count] for count in range(len(edits), 0, -1))
+        if any(_would_be(path, kept, some, hint) == before for some in ours):
+            return ConfigurationChange(path, before, kept)
     return ConfigurationChange(path, before, bare)
 
 
@@ -89,30 +108,27 @@ def snippet(client: Client, entry: dict[str, Any]) -> str:
     return json.dumps({client.member: {NAME: entry}}, ensure_ascii=False, indent=2)
 
 
-def _put(client: Client, path: Path, text: str, entry: dict[str, Any]) -> str:
-    return _edited(client, path, text, entry, put=True)
+def _put(path: Path, text: str, edits: Sequence[TextEdit], hint: str) -> str:
+    return _edited(path, text, [edit.put for edit in edits], hint)
 
 
-def _take(client: Client, path: Path, text: str, entry: dict[str, Any]) -> str:
-    return _edited(client, path, text, entry, put=False)
+def _take(path: Path, text: str, edits: Sequence[TextEdit], hint: str) -> str:
+    return _edited(path, text, [edit.take for edit in edits], hint)
 
 
-def _edited(client: Client, path: Path, text: str, entry: dict[str, Any], *, put: bool) -> str:
+def _edited(path: Path, text: str, steps: Sequence[Callable[[str], str]], hint: str) -> str:
     mark, bare = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
-    editor, member = (toml_table, TABLE) if client.member is None else (json_member, client.member)
     try:
-        edited: str = editor.put(bare, member, NAME, entry) if put else editor.take(bare, member, NAME)
-        return mark + edited
+        for step in steps:
+            bare = step(bare)
     except Unfit as error:
-        raise InvalidInput(
-            f"{path} was left as it is: {error}",
-            hint=f"Put this into it by hand (or take it out, to undo):\n{snippet(client, entry)}",
-        ) from error
+        raise InvalidInput(f"{path} was left as it is: {error}", hint=hint) from error
+    return mark + bare
 
 
-def _would_be(client: Client, path: Path, earlier: str, entry: dict[str, Any]) -> str | None:
+def _would_be(path: Path, earlier: str, edits: Sequence[TextEdit], hint: str) -> str | None:
     try:
-        return _put(client, path, earlier, entry)
+        return _put(path, earlier, edits, hint)
     except InvalidInput:
         return None
 

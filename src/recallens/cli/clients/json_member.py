@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, Final
@@ -27,7 +27,7 @@ class Span:
     end: int
 
 
-def put(text: str, member: str, name: str, entry: Mapping[str, Any]) -> str:
+def put(text: str, member: str, name: str, entry: Mapping[str, Any] | Sequence[Any]) -> str:
     """The text in which `member` holds `entry` under `name`."""
     whole = _checked(text, member)
     newline = "\r\n" if "\r\n" in text else "\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from recallens.config import config_home
-from recallens.errors import UnknownOption
+from recallens.errors import InvalidInput, UnknownOption
 
 
 class ClientScope(StrEnum):
@@ -31,7 +31,11 @@ class Client:
     typed: bool = False
 
     def place(self, scope: ClientScope | None) -> Path:
-        return self.places[scope or self.default]()
+        wanted = scope or self.default
+        if wanted not in self.places:
+            known = ", ".join(f"--{each}" for each in self.places)
+            raise InvalidInput(f"{self.title} has no settings of a {wanted}; use {known}")
+        return self.places[wanted]()
 
     def entry(self, command: str, args: list[str]) -> dict[str, Any]:
         return ({"type": "stdio"} if self.typed else {}) | {"command": command, "args": args}
@@ -43,12 +47,13 @@ def _own(variable: str, *otherwise: str) -> Path:
     return Path(moved) if moved else Path.home().joinpath(*otherwise)
 
 
-def _vscode_user() -> Path:
+def _desktop(application: str) -> Path:
+    """Where a desktop application keeps a user's settings."""
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "Code" / "User"
+        return Path.home() / "Library" / "Application Support" / application
     if sys.platform == "win32":
-        return _own("APPDATA", "AppData", "Roaming") / "Code" / "User"
-    return config_home() / "Code" / "User"
+        return _own("APPDATA", "AppData", "Roaming") / application
+    return config_home() / application
 
 
 CLIENTS: Final[Mapping[str, Client]] = {
@@ -74,7 +79,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             "vscode", "VS Code", "servers",
             {
                 ClientScope.PROJECT: lambda: Path.cwd() / ".vscode" / "mcp.json",
-                ClientScope.USER: lambda: _vscode_user() / "mcp.json",
+                ClientScope.USER: lambda: _desktop("Code") / "User" / "mcp.json",
             },
             ClientScope.PROJECT, typed=True,
         ),
@@ -84,6 +89,19 @@ CLIENTS: Final[Mapping[str, Client]] = {
                 ClientScope.PROJECT: lambda: Path.cwd() / ".codex" / "config.toml",
                 ClientScope.USER: lambda: _own("CODEX_HOME", ".codex") / "config.toml",
             },
+            ClientScope.USER,
+        ),
+        Client(
+            "gemini", "Gemini CLI", "mcpServers",
+            {
+                ClientScope.PROJECT: lambda: Path.cwd() / ".gemini" / "settings.json",
+                ClientScope.USER: lambda: Path.home() / ".gemini" / "settings.json",
+            },
+            ClientScope.USER,
+        ),
+        Client(
+            "claude-desktop", "Claude Desktop", "mcpServers",
+            {ClientScope.USER: lambda: _desktop("Claude") / "claude_desktop_config.json"},
             ClientScope.USER,
         ),
     )

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from recallens.cli.commands.search import warn_of_failures
-from recallens.cli.files import changed_files
+from recallens.cli.files import changed_files, words
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, OneOf, Size, listed, no_record, project_asked, shared
 from recallens.cli.question import flag
@@ -53,7 +53,7 @@ def retrieve(given: Given, /, query: tuple[str, ...], log: bool, no_record: bool
     """
 
     form = "json" if given.json else "text"
-    arguments = {"query": " ".join(query), "format": form, **given.asker(options)}
+    arguments = {"query": words(query), "format": form, **given.asker(options)}
     with given.engine() as engine:
         answer = given.run(engine, "retrieve", arguments, no_record=no_record)
     click.echo(answer.text, nl=False)
@@ -98,7 +98,7 @@ def context(
     format = "block" if sent is ContextFormat.TEXT else str(sent)
     named = (*files, *(changed_files(diff) if diff is not None else ()))
     arguments = {
-        "task": " ".join(task), "files": tuple(dict.fromkeys(named)), "format": format, **given.asker(options),
+        "task": words(task), "files": tuple(dict.fromkeys(named)), "format": format, **given.asker(options),
     }  # fmt: skip
     with given.engine() as engine:
         answer = given.run(engine, "compose_context", arguments, no_record=no_record)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recallens.cli.files import words
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, Decorated, Size, no_record, project_asked, shared
 
@@ -91,7 +92,7 @@ def patterns() -> None:
 @shared
 def search_patterns(given: Given, /, query: tuple[str, ...], limit: int, **options: Any) -> None:
     """Patterns about QUERY, the best first."""
-    _search(given, "search_patterns", {"query": " ".join(query), "limit": limit}, options)
+    _search(given, "search_patterns", {"query": words(query), "limit": limit}, options)
 
 
 @patterns.command("add")
@@ -126,7 +127,7 @@ def search_gotchas(given: Given, /, query: tuple[str, ...], files: tuple[str, ..
     """Known issues about QUERY, or of the files alone."""
     if not query and not files:
         raise click.UsageError("give a QUERY, --files, or both")
-    _search(given, "search_gotchas", {"query": " ".join(query), "files": files, "limit": limit}, options)
+    _search(given, "search_gotchas", {"query": words(query), "files": files, "limit": limit}, options)
 
 
 @gotchas.command("add")

@@ -1,82 +1,99 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from recallens.cli.given import Given
 from recallens.cli.options import shared
 
-if TYPE_CHECKING:
-    pass
-
-
 SHELLS = ("bash", "zsh", "fish")
 
 
-CLIENT_NAMES = ("claude-code", "cursor", "vscode", "codex")
+CLIENT_NAMES = ("claude-code", "cursor", "vscode", "codex", "gemini", "claude-desktop")
 
 
 @click.command()
 @click.option("--client", "name", required=True, metavar="NAME", help=f"Which client: {', '.join(CLIENT_NAMES)}.")
-@click.option("--project", "scope", flag_value="project", help="For this folder's project (all but codex).")
-@click.option("--user", "scope", flag_value="user", help="For every project of this user (codex).")
+@click.option(
+    "--project", "scope", flag_value="project", help="For this folder's project (claude-code, cursor, vscode)."
+)
+@click.option("--user", "scope", flag_value="user", help="For every project of this user (others).")
+@click.option(
+    "--hooks", is_flag=True, help="Also hooks, which recall and remember unasked (claude-code, codex, gemini)."
+)
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
-@click.option("--undo", is_flag=True, help="Take it out again.")
+@click.option("--undo", is_flag=True, help="Take it out again, with its hooks.")
 @shared
-def install(given: Given, name: str, scope: str | None, dry_run: bool, undo: bool) -> None:
-    """Write the MCP server into a client's own configuration. Everything else in it stays; twice is as once."""
-    from recallens.cli.clients.configuration import apply, installed, removed
+def install(given: Given, name: str, scope: str | None, hooks: bool, dry_run: bool, undo: bool) -> None:
+    """Write the MCP server, and with --hooks the hooks, into a client's own configuration. Everything else in it stays,
+    and doing it twice is the same as doing it once."""
+    from recallens.cli.clients.configuration import TextEdit, apply, installed, removed, server_edit, snippet
+    from recallens.cli.clients.hooks import HOOKS, hooks_edit, hooks_of
     from recallens.cli.clients.places import ClientScope, client_named
 
     client = client_named(name)
     where = ClientScope(scope) if scope else client.default
-    command, *args = _command(given)
-    entry = client.entry(command, args)
-    change = (removed if undo else installed)(client, client.place(where), entry)
-    if change.changes and not dry_run:
-        apply(change, undo=undo)
+    start, said = _start(), _said(given)
+    entry = client.entry(start[0], [*start[1:], "mcp", *said])
+    edits: dict[Path, list[TextEdit]] = {client.place(where): [server_edit(client, entry)]}
+    if hooks or (undo and name in HOOKS):
+        own = hooks_edit(name, lambda event: shlex.join([*start, "hook", event, "--client", name, *said]))
+        edits.setdefault(hooks_of(name).places[where](), []).append(own)
+    by_hand = f"Put this into it by hand (or take it out, to undo):\n{snippet(client, entry)}"
+    changes = [(removed if undo else installed)(path, own, by_hand) for path, own in edits.items()]
+    # A file that the hooks would have, and that holds none, is not worth a word.
+    changes = [each for each in changes if each.changes or each.path == changes[0].path or hooks]
+    for change in changes:
+        if change.changes and not dry_run:
+            apply(change, undo=undo)
     if given.json:
+        first, *others = changes
+        more = {"hooks": [{"path": str(each.path), "changed": each.changes, "diff": each.diff()} for each in others]}
         given.emit({
-            "client": client.name, "scope": where, "path": str(change.path), "changed": change.changes,
-            "dryRun": dry_run, "undo": undo, "entry": entry, "diff": change.diff(),
+            "client": client.name, "scope": where, "path": str(first.path), "changed": first.changes,
+            "dryRun": dry_run, "undo": undo, "entry": entry, "diff": first.diff(), **(more if others else {}),
         })  # fmt: skip
         return
-    _tell(given, client.title, change.path, changed=change.changes, dry_run=dry_run, undo=undo, diff=change.diff())
+    for change in changes:
+        _tell(change.path, changed=change.changes, dry_run=dry_run, undo=undo, diff=change.diff())
+    if dry_run and any(change.changes for change in changes):
+        given.note("nothing was changed: leave out --dry-run to do it")
+    elif not undo and any(change.changes for change in changes):
+        given.note(f"Restart {client.title} to use it. `--undo` takes it out again.")
+        if name == "claude-code" and where is ClientScope.PROJECT:
+            given.note('Claude Code shows it as "Pending approval" until you have approved it: run `claude` here once.')
+        if hooks and (note := hooks_of(name).note):
+            given.note(note)
 
 
-def _tell(
-    given: Given, title: str, path: Path, *, changed: bool, dry_run: bool, undo: bool, diff: str
-) -> None:  # fmt: skip
+def _tell(path: Path, *, changed: bool, dry_run: bool, undo: bool, diff: str) -> None:
     if not changed:
         click.echo(f"{path} {'holds no recallens' if undo else 'is as it should be'}; nothing to change")
     elif dry_run:
         click.echo(diff, nl=False)
-        given.note("nothing was changed: leave out --dry-run to do it")
-    elif undo:
-        click.echo(f"took recallens out of {path}")
     else:
-        click.echo(f"wrote recallens into {path}")
-        given.note(f"Start {title} anew to use it. `--undo` takes it out again.")
+        click.echo(f"took recallens out of {path}" if undo else f"wrote recallens into {path}")
 
 
-def _command(given: Given) -> list[str]:
-    """How the client starts this very installation, wherever it is started from.
+def _start() -> list[str]:
+    """How a client starts this very installation, wherever it is started from."""
+    script = Path(sys.executable).with_name("recallens")
+    return [str(script)] if os.access(script, os.X_OK) else [sys.executable, "-m", "recallens"]
 
-    What the shell has set is not known to a client that was started from a desktop, so that it is said.
-    """
+
+def _said(given: Given) -> list[str]:
+    """What the shell has set is not known to a client that was started from a desktop, so that it is said."""
     settings = given.settings()
     said = []
     if settings.sources["store"] in ("flag", "environment"):
         said += ["--store", os.path.abspath(settings.store)]
     if settings.sources.get("namespace") in ("flag", "environment"):
         said += ["--namespace", settings.namespace]
-    script = Path(sys.executable).with_name("recallens")
-    start = [str(script)] if os.access(script, os.X_OK) else [sys.executable, "-m", "recallens"]
-    return [*start, "mcp", *said]
+    return said
 
 
 @click.command()

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recallens.cli.files import words
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, Decorated, FormatType, no_record, project_asked, shared
 from recallens.cli.question import asks, question
@@ -93,7 +94,7 @@ def documents(
 ) -> None:  # fmt: skip
     """Find passages of the documents that were added with `remember --document`."""
     given.perform(
-        "search_documents", {"query": " ".join(query), "limit": limit, **given.asker({"project": project})},
+        "search_documents", {"query": words(query), "limit": limit, **given.asker({"project": project})},
         Shown(given, why=why, verbose=verbose).show, no_record=no_record,
     )  # fmt: skip
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -54,9 +55,33 @@ def stats(given: Given) -> None:
         rows += [(name, f"{count:,}") for name, count in held["totals"].items()]
         for name, counts in held["by"].items():
             rows.append((f"by {name}", ", ".join(f"{value.replace('_', ' ')} {n:,}" for value, n in counts.items())))
+        if "hooks" in held:
+            rows.append(("hooks", _hooks_told(held["hooks"])))
         screen(given).print(facts(rows))
 
-    given.perform("stats", {}, printed)
+    with given.engine() as engine:
+        answer = given.answer(engine, "stats", {})
+        hooks = _hook_rates(engine.core.settings.store)
+    given.tell(replace(answer, record={**answer.record, **hooks}), printed)
+
+
+def _hook_rates(store: str) -> dict[str, Any]:
+    """How the hooks of this machine did; nothing where none ever ran."""
+    from recallens.cli.hook_log import HookLog
+    from recallens.model.hook import rates
+    from recallens.model.memory import as_json
+
+    decisions = list(HookLog(store).read())
+    return {"hooks": as_json(rates(decisions))} if decisions else {}
+
+
+def _hooks_told(hooks: dict[str, Any]) -> str:
+    told = f"{hooks['injections']:,} injections, {hooks['silences']:,} silences"
+    if hooks["judgedInjections"]:
+        told += f"; false fires {hooks['falseFires']:,} of {hooks['judgedInjections']:,}"
+    if hooks["judgedSilences"]:
+        told += f"; misses {hooks['misses']:,} of {hooks['judgedSilences']:,}"
+    return told
 
 
 @click.command()

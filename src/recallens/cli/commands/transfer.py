@@ -1,18 +1,27 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from recallens.cli.files import STDIN, opened
 from recallens.cli.given import Given
-from recallens.cli.options import shared
+from recallens.cli.options import TEXT, OneOf, listed, shared
 from recallens.cli.screen import counted, say
-from recallens.errors import StoreError
+from recallens.errors import StoreError, StoreMissing
+from recallens.model.memory import Zone
 
 if TYPE_CHECKING:
+    from recallens.engine import Engine
     from recallens.operations import Answer
+
+# Of the entries that are skipped for one reason, so many are named on the screen.
+SHOWN_PLACES = 20
 
 
 @click.command("export")
@@ -53,14 +62,39 @@ def export_store(ctx: click.Context, given: Given, target: str, vectors: bool, t
 
 @click.command("import")
 @click.argument("source")
-@click.option("--tokens", is_flag=True, help="Also the tokens of the file: whoever has one may use this store.")
+@click.option("--from", "program", metavar="NAME", help="What another program keeps; a wrong NAME lists them all.")
+@click.option("--dry-run", is_flag=True, help="With --from: say what would be imported, and write nothing.")
+@click.option("--zone", type=OneOf(Zone, "zone"), help=f"With --from: how far to trust it: {listed(Zone)} (working).")
+@click.option("--project", metavar="NAME", type=TEXT, help="With --from: the project it belongs to.")
+@click.option("--tokens", is_flag=True, help="Also the tokens of an export: whoever has one may use this store.")
 @click.option("--no-embed", is_flag=True, help="Leave the vectors for later; words find it at once.")
 @shared
-def import_store(given: Given, source: str, tokens: bool, no_embed: bool) -> None:
-    """Make the namespaces of SOURCE, a file that `recallens export` wrote: all of it, or nothing.
+def import_store(
+    given: Given, source: str, program: str | None, dry_run: bool, zone: Zone | None, project: str | None, tokens: bool,
+    no_embed: bool,
+) -> None:  # fmt: skip
+    """Make the namespaces of SOURCE, a file that `recallens export` wrote: all of it, or nothing. Use - for standard
+    input. With --namespace only that one; one that holds anything already is refused.
 
-    With --namespace only that one. A namespace that holds anything already is refused. Use - for standard input.
+    With --from, take in what another program keeps at SOURCE, a file or a folder. Twice is the same as once.
+
+    \b
+    recallens import --from claude-code ~ --dry-run
+    recallens import --from chatgpt ~/Downloads/export
+    recallens import --from git .
     """
+    if program is not None:
+        if tokens:
+            raise click.UsageError("--tokens is for a file that `recallens export` wrote")
+        _import_from(given, program, source, dry_run=dry_run, zone=zone, project=project, embed=not no_embed)
+        return
+    for name, value in (("dry-run", dry_run), ("zone", zone), ("project", project)):
+        if value:
+            raise click.UsageError(f"--{name} is for what another program keeps: add --from NAME")
+    _import_export(given, source, tokens=tokens, embed=not no_embed)
+
+
+def _import_export(given: Given, source: str, *, tokens: bool, embed: bool) -> None:
     from recallens.engine.lines import LineReader
 
     if source != STDIN:
@@ -81,5 +115,71 @@ def import_store(given: Given, source: str, tokens: bool, no_embed: bool) -> Non
             given.note(f"{waiting} to be encoded; `recallens reindex` does it")
 
     place = sys.stdin.buffer if source == STDIN else source
-    arguments = {"source": place, "only": given.namespace, "tokens": tokens, "embed": not no_embed}
+    arguments = {"source": place, "only": given.namespace, "tokens": tokens, "embed": embed}
     given.perform("import_store", arguments, printed, create=True, whole=True)
+
+
+def _import_from(
+    given: Given, program: str, path: str, *, dry_run: bool, zone: Zone | None, project: str | None, embed: bool
+) -> None:
+    from recallens.ingest.importers import files_of, source_named
+
+    files_of(source_named(program), Path(path).expanduser())  # before a store is made for it
+    arguments = {
+        "source": program, "path": path, "zone": zone, "project": project, "dry_run": dry_run, "embed": embed,
+    }  # fmt: skip
+    with _store_to_compare(given) if dry_run else given.engine(create=True, whole=True) as engine:
+        answer = given.answer(engine, "import_from", arguments)
+    given.tell(answer, lambda answer: _print_imported(given, answer.record))
+
+
+@contextmanager
+def _store_to_compare(given: Given) -> Iterator[Engine]:
+    """The store as it is; where there is none yet, an empty one that does not last."""
+    with ExitStack() as open_things:
+        try:
+            engine = open_things.enter_context(given.engine())
+        except StoreMissing:
+            folder = open_things.enter_context(TemporaryDirectory())
+            empty = Given(store=str(Path(folder) / "empty.db"), namespace=given.namespace, json=True)
+            engine = open_things.enter_context(empty.engine(create=True))
+        yield engine
+
+
+def _print_imported(given: Given, record: dict[str, Any]) -> None:
+    skipped, dry = record["skipped"], record["dryRun"]
+    say(
+        f"{counted(record['read'], 'entry', 'entries')} of {counted(record['files'], 'file')} read:"
+        f" {record['imported']} {'would be ' if dry else ''}imported, {record['alreadyThere']} already there,"
+        f" {len(skipped)} skipped"
+    )
+    also = [
+        (record["sessions"], "session", None), (record["relations"], "relation", None),
+        (record["replaced"], "changed text", None), (record["quarantined"], "output of tools in quarantine",
+         "outputs of tools in quarantine"), (record["redacted"], "text redacted", "texts redacted"),
+    ]  # fmt: skip
+    if any(count for count, _, _ in also):
+        say("with " + ", ".join(counted(count, noun, plural) for count, noun, plural in also if count))
+    reasons: dict[str, list[str]] = {}
+    for entry in skipped:
+        reasons.setdefault(entry["reason"], []).append(entry["place"])
+    for reason, places in sorted(reasons.items(), key=lambda item: -len(item[1])):
+        more = f" and {len(places) - SHOWN_PLACES} more (--json names all)" if len(places) > SHOWN_PLACES else ""
+        given.note(f"skipped {len(places)}: {reason}: {_places_named(places[:SHOWN_PLACES])}{more}")
+    if dry:
+        given.note("nothing was written: leave out --dry-run to do it")
+    if record.get("vault"):
+        given.note(f"it is the vault {record['vault']} now: `recallens vault sync` reads what you edit later")
+    if record["backlog"] and not dry:
+        given.note(
+            f"{counted(record['backlog'], 'text waits', 'texts wait')} to be encoded; `recallens reindex` does it"
+        )
+
+
+def _places_named(places: list[str]) -> str:
+    """One after the other; lines of one file stand behind its name once."""
+    files: dict[str, list[str]] = {}
+    for place in places:
+        file, _, line = place.rpartition(":")
+        files.setdefault(file if line.isdigit() else place, []).extend([line] if line.isdigit() and file else [])
+    return "; ".join(f"{file}:{','.join(lines)}" if lines else file for file, lines in files.items())

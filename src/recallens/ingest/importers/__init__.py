@@ -1,19 +1,25 @@
 """Files as drafts. Each module of this package reads one format: a new importer is a new file, and nothing else.
 
-A module says in `SUFFIXES` which files it reads, where "" is every file that no longer suffix claims, and its
-`read_lines` checks a file in full before the first line of it is written.
+There are two sorts. A module with `SUFFIXES` reads lines that were written for Recallens (`remember --jsonl`): "" is
+every file that no longer suffix claims, and `read_lines` checks a file in full before the first line is written. A
+module with `NAME` reads what another program keeps (`import --from NAME`): `read` gives one entry after another, and
+what it cannot use is an entry too, so that the counts add up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import Protocol, cast
 
+from recallens.errors import NotFound, UnknownOption
 from recallens.ingest.draft import Draft
+from recallens.ingest.source_file import SourceFile
 from recallens.model.memory import Origin, RelationType
 
 
@@ -77,13 +83,65 @@ class Importer(Protocol):
     def read_lines(self, lines: Iterable[str], *, now: int) -> Import: ...
 
 
+@dataclass(frozen=True, slots=True)
+class SkippedEntry:
+    """Something that was read and is not imported: where it stands, and why."""
+
+    place: str
+    reason: str
+
+
+Entry = MemoryLine | SessionLine | RelationLine | SkippedEntry
+
+
+class Source(Protocol):
+    """What another program keeps. `FOLDERS` are where it keeps that below a home folder, `PATTERNS` its files' names;
+    without a pattern the folder itself is read. One with `IS_VAULT = True` is kept as a vault."""
+
+    NAME: str
+    ABOUT: str
+    FOLDERS: tuple[str, ...]
+    PATTERNS: tuple[str, ...]
+
+    def read(self, file: SourceFile) -> Iterator[Entry]: ...
+
+
 def importer_of(path: str) -> Importer:
     """The importer that claims the longest ending of the file's name."""
     claims = [(len(suffix), importer) for suffix, importer in _importers() if path.lower().endswith(suffix)]
     return max(claims, key=lambda claim: claim[0])[1]
 
 
+def source_named(name: str) -> Source:
+    if name not in sources():
+        raise UnknownOption("source to import from", name, sources())
+    return sources()[name]
+
+
+def files_of(source: Source, path: Path) -> list[Path]:
+    """The files of a program at a path: the file itself, or those in its own folders below it, or anywhere below it."""
+    if not path.exists():
+        raise NotFound(f"there is no file or folder {path}", hint="Nothing was imported.")
+    if path.is_file() or not source.PATTERNS:
+        return [path]
+    own = [path / folder for folder in source.FOLDERS if (path / folder).is_dir()] or [path]
+    return sorted({
+        file for folder in own for pattern in source.PATTERNS for file in folder.rglob(pattern) if file.is_file()
+    })  # fmt: skip
+
+
+@cache
+def sources() -> Mapping[str, Source]:
+    """By name, in alphabetical order."""
+    named = [cast(Source, module) for module in _modules() if hasattr(module, "NAME")]
+    return {source.NAME: source for source in sorted(named, key=lambda source: source.NAME)}
+
+
 @cache
 def _importers() -> tuple[tuple[str, Importer], ...]:
-    modules = [cast(Importer, import_module(f"{__name__}.{module.name}")) for module in iter_modules(__path__)]
+    modules = [cast(Importer, module) for module in _modules() if hasattr(module, "SUFFIXES")]
     return tuple((suffix, importer) for importer in modules for suffix in importer.SUFFIXES)
+
+
+def _modules() -> tuple[ModuleType, ...]:
+    return tuple(import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))

@@ -1,0 +1,233 @@
+"""What an agent is given without having asked, and what a session leaves behind: the work of `recallens hook`.
+
+A hook speaks as little as it can: pointers of one line, at most three, and nothing where nothing is likely to help.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, structs
+
+from recallens.errors import EncoderError, InvalidInput
+from recallens.ingest.credit import evidence_of_use, work_log
+from recallens.model.hook import (
+    LEAD,
+    POINTERS,
+    HookDecision,
+    HookEvent,
+    HookInput,
+    Injection,
+    asked_of_tool,
+    question_of,
+)
+from recallens.model.memory import Kind, Memory, Status, Zone
+from recallens.model.query import Mode, SearchOptions
+from recallens.model.snapshot import snapshot_id
+from recallens.model.times import day
+from recallens.model.trust import Actor, Input, InputKind, importer
+from recallens.render.context import closing, header, mark_for, opening
+from recallens.render.formats import printable as visible
+from recallens.render.layers import head_of, said_by, titled
+from recallens.store.records import Listing
+from recallens.text.sentences import cut_at_word, sentences
+from recallens.text.token_count import count_tokens, estimate_tokens, one_line
+from recallens.text.tokenizer import tokenize
+
+if TYPE_CHECKING:
+    from recallens.engine import Engine
+    from recallens.ingest.importers import MemoryLine
+    from recallens.model.recall import Recall, SearchResult
+
+START_TOKENS: Final = 700
+LINE_CHARACTERS: Final = 280
+# What a new session should know of the ones before it: of each kind the latest, and the last sessions themselves.
+_TOLD_KINDS: Final = (Kind.DECISION, Kind.PREFERENCE, Kind.PRINCIPLE, Kind.GOTCHA, Kind.LESSON)
+_OF_EACH, _RECAPS, _LOOKED_AT = 8, 2, 60
+_OWN_TOOL: Final = re.compile(r"\Amcp__recallens|\brecallens (?:search|context|retrieve|show|xray)\b")
+
+
+def given(engine: Engine, event: HookEvent, told: HookInput, *, tokens: int = START_TOKENS) -> Injection:
+    """What the agent is given now, or the silence and why."""
+    ways: Mapping[HookEvent, Callable[[], Injection]] = {
+        HookEvent.SESSION_START: lambda: _at_start(engine, told, tokens),
+        HookEvent.PROMPT: lambda: _at_prompt(engine, told),
+        HookEvent.BEFORE_TOOL: lambda: _before_tool(engine, told),
+    }
+    with engine.core.acting(Actor(Zone.WORKING, source=told.client)):  # as an agent, who is to be given it
+        return ways[event]()
+
+
+# ── what is given ──
+
+
+def _at_start(engine: Engine, told: HookInput, tokens: int) -> Injection:
+    """The last sessions and what was decided in the project, the newest first, within the budget."""
+    project = engine.core.settings.project or project_in(told.folder)
+    recaps = _latest(engine, Kind.SUMMARY, project, _RECAPS)
+    others = [memory for kind in _TOLD_KINDS for memory in _latest(engine, kind, project, _OF_EACH)]
+    ordered = [*recaps, *sorted(others, key=lambda memory: -memory.created)]
+    lines = {memory.id: f"{header(memory, ())}: {_said(memory)}\n" for memory in ordered}
+    mark = mark_for(lines.values())
+    left = tokens - count_tokens(opening(mark)) - count_tokens(closing(mark))
+    chosen: list[str] = []
+    for id, line in lines.items():
+        cost = count_tokens(line)
+        if cost <= left:
+            chosen.append(id)
+            left -= cost
+    if not chosen:
+        return Injection(reason="nothing is known of this project" if not lines else "no line fits the budget")
+    text = opening(mark) + "".join(lines[id] for id in chosen) + closing(mark)
+    return Injection(text, tuple(chosen), count_tokens(text))
+
+
+def _latest(engine: Engine, kind: Kind, project: str | None, most: int) -> list[Memory]:
+    """The latest of a kind that hold, of the project or of none."""
+    now = engine.core.clock()
+    pages = [engine.memories.browse(Listing(project=each, kind=kind, statuses=(Status.ACTIVE,), limit=_LOOKED_AT))
+             for each in dict.fromkeys((project, None))]  # fmt: skip
+    seen = {memory.id: memory for page in pages for memory in page.memories if memory.project in (project, None)}
+    holding = [memory for memory in seen.values() if memory.valid_until is None or memory.valid_until > now]
+    return sorted(holding, key=lambda memory: -memory.created)[:most]
+
+
+def _said(memory: Memory) -> str:
+    return cut_at_word(visible(one_line(memory.content)), LINE_CHARACTERS)
+
+
+def _at_prompt(engine: Engine, told: HookInput) -> Injection:
+    text = question_of(told)
+    if text is None:
+        return Injection(reason="the prompt asks nothing")
+    recall = engine.search(text, limit=POINTERS, session=told.session)
+    return _pointers(recall, [result for result in recall.results if not _is_question(result.memory)])
+
+
+def _before_tool(engine: Engine, told: HookInput) -> Injection:
+    """By words alone: files and commands have exact names, and no encoder is worth its start for them."""
+    asked = asked_of_tool(told)
+    if asked is None:
+        return Injection(reason="neither a file nor a command")
+    options: SearchOptions = {"limit": POINTERS, "session": told.session, "mode": Mode.KEYWORD}
+    if asked.file is not None:
+        options |= {"affected": (asked.file,), "open_file": asked.file}
+    recall = engine.search(asked.question, **options)
+    if asked.file is not None:
+        return _pointers(recall, recall.results)
+    named = re.compile(rf"(?<!\w){re.escape(asked.program or '')}(?!\w)")
+    return _pointers(recall, [result for result in recall.results if named.search(result.memory.content)])
+
+
+def _pointers(recall: Recall, results: Sequence[SearchResult]) -> Injection:
+    made = snapshot_id(recall.ledger)
+    if not results:
+        return Injection(recall=made, reason="nothing is likely to help")
+    words = set(tokenize(recall.query.text))
+    lines = [f"- {_pointer(result, words)}\n" for result in results[:POINTERS]]
+    text = LEAD + "".join(lines)
+    return Injection(text, tuple(result.memory.id for result in results[:POINTERS]), estimate_tokens(text), made)
+
+
+def _pointer(result: SearchResult, words: set[str]) -> str:
+    """Handle, date and kind, and of a long text its title and the sentence that has most words of the prompt."""
+    memory = result.memory
+    head, own = head_of(memory, result.state, when=day(memory.created)), said_by(memory)
+    text = visible(one_line(titled(memory, own)))
+    if len(text) > LINE_CHARACTERS:
+        best = max(sentences(own), key=lambda sentence: len(words & set(tokenize(sentence))), default=own)
+        text = cut_at_word(visible(one_line(titled(memory, best))), LINE_CHARACTERS)
+    return f"{head}: {text}"
+
+
+def _is_question(memory: Memory) -> bool:
+    """Somebody asked it, and it answers nothing."""
+    return memory.kind is Kind.EPISODE and memory.content.rstrip().endswith("?")
+
+
+def project_in(folder: str | None) -> str | None:
+    return os.path.basename(folder.rstrip("/\\")) or None if folder else None
+
+
+# ── what a session leaves behind ──
+
+
+class SessionEnd(Struct, frozen=True):
+    turns: int  # that are new
+    found: int
+    judged: HookDecision
+
+
+def session_ended(engine: Engine, told: HookInput, decisions: Sequence[HookDecision]) -> SessionEnd:
+    """The transcript as turns, what was found out in it, and of the decisions of its hooks whether they were right."""
+    from recallens.ingest.findings import findings
+    from recallens.ingest.importers import MemoryLine, source_named
+    from recallens.ingest.source_file import SourceFile
+
+    if not told.transcript:
+        raise InvalidInput("the program told of no transcript")
+    source, path = source_named(told.client), Path(told.transcript).expanduser()
+    imported = engine.maintenance.imports.run(source.NAME, path)
+    lines = [entry for entry in source.read(SourceFile(path)) if isinstance(entry, MemoryLine)]
+    with engine.core.acting(importer(Zone.WORKING)):
+        found = _kept(engine, findings(lines))
+    with suppress(EncoderError):  # words find it, and its vectors wait in the backlog
+        engine.encoder.drain()
+    judged = _judged(engine, decisions, told, lines)
+    return SessionEnd(imported.imported, found, judged)
+
+
+def _kept(engine: Engine, found: Sequence[MemoryLine]) -> int:
+    """Those that are new. What was said is as trusted as the turn that says it, a command as its session."""
+    known = engine.memories.resolve([str(line.key) for line in found])
+    new = [line for line in found if line.key not in known]
+    turns = engine.memories.resolve([str(line.key).rpartition("/")[0] for line in new])
+    memories = engine.memories.many(turns.values())
+    drafts = []
+    for line in new:
+        turn = memories.get(turns.get(str(line.key).rpartition("/")[0], ""))
+        made_of = Input(InputKind.SESSION, str(line.draft.session), Zone.WORKING)
+        if turn is not None and line.draft.author is not None:
+            made_of = Input.of(turn)
+        drafts.append(structs.replace(line.draft, inputs=(made_of,), zone=Zone.WORKING))
+    for _ in engine.memories.remember_many(drafts, dedupe=False):
+        pass
+    return len(drafts)
+
+
+def _judged(
+    engine: Engine, decisions: Sequence[HookDecision], told: HookInput, lines: Sequence[MemoryLine]
+) -> HookDecision:
+    """Of every injection since the session was last judged whether anything of it was taken up, and of every silence
+    whether the agent then asked the memory itself."""
+    own = [each for each in decisions if each.session == told.session]
+    last = max((at for at, each in enumerate(own) if each.event is HookEvent.SESSION_END), default=-1)
+    asked = own[last + 1 :]
+    spoken = [each for each in asked if each.memories]
+    silences = [each for each in asked if not each.memories and each.event is HookEvent.PROMPT]
+    known = engine.memories.many(id for each in spoken for id in each.memories)
+    unused = sum(not _is_taken_up(each, known, lines) for each in spoken)
+    prompts = sorted(each.at for each in asked if each.event is HookEvent.PROMPT)
+    calls = [line.draft.created or 0 for line in lines if _OWN_TOOL.search(line.draft.content)
+             and line.draft.author == "tool"]  # fmt: skip
+    missed = 0
+    for silence in silences:
+        until = next((at for at in prompts if at > silence.at), None)
+        missed += any(silence.at <= call and (until is None or call < until) for call in calls)
+    return HookDecision(
+        engine.core.clock(), HookEvent.SESSION_END, told.client, told.session, given=len(spoken), unused=unused,
+        silent=len(silences), missed=missed,
+    )  # fmt: skip
+
+
+def _is_taken_up(decision: HookDecision, known: Mapping[str, Memory], lines: Sequence[MemoryLine]) -> bool:
+    later = [
+        line.draft.content for line in lines if (line.draft.created or 0) >= decision.at and line.draft.author != "user"
+    ]
+    log = work_log("", later)
+    return any(evidence_of_use(known[id], log) is not None for id in decision.memories if id in known)

@@ -1,0 +1,197 @@
+"""One import while it goes on: entries in batches, each known again by the id that it has where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from recallens.engine.core import Core
+from recallens.engine.ingest import BATCH_ROWS, Ingest
+from recallens.engine.memories import Memories
+from recallens.engine.sessions import Sessions
+from recallens.errors import InvalidInput, RecallensError
+from recallens.ingest.dedupe import content_hash
+from recallens.ingest.draft import Draft
+from recallens.ingest.importers import Entry, MemoryLine, RelationLine, SessionLine, SkippedEntry, Source
+from recallens.ingest.prepare import check
+from recallens.ingest.redact import redact
+from recallens.ingest.source_file import SourceFile
+from recallens.ingest.validate import text_content
+from recallens.model.memory import Memory, Session, Status, Zone
+
+# (kilobytes read, kilobytes to read)
+ImportProgress = Callable[[int, int], None]
+
+
+class Imported(Struct, frozen=True, rename="camel"):
+    """What became of every entry: read = imported + already there + skipped."""
+
+    source: str
+    files: int
+    read: int
+    imported: int
+    already_there: int
+    skipped: tuple[SkippedEntry, ...]
+    sessions: int = 0  # of which something was imported
+    relations: int = 0
+    replaced: int = 0  # of the imported ones, those whose text has changed where they came from
+    quarantined: int = 0  # of the imported ones, those that a tool gave
+    redacted: int = 0
+    dry_run: bool = False
+    vault: str | None = None
+
+
+def entries_of(source: Source, files: Sequence[Path], progress: ImportProgress) -> Iterator[Entry]:
+    """The entries of all files. A file that cannot be read is a skipped entry, unless it is the only one."""
+    opened = [SourceFile(path) for path in files]
+    total, before = sum(file.size for file in opened) >> 10, 0
+    for file in opened:
+        try:
+            for count, entry in enumerate(source.read(file)):
+                if count % BATCH_ROWS == 0:
+                    progress(before + file.done >> 10, total)
+                yield entry
+        except (InvalidInput, OSError) as error:
+            if len(files) == 1:
+                raise
+            yield SkippedEntry(file.path.name, str(error))
+        before += file.size
+    progress(total, total)
+
+
+class ImportRun:
+    """Takes entries, and in the end says what became of them."""
+
+    def __init__(
+        self, core: Core, ingest: Ingest, memories: Memories, sessions: Sessions, namespace: str, *, zone: Zone,
+        project: str | None, dry_run: bool,
+    ) -> None:  # fmt: skip
+        self._core = core
+        self._ingest = ingest
+        self._memories = memories
+        self._sessions = sessions
+        self._namespace = namespace
+        self._zone = zone
+        self._project = project
+        self._dry_run = dry_run
+        self._session_lines: dict[str, SessionLine] = {}
+        self._grown: dict[str, None] = {}  # the sessions of which something is new, in order
+        self._relation_lines: list[RelationLine] = []
+        self._ids: dict[str, str] = {}  # of memories, by what the lines call them
+        self._taken: set[str] = set()  # the ids at their source of what was imported by this run
+        self._skipped: list[SkippedEntry] = []
+        self._already = self._replaced = self._quarantined = self._redacted = 0
+
+    def take_all(self, entries: Iterator[Entry]) -> None:
+        while batch := list(islice(entries, BATCH_ROWS)):
+            lines = [entry for entry in batch if isinstance(entry, MemoryLine)]
+            self._session_lines |= {entry.id: entry for entry in batch if isinstance(entry, SessionLine)}
+            self._relation_lines += [entry for entry in batch if isinstance(entry, RelationLine)]
+            self._skipped += [entry for entry in batch if isinstance(entry, SkippedEntry)]
+            try:
+                self._store([line for line in lines if not self._dry_run or self._usable(line)])
+            except InvalidInput:  # nothing of the batch was written: the others are taken without those that are wrong
+                self._store([line for line in lines if self._usable(line)])
+
+    def _usable(self, line: MemoryLine) -> bool:
+        try:
+            check(line.draft)
+        except InvalidInput as error:
+            self._skipped.append(SkippedEntry(str(line.draft.source_id), error.message))
+            return False
+        return True
+
+    def _store(self, lines: Sequence[MemoryLine]) -> None:
+        known = self._known(lines)
+        new: dict[str, tuple[MemoryLine, Draft]] = {}
+        there: list[tuple[MemoryLine, Memory | None]] = []
+        for line in lines:
+            id = str(line.draft.source_id)
+            old = known.get(id)
+            if id in self._taken or id in new or (old is not None and _stands(old, line.draft)):
+                there.append((line, old))
+            else:
+                new[id] = line, self._filled(line.draft, old)
+        drafts = [draft for _, draft in new.values()]
+        grown = dict.fromkeys(draft.session for draft in drafts if draft.session is not None)
+        if drafts and not self._dry_run:
+            self._sessions.put(self._kept_sessions(grown), namespace=self._namespace)
+            for batch in self._ingest.remember_many(drafts, namespace=self._namespace, dedupe=False):
+                for (line, _), remembered in zip(new.values(), batch, strict=True):
+                    self._redacted += bool(remembered.redacted)
+                    self._call(line, remembered.id)
+        self._grown |= grown
+        self._taken |= new.keys()
+        self._replaced += len(known.keys() & new.keys())
+        self._quarantined += sum(draft.zone == Zone.QUARANTINE for draft in drafts)
+        self._already += len(there)
+        for line, old in there:
+            self._call(line, old.id if old is not None else self._ids.get(str(line.draft.source_id)))
+
+    def _known(self, lines: Sequence[MemoryLine]) -> dict[str, Memory]:
+        """What the store has of them, by the id that they have where they came from."""
+        with self._core.read(self._namespace) as reader:
+            nums = reader.memories.by_source_id([str(line.draft.source_id) for line in lines])
+            memories = reader.memories.get(list(nums.values()))
+        return {id: memories[num] for id, num in nums.items() if num in memories}
+
+    def _filled(self, draft: Draft, old: Memory | None) -> Draft:
+        replaces = None if old is None or old.zone is Zone.QUARANTINE else old.id
+        return structs.replace(
+            draft, zone=draft.zone or self._zone, project=self._project or draft.project, supersedes=replaces
+        )
+
+    def _call(self, line: MemoryLine, id: str | None) -> None:
+        if id is not None:
+            self._ids |= {name: id for name in (line.key, line.draft.source_id) if name is not None}
+
+    def _kept_sessions(self, ids: Iterable[str]) -> list[Session]:
+        now, lines = self._core.clock(), [self._session_lines[id] for id in ids if id in self._session_lines]
+        return [
+            Session(line.id, self._namespace, now if line.started is None else line.started, None,
+                    self._project or line.project, line.title, line.summary)
+            for line in lines
+        ]  # fmt: skip
+
+    def finish(self, source: str, files: int) -> Imported:
+        """Relations, and the end and recap of every session that grew: they need everything to be there."""
+        related = 0
+        if not self._dry_run:
+            related = sum(self._relate(line) for line in self._relation_lines)
+            self._sessions.put(self._kept_sessions(self._grown), namespace=self._namespace)
+            for line in (self._session_lines[id] for id in self._grown if id in self._session_lines):
+                self._sessions.end(line.id, ended=line.ended, namespace=self._namespace)
+        imported = len(self._taken)
+        read = imported + self._already + len(self._skipped)
+        return Imported(
+            source, files, read, imported, self._already, tuple(self._skipped), len(self._grown), related,
+            self._replaced, self._quarantined, self._redacted, self._dry_run,
+        )  # fmt: skip
+
+    def _relate(self, line: RelationLine) -> bool:
+        """Whether it was still to be done; one whose end is not there is left out."""
+        ends = self._ids.get(line.source), self._ids.get(line.target)
+        if ends[0] is None or ends[1] is None or ends[0] == ends[1]:
+            return False
+        there = self._memories.relations(ends[0], namespace=self._namespace)
+        if any((each.type, each.source, each.target) == (line.relation, *ends) for each in there):
+            return False
+        with suppress(RecallensError):
+            self._memories.relate(
+                ends[0], ends[1], line.relation, confidence=line.confidence, origin=line.origin,
+                namespace=self._namespace,
+            )  # fmt: skip
+            return True
+        return False
+
+
+def _stands(old: Memory, draft: Draft) -> bool:
+    """The same text, compared as it would be kept; or one that somebody has taken away, which does not come back."""
+    if old.status not in (Status.ACTIVE, Status.PENDING_REVIEW, Status.ARCHIVED):
+        return True
+    text = text_content(draft.content)
+    return old.content_hash == content_hash(text) or old.content_hash == content_hash(redact(text)[0])
