@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+import postgres
 from recallens.errors import StoreMissing
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import prepare
 from recallens.model.memory import Event, EventKind, Relation, RelationType, Session, Status, Usage, encode_id
+from recallens.store.postgres.store import PostgresStore
 from recallens.store.protocols import Store, Writer
 from recallens.store.records import Listing, Prepared
 from recallens.store.sqlite.store import SqliteStore
@@ -20,6 +22,7 @@ from standing import START_MS
 
 STORES: dict[str, Callable[[Path], Store]] = {
     "sqlite": lambda folder: SqliteStore(folder / "store.db", create=True),
+    "postgres": lambda folder: PostgresStore(postgres.fresh_store(), create=True),
 }
 ENCODER = "hashing-test@1/4/none"
 
@@ -106,6 +109,13 @@ def test_a_reader_sees_one_state_while_others_write(store: Store) -> None:
         assert len(reader.memories.numbers()) == 1
     with store.read("n") as reader:
         assert len(reader.memories.numbers()) == 2
+
+
+def test_a_store_has_a_size_and_a_name_that_can_be_shown(store: Store) -> None:
+    written(store, "a")
+    assert store.size() > 0
+    assert store.location in repr(store.location)
+    assert store.path is None or store.path == store.beside
 
 
 def test_changes_since_a_number_are_exactly_those(store: Store) -> None:

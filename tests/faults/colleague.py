@@ -40,7 +40,8 @@ def write(engine: Engine, deadline: float) -> int:
             if count % 9 == 4:
                 engine.edit(mine.pop(), f"{key}e is what the drawer is called now")
             elif count % 31 == 30:
-                # Others read all the time: where one of them holds an older state for long, it is told and finished later.
+                # Others read all the time: where one of them holds an older state for long, it is told and finished
+                # later.
                 with suppress(ErasurePending):
                     engine.forget(mine.pop(), hard=True)
             else:

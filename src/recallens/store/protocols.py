@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from recallens.model.audit import AuditEntry, ChainHead, KeptAnswer, Token
@@ -431,10 +432,13 @@ class Store(Protocol):
     """A place where memories are kept. Safe to share between threads."""
 
     id: str
-    location: str
+    location: str  # as it may be shown
+    beside: Path  # what is kept beside it on this machine has names that begin so
     read_only: bool
     after_commit: Callable[[], None]  # called after each transaction, before the next may begin
 
+    @property
+    def path(self) -> Path | None: ...  # its file, if it is one
     @property
     def file(self) -> StoreFile: ...
     def read(self, namespace: str, held: Collection[str] | None = None) -> AbstractContextManager[Reader]: ...
@@ -442,6 +446,7 @@ class Store(Protocol):
     def read_all(self) -> AbstractContextManager[StoreReader]: ...
     def write_all(self) -> AbstractContextManager[StoreWriter]: ...
     def meta(self, key: str) -> str | None: ...
+    def size(self) -> int: ...
     def check(self, encoder: str | None) -> Health: ...
     def compact(self) -> None: ...
     def backup(self, target: str) -> None: ...
