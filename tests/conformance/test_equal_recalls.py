@@ -36,7 +36,7 @@ def filled(place: str, encoder: Encoder | str, clock: FixedClock) -> Engine:
 
 def questions(engine: Engine) -> list[str]:
     """Some words of every memory: what is asked for is there, beside much that is like it."""
-    memories = engine.memories.browse(Listing(limit=200)).memories
+    memories = engine.memories.browse(Listing(limit=110)).memories
     return [" ".join(re.findall(r"\w+", memory.content)[1:8]) for memory in memories]
 
 
@@ -49,6 +49,8 @@ def engines(
         yield [opened.enter_context(filled(place(tmp_path), encoder, clock)) for place in PLACES.values()]
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_recalls_are_equal(engines: list[Engine], clock: FixedClock) -> None:
     asked = questions(engines[0])
     assert len(asked) > 100
@@ -65,6 +67,7 @@ def test_recalls_are_equal(engines: list[Engine], clock: FixedClock) -> None:
         clock.advance(ms=1000)
 
 
+@pytest.mark.slow
 def test_what_changes_a_store_changes_both_alike(engines: list[Engine], clock: FixedClock) -> None:
     for engine in engines:
         ids = [memory.id for memory in engine.memories.browse(Listing(limit=40)).memories]

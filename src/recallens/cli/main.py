@@ -85,6 +85,7 @@ SECTIONS: Mapping[str, Mapping[str, CommandEntry]] = {
         "backup": CommandEntry("store", "backup", "Copy the store while others go on using it."),
         "export": CommandEntry("transfer", "export_store", "Write everything of the store as JSON lines."),
         "import": CommandEntry("transfer", "import_store", "Make a store of what `export` wrote."),
+        "migrate": CommandEntry("transfer", "migrate_store", "Move a store to another file or a server, and compare."),
         "prune": CommandEntry("store", "prune", "Delete for good what was forgotten long ago."),
         "namespace": CommandEntry("configuration", "namespace", "List or remove namespaces."),
         "eval": CommandEntry("evaluation", "evaluation", "Measure recall on sets of judged questions."),
