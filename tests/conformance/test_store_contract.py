@@ -260,6 +260,26 @@ def test_a_lease_has_one_holder(store: Store) -> None:
     assert store.lease("work", "me", 60) is True  # it had run out
 
 
+def test_what_waits_is_encoded_by_one(store: Store) -> None:
+    nums = written(store, "a", "b", "c")
+    with store.write("n") as tx:
+        tx.vectors.enqueue(ENCODER, nums)
+    mine = store.take_backlog(ENCODER, 10, "me", 60)
+    assert mine is not None
+    assert [(text.namespace, text.num, text.content) for text in mine] == [
+        ("n", num, content) for num, content in zip(nums, "abc", strict=True)
+    ]
+    assert not store.take_backlog(ENCODER, 10, "you", 60)
+    with store.write("n") as tx:
+        tx.vectors.put(ENCODER, [(nums[0], 0, b"12345678")])
+    store.give_back("me")
+    yours = store.take_backlog(ENCODER, 1, "you", -1)
+    assert yours is not None
+    assert [text.num for text in yours] == [nums[1]]
+    assert store.take_backlog(ENCODER, 10, "me", 60)  # the time of the other was over
+    store.give_back("me")
+
+
 def test_threads_queue_for_the_one_writer(store: Store) -> None:
     written(store, "first")
 

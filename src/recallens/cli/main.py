@@ -64,6 +64,7 @@ SECTIONS: Mapping[str, Mapping[str, CommandEntry]] = {
     "Connect": {
         "mcp": CommandEntry("connect", "mcp", "Serve an agent over MCP, on stdin and stdout or HTTP."),
         "install": CommandEntry("install", "install", "Write the MCP server into a client's configuration."),
+        "worker": CommandEntry("store", "worker", "Encode what waits, until Ctrl-C; any number beside a server."),
         "serve": CommandEntry("connect", "serve", "Answer over HTTP: the API, the page and MCP, until Ctrl-C."),
     },
     "Curate": {

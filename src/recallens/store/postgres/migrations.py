@@ -217,7 +217,7 @@ CREATE INDEX vectors_by_change ON vectors (ns, encoder, seq);
 CREATE INDEX vectors_by_memory ON vectors (ns, num);
 CREATE TABLE backlog (
     ns bigint NOT NULL, encoder text COLLATE "C" NOT NULL, num bigint NOT NULL, PRIMARY KEY (ns, encoder, num),
-    FOREIGN KEY (ns, num) {_OF_MEMORY}
+    holder text COLLATE "C", held_until bigint NOT NULL DEFAULT 0, FOREIGN KEY (ns, num) {_OF_MEMORY}
 ) PARTITION BY HASH (ns);
 CREATE INDEX backlog_by_memory ON backlog (ns, num);
 """),

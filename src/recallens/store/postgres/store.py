@@ -26,7 +26,7 @@ from recallens.store.postgres.database import PostgresDatabase
 from recallens.store.postgres.space import PostgresSpace, health
 from recallens.store.postgres.whole import PostgresNamespace, PostgresTransaction
 from recallens.store.protocols import WITNESS, Reader, StoreReader
-from recallens.store.records import Health
+from recallens.store.records import Health, Unencoded
 from recallens.store.sql.terms import TermCache
 
 
@@ -131,6 +131,17 @@ class PostgresStore:
     def release(self, name: str, holder: str) -> None:
         with self.write_all() as whole:
             whole.drop_lease(name, holder)
+
+    def take_backlog(self, encoder: str, limit: int, holder: str, seconds: int) -> list[Unencoded] | None:
+        """Texts that wait, for this holder alone to encode within a time: what others have taken is passed over."""
+        now = int(time.time())
+        with self.write_all() as whole:
+            return whole.take_backlog(encoder, limit, holder, now, now + seconds)
+
+    def give_back(self, holder: str) -> None:
+        """What was taken and not encoded is free for others."""
+        with self.write_all() as whole:
+            whole.give_back(holder)
 
     def close(self) -> None:
         """What other threads are at ends with StoreClosed once their transaction has ended."""

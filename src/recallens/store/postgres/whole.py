@@ -103,17 +103,35 @@ class PostgresTransaction:
             " ORDER BY b.num LIMIT ?2",
             encoder, limit,
         )  # fmt: skip
+        return self._texts(rows)
+
+    def take_backlog(self, encoder: str, limit: int, holder: str, now: int, until: int) -> list[Unencoded]:
+        """Some of the backlog that nobody is at, marked as this holder's until a time. Who comes at the same moment
+        is given others."""
+        rows = self._execute(
+            "UPDATE backlog b SET holder = ?3, held_until = ?5 FROM namespaces n WHERE n.id = b.ns"
+            " AND (b.ns, b.encoder, b.num) IN (SELECT ns, encoder, num FROM backlog WHERE encoder = ?1"
+            " AND held_until < ?4 ORDER BY num LIMIT ?2 FOR UPDATE SKIP LOCKED) RETURNING n.name, b.num",
+            encoder, limit, holder, now, until,
+        )  # fmt: skip
+        return self._texts(rows)
+
+    def give_back(self, holder: str) -> None:
+        self._execute("UPDATE backlog SET holder = NULL, held_until = 0 WHERE holder = ?1", holder)
+
+    def _texts(self, rows: list[tuple[str, int]]) -> list[Unencoded]:
+        """The texts of memories by namespace and number, in the order of their numbers."""
         nums: dict[str, list[int]] = {}
         for name, num in rows:
             nums.setdefault(name, []).append(num)
         texts: list[Unencoded] = []
         for name, wanted in nums.items():
-            rows = self._connection(name).all(
+            own = self._connection(name).all(
                 "SELECT m.num, m.title, m.author, m.content FROM NUMBERS(?2) j JOIN memories m ON m.num = j.value"
                 " AND m.ns = ?1",
                 str(wanted),
             )
-            texts += [Unencoded(name, *row) for row in rows]
+            texts += [Unencoded(name, *row) for row in own]
         return sorted(texts, key=lambda text: text.num)
 
     def backlog_size(self, encoder: str) -> int:

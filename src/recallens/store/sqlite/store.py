@@ -41,6 +41,8 @@ from recallens.store.sqlite.erasure import SqliteFile
 
 # How long a statement of another thread is waited for when the store is closed, in seconds: 1,000 times a pause.
 CLOSING_TRIES, CLOSING_PAUSE = 1_000, 0.005
+# Who encodes what waits.
+_BACKLOG = "backlog"
 
 
 SqliteNamespace = SqlNamespace["SqliteTransaction"]
@@ -329,6 +331,17 @@ class SqliteStore:
     def release(self, name: str, holder: str) -> None:
         with self.write_all() as whole:
             whole.drop_lease(name, holder)
+
+    def take_backlog(self, encoder: str, limit: int, holder: str, seconds: int) -> list[Unencoded] | None:
+        """Texts that wait, for this holder alone to encode within a time; None where another is at it."""
+        if not self.lease(_BACKLOG, holder, seconds):
+            return None
+        with self.read_all() as whole:
+            return whole.backlog(encoder, limit)
+
+    def give_back(self, holder: str) -> None:
+        """What was taken and not encoded is free for others."""
+        self.release(_BACKLOG, holder)
 
     def close(self) -> None:
         """What other threads are at ends with StoreClosed; a statement that is running is waited for."""
