@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -21,7 +22,7 @@ _PLACES = ("store", "workspace", "constitution", "audit_key", "audit_anchor")
 class Settings:
     """Every setting. `sources` says which of flag, environment, a file or the default each one came from."""
 
-    store: str = ""
+    store: str = field(default="", repr=False)  # an address may hold a password
     namespace: str = "default"
     project: str | None = None
     session: str | None = None
@@ -46,7 +47,7 @@ class Settings:
 
 
 ABOUT: Mapping[str, str] = {
-    "store": "the store's file",
+    "store": "the store's file, or postgresql://… for one on a server",
     "namespace": "the isolation boundary that commands work in",
     "project": "the project that new memories belong to and searches are limited to",
     "session": "the session that asks and remembers",
@@ -91,6 +92,15 @@ def default_store() -> Path:
     return store if store.exists() else renamed.old_default_store(data_home()) or store
 
 
+# A scheme has two letters at least, so that a Windows drive is a path.
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+def is_address(store: str) -> bool:
+    """Whether a store is on a server, and no file of this machine."""
+    return _ADDRESS.match(store) is not None
+
+
 def audit_key() -> Path:
     """The key of the audit log, unless the settings name another file."""
     return config_home() / "recallens" / "audit.key"
@@ -121,7 +131,8 @@ def load(
         for name, value in layer.items():
             values[name] = _checked(name, value, origin)
             sources[name] = origin
-    values["store"] = str(Path(values["store"]).expanduser())
+    if not is_address(values["store"]):
+        values["store"] = str(Path(values["store"]).expanduser())
     return Settings(**values, sources=sources)
 
 
@@ -142,7 +153,7 @@ def _read(path: Path) -> tuple[str, Mapping[str, Any]]:
         raise InvalidInput(f"{path} cannot be read as TOML ({error})", hint="Mend it or move it away.") from error
     for place in _PLACES:
         # A relative path in a file means relative to that file, wherever the command is run.
-        if isinstance(values.get(place), str):
+        if isinstance(values.get(place), str) and not is_address(values[place]):
             values[place] = str(path.parent / Path(values[place]).expanduser())
     return text, values
 

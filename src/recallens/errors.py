@@ -12,7 +12,8 @@ RecallensError                 exit 1
 │   ├── StoreReadOnly
 │   ├── StoreDamaged
 │   ├── StoreClosed                     by another thread, or before
-│   ├── StoreBusy
+│   ├── StoreBusy                       for now; nothing was changed, and the same may be tried again
+│   │   └── StoreUnreachable            a server does not answer, or the connection to it was lost
 │   └── AuditFailed                     what is done by a token cannot be written down, so it is not done
 ├── EncoderError               exit 5   text cannot be turned into vectors
 │   ├── EncoderMissing
@@ -95,6 +96,10 @@ class StoreClosed(StoreError):
 
 
 class StoreBusy(StoreError):
+    pass
+
+
+class StoreUnreachable(StoreBusy):
     pass
 
 

@@ -57,7 +57,7 @@ def test_a_missing_store(run: Run, store: Path, command: list[str]) -> None:
         (["bogus"], "No such command 'bogus'"),
         (["list", "--page", "0"], "not in the range"),
         (["relate", "A", "B", "LIKES"], "unknown relation 'LIKES'; use one of: SUPERSEDES"),
-        (["--store", "postgresql://me:secret@host/db", "list"], "postgresql:// is not built in this version"),
+        (["--store", "mysql://me:secret@host/db", "list"], "mysql:// is not known; a store is the path of a file"),
         (["completion", "tcsh"], "'tcsh' is not one of"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -13,6 +13,7 @@ import test_nouns_contract
 import test_store_contract
 from test_store_contract import STORES
 
+from recallens.errors import InvalidInput
 from recallens.model import vault
 from recallens.store import protocols, records
 from recallens.store.protocols import Store, StoreWriter, Writer
@@ -105,7 +106,8 @@ def test_every_method_of_every_protocol_is_called(engine: str, tmp_path: Path) -
         if number == 0:
             watched = Watched(store, "store", called)
             watched.compact()
-            watched.backup(str(folder / "copy.db"))
+            with suppress(InvalidInput):  # an engine whose server has tools of its own names them
+                watched.backup(str(folder / "copy.db"))
             watched.close()
         store.close()
     assert len(expected()) > 130

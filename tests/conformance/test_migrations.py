@@ -16,6 +16,7 @@ LATER = ("review TEXT", "days_told INTEGER NOT NULL DEFAULT 0", "kind_stated INT
 
 
 OF_A_NAMESPACE = ("second TEXT", "unread INTEGER NOT NULL DEFAULT 0")
+WITH_NAMESPACE = ("citations", "lexical")
 
 
 def test_vectors_from_before_there_were_parts_are_the_first_part(tmp_path: Path) -> None:
@@ -28,9 +29,13 @@ def test_vectors_from_before_there_were_parts_are_the_first_part(tmp_path: Path)
             tx.ensure(START_MS)
             for column in LATER:  # which a new memory is written with
                 old.connection.execute(f"ALTER TABLE memories ADD COLUMN {column}")
+            for table in WITH_NAMESPACE:
+                old.connection.execute(f"ALTER TABLE {table} ADD COLUMN ns INTEGER NOT NULL DEFAULT 0")
             nums = tx.memories.insert([row(0, "a"), row(1, "b")])
             for column in LATER:
                 old.connection.execute(f"ALTER TABLE memories DROP COLUMN {column.split()[0]}")
+            for table in WITH_NAMESPACE:
+                old.connection.execute(f"ALTER TABLE {table} DROP COLUMN ns")
         for column in OF_A_NAMESPACE:
             old.connection.execute(f"ALTER TABLE namespaces DROP COLUMN {column.split()[0]}")
         old.connection.executemany(

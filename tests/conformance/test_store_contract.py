@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+import postgres
 from recallens.errors import StoreMissing
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import prepare
 from recallens.model.memory import Event, EventKind, Relation, RelationType, Session, Status, Usage, encode_id
+from recallens.store.postgres.store import PostgresStore
 from recallens.store.protocols import Store, Writer
 from recallens.store.records import Listing, Prepared
 from recallens.store.sqlite.store import SqliteStore
@@ -20,6 +22,7 @@ from standing import START_MS
 
 STORES: dict[str, Callable[[Path], Store]] = {
     "sqlite": lambda folder: SqliteStore(folder / "store.db", create=True),
+    "postgres": lambda folder: PostgresStore(postgres.fresh_store(), create=True),
 }
 ENCODER = "hashing-test@1/4/none"
 
@@ -106,6 +109,13 @@ def test_a_reader_sees_one_state_while_others_write(store: Store) -> None:
         assert len(reader.memories.numbers()) == 1
     with store.read("n") as reader:
         assert len(reader.memories.numbers()) == 2
+
+
+def test_a_store_has_a_size_and_a_name_that_can_be_shown(store: Store) -> None:
+    written(store, "a")
+    assert store.size() > 0
+    assert store.location in repr(store.location)
+    assert store.path is None or store.path == store.beside
 
 
 def test_changes_since_a_number_are_exactly_those(store: Store) -> None:
@@ -248,6 +258,26 @@ def test_a_lease_has_one_holder(store: Store) -> None:
     store.release("work", "me")
     assert store.lease("work", "you", -1) is True
     assert store.lease("work", "me", 60) is True  # it had run out
+
+
+def test_what_waits_is_encoded_by_one(store: Store) -> None:
+    nums = written(store, "a", "b", "c")
+    with store.write("n") as tx:
+        tx.vectors.enqueue(ENCODER, nums)
+    mine = store.take_backlog(ENCODER, 10, "me", 60)
+    assert mine is not None
+    assert [(text.namespace, text.num, text.content) for text in mine] == [
+        ("n", num, content) for num, content in zip(nums, "abc", strict=True)
+    ]
+    assert not store.take_backlog(ENCODER, 10, "you", 60)
+    with store.write("n") as tx:
+        tx.vectors.put(ENCODER, [(nums[0], 0, b"12345678")])
+    store.give_back("me")
+    yours = store.take_backlog(ENCODER, 1, "you", -1)
+    assert yours is not None
+    assert [text.num for text in yours] == [nums[1]]
+    assert store.take_backlog(ENCODER, 10, "me", 60)  # the time of the other was over
+    store.give_back("me")
 
 
 def test_threads_queue_for_the_one_writer(store: Store) -> None:

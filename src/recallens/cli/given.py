@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recallens.config import is_address
 from recallens.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Given:
 
         settings = self.settings(**flags)
         namespace_name(settings.namespace)  # before a store is made for it
-        fresh = create and not Path(settings.store).exists()
+        fresh = create and not is_address(settings.store) and not Path(settings.store).exists()
         place = Path(settings.store).expanduser().absolute()
         folders = [folder for folder in place.parents if not folder.exists()] if fresh and whole else []
         with (

@@ -66,6 +66,7 @@ SECTIONS: Mapping[str, Mapping[str, CommandEntry]] = {
         "mcp": CommandEntry("connect", "mcp", "Serve an agent over MCP, on stdin and stdout or HTTP."),
         "install": CommandEntry("install", "install", "Write the MCP server and hooks into a client's configuration."),
         "hook": CommandEntry("hook", "hook", "What a client's hooks run, set up by `install --hooks`."),
+        "worker": CommandEntry("store", "worker", "Encode what waits, until Ctrl-C; any number beside a server."),
         "serve": CommandEntry("connect", "serve", "Answer over HTTP: the API, the page and MCP, until Ctrl-C."),
     },
     "Curate": {
@@ -86,6 +87,7 @@ SECTIONS: Mapping[str, Mapping[str, CommandEntry]] = {
         "reindex": CommandEntry("store", "reindex", "Build everything derived anew; change the encoder."),
         "backup": CommandEntry("store", "backup", "Copy the store while others go on using it."),
         "export": CommandEntry("transfer", "export_store", "Write everything of the store as JSON lines."),
+        "migrate": CommandEntry("transfer", "migrate_store", "Move a store to another file or a server, and compare."),
         "prune": CommandEntry("store", "prune", "Delete for good what was forgotten long ago."),
         "namespace": CommandEntry("configuration", "namespace", "List or remove namespaces."),
         "eval": CommandEntry("evaluation", "evaluation", "Measure recall on sets of judged questions."),

@@ -48,11 +48,12 @@ class Citations:
             if not folder.is_dir():
                 raise InvalidInput(f"the workspace {str(named)!r} is no folder", hint="Give the root of a checkout.")
             return folder.resolve()
-        if self._core.settings.sources.get("store", DEFAULT_SOURCE) == DEFAULT_SOURCE:
+        store = self._core.store.path
+        if store is None or self._core.settings.sources.get("store", DEFAULT_SOURCE) == DEFAULT_SOURCE:
             return None
         from recallens.ingest.repository import work_tree
 
-        return work_tree(Path(self._core.store.location).resolve().parent)
+        return work_tree(store.resolve().parent)
 
     def here(self, root: str | Path | None = None) -> Path | None:
         """The workspace, else the work tree that the person or the agent works in."""

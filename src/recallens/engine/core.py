@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 import time
 from collections import OrderedDict
@@ -13,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 
-from recallens.config import Settings
+from recallens.config import Settings, is_address
 from recallens.engine.witness import AuditLog
 from recallens.errors import (
     EncoderError,
@@ -22,6 +21,7 @@ from recallens.errors import (
     InvalidInput,
     NotFound,
     StoreDamaged,
+    StoreError,
     StoreReadOnly,
 )
 from recallens.index.encoders.protocol import Encoder
@@ -213,7 +213,8 @@ class Core:
     # ── derived state ──
 
     def index_folder(self) -> Path | None:
-        return None if self.store.read_only else Path(f"{self.store.location}.index")
+        """Where the index is kept between two processes; of a store on a server no copy is left on this machine."""
+        return None if self.store.read_only or self.store.path is None else Path(f"{self.store.path}.index")
 
     def resident(self, ns: int) -> Resident:
         encoding, second = self.encoding, self.second
@@ -365,15 +366,20 @@ def _no_memory(id: str) -> NotFound:
     return NotFound(f"no memory {id!r} in this namespace", hint="`recallens list` shows handles.")
 
 
-# A scheme has two letters at least, so that a Windows drive is a path. Reading the setting as a path may have
-# folded the two slashes into one.
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
-
-
-def open_sqlite(settings: Settings, *, create: bool) -> Store:
-    if url := _URL.match(settings.store):
+def open_store(settings: Settings, *, create: bool) -> Store:
+    """The engine that a store's name asks for: a file is SQLite's, an address PostgreSQL's."""
+    if not is_address(settings.store):
+        return SqliteStore(settings.store, create=create)
+    scheme = settings.store.partition("://")[0]
+    if scheme not in ("postgresql", "postgres"):
         raise InvalidInput(
-            f"a store at {url[1]}:// is not built in this version; a store is the path of a SQLite file",
+            f"a store at {scheme}:// is not known; a store is the path of a file, or postgresql://…",
             hint="Use --store PATH, for example --store team.db.",
         )
-    return SqliteStore(settings.store, create=create)
+    try:
+        from recallens.store.postgres.store import PostgresStore
+    except ImportError as error:
+        raise StoreError(
+            "a store on PostgreSQL needs psycopg", hint="Install it: pip install 'recallens[postgres]'."
+        ) from error
+    return PostgresStore(settings.store, create=create)

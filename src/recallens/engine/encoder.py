@@ -70,7 +70,6 @@ BACKLOG_ROWS = 256
 # Of the second encoder a step is shorter, as a process that ends waits for it; and so long it waits for more of them.
 SECOND_ROWS = 32
 LAST_SECONDS = 2.0
-BACKLOG_LEASE = "backlog"
 LEASE_SECONDS = 120
 Progress = Callable[[int], None]
 # Memories read at a time while the lexical view is written anew.
@@ -148,7 +147,8 @@ class StoreEncoder:
         self._closing = Event()
 
     def drain(self, progress: Progress = lambda done: None, *, limit: int | None = None) -> int:
-        """Encode what waits in the backlog, a step at a time; a stop loses one step. One process at a time does it.
+        """Encode what waits in the backlog, a step at a time; a stop loses one step. In a file one process at a time
+        does it; on a server any number, each with texts of its own.
 
         What waits for the second encoder comes after it, unless there is a limit.
         """
@@ -169,10 +169,10 @@ class StoreEncoder:
         holder, done = f"{os.getpid()}-{uuid.uuid4().hex}", 0
         try:
             while limit is None or done < limit:
-                if not self._core.store.lease(BACKLOG_LEASE, holder, LEASE_SECONDS):
+                some = SECOND_ROWS if second else BACKLOG_ROWS
+                waiting = self._core.store.take_backlog(key, some, holder, LEASE_SECONDS)
+                if waiting is None:
                     break
-                with self._core.store.read_all() as reader:
-                    waiting = reader.backlog(key, SECOND_ROWS if second else BACKLOG_ROWS)
                 if not waiting:
                     if not second:
                         self._drop_other_vectors(key)
@@ -196,7 +196,7 @@ class StoreEncoder:
                 if second and self._closing.is_set():
                     break
         finally:
-            self._core.store.release(BACKLOG_LEASE, holder)
+            self._core.store.give_back(holder)
         return done
 
     def _drop_other_vectors(self, key: str) -> None:

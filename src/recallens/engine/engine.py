@@ -17,7 +17,7 @@ from recallens.config import Settings, load
 from recallens.engine.audit import Audit, Tokens
 from recallens.engine.citations import Citations
 from recallens.engine.context import ContextBuilder
-from recallens.engine.core import Core, open_sqlite, wall_clock
+from recallens.engine.core import Core, open_store, wall_clock
 from recallens.engine.crafts import Crafts
 from recallens.engine.encoder import StoreEncoder
 from recallens.engine.erasure import Erasure
@@ -118,7 +118,7 @@ class Engine:
             if store is not None and create:
                 _require_folder(settings.store)
         brought = None if isinstance(encoder, str) else encoder
-        opened = open_sqlite(settings, create=create)
+        opened = open_store(settings, create=create)
         engine = cls(Core(opened, settings, clock=clock, ids=ids, encoder=brought, second=second, prepare=prepare))
         engine.maintenance.erasure.resume()
         return engine

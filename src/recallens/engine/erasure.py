@@ -7,7 +7,6 @@ somebody still reads cannot be overwritten; a note without any text is kept, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 from msgspec.json import decode, encode
 from msgspec.structs import replace
@@ -191,7 +190,7 @@ class Erasure:
             ]  # fmt: skip
             tx.erasure.drop_logs(held)
             gone += [Erased("log", id, f"a log of task {task.id} that said part of it") for id in held]
-        outside = places_outside(tx, going, Path(self._core.store.location))
+        outside = places_outside(tx, going, self._core.store)
         ids = [memory.id.encode() for memory in going.memories.values()]
         recalls, answers = tx.erasure.drop_recalls(lambda data: any(id in data for id in ids) or traces.in_bytes(data))
         gone += [Erased(kind, f"{count}", "they named it or its words")
@@ -249,8 +248,8 @@ class Erasure:
             return 0
         pending = PendingErasure() if note is None else decode(note, type=PendingErasure)
         folder = self._core.index_folder()
-        assert folder is not None
-        for key, nums in pending.rows.items():
+        for key, nums in pending.rows.items() if folder is not None else ():
+            assert folder is not None
             derived = Resident(folder / key, None, 0)
             if nums is None:
                 derived.discard()
@@ -278,7 +277,7 @@ class Erasure:
     def verify(self, texts: Sequence[str] = ()) -> Proof:
         """Finish what is pending, clean every page of the store, and look for texts in each of its files."""
         pages = self.finish(everywhere=True, again=True)
-        needles, store = forms(texts), Path(self._core.store.location)
+        needles, store = forms(texts), self._core.store.beside
         found, size = self._core.store.file.find(needles)
         traces = [Trace(store.name, found)] if found else []
         folder, files = self._core.index_folder(), 1
@@ -289,10 +288,12 @@ class Erasure:
                 if count := occurrences(data, needles):
                     traces.append(Trace(f"{folder.name}/{path.relative_to(folder)}", count))
         holders = self._core.store.file.holders(texts) if texts else ()
-        beside_it = looked_at(store, needles, PROOF_SECONDS) if texts else ()
+        beside_it = looked_at(store, needles, PROOF_SECONDS) if texts and self._core.store.path is not None else ()
         outside = [path.name for path, _, verdict in beside_it if verdict]
         golden = golden_files(store) if texts else ()
         outside += [str(path.relative_to(store.parent)) for path in golden if occurrences(path.read_bytes(), needles)]
+        if (kept := self._core.store.file.beyond) is not None:
+            outside.append(kept)
         return Proof(files, size, pages or 0, pages is not None, tuple(traces), tuple(holders), tuple(outside))
 
 

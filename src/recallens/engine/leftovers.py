@@ -16,7 +16,7 @@ from recallens.index.resident import Version
 from recallens.ingest import prepare
 from recallens.model.erasure import LEAST_WORD, RUN, Traces, forms, occurrences
 from recallens.model.memory import Memory, RelationType
-from recallens.store.protocols import Reader, Writer
+from recallens.store.protocols import Reader, Store, Writer
 from recallens.text.stopwords import token_weight
 from recallens.text.tokenizer import tokenize
 
@@ -136,13 +136,13 @@ def left_in_work(tx: Writer, going: Going) -> list[str]:
     return found
 
 
-def places_outside(tx: Reader, going: Going, store: Path) -> list[str]:
-    """Files that are not the store's, and hold it or may do so."""
+def places_outside(tx: Reader, going: Going, store: Store) -> list[str]:
+    """Files that are not the store's, and hold it or may do so; and what a server keeps of it."""
     documents = sorted({memory.document for memory in going.memories.values() if memory.document})
     paths = sorted(tx.documents.paths(documents).values())
     needles = forms([piece for memory in going.memories.values() for piece in _pieces(memory)])
     held, unread = [], 0
-    for path, kind, verdict in looked_at(store, needles, RECEIPT_SECONDS):
+    for path, kind, verdict in looked_at(store.path, needles, RECEIPT_SECONDS) if store.path is not None else ():
         if verdict or (verdict is None and kind is not Beside.FILE):
             held.append(f"{path.name}, {kind} beside the store{'' if verdict else ', was not read and may hold it'}")
         elif verdict is None:
@@ -151,8 +151,10 @@ def places_outside(tx: Reader, going: Going, store: Path) -> list[str]:
         *(f"{path}, the file that it was read from: it is read again once that changes" for path in paths),
         *held,
         *([f"{unread} other files beside the store, which were not read and may hold it"] if unread else ()),
-        *(f"{path.relative_to(store.parent)}, a golden set or its run beside the store" for path in golden_files(store)
+        *(f"{path.relative_to(store.beside.parent)}, a golden set or its run beside the store"
+          for path in golden_files(store.beside)
           if _says_part(going, path.read_text(encoding="utf-8", errors="replace"))),
+        *([store.file.beyond] if store.file.beyond is not None else ()),
         "backups, exports and notes elsewhere: where `remember --file` and `--jsonl` read from is not kept",
     ]  # fmt: skip
 

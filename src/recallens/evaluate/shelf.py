@@ -36,7 +36,7 @@ _RATED_NAME = re.compile(r"\w[\w -]{0,63}")
 _writing = threading.Lock()
 
 
-def folder_of(store: str, namespace: str) -> Path:
+def folder_of(store: Path, namespace: str) -> Path:
     return Path(f"{store}.golden") / f"ns-{quote(namespace, safe='')}"
 
 
@@ -92,7 +92,7 @@ class RatedScore(Struct, frozen=True):
 
 
 def rated_sets(engine: Engine, *, namespace: str) -> list[str]:
-    folder = folder_of(str(engine.core.store.location), namespace)
+    folder = folder_of(engine.core.store.beside, namespace)
     return sorted(path.stem for path in folder.glob(f"*{RATED_SUFFIX}")) if folder.is_dir() else []
 
 
@@ -100,7 +100,7 @@ def rated_path(engine: Engine, name: str, *, namespace: str) -> Path:
     wanted = clean(name).strip()
     if not _RATED_NAME.fullmatch(wanted):
         raise InvalidInput(f"{name!r} is no name for a set; use up to 64 letters, digits, blanks and - _")
-    return folder_of(str(engine.core.store.location), namespace) / f"{wanted}{RATED_SUFFIX}"
+    return folder_of(engine.core.store.beside, namespace) / f"{wanted}{RATED_SUFFIX}"
 
 
 def rated_questions(engine: Engine, name: str, *, namespace: str) -> tuple[GoldenQuestion, ...]:

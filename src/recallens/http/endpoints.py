@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -188,7 +187,7 @@ async def metrics(request: Request) -> Response:
         return caller.owner is None or all(caller.sees(name) for name, _ in engine.maintenance.namespaces())
 
     if await worked(request, may_see_all):
-        size = Path(engine.core.store.location).stat().st_size
+        size = await worked(request, engine.core.store.size)
         text = counted.text(store_bytes=size, working=request.app.state.work.in_hand)
     else:
         text = counted.own(caller.owner).text()

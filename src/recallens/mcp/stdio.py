@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from recallens.config import is_address
 from recallens.errors import InvalidInput, RecallensError
 from recallens.mcp.protocol import (
     INTERNAL_ERROR,
@@ -236,7 +237,7 @@ class LazyEngine:
         from recallens.text.token_count import count_tokens
 
         with suppress(RecallensError):  # whoever asks is told
-            if Path(self.settings.store).exists():
+            if is_address(self.settings.store) or Path(self.settings.store).exists():
                 self().recall(self().recalls.question("warm"))
         count_tokens("warm")
 

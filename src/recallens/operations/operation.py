@@ -309,8 +309,9 @@ def _performed(
 
 def without_places(error: RecallensError, engine: Engine) -> RecallensError:
     """The same error, in which no folder or file of this machine is named: what a token is told."""
-    store = Path(engine.core.store.location)
+    store = engine.core.store.beside
     places = {str(store), str(store.absolute()), str(store.absolute().parent), str(Path.home())}
+    places.add(engine.core.store.location)
     with suppress(RecallensError):  # what went wrong may be the store itself
         names = [name for name, _ in engine.maintenance.namespaces()]
         places |= {vault.root for name in names for vault in engine.vaults.all(namespace=name)}

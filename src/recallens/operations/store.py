@@ -154,14 +154,14 @@ def remove_vault(engine: Engine, call: Call, asked: OneVault) -> Answer:
 def list_runs(engine: Engine, call: Call, asked: Arguments) -> Answer:
     from recallens.evaluate import shelf
 
-    folder = shelf.folder_of(engine.core.store.location, call.namespace)
+    folder = shelf.folder_of(engine.core.store.beside, call.namespace)
     return Answer({"sets": shelf.set_names(folder), "runs": shelf.run_summaries(folder)})
 
 
 def get_run(engine: Engine, call: Call, asked: OneRun) -> Answer:
     from recallens.evaluate import shelf
 
-    return Answer(shelf.kept_run(shelf.folder_of(engine.core.store.location, call.namespace), asked.id))
+    return Answer(shelf.kept_run(shelf.folder_of(engine.core.store.beside, call.namespace), asked.id))
 
 
 def run_set(engine: Engine, call: Call, asked: RunSet) -> Answer:
@@ -169,7 +169,7 @@ def run_set(engine: Engine, call: Call, asked: RunSet) -> Answer:
     from recallens.evaluate.expectations import expectations
     from recallens.evaluate.harness import Variant, run_golden
 
-    folder = shelf.folder_of(engine.core.store.location, call.namespace)
+    folder = shelf.folder_of(engine.core.store.beside, call.namespace)
     golden = shelf.golden_set(folder, asked.set)
     elsewhere = [one.id for one in golden.questions if one.namespace not in (None, call.namespace)]
     if elsewhere:

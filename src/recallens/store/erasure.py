@@ -25,6 +25,10 @@ class ErasureWriter(Protocol):
 class StoreFile(Protocol):
     """The bytes of a store: cleaning them of what is deleted, and looking for what is left."""
 
+    @property
+    def beyond(self) -> str | None:
+        """What may keep bytes of deleted rows where this program cannot reach; None where nothing does."""
+
     def touched(self) -> list[int]: ...
     def clean(self, pages: Collection[int] | None, *, wait_ms: int) -> Cleaned | None: ...
     def settle(self, key: str, value: str) -> None: ...

@@ -10,6 +10,7 @@ from recallens.cli.files import words
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, OneOf, listed, several_ids, shared
 from recallens.cli.screen import counted, say
+from recallens.config import is_address
 from recallens.errors import InvalidInput
 from recallens.model.memory import RelationType
 
@@ -185,7 +186,13 @@ def _restore_store(given: Given, ids: tuple[str, ...], backup: Path) -> None:
 
     if ids:
         raise InvalidInput("a backup is restored whole", hint="Give either memories or --from BACKUP.")
-    store = Path(given.settings().store)
+    named = given.settings().store
+    if is_address(named):
+        raise InvalidInput(
+            "a store on PostgreSQL is put back by the server's own tools",
+            hint=f"Run pg_restore --clean --if-exists --dbname=DATABASE {backup}.",
+        )
+    store = Path(named)
     kept = put_back(store, backup.expanduser())
     if given.json:
         given.emit({"store": str(store), "backup": str(backup), "kept": kept and str(kept)})

@@ -9,6 +9,7 @@ import click
 
 from recallens.cli.given import Given
 from recallens.cli.options import shared
+from recallens.config import is_address
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -90,7 +91,7 @@ def _said(given: Given) -> list[str]:
     settings = given.settings()
     said = []
     if settings.sources["store"] in ("flag", "environment"):
-        said += ["--store", os.path.abspath(settings.store)]
+        said += ["--store", settings.store if is_address(settings.store) else os.path.abspath(settings.store)]
     if settings.sources.get("namespace") in ("flag", "environment"):
         said += ["--namespace", settings.namespace]
     return said

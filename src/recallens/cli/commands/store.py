@@ -8,7 +8,7 @@ import click
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, shared
 from recallens.cli.screen import counted, say, screen
-from recallens.errors import StoreDamaged, StoreError
+from recallens.errors import EncoderError, StoreBusy, StoreDamaged, StoreError
 
 if TYPE_CHECKING:
     from recallens.operations import Answer
@@ -127,6 +127,44 @@ def reindex(given: Given, encoder: str | None, vectors: bool) -> None:
             given.note(f"{counted(record['backlog'], 'text waits', 'texts wait')}: another process is encoding")
 
     given.perform("reindex", {"encoder": encoder, "vectors": vectors}, printed)
+
+
+@click.command()
+@click.option("--every", metavar="SECONDS", type=click.FloatRange(min=0.1, max=3600), default=2.0,
+              help="How long to wait where nothing waits (2).")  # fmt: skip
+@click.option("--once", is_flag=True, help="End when nothing waits any more.")
+@shared
+def worker(given: Given, every: float, once: bool) -> None:
+    """Encode what waits for a vector, until Ctrl-C. Beside a store on a server any number may run, on any machine.
+
+    Each takes texts of its own; what one that died had taken is free again after two minutes. A server or an encoder
+    that does not answer is told of once, and waited for.
+    """
+    import signal
+    from threading import Event
+
+    stop, encoded, failing = Event(), 0, False
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    signal.signal(signal.SIGINT, lambda *_: stop.set())  # what is being encoded is written first
+    with given.engine(create=True) as engine:
+        while not stop.is_set():
+            try:
+                encoded += engine.encoder.drain()
+                failing = False
+            except (StoreBusy, EncoderError) as error:
+                if once:
+                    raise
+                if not failing:
+                    given.note(f"{error} It is tried again.")
+                failing = True
+            if once:
+                break
+            stop.wait(every)
+        waiting = engine.encoder.waiting() if not failing else 0
+    if given.json:
+        given.emit({"encoded": encoded, "backlog": waiting})
+        return
+    say(f"encoded {counted(encoded, 'text')}")
 
 
 @click.command()

@@ -13,7 +13,7 @@ from recallens.cli.files import STDIN, opened
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, OneOf, listed, shared
 from recallens.cli.screen import counted, say
-from recallens.errors import StoreError, StoreMissing
+from recallens.errors import InvalidInput, StoreError, StoreMissing
 from recallens.model.memory import Zone
 
 if TYPE_CHECKING:
@@ -183,3 +183,40 @@ def _places_named(places: list[str]) -> str:
         file, _, line = place.rpartition(":")
         files.setdefault(file if line.isdigit() else place, []).extend([line] if line.isdigit() and file else [])
     return "; ".join(f"{file}:{','.join(lines)}" if lines else file for file, lines in files.items())
+
+
+@click.command("migrate")
+@click.option("--from", "source", metavar="STORE", required=True, help="The store to move: a file or postgresql://….")
+@click.option("--to", "target", metavar="STORE", required=True, help="Where to: a new file, or an empty database.")
+@shared
+def migrate_store(given: Given, source: str, target: str) -> None:
+    """Move everything of one store into another that is empty: from a file to a server, or back.
+
+    Ids, numbers, history, vectors and tokens stay as they are. Every row is read back and compared; the first store is
+    left as it was. It is one transaction: where it is stopped, nothing has happened, and it can be begun again.
+
+    \b
+    recallens migrate --from team.db --to postgresql://app@db.internal/recallens
+    """
+    from recallens.cli.screen import Bars
+    from recallens.engine import Engine
+    from recallens.engine.migration import migrate
+
+    if given.store is not None:
+        raise InvalidInput("--store is of no use here", hint="Give --from and --to.")
+    with (
+        Engine.open(source, create=False) as old,
+        Engine.open(target) as new,
+        Bars(given).growing("moving") as progress,
+    ):
+        moved = migrate(old.core, new.core, progress=progress)
+        places = old.core.store.location, new.core.store.location
+    if given.json:
+        given.emit({
+            "from": places[0], "to": places[1], "namespaces": [name for name in moved.carried.counts if name],
+            "memories": moved.carried.memories, "rows": moved.compared, "equal": True,
+        })  # fmt: skip
+        return
+    memories = counted(moved.carried.memories, "memory", "memories")
+    others = counted(moved.compared - moved.carried.memories, "other row")
+    say(f"moved {memories} and {others} to {places[1]}: all are equal")

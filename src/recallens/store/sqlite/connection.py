@@ -1,17 +1,14 @@
-"""Opening the file: WAL, durability, waiting for other writers, errors that say what to do next; and a connection that
-stands in one namespace."""
+"""Opening the file: WAL, durability, waiting for other writers, and errors that say what to do next."""
 
 from __future__ import annotations
 
-import json
 import os
 import time
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import apsw
 from msgspec import Struct
@@ -20,7 +17,6 @@ from recallens import deadline
 from recallens.config import make_private
 from recallens.errors import (
     InvalidInput,
-    NotFound,
     StoreBusy,
     StoreClosed,
     StoreDamaged,
@@ -29,7 +25,6 @@ from recallens.errors import (
     StoreReadOnly,
     StoreTooNew,
 )  # fmt: skip
-from recallens.store.records import META_ENCODER_KEY, NamespaceState
 from recallens.store.sqlite import damage, digests, files, soundness
 from recallens.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 
@@ -264,126 +259,3 @@ def has_died(holder: str) -> bool:
     except (ValueError, OverflowError, OSError):
         pass
     return False
-
-
-# No namespace has this key, so that one which does not exist reads as empty.
-_NOWHERE = -1
-_STATE = (
-    "SELECT id, name, number, epoch, tasks_ended, reward_total, (SELECT value FROM meta WHERE key = ?),"
-    " second, unread"
-    " FROM namespaces WHERE name = ?"
-)
-
-Row = tuple[Any, ...]
-
-
-BLOCKED = "m.status IN ('forgotten', 'rejected', 'quarantined', 'pending_review') OR m.zone = 'quarantine'"
-# Scopes that cannot be read are one that nobody holds.
-SCOPES = """iif(json_valid(m.scopes) AND json_type(m.scopes) = 'array', m.scopes, '["\\u0001"]')"""
-
-
-def shown(held: str) -> str:
-    """What may be shown: not blocked by its status or zone, and meant for no context but those of the JSON list
-    that the parameter `held` is.
-    """
-    return (
-        f"NOT ({BLOCKED}) AND (m.scopes = '[]' OR NOT EXISTS"
-        f" (SELECT 1 FROM json_each({SCOPES}) WHERE value NOT IN (SELECT value FROM json_each({held}))))"
-    )
-
-
-class NamespaceConnection(Struct):
-    """A connection in a transaction, bound to one namespace: each statement gets the namespace's key as ?1.
-
-    `numbers` is shared by everything that one write transaction changes, and holds its number in each namespace.
-    `held` are the contexts of who reads, where they may not see everything.
-    """
-
-    db: apsw.Connection
-    name: str
-    numbers: dict[int, int]
-    held: Collection[str] | None = None
-    state: NamespaceState | None = None
-    key: int = _NOWHERE
-
-    def seen(self, num: str) -> str:
-        """Of a statement's rows, those whose memory who reads may see; `num` is the column that has its number."""
-        return f" AND EXISTS (SELECT 1 FROM memories m WHERE m.num = {num} AND {self.open})" if self.open else ""
-
-    @property
-    def open(self) -> str:
-        """The condition under which who reads may see the row `m` of the memories; empty where they see everything."""
-        if self.held is None:
-            return ""
-        return shown("'" + packed(sorted(self.held)).replace("'", "''") + "'")
-
-    def __post_init__(self) -> None:
-        self.look_up()
-
-    def look_up(self) -> None:
-        """Read the namespace's state, as the transaction has made it."""
-        row = self.db.execute(_STATE, (META_ENCODER_KEY, self.name)).fetchone()
-        self.state = NamespaceState(*row) if row else None
-        self.key = row[0] if row else _NOWHERE
-
-    def all(self, sql: str, *values: Any) -> list[Any]:
-        """A row with a text that is none counts as absent; `doctor` names it."""
-        try:
-            return self.every(sql, *values)
-        except UnicodeDecodeError:
-            return list(soundness.decoded(self.db.execute(sql, (self.key, *values))))
-
-    def every(self, sql: str, *values: Any) -> list[Any]:
-        """The same, and an error where a text is none."""
-        return self.db.execute(sql, (self.key, *values)).fetchall()
-
-    def mapping(self, sql: str, *values: Any) -> dict[Any, Any]:
-        """The first column of every row, and the second that belongs to it."""
-        return dict(self.all(sql, *values))
-
-    def one(self, sql: str, *values: Any) -> Row | None:
-        try:
-            return self.db.execute(sql, (self.key, *values)).fetchone()
-        except UnicodeDecodeError:
-            return None
-
-    def first(self, sql: str, *values: Any) -> list[Any]:
-        """The first column of every row."""
-        return [row[0] for row in self.all(sql, *values)]
-
-    def ensure(self, at: int) -> NamespaceState:
-        if self.state is None:
-            self.db.execute("INSERT OR IGNORE INTO namespaces (name, created) VALUES (?, ?)", (self.name, at))
-            self.look_up()
-        assert self.state is not None
-        return self.state
-
-    def change(self, sql: str, *values: Any) -> list[Row]:
-        return self.db.execute(sql, (self._written(), *values)).fetchall()
-
-    def change_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        key = self._written()
-        self.db.executemany(sql, [(key, *row) for row in rows])
-
-    def _written(self) -> int:
-        if self.key == _NOWHERE:
-            raise NotFound(f"no namespace {self.name!r}", hint="`recallens namespace list` shows those that exist.")
-        return self.key
-
-    def number(self) -> int:
-        """This transaction's number in the namespace: taken once, shared by everything the transaction changes."""
-        key = self._written()
-        if key not in self.numbers:
-            ((number,),) = self.change("UPDATE namespaces SET number = number + 1 WHERE id = ?1 RETURNING number")
-            self.numbers[key] = number
-        return self.numbers[key]
-
-
-# A mapping as one JSON object, or a list as one JSON array.
-packed_record = json.JSONEncoder(ensure_ascii=False).encode
-
-
-def packed(values: Collection[Any]) -> str:
-    """A list as one parameter, so that no query is made per row. It is all of one kind, most often numbers."""
-    items = list(values)
-    return str(items) if items and type(items[0]) is int else packed_record(items)

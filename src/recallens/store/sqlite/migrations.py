@@ -356,4 +356,21 @@ ALTER TABLE namespaces ADD COLUMN unread INTEGER NOT NULL DEFAULT 0;
 UPDATE namespaces SET unread = EXISTS (SELECT 1 FROM memories m WHERE m.ns = namespaces.id
     AND m.content GLOB '*[Ѐ-ӿ؀-ۿก-๛ぁ-ヿ㐀-鿿가-힣][Ѐ-ӿ؀-ۿก-๛ぁ-ヿ㐀-鿿가-힣]*');
 """),
+    ("0020-namespace-everywhere", """
+-- Every row says itself in which namespace it stands, as it must where a database is divided by it.
+ALTER TABLE citations ADD COLUMN ns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE cited_lines ADD COLUMN ns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE citation_checks ADD COLUMN ns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE lexical ADD COLUMN ns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE vault_sections ADD COLUMN ns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE audit_marks ADD COLUMN ns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE vault_files ADD COLUMN ns INTEGER NOT NULL DEFAULT 0;
+UPDATE citations SET ns = coalesce((SELECT o.ns FROM memories o WHERE o.num = citations.num), 0);
+UPDATE cited_lines SET ns = coalesce((SELECT o.ns FROM memories o WHERE o.num = cited_lines.num), 0);
+UPDATE citation_checks SET ns = coalesce((SELECT o.ns FROM memories o WHERE o.num = citation_checks.num), 0);
+UPDATE lexical SET ns = coalesce((SELECT o.ns FROM memories o WHERE o.num = lexical.num), 0);
+UPDATE vault_sections SET ns = coalesce((SELECT o.ns FROM memories o WHERE o.num = vault_sections.num), 0);
+UPDATE audit_marks SET ns = coalesce((SELECT o.ns FROM memories o WHERE o.num = audit_marks.num), 0);
+UPDATE vault_files SET ns = coalesce((SELECT o.ns FROM vaults o WHERE o.id = vault_files.vault), 0);
+"""),
 )  # fmt: skip

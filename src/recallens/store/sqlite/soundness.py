@@ -7,23 +7,20 @@ cannot be read counts as quarantined, any other row as absent, and `doctor` name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import apsw
 import msgspec
 
-from recallens.errors import InvalidInput
 from recallens.model.memory import UNREADABLE, Status, Zone
 from recallens.model.times import EARLIEST_MS, LATEST_MS
 from recallens.store.nouns import JSON_KINDS, NOUNS, WHOLE_KINDS, FieldKind, Noun, NounField
-
-Value = TypeVar("Value")
+from recallens.store.sql.rows import decoded
 
 NAMED_FAULTS: Final = 20
 LONGEST_SHOWN: Final = 60
 REFUSED: Final = "holds what it may not"
-UNREADABLE_ERRORS: Final = (ValueError, KeyError, TypeError, OverflowError, msgspec.MsgspecError, InvalidInput)
 _RULES: Mapping[FieldKind, str] = {
     **dict.fromkeys(WHOLE_KINDS, "typeof({0}) = 'integer'"),
     FieldKind.TEXT: "typeof({0}) = 'text'",
@@ -134,26 +131,6 @@ def _bytes(column: str) -> str:
 def _shown(value: Any) -> str:
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     return repr(text) if len(repr(text)) <= LONGEST_SHOWN else f"{repr(text)[:LONGEST_SHOWN]}…"
-
-
-def readable(rows: Iterable[Any], make: Callable[..., Value]) -> Iterator[Value]:
-    """What each row is made into; a row that cannot be is left out."""
-    for row in rows:
-        try:
-            yield make(*row)
-        except UNREADABLE_ERRORS:
-            continue
-
-
-def decoded(rows: Iterator[Any]) -> Iterator[Any]:
-    """The rows whose texts are texts: a cursor goes on after one that cannot be decoded."""
-    while True:
-        try:
-            yield next(rows)
-        except StopIteration:
-            return
-        except UnicodeDecodeError:
-            continue
 
 
 def _triggers(noun: Noun) -> dict[str, str]:

@@ -19,11 +19,16 @@ from recallens.errors import InvalidInput
 from recallens.model.audit import ChainHead
 from recallens.store.protocols import WITNESS, Reader, StoreReader
 from recallens.store.records import META_ENCODER_KEY, Health, NamespaceState, Unencoded
+from recallens.store.sql.connection import NamespaceConnection
+from recallens.store.sql.namespace import COUNTED, SORTS, SqlNamespace
+from recallens.store.sql.portable import SqlPortable
+from recallens.store.sql.tasks import MISCOUNTED_TRIALS
+from recallens.store.sql.terms import TermCache
+from recallens.store.sql.trail import SqlTokens, chain_heads
 from recallens.store.sqlite import damage, digests, files, soundness
 from recallens.store.sqlite.connection import (
     MAPPED_BYTES,
     InOurWords,
-    NamespaceConnection,
     cannot_write,
     closed,
     connect,
@@ -31,82 +36,16 @@ from recallens.store.sqlite.connection import (
     immediate,
     open_store,
 )
-from recallens.store.sqlite.erasure import SqliteErasure, SqliteFile
-from recallens.store.sqlite.lineage import SqliteLineage, SqliteProposals
-from recallens.store.sqlite.memories import SqliteMemories
-from recallens.store.sqlite.portable import SqlitePortable
-from recallens.store.sqlite.relations import SqliteCitations, SqliteRelations
-from recallens.store.sqlite.sessions import SqliteSessions
-from recallens.store.sqlite.tasks import MISCOUNTED_TRIALS, SqliteTasks
-from recallens.store.sqlite.terms import SqliteTerms, SqliteVectors, TermCache
-from recallens.store.sqlite.trail import SqliteTokens, SqliteTrail, audit_heads
-from recallens.store.sqlite.vaults import SqliteDocuments, SqliteVaults
+from recallens.store.sqlite.database import SqliteDatabase
+from recallens.store.sqlite.erasure import SqliteFile
 
-# What goes with a namespace that is removed; the ledgers and kept answers go apart.
-_TABLES = (
-    "memories", "tombstones", "relations", "sessions", "session_memories", "documents", "artifacts", "tasks",
-    "events", "terms", "labels", "vectors", "backlog", "vaults", "session_owners", "lineage", "proposals",
-)  # fmt: skip
-_COUNTED = (
-    "memories", "relations", "sessions", "documents", "artifacts", "tasks", "events", "vectors", "backlog", "terms",
-)  # fmt: skip
-
-
-# How many memories of a namespace that is removed go in one statement.
-REMOVED_ROWS = 10_000
 # How long a statement of another thread is waited for when the store is closed, in seconds: 1,000 times a pause.
 CLOSING_TRIES, CLOSING_PAUSE = 1_000, 0.005
+# Who encodes what waits.
+_BACKLOG = "backlog"
 
 
-class SqliteNamespace:
-    """One namespace in one transaction, as its nouns. Nouns that are written together are given each other."""
-
-    def __init__(self, here: NamespaceConnection, cache: TermCache) -> None:
-        self._here = here
-        self._cache = cache
-        self.name = here.name
-        self.citations = SqliteCitations(here)
-        self.terms = SqliteTerms(here, cache)
-        self.tasks = SqliteTasks(here)
-        self.trail = SqliteTrail(here)
-        self.lineage = SqliteLineage(here)
-        self.proposals = SqliteProposals(here)
-        self.memories = SqliteMemories(here, self.citations, self.terms, self.tasks, self.trail, self.lineage)
-        self.vectors = SqliteVectors(here)
-        self.relations = SqliteRelations(here)
-        self.sessions = SqliteSessions(here)
-        self.documents = SqliteDocuments(here)
-        self.erasure = SqliteErasure(here)
-        self.vaults = SqliteVaults(here, self.memories, self.terms, self.citations)
-
-    @property
-    def state(self) -> NamespaceState | None:
-        return self._here.state
-
-    @property
-    def portable(self) -> SqlitePortable:
-        return SqlitePortable(self._here.db, self._here)
-
-    @property
-    def whole(self) -> SqliteTransaction:
-        return SqliteTransaction(self._here.db, self._here.numbers, self._cache)
-
-    def statistics(self) -> dict[str, Any]:
-        return _statistics(self._here.db, self._here)
-
-    def ensure(self, at: int) -> NamespaceState:
-        return self._here.ensure(at)
-
-    def remove(self) -> None:
-        some = f"num IN (SELECT num FROM memories WHERE ns = ?1 LIMIT {REMOVED_ROWS})"
-        while self._here.change(f"DELETE FROM memories WHERE ns = ?1 AND {some} RETURNING 1"):
-            digests.settle(self._here.db)
-        for table in _TABLES:
-            self._here.change(f"DELETE FROM {table} WHERE ns = ?1")
-        self.trail.drop_ledgers()
-        self._here.change("DELETE FROM namespaces WHERE id = ?1")
-        self._cache.pop(self._here.key, None)
-        self._here.look_up()
+SqliteNamespace = SqlNamespace["SqliteTransaction"]
 
 
 class SqliteTransaction(Struct, frozen=True):
@@ -117,15 +56,16 @@ class SqliteTransaction(Struct, frozen=True):
     _cache: TermCache
 
     @property
-    def tokens(self) -> SqliteTokens:
-        return SqliteTokens(self._db)
+    def tokens(self) -> SqlTokens:
+        return SqlTokens(SqliteDatabase(self._db))
 
     @property
-    def portable(self) -> SqlitePortable:
-        return SqlitePortable(self._db)
+    def portable(self) -> SqlPortable:
+        return SqlPortable(SqliteDatabase(self._db))
 
     def at(self, namespace: str, held: Collection[str] | None = None) -> SqliteNamespace:
-        return SqliteNamespace(NamespaceConnection(self._db, namespace, self._numbers, held), self._cache)
+        here = NamespaceConnection(SqliteDatabase(self._db), namespace, self._numbers, held)
+        return SqliteNamespace(here, self._cache, self)
 
     def changed(self, limit: int) -> dict[str, tuple[int, list[int]]]:
         """How many memories this transaction has changed in each namespace, and the first `limit` of them."""
@@ -140,7 +80,7 @@ class SqliteTransaction(Struct, frozen=True):
         return changed
 
     def audit_heads(self) -> dict[str, ChainHead]:
-        return audit_heads(self._db)
+        return chain_heads(SqliteDatabase(self._db))
 
     def namespaces(self) -> list[tuple[NamespaceState, int]]:
         """Every namespace by name, with the number of its memories."""
@@ -177,7 +117,7 @@ class SqliteTransaction(Struct, frozen=True):
     def enqueue_missing(self, encoder: str) -> int:
         """Everything that has no vector of this encoder yet goes to its backlog, once."""
         rows = self._db.execute(
-            "INSERT OR IGNORE INTO backlog SELECT ?1, m.num, m.ns FROM memories m WHERE NOT EXISTS"
+            "INSERT OR IGNORE INTO backlog (encoder, num, ns) SELECT ?1, m.num, m.ns FROM memories m WHERE NOT EXISTS"
             " (SELECT 1 FROM vectors v WHERE v.encoder = ?1 AND v.num = m.num) RETURNING num",
             (encoder,),
         )
@@ -255,7 +195,7 @@ class SqliteStore:
     """Each thread has its own connection; a forked child opens its own too: SQLite's locks do not survive a fork."""
 
     def __init__(self, path: str | Path, *, create: bool = False) -> None:
-        self.path = Path(path).expanduser()
+        self.path = self.beside = Path(path).expanduser()
         self.location = str(self.path)
         first, self.read_only = open_store(self.path, create=create)
         self._local = threading.local()
@@ -335,6 +275,9 @@ class SqliteStore:
             row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
+    def size(self) -> int:
+        return self.path.stat().st_size
+
     def check(self, encoder: str | None) -> Health:
         """Integrity of the file, of every row and reference by its digest, and of what is derived."""
         db, size = self.connection, self.path.stat().st_size
@@ -389,6 +332,17 @@ class SqliteStore:
         with self.write_all() as whole:
             whole.drop_lease(name, holder)
 
+    def take_backlog(self, encoder: str, limit: int, holder: str, seconds: int) -> list[Unencoded] | None:
+        """Texts that wait, for this holder alone to encode within a time; None where another is at it."""
+        if not self.lease(_BACKLOG, holder, seconds):
+            return None
+        with self.read_all() as whole:
+            return whole.backlog(encoder, limit)
+
+    def give_back(self, holder: str) -> None:
+        """What was taken and not encoded is free for others."""
+        self.release(_BACKLOG, holder)
+
     def close(self) -> None:
         """What other threads are at ends with StoreClosed; a statement that is running is waited for."""
         self._closed = True
@@ -408,23 +362,15 @@ class SqliteStore:
                 time.sleep(CLOSING_PAUSE)
 
 
-def _statistics(db: apsw.Connection, here: NamespaceConnection | None = None) -> dict[str, Any]:
-    """How many rows there are of everything, and how many memories of each sort. What is withheld from who reads is
-    counted by what withholds it, and its text has no part in anything."""
-    where, values = ("", ()) if here is None else ("WHERE ns = ?1", (here.key,))
-    text = tie = ""
-    if here is not None:
-        text, tie = here.seen("memories.num"), here.seen("relations.source") + here.seen("relations.target")
+def _statistics(db: apsw.Connection) -> dict[str, Any]:
+    """How many rows there are of everything, and how many memories of each sort."""
 
-    def count(table: str, by: str = "''", seen: str = "") -> dict[Any, Any]:
-        rows = db.execute(f"SELECT {by}, count(*) FROM {table} {where}{seen} GROUP BY 1 ORDER BY 2 DESC, 1", values)
+    def count(table: str, by: str = "''") -> dict[Any, Any]:
+        rows = db.execute(f"SELECT {by}, count(*) FROM {table} GROUP BY 1 ORDER BY 2 DESC, 1")
         return {name: number for name, number in rows.fetchall()}  # noqa: C416
 
-    sorts = ("status", "sector", "kind", "tier", "zone")
-    by = {sort: count("memories", sort, "" if sort in ("status", "zone") else text) for sort in sorts}
-    tables = [table for table in _COUNTED if not text or table != "terms"]
-    totals = {table: count(table, seen=tie if table == "relations" else "").get("", 0) for table in tables}
-    return {"totals": totals, "by": by}
+    totals = {table: count(table).get("", 0) for table in COUNTED}
+    return {"totals": totals, "by": {sort: count("memories", sort) for sort in SORTS}}
 
 
 _DERIVED_CHECKS = {

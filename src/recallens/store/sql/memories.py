@@ -1,4 +1,4 @@
-"""Memories in SQLite: rows as values of the model and back, and the transaction that keeps what belongs to them."""
+"""Memories: rows as values of the model and back, and the transaction that keeps what belongs to them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from recallens.model.citation import Citation
 from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Tier, Zone
 from recallens.store.nouns import NOUNS, FieldKind
 from recallens.store.records import COLUMNS, Listing, MemoryPage, OriginKey, Prepared
-from recallens.store.sqlite import digests
-from recallens.store.sqlite.connection import BLOCKED, SCOPES, NamespaceConnection, Row, packed, packed_record, shown
-from recallens.store.sqlite.lineage import SqliteLineage
-from recallens.store.sqlite.relations import SqliteCitations
-from recallens.store.sqlite.soundness import UNREADABLE_ERRORS, mended
-from recallens.store.sqlite.tasks import SqliteTasks
-from recallens.store.sqlite.terms import AFTER_EVERY_TERM, SqliteTerms
-from recallens.store.sqlite.trail import SqliteTrail
+from recallens.store.sql.connection import BLOCKED, NamespaceConnection, shown
+from recallens.store.sql.lineage import SqlLineage
+from recallens.store.sql.relations import SqlCitations
+from recallens.store.sql.rows import NO_LIMIT, UNREADABLE_ERRORS, Row, packed, packed_record
+from recallens.store.sql.tasks import SqlTasks
+from recallens.store.sql.terms import AFTER_EVERY_TERM, SqlTerms
+from recallens.store.sql.trail import SqlTrail
 
 UPDATABLE = frozenset(
     ("status", "zone", "importance", "confidence", "base_salience", "valid_until", "updated", "last_used", "uses",
@@ -62,7 +61,7 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "kind_stated": bool,
     "attributes": lambda text: {} if text == "{}" else _from_json(text)[0],
 }
-# SQLite keeps whatever it is given, and a time that is text would fail only where it is reckoned with.
+# SQLite keeps whatever it was given, and a time that is text would fail only where it is reckoned with.
 _TYPES = {
     FieldKind.TIME: (int,),
     FieldKind.WHOLE: (int,),
@@ -98,7 +97,7 @@ _ENCODERS: Mapping[str, Callable[[Prepared], Any]] = {
     ),
     "attributes": lambda row: packed_record(dict(row.memory.attributes)),
     "session": attrgetter("session"),
-    # SQLite's integers are signed: the upper half of 64 bits becomes negative and comes back as it was.
+    # Integers in a database are signed: the upper half of 64 bits becomes negative and comes back as it was.
     "simhash": lambda row: row.simhash - (1 << 64) if row.simhash >= 1 << 63 else row.simhash,
     "chars": lambda row: len(row.memory.content),
     "tokens": attrgetter("tokens"),
@@ -123,36 +122,37 @@ _INSERTED, _DERIVED, REPLACED = map(_ColumnValues, ("inserted", "derived", "repl
 
 _INSERT = (
     f"INSERT INTO memories (ns, seq, {', '.join(_INSERTED.names)})"
-    f" VALUES (?, ?{', ?' * len(_INSERTED.names)}) RETURNING num"
+    f" VALUES ({', '.join(f'?{place}' for place in range(1, len(_INSERTED.names) + 3))}) RETURNING num"
 )
 
 
 _IN_USE = "m.status IN ('active', 'pending_review')"
 # The oldest of the most trusted: numbers stay below 2^40.
-_MOST_TRUSTED = "min(iif(m.zone = 'trusted', 0, 1) * 1099511627776 + m.num) % 1099511627776"
+_MOST_TRUSTED = "min(CASE WHEN m.zone = 'trusted' THEN m.num ELSE 1099511627776 + m.num END) % 1099511627776"
 
 
-class SqliteMemories(Struct, frozen=True):
+class SqlMemories(Struct, frozen=True):
     """A memory, its words, its labels and its citations are written together or not at all."""
 
     _here: NamespaceConnection
-    _citations: SqliteCitations
-    _terms: SqliteTerms
-    _tasks: SqliteTasks
-    _trail: SqliteTrail
-    _lineage: SqliteLineage
+    _citations: SqlCitations
+    _terms: SqlTerms
+    _tasks: SqlTasks
+    _trail: SqlTrail
+    _lineage: SqlLineage
 
     def get(self, nums: Sequence[int]) -> dict[int, Memory]:
         """One that cannot be read is in quarantine."""
         try:
             return self._memories_of(
                 self._here.every(
-                    f"SELECT {_SELECT} FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1",
+                    f"SELECT {_SELECT} FROM NUMBERS(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1"
+                    " SORTED BY j.key",
                     packed(nums),
                 )
             )
         except UNREADABLE_ERRORS:
-            rows = mended(self._here.db, self._here.key, nums)
+            rows = self._here.db.mended(self._here.key, nums)
             return self._memories_of([tuple(row.get(name) for name in (*_FIELDS, "cited", "num")) for row in rows])
 
     def _memories_of(self, rows: Sequence[Row]) -> dict[int, Memory]:
@@ -162,19 +162,23 @@ class SqliteMemories(Struct, frozen=True):
 
     def ids(self, nums: Sequence[int]) -> dict[int, str]:
         return self._here.mapping(
-            "SELECT m.num, m.id FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1",
+            "SELECT m.num, m.id FROM NUMBERS(?2) j CROSS JOIN memories m ON m.num = j.value"
+            " AND m.ns = ?1 SORTED BY j.key",
             packed(nums),
         )
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         return self._here.mapping(
-            "SELECT m.id, m.num FROM json_each(?2) j CROSS JOIN memories m ON m.id = j.value WHERE +m.ns = ?1",
+            "SELECT m.id, m.num FROM TEXTS(?2) j CROSS JOIN memories m ON m.id = j.value"
+            " WHERE +m.ns = ?1 SORTED BY j.key",
             packed(ids),
         )
 
     def find_prefix(self, prefix: str) -> list[int]:
         return self._here.first(
-            "SELECT num FROM memories WHERE id >= ?2 AND id < ?2 || ?3 AND +ns = ?1 LIMIT 10", prefix, AFTER_EVERY_TERM
+            "SELECT num FROM memories WHERE id >= ?2 AND id < ?2 || ?3 AND +ns = ?1 ORDER BY id LIMIT 10",
+            prefix,
+            AFTER_EVERY_TERM,
         )
 
     def by_hash(
@@ -186,7 +190,7 @@ class SqliteMemories(Struct, frozen=True):
         where = f"({BLOCKED} OR m.scopes <> '[]')" if restricted else f"{_IN_USE} AND m.document IS NULL"
         where += f" AND {shown('?3')}" if held is not None else ""
         rows = self._here.all(
-            f"SELECT m.content_hash, m.project, {_MOST_TRUSTED} FROM json_each(?2) j CROSS JOIN memories m"
+            f"SELECT m.content_hash, m.project, {_MOST_TRUSTED} FROM TEXTS(?2) j CROSS JOIN memories m"
             f" ON m.ns = ?1 AND m.content_hash = j.value WHERE {where} GROUP BY m.content_hash, m.project",
             packed(hashes), *([packed(sorted(held))] if held is not None else []),
         )  # fmt: skip
@@ -195,9 +199,9 @@ class SqliteMemories(Struct, frozen=True):
     def by_origin(self, origins: Sequence[OriginKey]) -> dict[OriginKey, int]:
         """The first memory with each text from each origin, whatever has become of it since."""
         rows = self._here.all(
-            "SELECT m.source, m.source_id, m.project, m.content_hash, min(m.num) FROM json_each(?2) j"
-            " CROSS JOIN memories m ON m.ns = ?1 AND m.content_hash = j.value ->> 3 WHERE m.source = j.value ->> 0"
-            " AND m.source_id = j.value ->> 1 AND m.project IS j.value ->> 2 GROUP BY 1, 2, 3, 4",
+            "SELECT m.source, m.source_id, m.project, m.content_hash, min(m.num) FROM RECORDS(?2) j"
+            " CROSS JOIN memories m ON m.ns = ?1 AND m.content_hash = (j.value ->> 3) WHERE m.source = (j.value ->> 0)"
+            " AND m.source_id = (j.value ->> 1) AND m.project IS NOT DISTINCT FROM (j.value ->> 2) GROUP BY 1, 2, 3, 4",
             packed([list(origin) for origin in origins]),
         )
         return {(source, id, project, text): num for source, id, project, text, num in rows}
@@ -206,7 +210,7 @@ class SqliteMemories(Struct, frozen=True):
         """The newest memory that had each id where it came from."""
         return self._here.mapping(
             "SELECT source_id, max(num) FROM memories WHERE ns = ?1"
-            " AND source_id IN (SELECT value FROM json_each(?2)) GROUP BY source_id",
+            " AND source_id IN (SELECT value FROM TEXTS(?2)) GROUP BY source_id",
             packed(source_ids),
         )
 
@@ -215,7 +219,7 @@ class SqliteMemories(Struct, frozen=True):
 
     def with_status(self, statuses: Sequence[str]) -> list[int]:
         return self._here.first(
-            "SELECT num FROM memories WHERE ns = ?1 AND status IN (SELECT value FROM json_each(?2)) ORDER BY num",
+            "SELECT num FROM memories WHERE ns = ?1 AND status IN (SELECT value FROM TEXTS(?2)) ORDER BY num",
             packed(statuses),
         )
 
@@ -236,14 +240,15 @@ class SqliteMemories(Struct, frozen=True):
     def scoped(self) -> list[tuple[str, int]]:
         """Every scope of every memory that has any."""
         return self._here.all(
-            f"SELECT s.value, m.num FROM memories m, json_each({SCOPES}) s WHERE m.ns = ?1 AND m.scopes <> '[]'"
+            "SELECT s.value, m.num FROM memories m, TEXTS(SCOPES(m.scopes)) s WHERE m.ns = ?1 AND m.scopes <> '[]'"
+            " SORTED BY m.num, s.key"
         )
 
     def crafts(self, kind: str, project: str | None) -> list[tuple[int, str]]:
         """The skills, patterns or gotchas in use of a project, by number and title, the newest first."""
         return self._here.all(
             "SELECT num, title FROM memories INDEXED BY memories_by_craft WHERE ns = ?1 AND kind = ?2"
-            " AND project IS ?3 AND title IS NOT NULL AND kind IN ('skill', 'pattern', 'gotcha')"
+            " AND project IS NOT DISTINCT FROM ?3 AND title IS NOT NULL AND kind IN ('skill', 'pattern', 'gotcha')"
             " AND status IN ('active', 'pending_review') ORDER BY num DESC",
             kind, project,
         )  # fmt: skip
@@ -251,25 +256,28 @@ class SqliteMemories(Struct, frozen=True):
     def page(self, listing: Listing) -> MemoryPage:
         """What is withheld from who reads is found by its status alone: a filter on anything else would tell whoever
         guesses what it says."""
-        told = {
-            **{f"m.{column} = ?": getattr(listing, column) for column in ("project", "sector", "kind", "tier")},
-            "m.num IN (SELECT num FROM labels WHERE ns = ?1 AND kind = 'tag' AND value = ?)": listing.tag,
-            "m.num IN (SELECT num FROM session_memories WHERE ns = ?1 AND session = ?)": listing.session,
+        filters = {
+            **{f"m.{column} = {{}}": getattr(listing, column) for column in ("project", "sector", "kind", "tier")},
+            "m.num IN (SELECT num FROM labels WHERE ns = ?1 AND kind = 'tag' AND value = {})": listing.tag,
+            "m.num IN (SELECT num FROM session_memories WHERE ns = ?1 AND session = {})": listing.session,
         }
-        wanted = {where: value for where, value in told.items() if value is not None}
+        wanted = {where: value for where, value in filters.items() if value is not None}
         narrowed = [self._here.open] if self._here.open and (wanted or listing.approved) else []
         if listing.approved:
             narrowed.append("m.zone = 'trusted' AND m.review IS NULL")
         if listing.statuses:
-            wanted["m.status IN (SELECT value FROM json_each(?))"] = packed(listing.statuses)
-        condition, values = " AND ".join(["m.ns = ?1", *wanted, *narrowed]), list(wanted.values())
+            wanted["m.status IN (SELECT value FROM TEXTS({}))"] = packed(listing.statuses)
+        placed = [where.format(f"?{place}") for place, where in enumerate(wanted, start=2)]
+        condition, values = " AND ".join(["m.ns = ?1", *placed, *narrowed]), list(wanted.values())
         (total,) = self._here.first(f"SELECT count(*) FROM memories m WHERE {condition}", *values)
         if listing.after is not None:
-            condition += " AND (m.created < ? OR (m.created = ? AND m.id > ?))"
-            values += [listing.after[0], *listing.after]
+            at, id = f"?{len(values) + 2}", f"?{len(values) + 3}"
+            condition += f" AND (m.created < {at} OR (m.created = {at} AND m.id > {id}))"
+            values += listing.after
         nums = self._here.first(
-            f"SELECT m.num FROM memories m WHERE {condition} ORDER BY m.created DESC, m.id LIMIT ? OFFSET ?",
-            *values, listing.limit, listing.offset,
+            f"SELECT m.num FROM memories m WHERE {condition} ORDER BY m.created DESC, m.id"
+            f" LIMIT ?{len(values) + 2} OFFSET ?{len(values) + 3}",
+            *values, listing.limit if listing.limit >= 0 else NO_LIMIT, listing.offset,
         )  # fmt: skip
         memories = self.get(nums)
         return MemoryPage([memories[num] for num in nums], total)
@@ -278,11 +286,12 @@ class SqliteMemories(Struct, frozen=True):
         """The neighbours of a memory in its project by (created, id), each side in the order of time. What is withheld
         from who reads is nobody's neighbour, and has none: they would tell its project."""
         same = (
-            "m.ns = ?1 AND m.project IS (SELECT project FROM memories WHERE num = ?2) AND m.status <> 'forgotten'"
-            " AND m.status <> 'rejected' AND m.status <> 'quarantined' AND m.zone <> 'quarantine'"
+            "m.ns = ?1 AND m.project IS NOT DISTINCT FROM (SELECT project FROM memories WHERE num = ?2 AND ns = ?1)"
+            " AND m.status <> 'forgotten' AND m.status <> 'rejected' AND m.status <> 'quarantined'"
+            " AND m.zone <> 'quarantine'"
             f"{self._here.seen('?2')}" + (f" AND {self._here.open}" if self._here.open else "")
         )
-        key = "(SELECT created, id FROM memories WHERE num = ?2)"
+        key = "(SELECT created, id FROM memories WHERE num = ?2 AND ns = ?1)"
         return self._nearest(same, "<", key, num, before)[::-1], self._nearest(same, ">", key, num, after)
 
     def window(self, num: int, span: int, limit: int, held: Collection[str]) -> tuple[list[int], list[int]]:
@@ -295,7 +304,7 @@ class SqliteMemories(Struct, frozen=True):
             return [], []
         created, id, project = anchor
         values, key = (created, id, project, packed(held)), "(?2, ?3)"
-        same = f"m.ns = ?1 AND m.project IS ?4 AND {shown('?5')}"
+        same = f"m.ns = ?1 AND m.project IS NOT DISTINCT FROM ?4 AND {shown('?5')}"
         earlier = self._nearest(f"{same} AND m.created >= ?6", "<", key, *values, created - span, limit)
         return earlier[::-1], self._nearest(f"{same} AND m.created <= ?6", ">", key, *values, created + span, limit)
 
@@ -317,7 +326,8 @@ class SqliteMemories(Struct, frozen=True):
                 self._lineage.put(num, row.inputs)
         numbered = zip(nums, rows, strict=True)
         self._here.change_many(
-            "INSERT OR IGNORE INTO session_memories (ns, session, num, usage, at) VALUES (?, ?, ?, 'created', ?)",
+            "INSERT INTO session_memories (ns, session, num, usage, at) VALUES (?1, ?2, ?3, 'created', ?4)"
+            " ON CONFLICT DO NOTHING",
             [(row.session, num, row.memory.created) for num, row in numbered if row.session is not None],
         )
         self._terms.put(nums, rows)
@@ -348,18 +358,17 @@ class SqliteMemories(Struct, frozen=True):
             f"UPDATE memories SET {sets} WHERE num = ?2 AND ns = ?1",
             [(num, *_DERIVED.values(row)) for num, row in zip(nums, rows, strict=True)],
         )
-        self._here.change(
-            "DELETE FROM labels WHERE +ns = ?1 AND num IN (SELECT value FROM json_each(?2))", packed(nums)
-        )
+        self._here.change("DELETE FROM labels WHERE +ns = ?1 AND num IN (SELECT value FROM NUMBERS(?2))", packed(nums))
         self._terms.put(nums, rows)
-        digests.fill(self._here.db, digests.READ_OFF, nums)
+        self._here.db.made_anew("read off", nums)
 
     def reinforce(self, values: Sequence[tuple[int, float]], at: int) -> None:
         """Store each memory's new reinforcement; the caller has computed it from the old one."""
         if values:
             self._here.change(
-                "UPDATE memories SET reinforcement = j.value ->> 1, reinforced_at = ?2, seq = ?3"
-                " FROM json_each(?4) j WHERE memories.num = j.value ->> 0 AND +memories.ns = ?1",
+                "UPDATE memories SET reinforcement = CAST(j.value ->> 1 AS DOUBLE PRECISION),"
+                " reinforced_at = ?2, seq = ?3"
+                " FROM RECORDS(?4) j WHERE memories.num = CAST(j.value ->> 0 AS BIGINT) AND +memories.ns = ?1",
                 at, self._here.number(), packed([list(pair) for pair in values]),
             )  # fmt: skip
 
@@ -392,10 +401,12 @@ class SqliteMemories(Struct, frozen=True):
         wanted = packed(nums)
         self._here.change(
             "DELETE FROM lineage WHERE ns = ?1 AND kind = 'memory' AND input IN"
-            " (SELECT m.id FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1)",
+            " (SELECT m.id FROM NUMBERS(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1)",
             wanted,
         )
         self._here.change(
-            "INSERT OR IGNORE INTO tombstones SELECT ?1, ?2, value FROM json_each(?3)", self._here.number(), wanted
-        )
-        self._here.change("DELETE FROM memories WHERE +ns = ?1 AND num IN (SELECT value FROM json_each(?2))", wanted)
+            "INSERT INTO tombstones (ns, seq, num) SELECT ?1, ?2, value FROM NUMBERS(?3) WHERE true"
+            " ON CONFLICT DO NOTHING",
+            self._here.number(), wanted,
+        )  # fmt: skip
+        self._here.change("DELETE FROM memories WHERE +ns = ?1 AND num IN (SELECT value FROM NUMBERS(?2))", wanted)

@@ -1,38 +1,41 @@
-"""Tasks in SQLite: their logs, what was used in them, and the counts that uplift is made of."""
+"""Tasks: their logs, what was used in them, and the counts that uplift is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 from typing import Any
 
 from msgspec import Struct
 
 from recallens.model.memory import Artifact, Zone
 from recallens.model.task import Task
-from recallens.store.nouns import NOUNS
-from recallens.store.sqlite.connection import NamespaceConnection, packed
-from recallens.store.sqlite.soundness import sound
+from recallens.store.sql.connection import NamespaceConnection
+from recallens.store.sql.rows import NO_LIMIT, packed
 
 _SELECT = (
     "SELECT t.id, t.text, t.started, t.wording, t.session, t.project, t.worktree, t.ended, t.reward, t.summary, m.id,"
-    f" t.zone FROM tasks t LEFT JOIN memories m ON m.num = t.episode WHERE t.ns = ?1 AND {sound(NOUNS['task'], 't')}"
+    " t.zone FROM tasks t LEFT JOIN memories m ON m.num = t.episode AND m.ns = ?1"
+    " WHERE t.ns = ?1 AND SOUND(task, t)"
 )
 
 # A task counts for a memory that was used in it, if whoever ended it may say so. What is trusted is judged by the
 # person alone, also where an agent judged it before it was approved.
 _TRIALS = (
     "SELECT DISTINCT e.num, e.task, t.reward FROM events e JOIN tasks t ON t.ns = e.ns AND t.id = e.task"
-    " JOIN memories m ON m.num = e.num WHERE {here}e.kind = 'tried' AND t.ended IS NOT NULL"
+    " JOIN memories m ON m.num = e.num AND m.ns = e.ns WHERE {here}e.kind = 'tried' AND t.ended IS NOT NULL"
     " AND (e.owner IS NULL OR m.zone <> 'trusted')"
 )
 # What to expect of a task is told by those of the person: no agent moves what others are measured against.
-_ENDED = "SELECT count(*), total(reward) FROM tasks WHERE ns = ?1 AND zone = 'trusted' AND"
+_ENDED = "SELECT reward FROM tasks WHERE ns = ?1 AND zone = 'trusted' AND"
 _TRIALS_HERE = _TRIALS.format(here="e.ns = ?1 AND ")
 
-MISCOUNTED_TRIALS = (
-    f"SELECT count(*) FROM memories m LEFT JOIN (SELECT num, count(*) AS tasks FROM ({_TRIALS.format(here='')})"
+_MISCOUNTED = (
+    "SELECT count(*) FROM memories m LEFT JOIN (SELECT num, count(*) AS tasks FROM ({trials}) AS trials"
     " GROUP BY num) x ON x.num = m.num WHERE m.tasks_with <> coalesce(x.tasks, 0)"
 )
+MISCOUNTED_TRIALS = _MISCOUNTED.format(trials=_TRIALS.format(here=""))
+MISCOUNTED_HERE = f"{_MISCOUNTED.format(trials=_TRIALS_HERE)} AND m.ns = ?1"
 
 
 def _zoned(values: list[Any]) -> list[Any]:
@@ -40,7 +43,20 @@ def _zoned(values: list[Any]) -> list[Any]:
     return [*values[:-1], Zone(values[-1])]
 
 
-class SqliteTasks(Struct, frozen=True):
+def _counted(trials: Sequence[tuple[int, str, float | None]]) -> dict[int, tuple[int, float]]:
+    """In how many tasks each memory was tried, and the sum of their rewards."""
+    rewards: dict[int, list[float | None]] = {}
+    for num, _, reward in trials:
+        rewards.setdefault(num, []).append(reward)
+    return {num: (len(own), _summed(own)) for num, own in rewards.items()}
+
+
+def _summed(rewards: Sequence[float | None]) -> float:
+    """The exact sum, rounded once: it is the same in whatever order an engine gives the rows."""
+    return fsum(reward for reward in rewards if reward is not None)
+
+
+class SqlTasks(Struct, frozen=True):
     _here: NamespaceConnection
 
     def _select(self, further: str, *values: Any) -> list[Task]:
@@ -56,7 +72,7 @@ class SqliteTasks(Struct, frozen=True):
         """The latest first."""
         ended = {None: "", True: " AND t.ended IS NULL", False: " AND t.ended IS NOT NULL"}[running]
         return self._select(
-            f"{ended} AND (?2 IS NULL OR t.project = ?2) AND (?3 IS NULL OR t.session = ?3)"
+            f"{ended} AND (CAST(?2 AS TEXT) IS NULL OR t.project = ?2) AND (CAST(?3 AS TEXT) IS NULL OR t.session = ?3)"
             " ORDER BY t.started DESC, t.id DESC LIMIT ?4 OFFSET ?5",
             project, session, limit, offset,
         )  # fmt: skip
@@ -64,13 +80,16 @@ class SqliteTasks(Struct, frozen=True):
     def ended(self, project: str | None, limit: int) -> list[Task]:
         """The ended tasks of a project, the latest first."""
         return self._select(
-            " AND t.project IS ?2 AND t.ended IS NOT NULL ORDER BY t.ended DESC, t.id DESC LIMIT ?3", project, limit
+            " AND t.project IS NOT DISTINCT FROM ?2 AND t.ended IS NOT NULL ORDER BY t.ended DESC, t.id DESC LIMIT ?3",
+            project,
+            limit,
         )
 
     def recalled(self, task: Task) -> list[int]:
         """The memories that were returned in a task, or to its session while it ran, in the order of time."""
         return self._here.first(
-            "SELECT e.num FROM events e JOIN memories m ON m.num = e.num WHERE e.ns = ?1 AND e.kind = 'recalled'"
+            "SELECT e.num FROM events e JOIN memories m ON m.num = e.num AND m.ns = ?1 WHERE e.ns = ?1"
+            " AND e.kind = 'recalled'"
             " AND (e.task = ?2 OR (e.session = ?3 AND e.at BETWEEN ?4 AND ?5))"
             " AND m.status IN ('active', 'superseded') GROUP BY e.num ORDER BY min(e.id)",
             task.id, task.session, task.started, task.ended,
@@ -83,10 +102,11 @@ class SqliteTasks(Struct, frozen=True):
     def artifacts(self, tasks: Sequence[str], *, chars: int, limit: int) -> list[Artifact]:
         """What these tasks logged, in the order of time, each up to so many characters; -1 is no limit."""
         rows = self._here.all(
-            "SELECT a.id, a.task, a.kind, iif(?2 < 0, a.content, substr(a.content, 1, ?2)), a.created, a.zone"
-            " FROM json_each(?3) j CROSS JOIN artifacts a ON a.ns = ?1 AND a.task = j.value"
-            f" AND {sound(NOUNS['log'], 'a')} ORDER BY a.created, a.id LIMIT ?4",
-            chars, packed(tasks), limit,
+            "SELECT a.id, a.task, a.kind,"
+            " CASE WHEN ?2 < 0 THEN a.content ELSE substr(a.content, 1, CAST(?2 AS INTEGER)) END, a.created, a.zone"
+            " FROM TEXTS(?3) j CROSS JOIN artifacts a ON a.ns = ?1 AND a.task = j.value"
+            " AND SOUND(log, a) ORDER BY a.created, a.id LIMIT ?4",
+            chars, packed(tasks), limit if limit >= 0 else NO_LIMIT,
         )  # fmt: skip
         return [Artifact(id, self._here.name, *_zoned(rest)) for id, *rest in rows]
 
@@ -96,7 +116,7 @@ class SqliteTasks(Struct, frozen=True):
     def memories(self, tasks: Sequence[str]) -> list[int]:
         """The memories that belong to these tasks, in the order of time."""
         return self._here.first(
-            "SELECT m.num FROM json_each(?2) j CROSS JOIN memories m ON m.ns = ?1 AND m.task = j.value"
+            "SELECT m.num FROM TEXTS(?2) j CROSS JOIN memories m ON m.ns = ?1 AND m.task = j.value"
             " WHERE m.status IN ('active', 'pending_review', 'superseded') ORDER BY m.created, m.id",
             packed(tasks),
         )
@@ -104,8 +124,8 @@ class SqliteTasks(Struct, frozen=True):
     def uses(self, id: str) -> dict[int, str]:
         """The memories that were used in a task, and who said so: before any agent the person, who is called ""."""
         return self._here.mapping(
-            "SELECT e.num, min(coalesce(e.owner, '')) FROM events e JOIN memories m ON m.num = e.num WHERE e.ns = ?1"
-            " AND e.task = ?2 AND m.status IN ('active', 'superseded') AND e.kind = 'used'"
+            "SELECT e.num, min(coalesce(e.owner, '')) FROM events e JOIN memories m ON m.num = e.num AND m.ns = ?1"
+            " WHERE e.ns = ?1 AND e.task = ?2 AND m.status IN ('active', 'superseded') AND e.kind = 'used'"
             " GROUP BY e.num ORDER BY e.num",
             id,
         )
@@ -114,9 +134,10 @@ class SqliteTasks(Struct, frozen=True):
         """Of some memories those that a task was given: recalled in it, or by whoever asks while it ran, or written."""
         return set(
             self._here.first(
-                "SELECT DISTINCT e.num FROM json_each(?2) j CROSS JOIN events e ON e.num = j.value AND e.ns = ?1"
-                " AND e.kind = 'recalled' AND (e.task = ?3 OR (e.owner IS ?4 AND e.at BETWEEN ?5 AND ?6))"
-                " UNION SELECT m.num FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1"
+                "SELECT DISTINCT e.num FROM NUMBERS(?2) j CROSS JOIN events e ON e.num = j.value AND e.ns = ?1"
+                " AND e.kind = 'recalled' AND (e.task = ?3 OR (e.owner IS NOT DISTINCT FROM ?4 AND e.at BETWEEN ?5"
+                " AND ?6))"
+                " UNION SELECT m.num FROM NUMBERS(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1"
                 " AND m.task = ?3",
                 packed(nums), task.id, owner, task.started, now,
             )
@@ -125,7 +146,7 @@ class SqliteTasks(Struct, frozen=True):
     def writers(self, nums: Sequence[int]) -> dict[int, str]:
         """Which agent wrote each of some memories, where one did."""
         return self._here.mapping(
-            "SELECT e.num, e.owner FROM json_each(?2) j CROSS JOIN events e ON e.num = j.value AND e.ns = ?1"
+            "SELECT e.num, e.owner FROM NUMBERS(?2) j CROSS JOIN events e ON e.num = j.value AND e.ns = ?1"
             " AND e.kind = 'written' ORDER BY e.id DESC",
             packed(nums),
         )
@@ -141,7 +162,7 @@ class SqliteTasks(Struct, frozen=True):
     def outcomes(self, tasks: Sequence[str]) -> dict[str, float]:
         """The last reward that was recorded for each task."""
         return self._here.mapping(
-            "SELECT e.task, e.amount FROM json_each(?2) j CROSS JOIN events e ON e.ns = ?1 AND e.task = j.value"
+            "SELECT e.task, e.amount FROM TEXTS(?2) j CROSS JOIN events e ON e.ns = ?1 AND e.task = j.value"
             " AND e.kind = 'outcome' WHERE e.amount IS NOT NULL ORDER BY e.at, e.id",
             packed(tasks),
         )
@@ -149,32 +170,28 @@ class SqliteTasks(Struct, frozen=True):
     def trials(self, nums: Sequence[int]) -> dict[int, tuple[int, float]]:
         """In how many ended tasks each memory took part, and the sum of their rewards."""
         rows = self._here.all(
-            "SELECT m.num, m.tasks_with, m.reward_with FROM json_each(?2) j CROSS JOIN memories m"
-            " ON m.num = j.value AND m.ns = ?1",
+            "SELECT m.num, m.tasks_with, m.reward_with FROM NUMBERS(?2) j CROSS JOIN memories m"
+            " ON m.num = j.value AND m.ns = ?1 SORTED BY j.key",
             packed(nums),
         )
         return {num: (tasks, rewards) for num, tasks, rewards in rows}
 
     def trials_until(self, at: int) -> tuple[list[tuple[int, int, float]], int, float]:
         """Each memory's tasks and their rewards as they stood at a time, and all those of the person."""
-        rows = self._here.all(
-            f"SELECT num, count(*), total(reward) FROM ({_TRIALS_HERE} AND e.at <= ?2 AND t.ended <= ?2) GROUP BY num",
-            at,
-        )
-        ended = self._here.one(f"{_ENDED} ended <= ?2", at)
-        assert ended is not None
-        return rows, *ended
+        rows = self._here.all(f"{_TRIALS_HERE} AND e.at <= ?2 AND t.ended <= ?2", at)
+        rewards = self._here.first(f"{_ENDED} ended <= ?2", at)
+        return [(num, *counted) for num, counted in sorted(_counted(rows).items())], len(rewards), _summed(rewards)
 
     def put(self, task: Task) -> None:
         self._here.change(
             "INSERT INTO tasks (ns, id, text, started, wording, session, project, worktree, zone)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             task.id, task.text, task.started, task.wording, task.session, task.project, task.worktree, task.zone,
         )  # fmt: skip
 
     def put_artifact(self, artifact: Artifact) -> None:
         self._here.change(
-            "INSERT INTO artifacts (ns, id, task, kind, content, created, zone) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO artifacts (ns, id, task, kind, content, created, zone) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             artifact.id, artifact.task, artifact.kind, artifact.content, artifact.created, artifact.zone,
         )  # fmt: skip
 
@@ -194,19 +211,21 @@ class SqliteTasks(Struct, frozen=True):
                 f"UPDATE memories SET tasks_with = 0, reward_with = 0, seq = ?2 WHERE ns = ?1 AND {only}", seq,
                 *(() if num is None else (num,)),
             )  # fmt: skip
-        only = "" if id is None else " AND e.num IN (SELECT num FROM events WHERE ns = ?1 AND task = ?3)"
-        only = only if num is None else " AND e.num = ?3"
+        only = "" if id is None else " AND e.num IN (SELECT num FROM events WHERE ns = ?1 AND task = ?2)"
+        only = only if num is None else " AND e.num = ?2"
+        rows = here.all(_TRIALS_HERE + only, *(each for each in (id, num) if each is not None))
+        here.change_many(
+            "UPDATE memories SET tasks_with = ?3, reward_with = ?4, seq = ?5 WHERE num = ?2 AND ns = ?1",
+            [(num, *counted, seq) for num, counted in _counted(rows).items()],
+        )
+        rewards = here.first(f"{_ENDED} ended IS NOT NULL")
         here.change(
-            "UPDATE memories SET tasks_with = x.tasks, reward_with = x.rewards, seq = ?2 FROM (SELECT num,"
-            f" count(*) AS tasks, total(reward) AS rewards FROM ({_TRIALS_HERE}{only}) GROUP BY num) x"
-            " WHERE memories.num = x.num",
-            seq, *(each for each in (id, num) if each is not None),
-        )  # fmt: skip
-        here.change(f"UPDATE namespaces SET (tasks_ended, reward_total) = ({_ENDED} ended IS NOT NULL) WHERE id = ?1")
+            "UPDATE namespaces SET tasks_ended = ?2, reward_total = ?3 WHERE id = ?1", len(rewards), _summed(rewards)
+        )
 
     def forget_words(self, episodes: Sequence[int]) -> None:
         """Deleting a task's episode for good takes its words and logs along; its reward stays, as a number."""
         wanted = packed(episodes)
-        ended = "SELECT id FROM tasks WHERE ns = ?1 AND episode IN (SELECT value FROM json_each(?2))"
+        ended = "SELECT id FROM tasks WHERE ns = ?1 AND episode IN (SELECT value FROM NUMBERS(?2))"
         self._here.change(f"DELETE FROM artifacts WHERE ns = ?1 AND task IN ({ended})", wanted)
         self._here.change(f"UPDATE tasks SET text = '', summary = NULL WHERE ns = ?1 AND id IN ({ended})", wanted)

@@ -1,19 +1,18 @@
-"""What is derived from texts in SQLite: the dictionary of words, each memory's entry, labels and changed columns; and
+"""What is derived from texts: the dictionary of words, each memory's entry, labels and changed columns; and
 vectors, with the backlog of memories that have none yet."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
-import apsw
 from msgspec import Struct
 
 from recallens.store.records import COLUMN_TEXTS, COLUMN_VALUES, Changes, ColumnRow, LexicalEntry, Prepared
-from recallens.store.sqlite import digests
-from recallens.store.sqlite.connection import NamespaceConnection, packed, packed_record
-from recallens.store.sqlite.soundness import mended
+from recallens.store.sql.connection import NamespaceConnection
+from recallens.store.sql.rows import packed, packed_record
 
 # The highest code point: no term that starts with a prefix sorts above prefix + this.
 AFTER_EVERY_TERM = "\U0010ffff"
@@ -21,21 +20,26 @@ AFTER_EVERY_TERM = "\U0010ffff"
 MOST_SHARED = 64
 
 _COLUMN_ROW = (
-    f"{', '.join(f't.{name}' for name in COLUMN_VALUES)}, json_array({', '.join(f't.{name}' for name in COLUMN_TEXTS)})"
+    f"{', '.join(f't.{name}' for name in COLUMN_VALUES)},"
+    f" CAST(json_array({', '.join(f't.{name}' for name in COLUMN_TEXTS)}) AS TEXT)"
 )
 
 TermCache = dict[int, tuple[int, dict[str, int]]]
 """By namespace, the words whose numbers a writer knows, and the epoch in which they hold."""
 
 
-class SqliteTerms(Struct, frozen=True):
+class SqlTerms(Struct, frozen=True):
     _here: NamespaceConnection
     _cache: TermCache
 
     def changes(self, since: int) -> Changes:
         changed = self._here.first("SELECT num FROM memories WHERE ns = ?1 AND seq > ?2", since)
         # A reader that starts from nothing has nothing to bury.
-        removed = self._here.first("SELECT num FROM tombstones WHERE ns = ?1 AND seq > ?2", since) if since else []
+        removed = (
+            self._here.first("SELECT num FROM tombstones WHERE ns = ?1 AND seq > ?2 ORDER BY seq, num", since)
+            if since
+            else []
+        )
         return Changes(sorted(changed), removed)
 
     def columns(self, nums: Sequence[int], *, repaired: bool = False) -> list[ColumnRow]:
@@ -43,9 +47,9 @@ class SqliteTerms(Struct, frozen=True):
         try:
             if not repaired:
                 return _rows_of(self._here, _COLUMN_ROW, "memories", nums, "+t.ns = ?1")
-        except (apsw.SQLError, UnicodeDecodeError):  # bytes that are no text
+        except self._here.db.unreadable_errors:
             pass
-        rows = mended(self._here.db, self._here.key, nums)
+        rows = self._here.db.mended(self._here.key, nums)
         return [
             (*(row[name] for name in COLUMN_VALUES), packed_record([row[name] for name in COLUMN_TEXTS]))
             for row in rows
@@ -53,18 +57,19 @@ class SqliteTerms(Struct, frozen=True):
 
     def entries(self, nums: Sequence[int]) -> list[LexicalEntry]:
         """One that is no list of numbers is missing; `doctor` names it."""
-        whole = "typeof(t.terms) = 'blob' AND length(t.terms) % 4 = 0"
+        whole = "SOUND(bytes, t.terms) AND length(t.terms) % 4 = 0 AND +t.ns = ?1"
         return _rows_of(self._here, "t.num, t.terms", "lexical", nums, whole)
 
     def numbers(self, words: Sequence[str]) -> dict[str, int]:
         return self._here.mapping(
-            "SELECT t.term, t.number FROM json_each(?2) j CROSS JOIN terms t ON t.ns = ?1 AND t.term = j.value",
+            "SELECT t.term, t.number FROM TEXTS(?2) j CROSS JOIN terms t ON t.ns = ?1"
+            " AND t.term = j.value SORTED BY j.key",
             packed(words),
         )
 
     def with_prefix(self, prefixes: Sequence[str], cap: int) -> dict[str, list[int]]:
         rows = self._here.all(
-            "SELECT j.value, t.number FROM json_each(?2) j CROSS JOIN terms t"
+            "SELECT j.value, t.number FROM TEXTS(?2) j CROSS JOIN terms t"
             " ON t.ns = ?1 AND t.term >= j.value AND t.term < j.value || ?3 ORDER BY j.value, length(t.term), t.term",
             packed(prefixes), AFTER_EVERY_TERM,
         )  # fmt: skip
@@ -77,8 +82,7 @@ class SqliteTerms(Struct, frozen=True):
 
     def held(self, nums: Sequence[int]) -> set[int]:
         blobs = self._here.first(
-            "SELECT l.terms FROM json_each(?2) j CROSS JOIN lexical l ON l.num = j.value"
-            " JOIN memories m ON m.num = l.num AND m.ns = ?1",
+            "SELECT l.terms FROM NUMBERS(?2) j CROSS JOIN lexical l ON l.num = j.value AND +l.ns = ?1",
             packed(nums),
         )
         return {number for blob in blobs for number in array("I", blob)}
@@ -86,9 +90,9 @@ class SqliteTerms(Struct, frozen=True):
     def labelled(self, labels: Sequence[tuple[str, str]]) -> list[tuple[str, str, int]]:
         """Memories that carry any of these (value, kind) labels; an empty kind means any kind."""
         return self._here.all(
-            "SELECT l.value, l.kind, l.num FROM json_each(?2) j CROSS JOIN labels l"
-            " ON l.ns = ?1 AND l.value = j.value ->> 0 AND (j.value ->> 1 = '' OR l.kind = j.value ->> 1)"
-            f"{self._here.seen('l.num')} ORDER BY l.num",
+            "SELECT l.value, l.kind, l.num FROM RECORDS(?2) j CROSS JOIN labels l"
+            " ON l.ns = ?1 AND l.value = (j.value ->> 0) AND ((j.value ->> 1) = '' OR l.kind = (j.value ->> 1))"
+            f"{self._here.seen('l.num')} ORDER BY l.num, j.key, l.kind",
             packed([list(label) for label in labels]),
         )
 
@@ -97,8 +101,8 @@ class SqliteTerms(Struct, frozen=True):
         return self._here.all(
             "SELECT DISTINCT a.num, b.num FROM labels a JOIN labels b ON b.ns = a.ns AND b.value = a.value"
             " AND b.kind = 'entity' AND b.num <> a.num WHERE a.ns = ?1 AND a.kind = 'entity'"
-            f" AND a.num IN (SELECT value FROM json_each(?2)){self._here.seen('b.num')}"
-            " AND (SELECT count(*) FROM (SELECT 1 FROM labels c WHERE c.ns = a.ns AND c.value = a.value"
+            f" AND a.num IN (SELECT value FROM NUMBERS(?2)){self._here.seen('b.num')}"
+            " AND (SELECT count(*) FROM (SELECT 1 FROM labels c WHERE c.ns = ?1 AND c.value = a.value"
             f" AND c.kind = 'entity'{self._here.seen('c.num')} LIMIT ?3 + 1)) <= ?3"
             " ORDER BY a.num, b.num LIMIT ?4",
             packed(nums), MOST_SHARED, cap,
@@ -106,7 +110,7 @@ class SqliteTerms(Struct, frozen=True):
 
     def paths(self, nums: Sequence[int]) -> list[tuple[int, str]]:
         return self._here.all(
-            "SELECT l.num, l.value FROM json_each(?2) j CROSS JOIN labels l ON l.num = j.value"
+            "SELECT l.num, l.value FROM NUMBERS(?2) j CROSS JOIN labels l ON l.num = j.value"
             " WHERE l.ns = ?1 AND l.kind = 'path' ORDER BY l.num, l.value",
             packed(nums),
         )
@@ -117,11 +121,17 @@ class SqliteTerms(Struct, frozen=True):
         for num, row in zip(nums, rows, strict=True):
             sequence = array("I", [numbers[term] for term in (*row.head, *row.body)])
             entries.append((num, len(row.head), sequence.tobytes()))
-        self._here.db.executemany("INSERT OR REPLACE INTO lexical VALUES (?, ?, ?)", entries)
+        self._here.change_many(
+            "INSERT INTO lexical (ns, num, head, terms) VALUES (?1, ?2, ?3, ?4)"
+            " ON CONFLICT KEY(num) DO UPDATE SET head = excluded.head, terms = excluded.terms",
+            entries,
+        )
         self.label((*label, num) for num, row in zip(nums, rows, strict=True) for label in row.labels)
 
     def label(self, labels: Iterable[tuple[str, str, int]]) -> None:
-        self._here.change_many("INSERT OR IGNORE INTO labels VALUES (?, ?, ?, ?)", labels)
+        self._here.change_many(
+            "INSERT INTO labels (ns, value, kind, num) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING", labels
+        )
 
     def _known_numbers(self, rows: Sequence[Prepared]) -> dict[str, int]:
         """The number of every word of these rows; new words are given theirs."""
@@ -136,7 +146,7 @@ class SqliteTerms(Struct, frozen=True):
         fresh = [term for term in missing if term not in known]
         if fresh:
             added = {term: following + i for i, term in enumerate(fresh)}
-            here.change_many("INSERT INTO terms VALUES (?, ?, ?)", added.items())
+            here.change_many("INSERT INTO terms (ns, term, number) VALUES (?1, ?2, ?3)", added.items())
             here.change("UPDATE namespaces SET next_term = ?2 WHERE id = ?1", following + len(fresh))
             known |= added
         self._cache[here.key] = (epoch, known)
@@ -149,7 +159,7 @@ class SqliteTerms(Struct, frozen=True):
 
     def drop_words(self, words: Sequence[str]) -> None:
         """The same, by what they are: the dictionary is ordered so."""
-        sql = "DELETE FROM terms WHERE ns = ?1 AND term IN (SELECT value FROM json_each(?2))"
+        sql = "DELETE FROM terms WHERE ns = ?1 AND term IN (SELECT value FROM TEXTS(?2))"
         self._here.change(sql, packed(words))
         self._here.change("UPDATE namespaces SET dropped_terms = dropped_terms + 1 WHERE id = ?1")
         self._cache.pop(self._here.key, None)
@@ -157,11 +167,15 @@ class SqliteTerms(Struct, frozen=True):
     def unused(self) -> list[int]:
         """The numbers of the words that no memory holds."""
         used: set[int] = set()
-        for (blob,) in self._here.db.execute(
-            "SELECT l.terms FROM memories m JOIN lexical l ON l.num = m.num WHERE m.ns = ?", (self._here.key,)
+        for (blob,) in self._here.run(
+            "SELECT l.terms FROM memories m JOIN lexical l ON l.num = m.num AND +l.ns = m.ns WHERE m.ns = ?1"
         ):
             used.update(array("I", blob))
-        return [number for number in self._here.first("SELECT number FROM terms WHERE ns = ?1") if number not in used]
+        return [
+            number
+            for number in self._here.first("SELECT number FROM terms WHERE ns = ?1 ORDER BY term")
+            if number not in used
+        ]
 
     def drop_unused(self) -> None:
         """A word that only a deleted memory held must not stay behind in the dictionary."""
@@ -171,12 +185,12 @@ class SqliteTerms(Struct, frozen=True):
     def begin_epoch(self) -> None:
         """Entries were written anew: who holds any in memory or in a file reads them again."""
         self._here.change("UPDATE namespaces SET epoch = epoch + 1 WHERE id = ?1")
-        digests.fill(self._here.db, digests.WORDS)
+        self._here.db.made_anew("words")
         self._cache.pop(self._here.key, None)
 
     def _forget(self, numbers: Sequence[int]) -> None:
         self._here.change(
-            "DELETE FROM terms WHERE ns = ?1 AND number IN (SELECT value FROM json_each(?2))", packed(numbers)
+            "DELETE FROM terms WHERE ns = ?1 AND number IN (SELECT value FROM NUMBERS(?2))", packed(numbers)
         )
 
     def mend(self) -> None:
@@ -189,7 +203,7 @@ class SqliteTerms(Struct, frozen=True):
         ((following,),) = here.all("SELECT next_term FROM namespaces WHERE id = ?1")
         if words == numbers and (not words or last < following):
             return
-        here.change("DELETE FROM lexical WHERE num IN (SELECT num FROM memories WHERE ns = ?1)")
+        here.change("DELETE FROM lexical WHERE ns = ?1")
         here.change("DELETE FROM labels WHERE ns = ?1")
         here.change("DELETE FROM terms WHERE ns = ?1")
         here.change("UPDATE namespaces SET epoch = epoch + 1, next_term = 0 WHERE id = ?1")
@@ -198,42 +212,48 @@ class SqliteTerms(Struct, frozen=True):
 
 
 def _rows_of(
-    here: NamespaceConnection, fields: str, table: str, nums: Sequence[int], where: str = "TRUE", value: Any = None
+    here: NamespaceConnection, fields: str, table: str, nums: Sequence[int], where: str, *values: Any
 ) -> list[Any]:
-    """The rows with these numbers, which rise, in their order; the number is the first field. `where` may use ?2, which
-    is the value, and must not lead SQLite to an index by anything but the number.
+    """The rows with these numbers, which rise, in their order; the number is the first field. `where` may use ?4 for
+    the value, and must not lead SQLite to an index by anything but the number.
 
     Numbers that lie close together are read as one stretch of the table, in half the time.
     """
     if not nums:
         return []
     if nums[-1] - nums[0] >= 2 * len(nums):
-        sql = f"SELECT {fields} FROM json_each(?3) j CROSS JOIN {table} t ON t.num = j.value AND {where}"
-        return here.every(sql, value, packed(nums))
-    sql = f"SELECT {fields} FROM {table} t WHERE t.num BETWEEN ?3 AND ?4 AND {where} ORDER BY t.num"
-    rows = here.every(sql, value, nums[0], nums[-1])
+        # SQLite gives them in the order of the list, and what is in order is sorted in no time.
+        sql = f"SELECT {fields} FROM NUMBERS(?2) j CROSS JOIN {table} t ON t.num = j.value AND {where}"
+        return sorted(here.every(sql.replace("?4", "?3"), packed(nums), *values), key=itemgetter(0))
+    sql = f"SELECT {fields} FROM {table} t WHERE t.num BETWEEN ?2 AND ?3 AND {where} ORDER BY t.num"
+    rows = here.every(sql, nums[0], nums[-1], *values)
     if len(rows) <= len(nums) == nums[-1] - nums[0] + 1:
         return rows
     wanted = set(nums)
     return [row for row in rows if row[0] in wanted]
 
 
-_ENQUEUE = "INSERT OR IGNORE INTO backlog (ns, encoder, num) SELECT ?1, ?2, value FROM json_each(?3)"
+_ENQUEUE = (
+    "INSERT INTO backlog (ns, encoder, num) SELECT ?1, ?2, j.value FROM NUMBERS(?3) j"
+    " WHERE {only} ON CONFLICT DO NOTHING"
+)
 
 
-class SqliteVectors(Struct, frozen=True):
+class SqlVectors(Struct, frozen=True):
     _here: NamespaceConnection
 
     def changes(self, encoder: str, since: int) -> Iterable[tuple[int, int, bytes]]:
         """Number, part and vector of what was written after a number."""
-        return self._here.db.execute(
-            "SELECT num, part, vector FROM vectors WHERE ns = ? AND encoder = ? AND seq > ? ORDER BY num, part",
-            (self._here.key, encoder, since),
-        )
+        return self._here.stream(
+            "SELECT num, part, vector FROM vectors WHERE ns = ?1 AND encoder = ?2 AND seq > ?3 ORDER BY num, part",
+            encoder, since,
+        )  # fmt: skip
 
     def of(self, encoder: str, nums: Sequence[int]) -> list[tuple[int, bytes]]:
         """The vectors of each memory that has any, its parts one after the other."""
-        return _rows_of(self._here, "t.num, t.vector", "vectors", nums, "t.encoder = ?2 AND +t.ns = ?1", encoder)
+        where = "t.encoder = ?4 AND +t.ns = ?1"
+        rows = _rows_of(self._here, "t.num, t.part, t.vector", "vectors", nums, where, encoder)
+        return [(num, vector) for num, _, vector in sorted(rows, key=itemgetter(0, 1))]
 
     def count(self, encoder: str) -> int:
         ((count,),) = self._here.all("SELECT count(*) FROM vectors WHERE ns = ?1 AND encoder = ?2", encoder)
@@ -243,22 +263,23 @@ class SqliteVectors(Struct, frozen=True):
         seq = self._here.number()
         # A memory may have been deleted while its text was being encoded: then there is nothing to keep.
         self._here.change_many(
-            "INSERT OR REPLACE INTO vectors (ns, num, encoder, part, seq, vector)"
-            " SELECT ?1, num, ?2, ?3, ?4, ?5 FROM memories WHERE num = ?6 AND ns = ?1",
+            "INSERT INTO vectors (ns, num, encoder, part, seq, vector)"
+            " SELECT ?1, num, ?2, ?3, ?4, ?5 FROM memories WHERE num = ?6 AND ns = ?1"
+            " ON CONFLICT KEY(encoder, num, part) DO UPDATE SET seq = excluded.seq, vector = excluded.vector",
             [(encoder, part, seq, vector, num) for num, part, vector in vectors],
         )
         self._here.change(
-            "DELETE FROM backlog WHERE +ns = ?1 AND encoder = ?2 AND num IN (SELECT value FROM json_each(?3))",
+            "DELETE FROM backlog WHERE +ns = ?1 AND encoder = ?2 AND num IN (SELECT value FROM NUMBERS(?3))",
             encoder, packed([num for num, _, _ in vectors]),
         )  # fmt: skip
 
     def enqueue(self, encoder: str, nums: Sequence[int]) -> None:
-        self._here.change(_ENQUEUE, encoder, packed(nums))
+        self._here.change(_ENQUEUE.format(only="true"), encoder, packed(nums))
 
     def enqueue_missing(self, encoder: str, nums: Sequence[int]) -> None:
         """One that was still waiting when its number changed waits under the new one."""
-        missing = " WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = value)"
-        self._here.change(_ENQUEUE + missing, encoder, packed(nums))
+        missing = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = j.value AND +v.ns = ?1)"
+        self._here.change(_ENQUEUE.format(only=missing), encoder, packed(nums))
 
     def mark_unread(self) -> None:
         """The namespace holds a text that the store's encoder cannot read."""
@@ -267,10 +288,10 @@ class SqliteVectors(Struct, frozen=True):
 
     def begin_second(self, encoder: str) -> None:
         """From now on its texts have vectors of a second encoder as well; those that are there wait for theirs."""
-        missing = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = m.num)"
+        missing = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = m.num AND +v.ns = ?1)"
         self._here.change(
-            f"INSERT OR IGNORE INTO backlog (ns, encoder, num) SELECT ?1, ?2, m.num FROM memories m"
-            f" WHERE m.ns = ?1 AND {missing}",
+            "INSERT INTO backlog (ns, encoder, num) SELECT ?1, ?2, m.num FROM memories m"
+            f" WHERE m.ns = ?1 AND {missing} ON CONFLICT DO NOTHING",
             encoder,
         )
         self._here.change("UPDATE namespaces SET second = ?2 WHERE id = ?1", encoder)

@@ -1,4 +1,4 @@
-"""Relations between memories in SQLite; and what memories cite, with the last verdicts on it."""
+"""Relations between memories; and what memories cite, with the last verdicts on it."""
 
 from __future__ import annotations
 
@@ -25,20 +25,19 @@ from recallens.model.citation import (
 )
 from recallens.model.memory import Memory, Origin, Relation, RelationType
 from recallens.model.recall import Successor
-from recallens.store.nouns import NOUNS
-from recallens.store.sqlite.connection import NamespaceConnection, packed, packed_record
-from recallens.store.sqlite.soundness import readable, sound
+from recallens.store.sql.connection import NamespaceConnection
+from recallens.store.sql.rows import packed, packed_record, readable
 
 SUCCESSOR_EXCERPT = 200
 # A row that cannot be read counts as absent.
-_SOUND = sound(NOUNS["relation"], "r")
-# Letters that SQLite does not fold, or that JSON writes otherwise; and the lines behind the name of a file.
+_SOUND = "SOUND(relation, r)"
+# Letters that LIKE does not fold, or that JSON writes otherwise; and the lines behind the name of a file.
 _UNSURE = re.compile(r"[^ -!#-\[\]-~]+")
 _LINES = re.compile(r":\d+(?:-\d+)?$")
 _HOLDING = f"{_SOUND} AND r.ns = ?1 AND r.created <= ?2 AND (r.valid_until IS NULL OR r.valid_until > ?2)"
 
 
-class SqliteRelations(Struct, frozen=True):
+class SqlRelations(Struct, frozen=True):
     _here: NamespaceConnection
 
     @property
@@ -54,9 +53,9 @@ class SqliteRelations(Struct, frozen=True):
         """Every relation that touches each of these memories, the oldest first."""
         rows = self._here.all(
             "SELECT j.value, a.id, b.id, r.type, r.confidence, r.origin, r.created, r.valid_until"
-            " FROM json_each(?2) j CROSS JOIN relations r ON (r.source = j.value OR r.target = j.value) AND r.ns = ?1"
-            f" AND {_SOUND}{self._between} JOIN memories a ON a.num = r.source JOIN memories b ON b.num = r.target"
-            " ORDER BY j.value, r.id",
+            " FROM NUMBERS(?2) j CROSS JOIN relations r ON (r.source = j.value OR r.target = j.value) AND r.ns = ?1"
+            f" AND {_SOUND}{self._between} JOIN memories a ON a.num = r.source AND a.ns = ?1"
+            " JOIN memories b ON b.num = r.target AND b.ns = ?1 ORDER BY j.value, r.id",
             packed(nums),
         )
         relations: dict[int, list[Relation]] = {}
@@ -69,16 +68,17 @@ class SqliteRelations(Struct, frozen=True):
         """Relations that touch these memories and hold at that time."""
         columns = f"SELECT r.source, r.target, r.type, r.confidence FROM relations r WHERE {_HOLDING}{self._between}"
         return self._here.all(
-            f"{columns} AND r.source IN (SELECT value FROM json_each(?3))"
-            f" UNION {columns} AND r.target IN (SELECT value FROM json_each(?3)) ORDER BY 1, 2, 3",
+            f"{columns} AND r.source IN (SELECT value FROM NUMBERS(?3))"
+            f" UNION {columns} AND r.target IN (SELECT value FROM NUMBERS(?3)) ORDER BY 1, 2, 3",
             at, packed(nums),
         )  # fmt: skip
 
     def successors(self, nums: Sequence[int], at: int) -> dict[int, Successor]:
         """What each memory had been replaced by at a time, with the beginning of its text."""
         rows = self._here.all(
-            "SELECT r.target, m.id, substr(m.content, 1, ?3), m.created FROM json_each(?2) j CROSS JOIN relations r"
-            " ON r.target = j.value AND r.type = 'SUPERSEDES' AND r.ns = ?1 JOIN memories m ON m.num = r.source"
+            "SELECT r.target, m.id, substr(m.content, 1, CAST(?3 AS INTEGER)), m.created FROM NUMBERS(?2) j"
+            " CROSS JOIN relations r ON r.target = j.value AND r.type = 'SUPERSEDES' AND r.ns = ?1"
+            " JOIN memories m ON m.num = r.source AND m.ns = ?1"
             " WHERE r.created <= ?4 AND (r.valid_until IS NULL OR r.valid_until > ?4) ORDER BY r.id",
             packed(nums), SUCCESSOR_EXCERPT, at,
         )  # fmt: skip
@@ -88,19 +88,19 @@ class SqliteRelations(Struct, frozen=True):
         """For each memory that had been replaced by a time, the last of those that took its place one after another,
         at most so many steps on."""
         return self._here.mapping(
-            "WITH RECURSIVE chain(first, last, step) AS (SELECT value, value, 0 FROM json_each(?2) UNION ALL"
-            " SELECT c.first, r.source, c.step + 1 FROM chain c JOIN relations r ON r.id ="
+            "WITH RECURSIVE chain(first, last, step) AS (SELECT value, value, 0 FROM NUMBERS(?2) UNION ALL"
+            " SELECT c.first, r.source, c.step + 1 FROM chain c JOIN relations r ON r.ns = ?1 AND r.id ="
             " (SELECT max(id) FROM relations WHERE target = c.last AND type = 'SUPERSEDES' AND ns = ?1"
             " AND created <= ?3) WHERE c.step < ?4)"
-            " SELECT first, last FROM (SELECT first, last, max(step) AS steps FROM chain GROUP BY first)"
-            " WHERE steps > 0",
+            " SELECT c.first, c.last FROM chain c WHERE c.step > 0"
+            " AND c.step = (SELECT max(d.step) FROM chain d WHERE d.first = c.first)",
             packed(nums), at, most,
         )  # fmt: skip
 
     def put(self, source: int, target: int, relation: Relation) -> None:
         self._put(source, target, *structs.astuple(relation)[2:])
         self._here.change(
-            "UPDATE memories SET seq = ?2 WHERE +ns = ?1 AND num IN (SELECT value FROM json_each(?3))",
+            "UPDATE memories SET seq = ?2 WHERE +ns = ?1 AND num IN (SELECT value FROM NUMBERS(?3))",
             self._here.number(), packed([source, target]),
         )  # fmt: skip
 
@@ -108,8 +108,9 @@ class SqliteRelations(Struct, frozen=True):
         """The old memory stays, closed at `at`; an end that had come earlier is kept. What waited for review, or was
         decided against, is not let out by having a successor."""
         self._here.change(
-            "UPDATE memories SET status = iif(status IN ('active', 'archived'), 'superseded', status), updated = ?2,"
-            " seq = ?3, valid_until = min(coalesce(valid_until, ?2), ?2) WHERE num = ?4 AND ns = ?1",
+            "UPDATE memories SET status = CASE WHEN status IN ('active', 'archived') THEN 'superseded' ELSE status END,"
+            " updated = ?2, seq = ?3, valid_until = CASE WHEN valid_until < ?2 THEN valid_until ELSE ?2 END"
+            " WHERE num = ?4 AND ns = ?1",
             at, self._here.number(), old,
         )  # fmt: skip
         self._put(new, old, RelationType.SUPERSEDES, 1.0, Origin.USER, at, None)
@@ -117,13 +118,16 @@ class SqliteRelations(Struct, frozen=True):
     def _put(self, *values: Any) -> None:
         self._here.change(
             "INSERT INTO relations (ns, source, target, type, confidence, origin, created, valid_until)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source, target, type) DO UPDATE SET"
+            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT KEY(source, target, type) DO UPDATE SET"
             " confidence = excluded.confidence, origin = excluded.origin, valid_until = excluded.valid_until",
             *values,
         )
 
 
-class SqliteCitations(Struct, frozen=True):
+_CITE = "INSERT INTO citations (ns, num, position, kind, data) VALUES (?1, ?2, ?3, ?4, ?5)"
+
+
+class SqlCitations(Struct, frozen=True):
     _here: NamespaceConnection
 
     def cited(self, nums: Sequence[int]) -> dict[int, tuple[Citation, ...]]:
@@ -131,8 +135,8 @@ class SqliteCitations(Struct, frozen=True):
         if not nums:
             return {}
         rows = self._here.all(
-            "SELECT c.num, c.kind, c.data FROM json_each(?2) j CROSS JOIN citations c ON c.num = j.value"
-            " ORDER BY c.num, c.position",
+            "SELECT c.num, c.kind, c.data FROM NUMBERS(?2) j CROSS JOIN citations c ON c.num = j.value"
+            " AND +c.ns = ?1 ORDER BY c.num, c.position",
             packed(nums),
         )
         return {
@@ -143,9 +147,11 @@ class SqliteCitations(Struct, frozen=True):
     def of(self, nums: Sequence[int] | None, project: str | None) -> dict[int, tuple[str, list[Citation]]]:
         """The id and the citations of each memory that cites anything; forgotten and rejected ones are left out."""
         rows = self._here.all(
-            "SELECT m.num, m.id, c.kind, c.data FROM memories m JOIN citations c ON c.num = m.num"
-            " WHERE m.ns = ?1 AND m.status NOT IN ('forgotten', 'rejected') AND (?2 IS NULL OR m.project = ?2)"
-            " AND (?3 IS NULL OR m.num IN (SELECT value FROM json_each(?3))) ORDER BY m.created, m.id, c.position",
+            "SELECT m.num, m.id, c.kind, c.data FROM memories m JOIN citations c ON c.num = m.num AND +c.ns = m.ns"
+            " WHERE m.ns = ?1 AND m.status NOT IN ('forgotten', 'rejected')"
+            " AND (CAST(?2 AS TEXT) IS NULL OR m.project = ?2)"
+            " AND (CAST(?3 AS TEXT) IS NULL OR m.num IN (SELECT value FROM NUMBERS(?3)))"
+            " ORDER BY m.created, m.id, c.position",
             project, None if nums is None else packed(nums),
         )  # fmt: skip
         cited: dict[int, tuple[str, list[Citation]]] = {}
@@ -155,7 +161,7 @@ class SqliteCitations(Struct, frozen=True):
 
     def artifacts(self, ids: Sequence[str]) -> dict[str, str]:
         return self._here.mapping(
-            "SELECT a.id, a.kind FROM json_each(?2) j CROSS JOIN artifacts a ON a.id = j.value WHERE +a.ns = ?1",
+            "SELECT a.id, a.kind FROM TEXTS(?2) j CROSS JOIN artifacts a ON a.id = j.value WHERE +a.ns = ?1",
             packed(ids),
         )
 
@@ -174,8 +180,9 @@ class SqliteCitations(Struct, frozen=True):
 
     def _every_check(self, nums: Sequence[int]) -> Iterator[tuple[int, CitationCheck]]:
         rows = self._here.all(
-            'SELECT k.num, m.id, k.at, k.root, k.branch, k."commit", k.verdicts FROM json_each(?2) j'
-            " CROSS JOIN citation_checks k ON k.num = j.value JOIN memories m ON m.num = k.num AND m.ns = ?1",
+            'SELECT k.num, m.id, k.at, k.root, k.branch, k."commit", k.verdicts FROM NUMBERS(?2) j'
+            " CROSS JOIN citation_checks k ON k.num = j.value AND +k.ns = ?1 JOIN memories m ON m.num = k.num"
+            " AND m.ns = ?1 SORTED BY j.key, k.root, k.branch",
             packed(nums),
         )
         yield from readable(rows, _check)
@@ -183,8 +190,8 @@ class SqliteCitations(Struct, frozen=True):
     def lines(self, nums: Sequence[int]) -> dict[tuple[int, Citation], CitedLines]:
         """What the cited lines of these memories were, by memory and citation."""
         rows = self._here.all(
-            "SELECT l.num, l.kind, l.data, l.print FROM json_each(?2) j CROSS JOIN cited_lines l ON l.num = j.value"
-            " JOIN memories m ON m.num = l.num AND m.ns = ?1",
+            "SELECT l.num, l.kind, l.data, l.print FROM NUMBERS(?2) j CROSS JOIN cited_lines l ON l.num = j.value"
+            " AND +l.ns = ?1 ORDER BY l.num, l.kind, l.data",
             packed(nums),
         )
         return dict(readable(rows, _lines))
@@ -195,11 +202,15 @@ class SqliteCitations(Struct, frozen=True):
         asked = packed([_UNSURE.sub("%", f"%{name}%") for name in names])
         cited, checked = (
             self._here.all(
-                f"SELECT c.num, {columns} FROM {table} c CROSS JOIN memories o ON o.num = c.num AND o.ns = ?1"
-                f" WHERE EXISTS (SELECT 1 FROM json_each(?2) j WHERE {columns} LIKE j.value){self._here.seen('c.num')}",
+                f"SELECT c.num, {columns} FROM {table} c WHERE c.ns = ?1"
+                f" AND EXISTS (SELECT 1 FROM TEXTS(?2) j WHERE {columns} LIKE j.value){self._here.seen('c.num')}"
+                f" ORDER BY c.num, {order}",
                 asked,
             )
-            for table, columns in (("citations", "c.kind || c.data"), ("citation_checks", "c.verdicts"))
+            for table, columns, order in (
+                ("citations", "c.kind || c.data", "c.position"),
+                ("citation_checks", "c.verdicts", "c.root, c.branch"),
+            )
         )
         symbols = ((num, text.removeprefix("symbol")) for num, text in cited if text.startswith("symbol"))
         found = readable(checked, lambda num, verdicts: [(num, each.now) for each in _checked(verdicts) if each.now])
@@ -209,8 +220,8 @@ class SqliteCitations(Struct, frozen=True):
         ]
 
     def put(self, nums: Sequence[int], memories: Sequence[Memory]) -> None:
-        self._here.db.executemany(
-            "INSERT INTO citations VALUES (?, ?, ?, ?)",
+        self._here.change_many(
+            _CITE,
             [
                 (num, position, *citation_columns(citation_to_json(citation)))
                 for num, memory in zip(nums, memories, strict=True)
@@ -220,12 +231,11 @@ class SqliteCitations(Struct, frozen=True):
 
     def add(self, num: int, citations: Sequence[Citation]) -> bool:
         """Citations that a memory did not have go behind its own. Tells whether it cites anything now."""
-        known = set(self._here.all("SELECT c.kind, c.data FROM citations c JOIN memories m ON m.num = c.num"
-                                   " WHERE c.num = ?2 AND m.ns = ?1", num))  # fmt: skip
+        known = set(self._here.all("SELECT kind, data FROM citations WHERE num = ?2 AND +ns = ?1", num))
         for citation in citations:
             columns = citation_columns(citation_to_json(citation))
             if columns not in known:
-                self._here.db.execute("INSERT INTO citations VALUES (?, ?, ?, ?)", (num, len(known), *columns))
+                self._here.change(_CITE, num, len(known), *columns)
                 known.add(columns)
         return bool(known)
 
@@ -234,25 +244,26 @@ class SqliteCitations(Struct, frozen=True):
         for num, check in checks.items():
             verdicts = [_verdict(each) for each in check.checked]
             place = check.worktree
-            rows.append([num, place.root, place.branch, place.commit, check.at, packed(verdicts)])
-        self._here.change(
-            "INSERT OR REPLACE INTO citation_checks SELECT m.num, j.value ->> 1, j.value ->> 2, j.value ->> 3,"
-            " j.value ->> 4, j.value ->> 5 FROM json_each(?2) j CROSS JOIN memories m"
-            " ON m.num = j.value ->> 0 AND m.ns = ?1",
-            packed(rows),
+            rows.append((num, place.root, place.branch, place.commit, check.at, packed(verdicts)))
+        self._here.change_many(
+            'INSERT INTO citation_checks (ns, num, root, branch, "commit", at, verdicts)'
+            " SELECT ?1, num, ?3, ?4, ?5, ?6, ?7 FROM memories WHERE num = ?2 AND ns = ?1"
+            ' ON CONFLICT KEY(num, root, branch) DO UPDATE SET "commit" = excluded."commit", at = excluded.at,'
+            " verdicts = excluded.verdicts",
+            rows,
         )
 
     def put_lines(self, known: Mapping[tuple[int, Citation], CitedLines]) -> None:
         rows = [
-            [num, *citation_columns(citation_to_json(citation)), encode(lines).decode()]
+            (num, *citation_columns(citation_to_json(citation)), encode(lines).decode())
             for (num, citation), lines in known.items()
         ]
         if not rows:
             return
-        self._here.change(
-            "INSERT OR REPLACE INTO cited_lines SELECT m.num, j.value ->> 1, j.value ->> 2, j.value ->> 3"
-            " FROM json_each(?2) j CROSS JOIN memories m ON m.num = j.value ->> 0 AND m.ns = ?1",
-            packed(rows),
+        self._here.change_many(
+            "INSERT INTO cited_lines (ns, num, kind, data, print) SELECT ?1, num, ?3, ?4, ?5 FROM memories"
+            " WHERE num = ?2 AND ns = ?1 ON CONFLICT KEY(num, kind, data) DO UPDATE SET print = excluded.print",
+            rows,
         )
 
 

@@ -1,4 +1,4 @@
-"""Sessions in SQLite: what was made and used in them, what was said before and after, and whose they are."""
+"""Sessions: what was made and used in them, what was said before and after, and whose they are."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from msgspec import Struct
 
 from recallens.model.memory import Session, Usage, Zone
 from recallens.model.recall import SessionContext
-from recallens.store.nouns import NOUNS
-from recallens.store.sqlite.connection import NamespaceConnection, packed, shown
-from recallens.store.sqlite.soundness import sound
+from recallens.store.sql.connection import NamespaceConnection, shown
+from recallens.store.sql.rows import packed
 
 # A summary is as restricted as the recap that was made of it: where that may not be read, neither may this.
 _RECAP_IS_WITHHELD = (
-    "EXISTS (SELECT 1 FROM lineage w JOIN memories v ON v.num = w.num WHERE w.ns = s.ns AND w.kind = 'session'"
+    "EXISTS (SELECT 1 FROM lineage w JOIN memories v ON v.num = w.num AND v.ns = ?1 WHERE w.ns = ?1"
+    " AND w.kind = 'session'"
     " AND w.input = s.id AND v.source = 'session'"
     " AND (v.status IN ('forgotten', 'rejected', 'quarantined', 'pending_review')"
     " OR v.zone = 'quarantine' OR v.scopes <> '[]'))"
 )
-_SELECT = f"s.id, s.started, s.ended, s.project, s.title, iif({_RECAP_IS_WITHHELD}, NULL, s.summary), s.zone"
+_SELECT = (
+    f"s.id, s.started, s.ended, s.project, s.title, CASE WHEN {_RECAP_IS_WITHHELD} THEN NULL ELSE s.summary END, s.zone"
+)
 # A row that cannot be read counts as absent.
-_SOUND, _SOUND_LINK = sound(NOUNS["session"], "s"), sound(NOUNS["session-memory"], "l")
+_SOUND, _SOUND_LINK = "SOUND(session, s)", "SOUND(session-memory, l)"
 
 
-class SqliteSessions(Struct, frozen=True):
+class SqlSessions(Struct, frozen=True):
     _here: NamespaceConnection
 
     def _session(self, id: str, *rest: Any) -> Session:
@@ -47,7 +49,9 @@ class SqliteSessions(Struct, frozen=True):
         return [(self._session(*row[1:]), row[0]) for row in rows]
 
     def numbers(self, id: str) -> list[int]:
-        return self._here.first("SELECT DISTINCT num FROM session_memories WHERE ns = ?1 AND session = ?2", id)
+        return self._here.first(
+            "SELECT DISTINCT num FROM session_memories WHERE ns = ?1 AND session = ?2 ORDER BY num", id
+        )
 
     def links(self, id: str) -> list[tuple[int, Usage, int]]:
         rows = self._here.all(
@@ -60,7 +64,7 @@ class SqliteSessions(Struct, frozen=True):
     def sources(self, nums: Sequence[int]) -> dict[int, Session]:
         """The session in which each memory was made."""
         rows = self._here.all(
-            f"SELECT l.num, {_SELECT} FROM json_each(?2) j CROSS JOIN session_memories l"
+            f"SELECT l.num, {_SELECT} FROM NUMBERS(?2) j CROSS JOIN session_memories l"
             " ON l.num = j.value AND l.usage = 'created' JOIN sessions s ON s.ns = ?1 AND s.id = l.session"
             f" AND {_SOUND} WHERE +l.ns = ?1 ORDER BY l.id DESC",
             packed(nums),
@@ -72,7 +76,7 @@ class SqliteSessions(Struct, frozen=True):
         rows = self._here.all(
             "SELECT l.num, l.usage, (SELECT count(DISTINCT x.num) FROM session_memories x"
             f" WHERE x.ns = ?1 AND x.session = l.session{self._here.seen('x.num')}), {_SELECT}"
-            " FROM json_each(?2) j CROSS JOIN session_memories l ON l.num = j.value"
+            " FROM NUMBERS(?2) j CROSS JOIN session_memories l ON l.num = j.value"
             f" JOIN sessions s ON s.ns = ?1 AND s.id = l.session AND {_SOUND} WHERE +l.ns = ?1 AND {_SOUND_LINK}"
             " ORDER BY l.at, l.id",
             packed(nums),
@@ -82,14 +86,15 @@ class SqliteSessions(Struct, frozen=True):
     def turns(self, nums: Sequence[int], held: Collection[str]) -> dict[int, tuple[str, int | None, int | None]]:
         """The session in which each memory was made, and what was said there right before and after it."""
         rows = self._here.all(
-            "WITH wanted AS (SELECT l.num, l.session FROM json_each(?2) j CROSS JOIN session_memories l"
+            "WITH wanted AS (SELECT l.num, l.session FROM NUMBERS(?2) j CROSS JOIN session_memories l"
             "  ON l.num = j.value AND l.usage = 'created' WHERE +l.ns = ?1),"
             " turns AS (SELECT l.session, m.num,"
             "  lag(m.num) OVER course AS previous, lead(m.num) OVER course AS following"
             "  FROM (SELECT DISTINCT session FROM wanted) s CROSS JOIN session_memories l"
             "  ON l.ns = ?1 AND l.session = s.session AND l.usage = 'created' JOIN memories m ON m.num = l.num"
+            " AND m.ns = ?1"
             f" WHERE {shown('?3')}"
-            "  WINDOW course AS (PARTITION BY l.session ORDER BY m.created, m.position, m.id))"
+            "  WINDOW course AS (PARTITION BY l.session ORDER BY m.created, m.position NULLS FIRST, m.id))"
             " SELECT w.num, w.session, t.previous, t.following FROM wanted w"
             " JOIN turns t ON t.session = w.session AND t.num = w.num ORDER BY w.num",
             packed(nums), packed(held),
@@ -99,8 +104,8 @@ class SqliteSessions(Struct, frozen=True):
     def course(self, num: int, reach: int, held: Collection[str]) -> list[int]:
         """What was said in the session in which a memory was made, so many turns before it and after it, in order."""
         return self._here.first(
-            "WITH turns AS (SELECT m.num, row_number() OVER (ORDER BY m.created, m.position, m.id) AS place"
-            "  FROM session_memories l JOIN memories m ON m.num = l.num"
+            "WITH turns AS (SELECT m.num, row_number() OVER (ORDER BY m.created, m.position NULLS FIRST, m.id)"
+            "  AS place FROM session_memories l JOIN memories m ON m.num = l.num AND m.ns = ?1"
             "  WHERE l.ns = ?1 AND l.usage = 'created' AND l.session ="
             "   (SELECT session FROM session_memories WHERE ns = ?1 AND num = ?2 AND usage = 'created' LIMIT 1)"
             f"  AND ({shown('?4')} OR m.num = ?2))"
@@ -124,20 +129,24 @@ class SqliteSessions(Struct, frozen=True):
         self._here.change(f"DELETE FROM sessions AS s WHERE ns = ?1 AND id = ?2 AND NOT {_SOUND}", session.id)
         self._here.change(
             "INSERT INTO sessions (ns, id, started, ended, project, title, summary, zone)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT (ns, id) DO UPDATE SET ended = coalesce(excluded.ended, ended),"
-            " project = coalesce(excluded.project, project), title = coalesce(excluded.title, title),"
-            " summary = coalesce(excluded.summary, summary), "
-            " zone = CASE WHEN excluded.zone = 'quarantine' OR zone = 'trusted' THEN excluded.zone ELSE zone END",
+            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+            " ON CONFLICT (ns, id) DO UPDATE SET ended = coalesce(excluded.ended, sessions.ended),"
+            " project = coalesce(excluded.project, sessions.project), title = coalesce(excluded.title, sessions.title),"
+            " summary = coalesce(excluded.summary, sessions.summary),"
+            " zone = CASE WHEN excluded.zone = 'quarantine' OR sessions.zone = 'trusted' THEN excluded.zone"
+            " ELSE sessions.zone END",
             session.id, session.started, session.ended, session.project, session.title, session.summary, session.zone,
         )  # fmt: skip
 
     def link(self, id: str, nums: Sequence[int], usage: Usage, at: int) -> None:
         self._here.change(
-            "INSERT INTO session_memories (ns, session, num, usage, at) SELECT ?1, ?2, value, ?3, ?4 FROM json_each(?5)"
+            "INSERT INTO session_memories (ns, session, num, usage, at) SELECT DISTINCT ?1, ?2, value, ?3, ?4"
+            " FROM NUMBERS(?5)"
             " WHERE true ON CONFLICT (ns, session, num, usage) DO UPDATE SET at = excluded.at",
             id, usage, at, packed(nums),
         )  # fmt: skip
 
     def own(self, id: str, owner: str) -> None:
-        self._here.change("INSERT OR IGNORE INTO session_owners VALUES (?, ?, ?)", id, owner)
+        self._here.change(
+            "INSERT INTO session_owners (ns, session, owner) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING", id, owner
+        )

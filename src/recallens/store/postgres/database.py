@@ -1,0 +1,144 @@
+"""PostgreSQL as the nouns use it: its spelling of the shared SQL, and what it has no SQL in common for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from psycopg import Connection, RawCursor, RawServerCursor
+from psycopg.errors import CheckViolation, DataError, ForeignKeyViolation, UniqueViolation
+from psycopg.rows import TupleRow
+
+from recallens.store.postgres.walls import KEY_SETTING, NAME_SETTING, WHOLE_SETTING
+from recallens.store.sql.connection import NOWHERE, Derived, Rows
+from recallens.store.sql.dialect import Dialect
+
+DIALECT = Dialect({
+    r"\?(\d+)": r"$\1",
+    r"\bCROSS JOIN\b": "JOIN",
+    r"(?<=[ (])\+(?=\w+\b)": "",
+    r"\bINDEXED BY \w+": "",
+    r"\bSCOPES\(([\w.]+)\)": r"\1",
+    # The types of the columns and the rules on the tables leave nothing to ask.
+    r"\bSOUND\([\w -]+, [\w.]+\)": "true",
+    r"\bBYTES\(chain\)": "convert_to(chain, 'UTF8')",
+    r"\bBYTES\((\w+)\)": r"\1",
+    r"\bUNHEX\(([^()]+)\)": r"decode(\1, 'hex')",
+    r"\bKEY\(": "(ns, ",
+    r"\bSORTED BY\b": "ORDER BY",
+    r"\bjson_array\(": "json_build_array(",
+    r"\binstr\(": "strpos(",
+    r"\bLIKE\b": "ILIKE",  # SQLite's tells no cases apart
+    r"\browid\b": "id",
+})  # fmt: skip
+# How many rows of a stream are on their way at once.
+STREAMED_ROWS = 2_000
+_SET = (
+    f"SELECT set_config('{NAME_SETTING}', $1, true), set_config('{KEY_SETTING}', $2, true),"
+    f" set_config('{WHOLE_SETTING}', $3, true)"
+)
+
+
+class PostgresDatabase:
+    """A connection in a transaction. What it stands in is set on the server, and is known here."""
+
+    unreadable_errors: tuple[type[Exception], ...] = ()
+    refused_errors: tuple[type[Exception], ...] = (UniqueViolation, ForeignKeyViolation, CheckViolation, DataError)
+
+    def __init__(self, connection: Connection[TupleRow], *, writes: bool) -> None:
+        self.connection = connection
+        self._writes = writes
+        self._cursor = RawCursor(connection)
+        self._place: tuple[str, str, str] | None = None
+        self._locked: set[str] = set()
+        self._streams = 0
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> Rows:
+        cursor = RawCursor(self.connection)
+        cursor.execute(DIALECT.render(sql), values, binary=True)
+        return _Rows(cursor)
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        self._cursor.executemany(DIALECT.render(sql), rows)
+
+    def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        self._streams += 1
+        cursor = RawServerCursor(self.connection, f"stream_{self._streams}")
+        cursor.itersize = STREAMED_ROWS
+        cursor.execute(DIALECT.render(sql), values, binary=True)
+        with cursor:
+            yield from cursor
+
+    def enter(self, name: str, key: int) -> None:
+        self._stand((name, str(key) if key != NOWHERE else "", ""))
+
+    def enter_whole(self) -> None:
+        """What follows is about the store."""
+        self._stand(("", "", "on"))
+
+    def enter_somewhere(self) -> None:
+        """What follows is about what any transaction may see."""
+        if self._place is None:
+            self.enter_whole()
+
+    def _stand(self, place: tuple[str, str, str]) -> None:
+        if self._place != place:
+            self._cursor.execute(_SET, place)
+            self._place = place
+
+    def lock(self, name: str) -> None:
+        if self._writes and name not in self._locked:
+            self._cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", (name,))
+            self._locked.add(name)
+
+    def take_numbers(self, table: str, count: int) -> list[int]:
+        sql = f"SELECT nextval('{table}_numbers') FROM generate_series(1, $1)"
+        return [int(number) for (number,) in self._cursor.execute(sql, (count,)).fetchall()]
+
+    def last_number(self, table: str, column: str) -> int:
+        row = self._cursor.execute(f"SELECT last_value, is_called FROM {table}_numbers").fetchone()
+        return int(row[0]) if row and row[1] else 0
+
+    def keep_number(self, table: str, number: int) -> None:
+        self._cursor.execute(
+            f"SELECT setval('{table}_numbers', greatest(last_value, $1)) FROM {table}_numbers"
+            " WHERE last_value < $1 OR NOT is_called",
+            (number,),
+        )
+
+    def loaded(self, table: str, highest: int) -> None:
+        self.keep_number(table, highest)
+
+    def defer_references(self) -> None:
+        self._cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+
+    def mended(self, key: int, nums: Sequence[int]) -> list[dict[str, Any]]:
+        """No row of these tables can hold what it may not."""
+        raise AssertionError("a row of PostgreSQL needs no mending")
+
+    def unsound_memories(self, key: int) -> list[int]:
+        return []
+
+    def made_anew(self, what: Derived, nums: Sequence[int] | None = None) -> None:
+        """There are no digests beside the server's own checksums."""
+
+    def settle(self) -> None:
+        """Nothing gathers."""
+
+
+class _Rows:
+    """What a statement gave; one that gives no rows has none to fetch."""
+
+    __slots__ = ("_cursor",)
+
+    def __init__(self, cursor: RawCursor[TupleRow]) -> None:
+        self._cursor = cursor
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.fetchall())
+
+    def fetchone(self) -> Any:
+        return self._cursor.fetchone() if self._cursor.description is not None else None
+
+    def fetchall(self) -> list[Any]:
+        return self._cursor.fetchall() if self._cursor.description is not None else []
