@@ -167,7 +167,7 @@ def test_labels_are_exact(store: Store) -> None:
 def test_vectors_leave_the_backlog_and_follow_their_memory(store: Store) -> None:
     one, two, three = written(store, "a", "b", "c")
     with store.write("n") as tx:
-        tx.vectors.enqueue(ENCODER, [one, two, three, one])
+        tx.vectors.enqueue_missing(ENCODER, [one, two, three, one])
         assert tx.whole.backlog_size(ENCODER) == 3
         tx.vectors.put(ENCODER, [(one, 0, b"12345678")])
     seen = number(store)
@@ -226,7 +226,7 @@ def test_pages_count_everything_that_fits(store: Store) -> None:
 def test_a_deleted_memory_takes_everything_with_it(store: Store) -> None:
     nums = written(store, "zyzzyva lives in src/zoo.py #zoo", "a dog", session="s")
     with store.write("n") as tx:
-        tx.vectors.enqueue(ENCODER, nums)
+        tx.vectors.enqueue_missing(ENCODER, nums)
         tx.relations.put(nums[1], nums[0], Relation("", "", RelationType.MENTIONS))
         tx.memories.delete([nums[0]])
     with store.read("n") as reader:

@@ -9,6 +9,7 @@ import apsw
 
 from recallens.errors import InvalidInput
 from recallens.store.nouns import NOUNS, FieldKind, Noun
+from recallens.store.records import META_SENTENCES
 from recallens.store.sqlite import digests
 from recallens.store.sqlite.connection import NamespaceConnection, Row, packed
 from recallens.store.sqlite.soundness import decoded, sound, unsound_memories
@@ -31,8 +32,8 @@ _ORDER: Final = {
 }  # fmt: skip
 # What is of a memory and says itself in which namespace.
 _WITH_NAMESPACE: Final = frozenset(("relation", "lineage", "vector"))
-# Of the settings, what makes a store this store and no other one stays with it.
-_NOT_CARRIED: Final = "x.key <> 'store-id'"
+# Of the settings, what makes a store this store and no other one stays with it, and what is known of its own vectors.
+_CARRIED: Final = f"x.key NOT IN ('store-id', '{META_SENTENCES}')"
 
 
 # Rows that hold nothing which anybody wrote.
@@ -47,7 +48,7 @@ def _source(noun: Noun) -> str:
         return f"{_OWN} {noun.table} x ON x.num = own.num WHERE true"
     if noun.of == "log":
         return f"{noun.table} x WHERE x.namespace = (SELECT name FROM namespaces WHERE id = :ns)"
-    where = _NOT_CARRIED if noun.name == "setting" else "true" if noun.of == "store" else "x.ns = :ns"
+    where = _CARRIED if noun.name == "setting" else "true" if noun.of == "store" else "x.ns = :ns"
     return f"{noun.table} x WHERE {where}"
 
 

@@ -3,6 +3,7 @@ vectors, with the backlog of memories that have none yet."""
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -252,13 +253,20 @@ class SqliteVectors(Struct, frozen=True):
             encoder, packed([num for num, _, _ in vectors]),
         )  # fmt: skip
 
-    def enqueue(self, encoder: str, nums: Sequence[int]) -> None:
-        self._here.change(_ENQUEUE, encoder, packed(nums))
-
     def enqueue_missing(self, encoder: str, nums: Sequence[int]) -> None:
         """One that was still waiting when its number changed waits under the new one."""
         missing = " WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = value)"
         self._here.change(_ENQUEUE + missing, encoder, packed(nums))
+
+    def enqueue_sentences(self, encoder: str, *, authors: Sequence[str], longest: int) -> None:
+        """What these authors said in at most so many characters, and may have several sentences but has one vector."""
+        self._here.change(
+            "INSERT OR IGNORE INTO backlog (ns, encoder, num) SELECT ?1, ?2, m.num FROM memories m WHERE m.ns = ?1"
+            " AND lower(m.author) IN (SELECT value FROM json_each(?3)) AND length(m.content) <= ?4"
+            " AND (instr(m.content, char(10)) OR m.content GLOB '*[.!?。][ '||char(9, 13)||']*')"
+            " AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = m.num AND v.part = 1)",
+            encoder, json.dumps(authors), longest,
+        )  # fmt: skip
 
     def mark_unread(self) -> None:
         """The namespace holds a text that the store's encoder cannot read."""
