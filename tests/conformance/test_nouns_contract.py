@@ -102,8 +102,8 @@ def test_the_whole_store_knows_its_namespaces_and_counts(store: Store) -> None:
         assert (here["totals"]["memories"], here["by"]["status"]) == (2, {"active": 2})
     with store.write_all() as whole:
         first, second = whole.at("n"), whole.at("m")
-        first.vectors.enqueue(ENCODER, first.memories.numbers())
-        second.vectors.enqueue(ENCODER, second.memories.numbers())
+        first.vectors.enqueue_missing(ENCODER, first.memories.numbers())
+        second.vectors.enqueue_missing(ENCODER, second.memories.numbers())
         whole.at("n").memories.update(1, {"uses": 1})
         first.memories.update(2, {"uses": 1})  # one transaction, one number
         whole.set_meta("encoder-key", "k")
@@ -114,7 +114,8 @@ def test_the_whole_store_knows_its_namespaces_and_counts(store: Store) -> None:
     assert store.meta("colour") is None
     with store.read_all() as whole:
         waiting = whole.backlog(ENCODER, 10)
-        assert [(each.namespace, each.content) for each in waiting] == [("n", "a"), ("n", "b"), ("m", "c")]
+        expected = [("m", "c"), ("n", "b"), ("n", "a")]  # the latest first
+        assert [(each.namespace, each.content) for each in waiting] == expected
         assert len(whole.backlog(ENCODER, 2)) == 2
         state = whole.at("n").state
         assert state is not None

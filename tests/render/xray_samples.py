@@ -175,6 +175,7 @@ def everything() -> Snapshot:
                 relevance=0.9375,
                 relevanceParts={"cosine": 2.125, "bias": -1.0625},
                 timeReason="created 2026-04-11, in “last week”",
+                sentence="The gateway gives up after 30 s.",
             ),
             replace(second, provenance=dated),
             third,

@@ -33,7 +33,7 @@ from recallens.ingest.validate import namespace_name, reference
 from recallens.model.memory import Clock, IdSource, Memory, Session, number_of
 from recallens.model.trust import PERSON, Actor
 from recallens.store.protocols import Reader, Store, Writer
-from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, NamespaceState
+from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, META_SENTENCES, NamespaceState
 from recallens.store.sqlite.store import SqliteStore
 from recallens.text.normalize import clean
 from recallens.text.scripts import is_read
@@ -209,6 +209,7 @@ class Core:
             tx.whole.set_meta(META_ENCODER_SPEC, encoding.spec)
             if encoding.key is not None:
                 tx.whole.set_meta(META_ENCODER_KEY, encoding.key)
+                tx.whole.set_meta(META_SENTENCES, encoding.key)  # there is nothing yet that could lack them
 
     # ── derived state ──
 

@@ -16,8 +16,10 @@ from recallens.engine.core import GIVEN_ENCODER, NO_ENCODER, Core
 from recallens.errors import EncoderError, RecallensError
 from recallens.index.encoding import Encoding
 from recallens.index.vectors import to_blob
-from recallens.ingest.prepare import encoded_parts, encoded_text, reannotated
-from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC
+from recallens.ingest.encoded import SHORT_CHARACTERS, USER_ROLES, encoded_parts, encoded_text, with_sentences
+from recallens.ingest.prepare import reannotated
+from recallens.model.memory import Memory
+from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, META_SENTENCES, Unencoded
 from recallens.text.scripts import hangul_share
 
 if TYPE_CHECKING:
@@ -67,8 +69,8 @@ class Detection(Struct, frozen=True):
 
 # Texts an encoding step takes from the backlog; a stop loses at most this much work.
 BACKLOG_ROWS = 256
-# Of the second encoder a step is shorter, as a process that ends waits for it; and so long it waits for more of them.
-SECOND_ROWS = 32
+# Beside other work a step is shorter, as a process that ends waits for it; and so long it waits for more of them.
+QUIET_ROWS = 32
 LAST_SECONDS = 2.0
 LEASE_SECONDS = 120
 Progress = Callable[[int], None]
@@ -159,17 +161,20 @@ class StoreEncoder:
             done += self._drain(self._core.second, progress, None)
         return done
 
-    def _drain(self, encoding: Encoding, progress: Progress, limit: int | None) -> int:
+    def _drain(self, encoding: Encoding, progress: Progress, limit: int | None, *, quietly: bool = False) -> int:
         key, second = encoding.key, encoding is self._core.second
         if key is None:
             return 0
+        if not second:
+            self._await_sentences()
         with self._core.store.read_all() as reader:
             if not reader.backlog_size(key):
                 return 0
         holder, done = f"{os.getpid()}-{uuid.uuid4().hex}", 0
+        step = QUIET_ROWS if second or quietly else BACKLOG_ROWS
         try:
             while limit is None or done < limit:
-                some = SECOND_ROWS if second else BACKLOG_ROWS
+                some = step if limit is None else min(step, limit - done)
                 waiting = self._core.store.take_backlog(key, some, holder, LEASE_SECONDS)
                 if waiting is None:
                     break
@@ -181,7 +186,7 @@ class StoreEncoder:
                 parts = [
                     (memory, part, text)
                     for memory in waiting
-                    for part, text in enumerate(_read_by(second, memory.title, memory.author, memory.content))
+                    for part, text in enumerate(texts_of(encoding, memory, second=second))
                 ]
                 vectors = encoding.documents([text for _, _, text in parts])
                 for (memory, part, _), vector in zip(parts, vectors, strict=True):
@@ -193,7 +198,7 @@ class StoreEncoder:
                             tx.vectors.put(key, encoded)
                 done += len(waiting)
                 progress(len(waiting))
-                if second and self._closing.is_set():
+                if (second or quietly) and self._closing.is_set():
                     break
         finally:
             self._core.store.give_back(holder)
@@ -210,16 +215,31 @@ class StoreEncoder:
     def drain_quietly(self) -> None:
         """Encode what was just kept; where the encoder fails, it is kept all the same and waits in the backlog."""
         with suppress(EncoderError):
-            self.drain(limit=1)
-        if self._core.second is not None:
-            self.later()
+            self.drain(limit=QUIET_ROWS)
+        self.later()
 
-    # ── vectors of the second encoder, made when nobody waits ──
+    def _await_sentences(self) -> None:
+        """Texts that were encoded before their sentences had vectors wait for those, once in the life of a store."""
+        if self._lacks_sentences():
+            key = str(self._core.encoding.key)
+            with self._core.store.write_all() as whole:
+                for state, _ in whole.namespaces():
+                    vectors = whole.at(state.name).vectors
+                    vectors.enqueue_sentences(key, authors=USER_ROLES, longest=SHORT_CHARACTERS)
+                whole.set_meta(META_SENTENCES, key)
+
+    def _lacks_sentences(self) -> bool:
+        encoding = self._core.encoding
+        return encoding.reads_sentences and self._core.store.meta(META_SENTENCES) != encoding.key
+
+    # ── vectors of sentences in an old store, and of the second encoder: made when nobody waits ──
 
     def waiting(self) -> int:
         """How many texts wait for a vector, of either encoder."""
+        return self._size(self._core.encoding.key, self._core.second_key)
+
+    def _size(self, *keys: str | None) -> int:
         with self._core.store.read_all() as reader:
-            keys = (self._core.encoding.key, self._core.second_key)
             return sum(reader.backlog_size(key) for key in keys if key is not None)
 
     def begun(self) -> bool:
@@ -236,22 +256,31 @@ class StoreEncoder:
                     tx.vectors.begin_second(second)
 
     def later(self, namespace: str | None = None) -> None:
-        """Encode beside whatever comes next what waits for the second encoder; a namespace that is named begins to."""
-        if self._core.second is None or self._core.store.read_only or self._closing.is_set():
+        """Encode beside whatever comes next what waits; a namespace that is named begins to wait for the second."""
+        if self._core.store.read_only or self._closing.is_set() or not (namespace or self._behind()):
             return
         if namespace is not None:
             self._wanted[namespace] = None
         if self._worker is None or not self._worker.is_alive():
-            self._worker = Thread(target=self._work, name="recallens-second-encoder")
+            self._worker = Thread(target=self._work, name="recallens-backlog")
             self._worker.start()
+
+    def _behind(self) -> bool:
+        """Whether texts wait for an encoder of this machine."""
+        return self._lacks_sentences() or self._size(*(encoding.key for encoding in self._own())) > 0
+
+    def _own(self) -> list[Encoding]:
+        """The packaged encoders: beside other work nobody waits for a network."""
+        first, second = self._core.encoding, self._core.second
+        return [*([first] if first.reads_sentences else []), *([second] if second is not None else [])]
 
     def _work(self) -> None:
         # What cannot be done now is done after another answer; until then each says what is missing.
         with suppress(RecallensError):
             while self._wanted:
                 self.begin(self._wanted.popitem()[0])
-            if self._core.second is not None:
-                self._drain(self._core.second, lambda done: None, None)
+            for encoding in self._own():
+                self._drain(encoding, lambda done: None, None, quietly=True)
 
     def close(self) -> None:
         """A process that ends gives the work some time yet, and leaves the rest to the next."""
@@ -338,8 +367,12 @@ class StoreEncoder:
             tx.set_meta(META_CLEARED, json.dumps(list(dict.fromkeys(specs)), ensure_ascii=False))
 
 
-def _read_by(second: bool, title: str | None, author: str | None, content: str) -> list[str]:
-    return encoded_parts(title, author, content) if second else [encoded_text(title, author, content)]
+def texts_of(encoding: Encoding, memory: Memory | Unencoded, *, second: bool = False) -> list[str]:
+    """What is encoded of a memory, one vector a text."""
+    text = memory.title, memory.author, memory.content
+    if second:
+        return encoded_parts(*text)
+    return with_sentences(*text) if encoding.reads_sentences else [encoded_text(*text)]
 
 
 def suggest(

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from recallens.engine.citations import Citations
 from recallens.engine.core import Core
-from recallens.engine.encoder import StoreEncoder
+from recallens.engine.encoder import StoreEncoder, texts_of
 from recallens.engine.search import Search
 from recallens.errors import EncoderError, InvalidInput
 from recallens.index.columns import Columns
@@ -24,7 +24,7 @@ from recallens.ingest.corrected_rows import may_be_stored
 from recallens.ingest.corrections import Correction, corrected, correction_in, may_correct
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft, sections
-from recallens.ingest.prepare import encoded_text, kept_text, unread
+from recallens.ingest.prepare import kept_text, unread
 from recallens.ingest.validate import option, reference, text_content
 from recallens.model.citation import FileCitation
 from recallens.model.memory import PROPOSED, Document, Kind, Memory, Status, Zone, handle_of
@@ -85,13 +85,13 @@ class Ingest:
                 known = self._still_known(reader, rows, known)
         key = self._core.encoding.key
         lines = self._citations.taken(rows)
-        vector = self._vector(rows[0].memory) if encode and key is not None and known[0] is None else None
+        vectors = self._vectors(rows[0].memory) if encode and key is not None and known[0] is None else []
         with self._core.making(rows[0].memory.namespace, texts=True) as tx:
             written = self.write(tx, rows, known, deduping)
             num, outcome = written[0]
             embedded = outcome is Outcome.CREATED and key == self._core.encoding.key
-            if embedded and vector is not None and key is not None:
-                tx.vectors.put(key, [(num, 0, vector)])
+            if embedded and vectors and key is not None:
+                tx.vectors.put(key, [(num, part, vector) for part, vector in enumerate(vectors)])
             tx.citations.put_lines({
                 (num, citation): known
                 for (num, _), own in zip(written, lines, strict=True) for citation, known in own.items()
@@ -103,8 +103,7 @@ class Ingest:
                     if not curation.supersede(tx, old, num, row.memory.created, row.session, by=by.by(row.memory)):
                         proposed[num] = handle_of(old)
             ids = tx.memories.ids([num for num, _ in written])
-            second = self._core.state(tx).second
-        if encode and second is not None:
+        if encode:
             self._encoder.later()
         new = [num for num, outcome in written if outcome is Outcome.CREATED]
         said = {num: draft.supersedes for draft, (num, _) in zip(drafts, written, strict=True)}
@@ -115,7 +114,7 @@ class Ingest:
                 outcome,
                 handle_of(num),
                 row.redacted,
-                embedded and vector is not None,
+                embedded and bool(vectors),
                 row.suspected,
                 proposed.get(num),
                 waits=bool(row.suspected) and row.memory.status is Status.PENDING_REVIEW,
@@ -153,12 +152,12 @@ class Ingest:
             reader, _, version = snapshot
             return [each for each in changed if may_be_stored(each[2], each[1], reader, version.lexical)]
 
-    def _vector(self, memory: Memory) -> bytes | None:
-        """None where the encoder fails: the memory is kept all the same, and its vector waits in the backlog."""
+    def _vectors(self, memory: Memory) -> list[bytes]:
+        """Nothing where the encoder fails: the memory is kept all the same, and its vectors wait in the backlog."""
         with suppress(EncoderError):
-            text = encoded_text(memory.title, memory.author, memory.content)
-            return to_blob(self._core.encoding.documents([text])[0])
-        return None
+            encoding = self._core.encoding
+            return [to_blob(vector) for vector in encoding.documents(texts_of(encoding, memory))]
+        return []
 
     def add_document(
         self,

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from recallens.errors import EncoderError, EncoderFailed, EncoderMismatch, EncoderMissing
 from recallens.index.columns import Columns
+from recallens.index.encoders.minilm import MODEL as MINILM
 from recallens.index.encoders.protocol import Encoder, EncoderKey, Vectors
 from recallens.index.vectors import BoundSemantic, Single, VectorIndex
 from recallens.index.views import Proposals
@@ -35,6 +36,13 @@ class Encoding:
     @property
     def languages(self) -> tuple[str, ...]:
         return self.encoder.languages if self.encoder is not None else ()
+
+    @property
+    def reads_sentences(self) -> bool:
+        """Whether each sentence has a vector of its own: measured with the packaged encoder, and not paid for with one
+        that answers over a network.
+        """
+        return self.key is not None and EncoderKey.parse(self.key).model == MINILM
 
     def available(self) -> Encoder:
         if self.missing is not None:
@@ -107,6 +115,9 @@ class LazySemantic(Struct, eq=False):
 
     def score(self, rows: IntArray) -> FloatArray:
         return self.prepare().score(rows)
+
+    def best_parts(self, rows: IntArray) -> IntArray:
+        return self.prepare().best_parts(rows)
 
     def vectors(self, rows: IntArray) -> Single:
         """The vectors of rows that have one; not one word need be encoded for that."""

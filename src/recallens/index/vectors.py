@@ -2,7 +2,7 @@
 
 A row's score is always computed from its stored half-precision vector by one formula in double precision, so it is
 the same number whether the row came from the scan, from the tail or from a filter's second look. A row whose text was
-encoded in several parts has the score of the best one.
+encoded in several parts, as a whole and by its sentences, has the score of the best one.
 """
 
 from __future__ import annotations
@@ -237,6 +237,18 @@ class BoundSemantic:
             self._late = dict(zip(late.tolist(), range(len(late)), strict=True)), vectors
         return scores
 
+    def best_parts(self, rows: IntArray) -> IntArray:
+        """Which part of each row has its score, from 0; of those that are equal the first, and -1 without a vector."""
+        nearest = np.where(self._index.where[rows] >= 0, 0, -1)
+        if self._index.parts is None:
+            return nearest
+        several = places((nearest == 0) & (self._index.parts[rows] > 1))
+        own, counts = self._index.of_rows(rows[several])
+        products = to_single(self._index.gather(own)).astype(np.float64) * self._double
+        ends = () if counts is None else np.cumsum(counts)[:-1]
+        nearest[several] = [int(scores.argmax()) for scores in np.split(products.sum(axis=1), ends)][: len(several)]
+        return nearest
+
     def vectors(self, rows: IntArray) -> Single:
         """The vectors of rows that have one. Most were read for the proposals, and are at hand."""
         if self._read is None or not len(self._read[0]):
@@ -299,13 +311,11 @@ class BoundSemantic:
             return rows[eligible].astype(np.int64)
         # Not `@`: its library wakes a thread for each core, which then spin for ten times as long as this takes.
         scores = np.vecdot(vectors, self._query)[eligible]
-        if self._index.parts is not None:  # the best part of each row
-            rows, of_part = np.unique(rows[eligible], return_inverse=True)
-            best_part = np.full(len(rows), -np.inf)
-            np.maximum.at(best_part, of_part, scores)
-            if len(rows) <= wanted:
-                return rows.astype(np.int64)
-            scores, eligible = best_part, np.arange(len(rows))
+        if self._index.parts is not None:  # the best part of each row; what was written again lies there twice
+            begins, _ = _runs(rows[eligible])
+            scores, eligible = np.maximum.reduceat(scores, begins), eligible[begins]
+            if len(eligible) <= wanted:
+                return rows[eligible].astype(np.int64)
         return rows[eligible[np.argpartition(-scores, wanted)[:wanted]]].astype(np.int64)
 
 

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
+from recallens.ingest.encoded import ASSISTANT_ROLES, USER_ROLES
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, Judgement, anywhere, everywhere
@@ -21,7 +22,6 @@ from recallens.recall.coverage import answering, coverage
 from recallens.recall.facets import Facet, FacetKind
 from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Scene, on_first_scale
 from recallens.recall.terms import deviation_of, measured_against
-from recallens.recall.terms.relevance import ASSISTANT_ROLES, USER_ROLES
 from recallens.recall.views import REVIEW, SAME_FILE, within_windows
 from recallens.recall.views.graph import leading, related
 from recallens.recall.views.succession import inherited

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct, structs
 
+from recallens.ingest.encoded import own_sentences
 from recallens.ingest.vault.lessons import extract_lesson_essence
 from recallens.model.citation import CitationCheck
 from recallens.model.ledger import Ledger
@@ -64,6 +65,7 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     proposers = pool.proposers(positions)
     parts = ledger.parts_of(positions)
     mark = Snippets(scene.words.words if scene.words is not None else counting(tokenize(query.text)))
+    nearest = nearest_sentences(scene, rows)
     scores = pool.score[positions].tolist()
     relevance = [None] * len(nums) if pool.relevance is None else pool.relevance[positions].tolist()
     return tuple(
@@ -81,10 +83,24 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
             superseded_by=successors.get(num),
             related_count=len(bodies.relations.get(num, ())),
             state=standing[num],
+            sentence=nearest.get(num),
             mark=None if _KEYWORD_VIEWS.isdisjoint(proposers[at]) else mark,
         )
         for at, num in enumerate(nums)
     )
+
+
+def nearest_sentences(scene: Scene, rows: IntArray) -> dict[int, str]:
+    """By memory number, the sentence whose vector is nearer to the question than that of the whole, where one is."""
+    nums = scene.columns["num"][rows].tolist()
+    nearest = {}
+    for num, part in zip(nums, scene.best_parts(rows).tolist(), strict=True):
+        if part > 0:
+            memory = scene.bodies.memories[num]
+            own = own_sentences(memory.author, memory.content)
+            if part <= len(own):
+                nearest[num] = own[part - 1]
+    return nearest
 
 
 def _standing(scene: Scene, nums: Sequence[int], bodies: Bodies, query: Query) -> dict[int, MemoryState]:
@@ -158,6 +174,9 @@ def describe(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
     coverage = scene.coverage(pool.rows)[chosen].tolist()
     served, origins = {}, {}
     identities = {bodies.memories[num].id: identity(num, bodies, query) for num in nums}
+    for num, sentence in nearest_sentences(scene, pool.rows[chosen]).items():
+        if "title" in identities[bodies.memories[num].id]:  # else its text is withheld
+            identities[bodies.memories[num].id]["sentence"] = sentence
     for num, state in _standing(scene, nums, bodies, query).items():
         if warnings := list(state.warnings()):
             identities[bodies.memories[num].id]["state"] = warnings

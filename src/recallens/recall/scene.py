@@ -5,6 +5,7 @@ question, and the time by which rows are judged.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,7 +20,8 @@ from recallens.index.images import DamagedIndex
 from recallens.index.lexical import BoundLexical, bind_lexical
 from recallens.index.resident import Version
 from recallens.index.views import BoundView, bind_symbolic
-from recallens.ingest.prepare import ROLES, labels
+from recallens.ingest.encoded import ROLES
+from recallens.ingest.prepare import labels
 from recallens.model.citation import CitationCheck
 from recallens.model.memory import Annotations, EventKind, Memory, Relation, Status
 from recallens.model.plan import Intent, Plan, Window
@@ -250,6 +252,14 @@ class Scene(Struct, frozen=True, eq=False):
             raise
         except Exception:  # the failure itself is in the ledger, from when the view was asked to propose
             return np.full(len(rows), np.nan)
+
+    def best_parts(self, rows: IntArray) -> IntArray:
+        """Which part of each row has its cosine: 0 the whole, else one of its sentences; -1 where it has none."""
+        view = self.views.get(SEMANTIC)
+        if isinstance(view, LazySemantic):
+            with suppress(Exception):  # as with the scores, its failure is known
+                return view.best_parts(rows)
+        return np.full(len(rows), -1)
 
     def salience(self, rows: Rows, *, own: bool = False) -> FloatArray:
         """`own` leaves out what recalls and confirmations have added to it."""

@@ -21,6 +21,7 @@ EXPLAINED, LISTED = 6, 3
 FILTERS: Final = 7
 NEAR_MISSES: Final = 5
 TITLE_CHARACTERS: Final = 90
+SENTENCE_CHARACTERS: Final = 60
 NOTHING: Final = "Nothing here answers this."
 PARTLY: Final = "Not answered in full:"
 UNFIT: Final = "What answers this does not fit the budget: raise it."
@@ -181,9 +182,15 @@ def _sum(result: XrayResult) -> str:
     for place, (name, hundredths) in enumerate(shown_parts(parts, score)):
         sign = " −" if hundredths < 0 else " +" if place else ""
         key, label = _RAW.get(name, ("", ""))
-        beside = f" ({label} {raw[key]:.2f})" if key in raw else ""
+        beside = f" ({label} {raw[key]:.2f}{_sentence(result) if key == 'cosine' else ''})" if key in raw else ""
         text += f"{sign} {plain(name)} {abs(hundredths) / 100:.2f}{beside}"
     return text
+
+
+def _sentence(result: XrayResult) -> str:
+    """Whose cosine it is, where it is not the whole text's; always in quotes, as it is somebody's words."""
+    said = first_line(result.sentence or "", SENTENCE_CHARACTERS).replace("”", '"')
+    return f" of “{said}”" if said else ""
 
 
 def _filter(trace: FilterTrace) -> str:

@@ -129,6 +129,7 @@ def _result(at: Path, result: XrayResult) -> Card:
         _one("title", (*at, "title"), result.title),
         _one("handle", (*at, "handle"), result.handle),
         _numbers("raw", (*at, "rawScores"), result.rawScores),
+        _one("sentence", (*at, "sentence"), result.sentence),
         _one("relevance", (*at, "relevance"), result.relevance, SCORE),
         _numbers("relevance-parts", (*at, "relevanceParts"), result.relevanceParts),
         _one("time", (*at, "timeReason"), result.timeReason),

@@ -106,7 +106,7 @@ def index_entry(result: SearchResult, question: str | Wanted, *, room: int | Non
     # A date without its dashes costs three tokens instead of seven.
     head = f"{head_of(memory, state, when=day(memory.created).replace('-', ''))}: "
     size = LONGEST_LINE if room is None else min(room, LONGEST_LINE)
-    summary, truncated = _said(memory, question, size - count_tokens(f"{head}\n"), whole=room)
+    summary, truncated = _said(memory, question, size - count_tokens(f"{head}\n"), whole=room, nearest=result.sentence)
     text = head + summary
     return IndexEntry(
         id=memory.id,
@@ -125,7 +125,9 @@ def index_entry(result: SearchResult, question: str | Wanted, *, room: int | Non
     )
 
 
-def _said(memory: Memory, question: str | Wanted, room: int, *, whole: int | None) -> tuple[str, bool]:
+def _said(
+    memory: Memory, question: str | Wanted, room: int, *, whole: int | None, nearest: str | None = None
+) -> tuple[str, bool]:
     """What the memory says on one line, and whether anything of its text is missing."""
     most = INDEX_TOKENS if whole is None else min(room, INDEX_TOKENS)
     own = said_by(memory)
@@ -140,7 +142,7 @@ def _said(memory: Memory, question: str | Wanted, room: int, *, whole: int | Non
         return fit(visible(one_line(memory.summary)), room)[0], True
     text, size = titled(memory, plain_text(memory.content, memory.title) or memory.content), room
     while size > 0:  # spelling out what could break a line makes it longer
-        line = visible(one_line(answering(text, wanted, tokens=size, related=True)))
+        line = visible(one_line(answering(text, wanted, tokens=size, related=True, nearest=nearest)))
         if (over := count_tokens(line) - room) <= 0:
             return line, True
         size -= over

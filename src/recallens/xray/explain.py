@@ -114,6 +114,7 @@ def _results(walk: Walk, audit: Mapping[str, str]) -> tuple[XrayResult, ...]:
                 relevanceParts=walk.relevance_parts(position),
                 state=_tuple(named.get("state")),
                 timeReason=reasons.get(memory),
+                sentence=named.get("sentence"),
             )
         )
     return tuple(results)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from tokenizers import Tokenizer
 
+MODEL = "all-MiniLM-L6-v2-int8"
 DIMENSION = 384
 REVISION = "1.0.0"
 INSTALL = {
@@ -57,7 +58,7 @@ class MiniLMEncoder:
             raise InvalidInput(f"the encoder's threads must be 1 or more, not {threads}")
         for package, install in INSTALL.items():
             require(package, encoder="minilm", install=install)
-        self.key = EncoderKey("all-MiniLM-L6-v2-int8", REVISION, DIMENSION)
+        self.key = EncoderKey(MODEL, REVISION, DIMENSION)
         self._threads = threads
         self._lock = Lock()
         self._loaded: tuple[Tokenizer, Any] | None = None

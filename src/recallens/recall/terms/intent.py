@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from recallens.index.columns import code_of
+from recallens.ingest.encoded import ASSISTANT_ROLES, USER_ROLES
 from recallens.model.memory import Kind, Sector
 from recallens.model.plan import Intent
 from recallens.model.pool import Pool
@@ -24,7 +25,7 @@ from recallens.recall.judgement import rarity_of, readable
 from recallens.recall.scene import Scene
 from recallens.recall.select import head_of, memories_at
 from recallens.recall.terms import Amounts, measured_against, score_term
-from recallens.recall.terms.relevance import ASSISTANT_ROLES, USER_ROLES, spoken_by
+from recallens.recall.terms.relevance import spoken_by
 from recallens.recall.views import followed
 
 # Of a kind that has more than this share of the rows, a view finds enough without being asked for it.

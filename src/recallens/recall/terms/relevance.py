@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from recallens.ingest.encoded import ASSISTANT_ROLES, USER_ROLES
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import BoolArray, FloatArray, anywhere, counted, everywhere, places
@@ -22,8 +23,6 @@ FTS_SCALE: Final = 10.0
 # Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet", SIGIR 2009.
 RRF_K: Final = 60
 
-USER_ROLES: Final = ("user", "human")
-ASSISTANT_ROLES: Final = ("assistant", "agent", "model", "bot", "system", "tool")
 # Rows of a session that speak for it: one alone may be chance, and in a long session many are beside the point.
 SESSION_ROWS: Final = 3
 

@@ -100,7 +100,7 @@ class PostgresTransaction:
     def backlog(self, encoder: str, limit: int) -> list[Unencoded]:
         rows = self._execute(
             "SELECT n.name, b.num FROM backlog b JOIN namespaces n ON n.id = b.ns WHERE b.encoder = ?1"
-            " ORDER BY b.num LIMIT ?2",
+            " ORDER BY b.num DESC LIMIT ?2",
             encoder, limit,
         )  # fmt: skip
         return self._texts(rows)
@@ -111,7 +111,7 @@ class PostgresTransaction:
         rows = self._execute(
             "UPDATE backlog b SET holder = ?3, held_until = ?5 FROM namespaces n WHERE n.id = b.ns"
             " AND (b.ns, b.encoder, b.num) IN (SELECT ns, encoder, num FROM backlog WHERE encoder = ?1"
-            " AND held_until < ?4 ORDER BY num LIMIT ?2 FOR UPDATE SKIP LOCKED) RETURNING n.name, b.num",
+            " AND held_until < ?4 ORDER BY num DESC LIMIT ?2 FOR UPDATE SKIP LOCKED) RETURNING n.name, b.num",
             encoder, limit, holder, now, until,
         )  # fmt: skip
         return self._texts(rows)
@@ -120,7 +120,7 @@ class PostgresTransaction:
         self._execute("UPDATE backlog SET holder = NULL, held_until = 0 WHERE holder = ?1", holder)
 
     def _texts(self, rows: list[tuple[str, int]]) -> list[Unencoded]:
-        """The texts of memories by namespace and number, in the order of their numbers."""
+        """The texts of memories by namespace and number, the latest first."""
         nums: dict[str, list[int]] = {}
         for name, num in rows:
             nums.setdefault(name, []).append(num)
@@ -132,7 +132,7 @@ class PostgresTransaction:
                 str(wanted),
             )
             texts += [Unencoded(name, *row) for row in own]
-        return sorted(texts, key=lambda text: text.num)
+        return sorted(texts, key=lambda text: -text.num)
 
     def backlog_size(self, encoder: str) -> int:
         ((count,),) = self._execute("SELECT count(*) FROM backlog WHERE encoder = ?1", encoder)

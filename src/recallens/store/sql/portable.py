@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from recallens.errors import InvalidInput
 from recallens.store.nouns import NOUNS, FieldKind, Noun
+from recallens.store.records import META_SENTENCES
 from recallens.store.sql.connection import Database, NamespaceConnection
 from recallens.store.sql.rows import NO_LIMIT, Row, decoded, packed
 
@@ -33,8 +34,8 @@ _PLACE: Final = {
     "lineage": "x.num, x.kind, x.input", "vault-section": "x.num", "audit-mark": "x.num",
     "vector": "x.num, x.encoder, x.part", "vault-file": "v.name, x.path",
 }  # fmt: skip
-# Of the settings, what makes a store this store and no other one stays with it.
-_NOT_CARRIED: Final = "x.key <> 'store-id'"
+# Of the settings, what makes a store this store and no other one stays with it, and what is known of its own vectors.
+_CARRIED: Final = f"x.key NOT IN ('store-id', '{META_SENTENCES}')"
 
 
 # Rows that hold nothing which anybody wrote.
@@ -49,7 +50,7 @@ def _source(noun: Noun) -> str:
         return f"{_OWN} {noun.table} x ON x.num = own.num AND +x.ns = ?1 WHERE true"
     if noun.of == "log":
         return f"{noun.table} x WHERE x.namespace = ?1"
-    where = _NOT_CARRIED if noun.name == "setting" else "true" if noun.of == "store" else "x.ns = ?1"
+    where = _CARRIED if noun.name == "setting" else "true" if noun.of == "store" else "x.ns = ?1"
     return f"{noun.table} x WHERE {where}"
 
 

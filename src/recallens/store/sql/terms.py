@@ -233,6 +233,8 @@ def _rows_of(
     return [row for row in rows if row[0] in wanted]
 
 
+# What stands between two sentences.
+_SENTENCE_ENDS = tuple(f"%{end}%" for end in ("\n", ". ", "! ", "? ", "。"))
 _ENQUEUE = (
     "INSERT INTO backlog (ns, encoder, num) SELECT ?1, ?2, j.value FROM NUMBERS(?3) j"
     " WHERE {only} ON CONFLICT DO NOTHING"
@@ -273,13 +275,21 @@ class SqlVectors(Struct, frozen=True):
             encoder, packed([num for num, _, _ in vectors]),
         )  # fmt: skip
 
-    def enqueue(self, encoder: str, nums: Sequence[int]) -> None:
-        self._here.change(_ENQUEUE.format(only="true"), encoder, packed(nums))
-
     def enqueue_missing(self, encoder: str, nums: Sequence[int]) -> None:
         """One that was still waiting when its number changed waits under the new one."""
         missing = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = j.value AND +v.ns = ?1)"
         self._here.change(_ENQUEUE.format(only=missing), encoder, packed(nums))
+
+    def enqueue_sentences(self, encoder: str, *, authors: Sequence[str], longest: int) -> None:
+        """What these authors said in at most so many characters, and may have several sentences but has one vector."""
+        self._here.change(
+            "INSERT INTO backlog (ns, encoder, num) SELECT ?1, ?2, m.num FROM memories m WHERE m.ns = ?1"
+            " AND lower(m.author) IN (SELECT value FROM TEXTS(?3)) AND length(m.content) <= ?4"
+            " AND EXISTS (SELECT 1 FROM TEXTS(?5) j WHERE m.content LIKE j.value) AND NOT EXISTS"
+            " (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = m.num AND v.part = 1 AND +v.ns = ?1)"
+            " ON CONFLICT DO NOTHING",
+            encoder, packed(authors), longest, packed(_SENTENCE_ENDS),
+        )  # fmt: skip
 
     def mark_unread(self) -> None:
         """The namespace holds a text that the store's encoder cannot read."""

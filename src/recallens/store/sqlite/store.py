@@ -97,9 +97,11 @@ class SqliteTransaction(Struct, frozen=True):
         return _statistics(self._db)
 
     def backlog(self, encoder: str, limit: int) -> list[Unencoded]:
+        """The latest first: what was just written waits for nothing that has waited for long."""
         rows = self._db.execute(
-            "SELECT n.name, b.num, m.title, m.author, m.content FROM backlog b JOIN memories m ON m.num = b.num"
-            " JOIN namespaces n ON n.id = b.ns WHERE b.encoder = ? ORDER BY b.num LIMIT ?",
+            "SELECT n.name, b.num, m.title, m.author, m.content FROM backlog b"
+            " JOIN memories m ON m.num = b.num JOIN namespaces n ON n.id = b.ns"
+            " WHERE b.encoder = ? ORDER BY b.num DESC LIMIT ?",
             (encoder, limit),
         )
         return [Unencoded(*row) for row in rows]
