@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -40,6 +40,8 @@ _MARK: Final = re.compile(r"(\[REDACTED:[a-z0-9-]{1,60}\])")
 # A replacement can uncover another secret beside it. Each round shortens what is left, and a text that needs
 # more rounds than this was made to need them.
 MOST_ROUNDS: Final = 8
+# Values of attributes up to this length are looked at once for all rows that have them.
+SHORT: Final = 200
 
 _PEM_BEGIN: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_BODY: Final = re.compile(r"(?:[^-]++|-(?!----))*")
@@ -236,7 +238,8 @@ def redact_values(values: Mapping[str, Any]) -> dict[str, Any]:
     def safe(value: Any) -> Any:
         match value:
             case str():
-                return redact(clean(value))[0]
+                text = clean(value)
+                return _redacted_short(text) if len(text) <= SHORT else redact(text)[0]
             case Mapping():
                 return redact_values(value)
             case list() | tuple():
@@ -245,6 +248,11 @@ def redact_values(values: Mapping[str, Any]) -> dict[str, Any]:
                 return value
 
     return {name: safe(value) for name, value in values.items()}
+
+
+@lru_cache(maxsize=4096)  # a file of turns names one tool and one command again and again
+def _redacted_short(text: str) -> str:
+    return redact(text)[0]
 
 
 def _redact_piece(text: str, kinds: dict[str, None]) -> str:
