@@ -34,6 +34,7 @@ def test_json_is_one_object_a_set_and_preset(run: Run, talks: Path, home: Path) 
             "preset",
             "encoder",
             "metrics",
+            "intervals",
             "leftOut",
             "byType",
             "queries",
@@ -60,6 +61,13 @@ def test_abstention_asks_what_has_no_answer(run: Run, talks: Path) -> None:
     assert abstention["unanswerable"] == 1
     assert set(abstention["risk"]) == set(abstention["aurc"])
     assert "AURC" in run("eval", "--dataset", talks, "--preset", "bm25", "--abstention").stdout
+
+
+def test_a_folder_of_sets_is_all_of_them_and_each_mean_has_its_interval(run: Run, talks: Path, home: Path) -> None:
+    documents(home / "pages")
+    shown = run("eval", "--dataset", home, "--preset", "bm25", "--json").stdout
+    assert [json.loads(line)["dataset"] for line in shown.splitlines()] == ["pages", "talks"]
+    assert "±" in run("eval", "--dataset", talks, "--preset", "bm25").stdout
 
 
 def test_out_writes_the_ranked_lists(run: Run, talks: Path, home: Path) -> None:

@@ -131,6 +131,7 @@ def test_datasets_are_gated_and_compared_the_same_way(run: Run, home: Path, monk
         "preset",
         "encoder",
         "metrics",
+        "intervals",
         "leftOut",
         "byType",
         "queries",

@@ -91,9 +91,12 @@ def test_a_run_told_in_full(talks: Path, tmp_path: Path) -> None:
     bm25, dense = run_judged(dataset, questions, ("bm25", "dense"), encoder=HashingEncoder())
     told = judged_summary(bm25)
     assert list(told) == [
-        "dataset", "preset", "encoder", "metrics", "byType", "queries", "seconds", "delivered", "calibration",
-        "leftOut",
+        "dataset", "preset", "encoder", "metrics", "intervals", "byType", "queries", "seconds", "delivered",
+        "calibration", "leftOut",
     ]  # fmt: skip
+    for name, value in told["metrics"].items():
+        low, high = told["intervals"][name]
+        assert low <= value <= high
     assert told["dataset"] == "talks"
     assert told["queries"] == 3
     assert told["metrics"]["recall_all@5"] == 1.0

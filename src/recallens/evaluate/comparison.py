@@ -51,6 +51,12 @@ def paired_bootstrap(ours: Sequence[float], theirs: Sequence[float]) -> MetricDi
     return MetricDifference(float(differences.mean()), low, high)
 
 
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Within which the mean of such questions lies, by the same bootstrap."""
+    spread = paired_bootstrap(values, np.zeros(len(values)).tolist())
+    return round(spread.low, DECIMALS), round(spread.high, DECIMALS)
+
+
 class RankChange(Struct, frozen=True):
     """Where one expected thing stood; None where it was not found."""
 

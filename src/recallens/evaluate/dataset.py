@@ -101,6 +101,13 @@ def absolute_time(text: str) -> int:
     return parse_when(text, now_ms=0)
 
 
+def folders_in(folder: Path) -> list[Path]:
+    """The folder of a set, or those of all sets that a folder holds, by name."""
+    if (folder / INFO).is_file() or not folder.is_dir():
+        return [folder]
+    return sorted(path.parent for path in folder.glob(f"*/{INFO}")) or [folder]
+
+
 def read_dataset(folder: Path) -> Dataset:
     if not (folder / INFO).is_file():
         raise NotFound(

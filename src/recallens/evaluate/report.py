@@ -38,10 +38,18 @@ def judged_records(runs: Sequence[Run], *, abstention: bool) -> list[dict[str, A
 def judged_summary(run: Run) -> dict[str, Any]:
     return {
         "dataset": run.set, "preset": run.preset, "encoder": run.encoder, "metrics": run.metrics,
-        "byType": run.metrics_by_tag, "queries": len(run.scored), "seconds": round(run.seconds, 3),
+        "intervals": intervals(run), "byType": run.metrics_by_tag, "queries": len(run.scored),
+        "seconds": round(run.seconds, 3),
         "delivered": rounded(delivery(delivered_in(run))), "calibration": calibration(run),
         "leftOut": run.left_out,
     }  # fmt: skip
+
+
+def intervals(run: Run) -> dict[str, tuple[float, float]]:
+    """Of each metric the 95% interval, which says how much another sample of such questions may differ."""
+    return {
+        name: comparison.interval([q.metrics[name] for q in run.scored if name in q.metrics]) for name in run.metrics
+    }
 
 
 def delivered_in(run: Run) -> list[Delivered]:
@@ -116,12 +124,16 @@ def _figures(runs: Sequence[Run]) -> list[Table]:
     tables = []
     for names, own in by_metrics.items():
         rows = [
-            (run.set, f"{len(run.scored):,}", run.preset, *_percent(run.metrics.values()), f"{run.seconds:.1f}")
-            for run in own
+            (run.set, f"{len(run.scored):,}", run.preset, *_with_intervals(run), f"{run.seconds:.1f}") for run in own
         ]
         columns = ("set", "questions", "preset", *names, "seconds")
         tables.append(_table(columns, rows, numbers=("questions", *names, "seconds"), wrap=True))
     return tables
+
+
+def _with_intervals(run: Run) -> list[str]:
+    spans = intervals(run)
+    return [f"{100 * value:.1f} ±{50 * (spans[name][1] - spans[name][0]):.1f}" for name, value in run.metrics.items()]
 
 
 def _delivery_table(runs: Sequence[Run]) -> Table | None:

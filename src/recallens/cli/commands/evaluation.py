@@ -46,7 +46,7 @@ MOST_VARIANTS = 200
 @click.argument("files", nargs=-1, type=TEXT, metavar="[FILE]...")
 @click.option(
     "--dataset", "datasets", metavar="DIR", type=TEXT, multiple=True,
-    help="The folder of a judged set; can be repeated.",
+    help="The folder of a judged set, or of several; can be repeated.",
 )  # fmt: skip
 @click.option(
     "--preset", "presets", metavar="NAME", type=TEXT, multiple=True,
@@ -119,7 +119,8 @@ def _measure_datasets(
 
     settings = given.settings()
     names = list(dict.fromkeys(preset_named(name).name for name in presets or (settings.preset,)))
-    sets = [dataset.read_dataset(Path(folder).expanduser()) for folder in dict.fromkeys(folders)]
+    named = [path for folder in folders for path in dataset.folders_in(Path(folder).expanduser())]
+    sets = [dataset.read_dataset(path) for path in dict.fromkeys(named)]
     # Known before anything is asked: a set's kind says which metrics it has.
     known = list(dict.fromkeys(name for judged in sets for name in metrics.JUDGED[judged.scoring]))
     floors = [comparison.parse_floor(text, known) for text in least]
