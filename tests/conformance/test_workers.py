@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -83,3 +84,39 @@ def test_a_write_is_in_the_next_recall_of_another_process() -> None:
             assert memory.id not in [
                 result.memory.id for result in one.search(f"brass key {number}", record=False, limit=10).results
             ]
+
+
+def test_a_restart_of_the_server_loses_nothing_that_was_acknowledged() -> None:
+    address = postgres.fresh_store()
+    with Engine.open(address, encoder="hashing") as engine:
+        kept = {engine.remember("The first drawer", dedupe=False).id}
+        refused = 0
+        with psycopg.connect(address, autocommit=True) as other:
+            other.execute("CHECKPOINT")  # this server need not survive a power cut: it is told to write what it has
+        postgres.restart()
+        for number in range(5):
+            try:
+                kept.add(engine.remember(f"Drawer {number} after it", dedupe=False).id)
+            except StoreUnreachable:
+                refused += 1
+        assert refused <= 1
+        assert kept <= {result.memory.id for result in engine.search("drawer", limit=20, cut=False).results}
+        assert engine.maintenance.doctor().problems == []
+
+
+def test_many_writers_lose_nothing() -> None:
+    address = postgres.fresh_store()
+    with Engine.open(address, encoder="hashing") as one, Engine.open(address, encoder="hashing") as two:
+
+        def write(number: int) -> list[tuple[str, str]]:
+            engine, namespace = (one, two)[number % 2], f"team-{number % 3}"
+            texts = (f"Shelf {number} has box {box} since Tuesday" for box in range(12))
+            return [(namespace, engine.remember(text, namespace=namespace, dedupe=False).id) for text in texts]
+
+        with ThreadPoolExecutor(8) as threads:
+            written = [each for part in threads.map(write, range(8)) for each in part]
+        for namespace, id in written:
+            assert one.get(id, namespace=namespace).id == two.get(id, namespace=namespace).id == id
+        numbers = [one.get(id, namespace=namespace).num for namespace, id in written]
+        assert len(set(numbers)) == len(written)
+        assert one.maintenance.doctor().problems == []

@@ -76,7 +76,8 @@ class Erasure:
         remade = tuple(f"the recap of session {id}" for id in recaps if self._remade(id, namespace))
         pages = self.finish()
         still = _STILL_READ if pages is None else None
-        return replace(receipt, remade=remade, pages=pages or 0, pending=still)
+        beyond = self._core.store.file.beyond
+        return replace(receipt, remade=remade, pages=pages or 0, pending=still, beyond=beyond)
 
     def delete(self, tx: Writer, nums: Sequence[int]) -> None:
         """Delete memories alone, as a removed vault does; `finish` looks after their bytes.
@@ -280,7 +281,7 @@ class Erasure:
         needles, store = forms(texts), self._core.store.beside
         found, size = self._core.store.file.find(needles)
         traces = [Trace(store.name, found)] if found else []
-        folder, files = self._core.index_folder(), 1
+        folder, files = self._core.index_folder(), 0 if self._core.store.path is None else 1
         for path in sorted(folder.rglob("*")) if folder is not None else ():
             if folder is not None and path.is_file():
                 data = path.read_bytes()
@@ -292,9 +293,8 @@ class Erasure:
         outside = [path.name for path, _, verdict in beside_it if verdict]
         golden = golden_files(store) if texts else ()
         outside += [str(path.relative_to(store.parent)) for path in golden if occurrences(path.read_bytes(), needles)]
-        if (kept := self._core.store.file.beyond) is not None:
-            outside.append(kept)
-        return Proof(files, size, pages or 0, pages is not None, tuple(traces), tuple(holders), tuple(outside))
+        return Proof(files, size, pages or 0, pages is not None, tuple(traces), tuple(holders), tuple(outside),
+                     self._core.store.file.beyond)  # fmt: skip
 
 
 def _held(version: Version, number: int, alive: BoolArray, others: int) -> bool:

@@ -137,7 +137,7 @@ def left_in_work(tx: Writer, going: Going) -> list[str]:
 
 
 def places_outside(tx: Reader, going: Going, store: Store) -> list[str]:
-    """Files that are not the store's, and hold it or may do so; and what a server keeps of it."""
+    """Files that are not the store's, and hold it or may do so."""
     documents = sorted({memory.document for memory in going.memories.values() if memory.document})
     paths = sorted(tx.documents.paths(documents).values())
     needles = forms([piece for memory in going.memories.values() for piece in _pieces(memory)])
@@ -154,7 +154,6 @@ def places_outside(tx: Reader, going: Going, store: Store) -> list[str]:
         *(f"{path.relative_to(store.beside.parent)}, a golden set or its run beside the store"
           for path in golden_files(store.beside)
           if _says_part(going, path.read_text(encoding="utf-8", errors="replace"))),
-        *([store.file.beyond] if store.file.beyond is not None else ()),
         "backups, exports and notes elsewhere: where `remember --file` and `--jsonl` read from is not kept",
     ]  # fmt: skip
 

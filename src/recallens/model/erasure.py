@@ -79,10 +79,10 @@ class Receipt(Struct, frozen=True, rename="camel"):
     words: int = 0
     pages: int = 0
     pending: str | None = None
+    beyond: str | None = None  # where a server may keep bytes of it, out of reach; absent where none can be
 
     def to_json(self) -> dict[str, Any]:
-        record: dict[str, Any] = to_builtins(self)
-        return record
+        return _reachable(self)
 
 
 class PendingErasure(Struct, frozen=True):
@@ -123,10 +123,16 @@ class Proof(Struct, frozen=True, rename="camel"):
     traces: tuple[Trace, ...] = ()
     holders: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
+    beyond: str | None = None  # as in a receipt
 
     def to_json(self) -> dict[str, Any]:
-        record: dict[str, Any] = to_builtins(self)
-        return record
+        return _reachable(self)
+
+
+def _reachable(record: Receipt | Proof) -> dict[str, Any]:
+    """As JSON; of a store that is a file nothing is beyond reach."""
+    fields: dict[str, Any] = to_builtins(record)
+    return {name: value for name, value in fields.items() if name != "beyond" or value is not None}
 
 
 def forms(texts: Sequence[str]) -> list[bytes]:

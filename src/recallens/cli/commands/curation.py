@@ -147,12 +147,19 @@ def _print_receipt(answer: Answer) -> None:
     for text in receipt.outside:
         say(f"  outside the store: {text}")
     if receipt.pending is None:
-        say(f"no byte of it is left in the store: {counted(receipt.pages, 'page')} looked at")
+        looked = f"{counted(receipt.pages, 'page')} looked at"
+        if receipt.beyond is None:
+            say(f"no byte of it is left in the store: {looked}")
+        else:
+            say(f"no row of it is left in the store: {looked}\n  may still keep bytes of it: {receipt.beyond}")
 
 
 def _print_proof(answer: Answer) -> None:
     proof = answer.value
-    say(f"looked at {proof.bytes:,} bytes in {counted(proof.files, 'file')}")
+    if proof.beyond is None:
+        say(f"looked at {proof.bytes:,} bytes in {counted(proof.files, 'file')}")
+    else:
+        say(f"looked into every table\n  may still keep bytes of what is deleted: {proof.beyond}")
     for name in proof.outside:
         say(f"  outside the store: {name} holds it")
     if proof.finished:

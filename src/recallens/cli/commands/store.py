@@ -92,7 +92,8 @@ def doctor(ctx: click.Context, given: Given) -> None:
 
     def printed(answer: Answer) -> None:
         facts, problems = answer.record["facts"], answer.record["problems"]
-        say(f"{facts['path']}, {facts['bytes']:,} bytes, SQLite {facts['sqlite']}")
+        made_by = f"SQLite {facts['sqlite']}" if "sqlite" in facts else f"PostgreSQL {facts['postgres']}"
+        say(f"{facts['path']}, {facts['bytes']:,} bytes, {made_by}")
         say(f"encoder {facts['encoder'] or 'none'}")
         if facts["backlog"]:
             waiting = counted(facts["backlog"], "text waits", "texts wait")
