@@ -163,6 +163,6 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
     ],
 )
 def test_a_hostile_text_takes_linear_time(unit: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     redact(unit * (1_000_000 // len(unit)))
-    assert time.perf_counter() - began < 15
+    assert time.process_time() - began < 15
