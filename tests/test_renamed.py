@@ -39,6 +39,7 @@ def test_a_store_in_the_old_default_place_stays_in_use(tmp_path: Path, monkeypat
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert config.default_store() == tmp_path / "recallens" / "store.db"
     old = tmp_path / renamed.FOLDER / "store.db"
+    old.parent.mkdir()
     with Engine.open(old, encoder="none") as engine:
         engine.remember("Deploys go out on Tuesdays")
     assert config.default_store() == old
