@@ -200,8 +200,10 @@ class BoundSemantic:
 
     name = "semantic"
 
-    def __init__(self, index: VectorIndex, columns: Columns, query: Single) -> None:
+    def __init__(self, index: VectorIndex, columns: Columns, query: Single, handicap: float = 0.0) -> None:
+        """`handicap` is what every part but the first counts less."""
         self._index = index
+        self._handicap = handicap
         self._columns = columns
         self._query = query.astype(np.float32)
         self._double = self._query.astype(np.float64)
@@ -244,10 +246,22 @@ class BoundSemantic:
             return nearest
         several = places((nearest == 0) & (self._index.parts[rows] > 1))
         own, counts = self._index.of_rows(rows[several])
-        products = to_single(self._index.gather(own)).astype(np.float64) * self._double
-        ends = () if counts is None else np.cumsum(counts)[:-1]
-        nearest[several] = [int(scores.argmax()) for scores in np.split(products.sum(axis=1), ends)][: len(several)]
+        if counts is None or not len(several):
+            return nearest
+        begins = np.cumsum(counts) - counts
+        scores = self._handicapped(
+            (to_single(self._index.gather(own)).astype(np.float64) * self._double).sum(1), begins
+        )
+        nearest[several] = [int(each.argmax()) for each in np.split(scores, begins[1:])]
         return nearest
+
+    def _handicapped(self, scores: FloatArray, begins: IntArray) -> FloatArray:
+        """The scores of parts, of which each row's first is at its beginning."""
+        if self._handicap:
+            whole = scores[begins]
+            scores = scores - self._handicap
+            scores[begins] = whole
+        return scores
 
     def vectors(self, rows: IntArray) -> Single:
         """The vectors of rows that have one. Most were read for the proposals, and are at hand."""
@@ -274,7 +288,7 @@ class BoundSemantic:
         total: FloatArray = np.add.reduce(products, axis=1)
         if counts is not None and len(known):
             begins = np.cumsum(counts) - counts
-            total, vectors = np.maximum.reduceat(total, begins), vectors[begins]
+            total, vectors = np.maximum.reduceat(self._handicapped(total, begins), begins), vectors[begins]
         if len(known) == len(rows):
             return total, (known, vectors)
         scores = np.full(len(rows), np.nan)
@@ -313,7 +327,7 @@ class BoundSemantic:
         scores = np.vecdot(vectors, self._query)[eligible]
         if self._index.parts is not None:  # the best part of each row; what was written again lies there twice
             begins, _ = _runs(rows[eligible])
-            scores, eligible = np.maximum.reduceat(scores, begins), eligible[begins]
+            scores, eligible = np.maximum.reduceat(self._handicapped(scores, begins), begins), eligible[begins]
             if len(eligible) <= wanted:
                 return rows[eligible].astype(np.int64)
         return rows[eligible[np.argpartition(-scores, wanted)[:wanted]]].astype(np.int64)
