@@ -197,8 +197,8 @@ def _migrate(connection: Connection[TupleRow], applied: list[str]) -> None:
     if connection.execute(f"SELECT obj_description('{SCHEMA}'::regnamespace)").fetchone() != (walls,):
         raise_walls(connection)
         connection.execute(f"COMMENT ON SCHEMA {SCHEMA} IS '{walls}'")
-    put = "INSERT INTO meta VALUES ('store-id', %s) ON CONFLICT DO NOTHING"
-    connection.execute(put, (str(uuid.uuid4()),))
+        put = "INSERT INTO meta VALUES ('store-id', %s) ON CONFLICT DO NOTHING"
+        connection.execute(put, (str(uuid.uuid4()),))
 
 
 # ── transactions ──
