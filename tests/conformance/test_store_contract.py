@@ -280,6 +280,22 @@ def test_what_waits_is_encoded_by_one(store: Store) -> None:
     store.give_back("me")
 
 
+def test_what_has_several_sentences_waits_for_their_vectors(store: Store) -> None:
+    texts = ("one sentence", "two. sentences", "a line\nand another", "so? yes, " + "and " * 20)
+    nums = written(store, *texts, author="User")
+    written(store, "two. sentences", first=len(texts), author="assistant")
+    with store.write("n") as tx:
+        tx.vectors.put(ENCODER, [(num, 0, b"12345678") for num in nums])
+        tx.vectors.enqueue_sentences(ENCODER, authors=("user", "human"), longest=40)
+    with store.read_all() as reader:
+        assert [text.num for text in reader.backlog(ENCODER, 10)] == [nums[2], nums[1]]
+    with store.write("n") as tx:
+        tx.vectors.put(ENCODER, [(nums[1], 1, b"12345678")])
+        tx.vectors.enqueue_sentences(ENCODER, authors=("user", "human"), longest=40)
+    with store.read_all() as reader:
+        assert [text.num for text in reader.backlog(ENCODER, 10)] == [nums[2]]
+
+
 def test_threads_queue_for_the_one_writer(store: Store) -> None:
     written(store, "first")
 

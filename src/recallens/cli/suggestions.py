@@ -14,7 +14,7 @@ FOREIGN: Final[Mapping[str, str]] = {
     "read": "show", "open": "serve", "delete": "forget", "del": "forget", "rm": "forget", "remove": "forget",
     "purge": "forget", "update": "edit", "set": "edit", "modify": "edit", "replace": "supersede",
     "merge": "supersede", "link": "relate", "undo": "restore", "undelete": "restore", "dump": "export",
-    "download": "export", "load": "import", "ingest": "import", "migrate": "import", "sync": "vault sync",
+    "download": "export", "load": "import", "ingest": "import", "sync": "vault sync",
     "watch": "vault watch", "status": "stats", "info": "stats", "check": "doctor", "fix": "doctor",
     "repair": "reindex", "rebuild": "reindex", "index": "reindex", "embed": "reindex", "history": "timeline",
     "log": "session list", "sessions": "session list", "tasks": "task list", "tokens": "token list",

@@ -53,6 +53,9 @@ def supersede(tx: Writer, old: int, new: int, at: int, session: str | None = Non
         propose(tx, old=old, new=new, at=at, origin=Origin.USER, by=by)
         return False
     tx.relations.supersede(old, new, at)
+    for proposed in proposals(tx, memories[new], new, at):  # what was only proposed so far is so now
+        if proposed.target == memories[old].id:
+            tx.relations.put(new, old, structs.replace(proposed, valid_until=at))
     _take_over(tx, old, new, memories[new], at)
     if session is not None:
         tx.sessions.link(session, [old], Usage.UPDATED, at)

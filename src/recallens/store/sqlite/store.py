@@ -286,6 +286,7 @@ class SqliteStore:
         problems: list[str] = []
         try:
             db.execute(f"PRAGMA mmap_size={max(size, MAPPED_BYTES)}")  # every page is read: two thirds of the time
+            db.execute("BEGIN")  # rows and their digests are of one moment, whoever writes meanwhile
             problems += soundness.faults(db)
             messages = [row[0] for row in db.execute("PRAGMA integrity_check(20)")]
             problems += [f"file: {message}" for message in messages if message != "ok"]
@@ -302,6 +303,8 @@ class SqliteStore:
         except apsw.CorruptError as error:
             problems.append(f"file: {error}")
         finally:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
             db.execute(f"PRAGMA mmap_size={MAPPED_BYTES}")
         return Health(problems, {"path": self.location, "bytes": size, "sqlite": apsw.sqlite_lib_version()})
 
