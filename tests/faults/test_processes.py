@@ -147,6 +147,23 @@ def test_a_living_process_keeps_its_lease(engine: Engine) -> None:
 # ── two engines, as two processes are ──
 
 
+def test_doctor_looks_at_one_moment_while_another_writes(engine: Engine, opened) -> None:
+    engine.remember("The valve is on the left")
+    other, connection, wrote = opened(), engine.core.store.connection, []
+
+    def write_beside(cursor: object, sql: str, values: object) -> bool:
+        if "FROM digests" in sql:
+            wrote.append(other.remember(f"zeppelin{len(wrote)} lands beside quay{len(wrote)}", dedupe=False).id)
+        return True
+
+    connection.exec_trace = write_beside
+    try:
+        assert list(engine.maintenance.doctor().problems) == []
+    finally:
+        connection.exec_trace = None
+    assert wrote
+
+
 def test_a_namespace_made_anew_holds_nothing_of_the_old_one(engine: Engine, opened) -> None:
     other = opened()
     for number in range(6):

@@ -32,11 +32,14 @@ class TranslatedWords:
         self._latin = frozenset(_LATIN.findall(text))
         self._tokens = frozenset(tokenize(" ".join(sorted(self._latin))))
         self._hangul = frozenset(form for word in _HANGUL.findall(text) for form in _forms(word))
+        self._held: dict[str, bool] = {}  # relevance, score and certificate ask for the same words
 
     def hold(self, phrase: str) -> bool:
         """Whether every word of it is said in the other language."""
-        words = phrase.split()
-        return bool(words) and all(map(self._holds, words))
+        if phrase not in self._held:
+            words = phrase.split()
+            self._held[phrase] = bool(words) and all(map(self._holds, words))
+        return self._held[phrase]
 
     def _holds(self, word: str) -> bool:
         if _HANGUL.fullmatch(word):
