@@ -19,6 +19,8 @@ from recallens.model.ledger import Ledger
 from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS
 from recallens.model.verdict import Judgement, Pick
+from recallens.recall.coverage import ANSWERS_FROM
+from recallens.recall.select import DOUBTFUL_FEW
 from recallens.xray.replay import replay
 from standing import FixedClock, Open
 from worlds import World, populated, questions, worlds
@@ -230,10 +232,22 @@ def test_an_empty_answer_of_an_empty_store_is_no_silence(real: Engine) -> None:
 @pytest.mark.parametrize("limit", [1, 2])
 @pytest.mark.parametrize("options", [{}, {"cut": False}, {"preset": "fusion"}])
 def test_a_callers_limit_holds_after_widening(filled: Engine, limit: int, options: dict[str, Any]) -> None:
-    question = "who approves production hotfixes of the billing database on the release branch, and in which cache?"
+    question = "who approves production deploys of the billing database on the release branch, and in which cache?"
     found = filled.layers.search(question, limit=limit, **options)
     assert found.metadata()["widened"]
     assert len(found.entries) == len(found.recall.results) == len(found.recall.audit) == limit
+
+
+def test_of_notes_that_hardly_answer_the_likeliest_few_are_delivered(real: Engine) -> None:
+    rooms = ("kitchen", "hall", "cellar", "attic", "office", "garage", "porch", "studio", "pantry", "stairs")
+    for at, room in enumerate(rooms):
+        real.remember(f"The lamp of the {room} takes a bulb of {at} watts.")
+    question = "where do we buy a bulb for the lamp"
+    assert len(real.search(question, cut=False, record=False).results) == len(rooms)
+    doubtful = real.search(question, record=False)
+    likeliest = max(result.relevance or 0.0 for result in doubtful.results)
+    assert likeliest < ANSWERS_FROM
+    assert len(doubtful.results) == DOUBTFUL_FEW
 
 
 SUBJECTS = ("gateway", "cache", "billing", "router", "parcel", "pager", "queue", "login", "report", "ledger")

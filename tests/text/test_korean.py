@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from recallens.text.languages.korean import joins_two, noun_of, noun_phrases, nouns
+from recallens.text.wordforms import SpokenWords
 
 
 @pytest.mark.parametrize(
@@ -33,3 +34,16 @@ def test_what_a_question_asks_for_is_named_and_how_it_asks_is_not() -> None:
 
 def test_english_has_no_korean_nouns() -> None:
     assert nouns("the whole architecture") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("손님용 비밀번호는 매달 바뀐다.", "바뀌어"),
+        ("서른 장부터 무료로 가져간다.", "무료야"),
+        ("손님 세 분이 오셨다.", "손님들한테"),
+    ],
+)
+def test_a_word_is_said_in_whatever_form(text: str, word: str) -> None:
+    assert SpokenWords(text).holds(word)
+    assert not SpokenWords("창고 정문은 새벽에 연다.").holds(word)

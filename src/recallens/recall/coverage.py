@@ -36,7 +36,7 @@ SURE_BY_WORDS: Final = 0.1
 HALF_OF_A_PART: Final = 0.5
 SURE_OF_HALF: Final = 0.7  # where nothing of a kind is asked for
 MEASURED: Final = ("frequency", "duration", "version", "date", "time", "price", "value", "number")
-_WORDED: Final = (FacetKind.ENTITY, FacetKind.TERM)
+WORDED: Final = (FacetKind.ENTITY, FacetKind.TERM)
 BEGINNING: Final = 2
 _FIGURE: Final = re.compile(r"\d")
 # The encoder's opinion counts of a question of which it can read more than this.
@@ -80,7 +80,7 @@ def translated(scene: Scene, facets: Sequence[Facet], rows: IntArray) -> BoolArr
     An answer in another language is one that the second encoder has found: only the nearest to it are read.
     """
     said = np.zeros((len(facets), len(rows)), dtype=np.bool_)
-    worded = [at for at, facet in enumerate(facets) if facet.kind in _WORDED]
+    worded = [at for at, facet in enumerate(facets) if facet.kind in WORDED]
     if MULTILINGUAL not in scene.views or not worded or not len(rows):
         return said
     nearest = np.argsort(-np.nan_to_num(scene.score(MULTILINGUAL, rows), nan=-1.0), kind="stable")[:MOST_TRANSLATED]
@@ -146,13 +146,13 @@ def spoken_of(scene: Scene, facets: Sequence[Facet], rows: IntArray, relevance: 
     spoken = [SpokenWords(text) for text in texts]
     held = {facet: covers[at] for at, facet in enumerate(facets)}
     # A question in one script may be answered in another; one that holds both names things as they are written.
-    one_script = len({facet.text.isascii() for facet in facets if facet.kind in _WORDED}) == 1
-    worded = [facet for facet in facets if facet.kind in _WORDED]
-    foreign = [one_script and bool(likely[at]) and all(_unreadable(facet, text) for facet in worded)
+    one_script = len({facet.text.isascii() for facet in facets if facet.kind in WORDED}) == 1
+    worded = [facet for facet in facets if facet.kind in WORDED]
+    foreign = [one_script and bool(likely[at]) and all(in_other_letters(facet, text) for facet in worded)
                for at, text in enumerate(texts)]  # fmt: skip
     for facet in facets:
         for at, words in enumerate(spoken):
-            if not held[facet][at] and facet.kind in _WORDED:
+            if not held[facet][at] and facet.kind in WORDED:
                 held[facet][at] = foreign[at] or any(map(words.holds, (facet.text, *other_words(facet.text))))
             elif not held[facet][at] and facet.window is not None:
                 held[facet][at] = _names_time(facet.text, texts[at])
@@ -178,7 +178,7 @@ def spoken_of(scene: Scene, facets: Sequence[Facet], rows: IntArray, relevance: 
     others = [Facet(FacetKind.TERM, "", (group,), 1) for part in parts for group in part.groups]
     of_words = {facet.groups[0]: row for facet, row in zip(others, coverage(scene, others, rows), strict=True)}
     for facet, row in held.items():
-        if facet.kind in _WORDED:  # a word by itself, or as a word of a name
+        if facet.kind in WORDED:  # a word by itself, or as a word of a name
             of_words |= {group: of_words[group] | row for group in of_words if set(group) <= facet.words}
     speaks = {part: _speaks(part, held, of_words, in_kind) | (by_meaning & _named(part, held)) for part in parts}
     for facet in facets:
@@ -209,7 +209,7 @@ def _speaks(
 
 def _answers(answer: Facet, facets: Sequence[Facet], text: str) -> bool:
     """Whether a clause of the text holds what is asked for and speaks of it; under a title that does, all do."""
-    worded = [facet for facet in facets if facet.kind in _WORDED]
+    worded = [facet for facet in facets if facet.kind in WORDED]
     title, _, content = text.partition("\n")
     own = [word.casefold() for facet in worded for word in facet.text.split()]
     titled = _speaks_of(title, worded)
@@ -239,7 +239,7 @@ def _named(part: Facet, held: Mapping[Facet, BoolArray]) -> BoolArray:
     return every
 
 
-def _unreadable(facet: Facet, text: str) -> bool:
+def in_other_letters(facet: Facet, text: str) -> bool:
     """Whether it is written in letters that the text has none of: it may be there in others."""
     ascii = facet.text.isascii()
     return not any(letter.isalpha() and letter.isascii() is ascii for letter in text)
@@ -272,4 +272,4 @@ def reworded(facets: Sequence[Facet], spoken: Spoken) -> list[str]:
     """Names and words of the question that are covered by what a row means: none of the rows says them."""
     rows = zip(facets, spoken.covers, spoken.said, strict=True)
     return [facet.text for facet, covers, said in rows
-            if facet.kind in _WORDED and not facet.done and covers.any() and not said.any()]  # fmt: skip
+            if facet.kind in WORDED and not facet.done and covers.any() and not said.any()]  # fmt: skip

@@ -18,7 +18,7 @@ from recallens.ingest.encoded import ASSISTANT_ROLES, USER_ROLES
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, Judgement, anywhere, everywhere
-from recallens.recall.coverage import answering, coverage
+from recallens.recall.coverage import WORDED, answering, coverage, in_other_letters, texts_of
 from recallens.recall.facets import Facet, FacetKind
 from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Scene, on_first_scale
 from recallens.recall.terms import deviation_of, measured_against
@@ -77,7 +77,7 @@ BY_MEANING: Final[Mapping[Company, Model]] = {
         },
         least=0.06,
         share=0.004,
-        among_short=(0.1, 0.02),
+        among_short=(0.15, 0.02),
         among_long=0.05,
     ),
     Company.TALK: Model(
@@ -160,6 +160,7 @@ BY_WORDS: Final[Mapping[Company, Model]] = {
 MEANT: Final = "meant"
 BY_SECOND: Final = {"standsOut": 11.3, "moreWords": 4.06, "behind": -2.53, "noAnswer": -0.75, "otherTime": -1.1}
 BY_SECOND_BIAS: Final = -5.58
+LEAST_MEANT: Final = 0.1  # what the cut asks of a best row in another language, that says a word of the question
 # Source code is alike, and so are the sections of files, the rest of which is at hand: beside the best one less helps.
 SHARE_OF_CODE: Final = 0.03
 SHARE_OF_SECTION: Final = 0.01
@@ -211,6 +212,8 @@ def judge_relevance(scene: Scene, pool: Pool, query: Query) -> Iterator[Judgemen
     unread = min(float(signals["unreadable"][best]), 1.0 - scene.question.fluency)
     unheard = models is BY_MEANING and float(signals["unknown"][best]) > MOST_UNKNOWN
     least, share = _bounds(scene, pool, best, of_best)
+    if MEANT in told and signals["words"][best] > 0.0 and _in_other_letters(scene, pool.rows[[best]]):
+        least = min(least, LEAST_MEANT)
     least *= (1.0 - unread / 2.0) * (UNHEARD if unheard else 1.0)
     told[UNDER_REVIEW] = _raised(own, np.where(pool.raw(REVIEW) >= SAME_FILE, OF_THE_FILE, 0.0))
     told[LINKED] = _raised(own, related(scene, pool, query, own, leading(pool, own, least)))
@@ -234,6 +237,12 @@ def _bounds(scene: Scene, pool: Pool, best: int, model: Model) -> tuple[float, f
     if usual <= SHORT_NOTES:
         return least, share
     return model.among_long if model.among_long and usual >= LONG_TEXTS else model.least, model.share
+
+
+def _in_other_letters(scene: Scene, row: IntArray) -> bool:
+    """Whether the row is in another script than all that the question names."""
+    text = texts_of(scene, row)[0]
+    return all(in_other_letters(facet, text) for facet in scene.question.facets if facet.kind in WORDED)
 
 
 def companies(scene: Scene, rows: IntArray) -> dict[Company, BoolArray]:

@@ -27,6 +27,7 @@ from recallens.recall.select import (
     LESSON_EXTRA,
     at_most,
     budget_fit,
+    few_where_doubtful,
     first_by_score,
     mmr_diversify,
     of_that_time,
@@ -149,6 +150,7 @@ def ranking(scene: Scene, preset: Preset, query: Query) -> Iterator[Stage]:
     if cuts:
         yield "select", partial(relevance_cut, scene)
         yield "select", partial(of_that_time, scene)
+        yield "select", partial(few_where_doubtful, scene)
     if preset.fused:
         yield "select", partial(relevant_only, scene)
         yield "select", partial(one_of_each_text, scene)

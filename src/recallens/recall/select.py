@@ -57,6 +57,8 @@ OTHER_TIME_ODDS: Final = 4.0
 LATER_ODDS: Final = 400.0
 SURE: Final = 1e-9
 OPEN, CLOSE = "<memories>\n", "</memories>\n"
+# So many notes are delivered where none is likely to answer.
+DOUBTFUL_FEW: Final = 5
 # What the line above an item costs beside its kind: brackets, rank, id, date, ends of lines.
 _HEADER: Final = len("[000]  (, 0000-00-00)\n\n") + 26
 _HEADER_TOKENS: Final = 24
@@ -118,6 +120,20 @@ def relevance_cut(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     yield Note("relevance-cut", {"least": floor, "askedFor": views})
     reason = "" if everywhere(keep) else f"its relevance is below {as_share(floor)}"
     yield _pick(scene, pool, "relevance-cut", order[keep], reason)
+
+
+def few_where_doubtful(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
+    """Where not even the likeliest note is likely to answer, its nearest few: more of them are no better."""
+    order = by_score(scene, pool)
+    if pool.relevance is None or not len(order) or scene.question.only_windows:
+        return
+    relevance = pool.relevance[order]
+    is_note = scene.columns["position"][pool.rows[order[relevance.argmax()]]] < 0
+    if relevance.max() >= ANSWERS_FROM or not is_note or len(order) <= DOUBTFUL_FEW:
+        return
+    likeliest = np.sort(np.argsort(-relevance, kind="stable")[:DOUBTFUL_FEW])
+    reason = f"beyond the {DOUBTFUL_FEW} likeliest, of which none is likely to answer"
+    yield _pick(scene, pool, "doubtful-few", order[likeliest], reason)
 
 
 def _ended(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:

@@ -165,14 +165,19 @@ def certificate_line(certificate: Mapping[str, Any] | None, *, most: int = CERTI
     """How much of the question the results cover and what is missing, in one line of at most so many tokens."""
     if certificate is None or certificate.get("completenessScore") is None:
         return ""
-    line = f"Covers {certificate['completenessScore']:.0%} of the question"
-    if certificate.get("redundancyRatio"):
-        line += f", redundancy {certificate['redundancyRatio']:.2f}"
-    if certificate.get("verdict") == "doubtful":
-        line = f"Doubtful: at most {certificate['likelihood']:.0%} likely to answer this. {line}"
+    reworded, said = certificate.get("reworded"), []
     if certificate.get("abstention", {}).get("abstain"):
-        line = f"Perhaps nothing here answers this. {line}"
-    if reworded := certificate.get("reworded"):
+        said.append("Perhaps nothing here answers this")
+    if certificate.get("verdict") == "doubtful":
+        said.append(f"Doubtful: at most {certificate['likelihood']:.0%} likely to answer this")
+    elif certificate["completenessScore"] < 1.0 or not reworded:
+        said.append(f"Covers {certificate['completenessScore']:.0%} of the question")
+    else:
+        said.append("Covers the question in other words")
+    if certificate.get("redundancyRatio"):
+        said[-1] += f", redundancy {certificate['redundancyRatio']:.2f}"
+    line = ". ".join(said)
+    if reworded:
         line += f"; no result says: {', '.join(visible(name) for name in reworded)}"
     if certificate.get("unsettled"):
         line += f"; {only_unsettled(certificate)}"

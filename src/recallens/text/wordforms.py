@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import cached_property
 from operator import add
 from typing import Final
 from unicodedata import normalize
+
+from recallens.text.languages import grammar_of
 
 # Two words are forms of one if they begin alike for this share of both, and for so many letters.
 ALIKE: Final = 0.75
 LEAST_ALIKE: Final = 5
 # From so many letters on, one that differs is a slip.
 LEAST_MISSPELT: Final = 6
+# A stem of so many syllables is a word of its own.
+LEAST_STEM: Final = 2
 # What is read of a long text.
 MOST_CHARACTERS: Final = 20_000
 
@@ -43,7 +48,8 @@ class SpokenWords:
     """The words of a text and what two neighbours make together."""
 
     def __init__(self, text: str) -> None:
-        words = list(map(letters, _WORD.findall(text[:MOST_CHARACTERS])))
+        self._written = _WORD.findall(text[:MOST_CHARACTERS])
+        words = list(map(letters, self._written))
         self._by_first_letter = defaultdict[str, set[str]](set)
         for word in {*words, *map(add, words, words[1:])}:
             self._by_first_letter[word[0]].add(word)
@@ -54,7 +60,16 @@ class SpokenWords:
         wanted = letters("".join(_WORD.findall(word)))
         if len(wanted) < LEAST_ALIKE:
             return False
-        return any(_alike(wanted, spoken) for spoken in self._by_first_letter.get(wanted[0], ()))
+        if any(_alike(wanted, spoken) for spoken in self._by_first_letter.get(wanted[0], ())):
+            return True
+        grammar = grammar_of(word)
+        stem = grammar.morpheme(word) if grammar else ""
+        return len(stem) >= LEAST_STEM and stem in self._stems
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        """Of words that are inflected by syllables: 바뀌 of 바뀐다."""
+        return frozenset(grammar.morpheme(word) for word in self._written if (grammar := grammar_of(word)))
 
 
 def _alike(wanted: str, spoken: str) -> bool:

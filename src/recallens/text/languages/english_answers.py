@@ -85,6 +85,7 @@ ANSWER_NAMES: Final = {
 ASKING: Final = (
     r"\bhow (?:big|large|tall|far|high|fast|deep|wide|heavy|old|soon|early|late)\b|\bwhat (?:time|date|kind|sort)\b"
     r"|\b(?:take|takes|took|taken|taking) place\b|\b(?:up|out|off|down|over|away)\b"
+    r"|\bthe names? of\b"
 )
 
 _POINTS: Final = (
@@ -117,7 +118,7 @@ ANSWERS: Final = {
     "person": r"(?<=[a-z,;:] )[A-Z][a-z]+\b|^[A-Z][a-z]+ (?:and [A-Z][a-z]+ )?(?:\w+(?:es|[^su]s|ed)|did|wrote|made"
     r"|will|has|was|is)\b"
     rf"|@\w|\b(?:I|[Ww]e|[Mm]y|[Oo]ur|us|[Hh]e|[Ss]he)\b|(?i:\b{_ROLES}\b)"
-    rf"|(?i:\b(?:by|ask|call|ring|with|belongs to) (?:the |our |an? )?{_NOT_BY}[a-z]{{3,}})",
+    rf"|(?i:\b(?:by|ask|call|ring|belongs to) (?:the |our |an? )?{_NOT_BY}[a-z]{{3,}})",
     "place": r"(?i:\b(?:in|at|from|to|near|under|inside|on|onto|into|behind|beside|between|above|below|beneath"
     r"|outside"
     r"|opposite|next to|around|through|via|over) (?:the |our |my |an? |each |its |their )?"

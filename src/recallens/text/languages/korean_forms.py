@@ -12,12 +12,13 @@ from typing import Final
 
 _PARTICLES: Final = """
 에서는 에서도 에서의 으로는 으로도 으로서 으로써 에게서 에게는 이라는 이라고 이라면 이란 이나마
-까지는 부터는 까지의 부터의
-에서 에게 에는 에도 에의 으로 까지 부터 처럼 보다 마다 조차 마저 이나 이랑 하고 라는 라고 라면 이며 이고 이든
+까지는 부터는 까지의 부터의 한테서 한테는 한테도
+에서 에게 한테 께서 에는 에도 에의 으로 까지 부터 처럼 보다 마다 조차 마저 이나 이랑 하고 라는 라고 라면 이며 이고 이든
 은 는 이 가 을 를 의 에 와 과 로 도 만 나 랑 란 께 간 들
 """
 LONGEST_FIRST: Final = tuple(sorted(_PARTICLES.split(), key=len, reverse=True))
 # Particles that follow a consonant, or a vowel, and that nouns end in too: 와이파이, 전문가.
+_SEVERAL: Final = "들"
 _AFTER_CONSONANT, _AFTER_VOWEL = frozenset("이과"), frozenset("가")
 
 # Words that only carry a sentence: what is done, become, there, given, tried or wanted, and what points or counts.
@@ -44,7 +45,7 @@ _SHORT_ENDING: Final = re.compile(r"(?:고|며|면|지|기|다|서|던|자|러|�
 _DONE: Final = re.compile(
     r"([가-힣]{2,}?)(?:시키|시켰|하였|되었|받|하|되|했|됐|해|돼|한|할|함|된|될|됨|합|됩|시킴|시킨)[가-힣]{0,4}"
 )
-_COPULA: Final = re.compile(r"(?<=[가-힣]{2})(?:이었다|였다|이다|입니다|이에요|예요|임|다)$")
+_COPULA: Final = re.compile(r"(?<=[가-힣]{2})(?:이었다|였다|이다|입니다|이에요|예요|이야|야|임|다)$")
 
 
 def final_of(syllable: str) -> int:
@@ -74,6 +75,7 @@ def morpheme(word: str) -> str:
         if len(bare) > 1 or particle in "은는을를":
             word = bare
             break
+    word = word.removesuffix(_SEVERAL) if len(word) > len(_SEVERAL) + 1 else word
     done = _DONE.fullmatch(word)
     if done is not None:
         return _said(done[1])
