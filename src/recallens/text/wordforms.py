@@ -66,6 +66,11 @@ class SpokenWords:
         stem = grammar.morpheme(word) if grammar else ""
         return len(stem) >= LEAST_STEM and stem in self._stems
 
+    def begins(self, word: str) -> bool:
+        """Whether a word of the text begins with this one."""
+        wanted = letters(word)
+        return any(spoken.startswith(wanted) for spoken in self._by_first_letter.get(wanted[:1], ()))
+
     @cached_property
     def _stems(self) -> frozenset[str]:
         """Of words that are inflected by syllables: 바뀌 of 바뀐다."""

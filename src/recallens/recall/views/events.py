@@ -27,13 +27,14 @@ from recallens.model.query import Mode, Query
 from recallens.model.salience import DAY_MS
 from recallens.model.state import FAILURE, withheld
 from recallens.model.times import day
-from recallens.model.verdict import BoolArray, FloatArray
+from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.recall.facets import FacetKind
 from recallens.recall.gates import filter_rules, passing
 from recallens.recall.plan import PLANNED_CHARACTERS, held_then
 from recallens.recall.presets import Preset
-from recallens.recall.scene import Scene, facets_asked
+from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Scene, facets_asked
 from recallens.text.languages import PACKS, alternatives, each, grammar_of
+from recallens.text.languages.translation import TranslatedWords
 from recallens.text.stopwords import FULL_WEIGHT, expansions, projects_named, token_weight
 from recallens.text.times import DAY_BITS, MONTHS_FROM, EventPhrase, day_of, event_phrase, without_event_phrases
 from recallens.text.tokenizer import tokenize
@@ -47,6 +48,7 @@ LEAST_WORDS, LEAST_COSINE = 0.5, 0.5
 # What a word weighs that only says that something changed, or that may be a verb's form, beside its rarity.
 FAINT_WORD: Final = 0.4
 ANOTHER_WORD: Final = 0.9
+WITHIN_A_WORD: Final = 0.7
 HAPPENED: Final = 0.5
 ALL_WORDS: Final = 0.8
 # A report that is so many days older and lacks no more worth is the event, and the other its aftermath.
@@ -120,16 +122,7 @@ def _event(scene: Scene, preset: Preset, phrase: EventPhrase, question: str, adm
     )  # fmt: skip
     words = _words_of(written, lexical)
     rows = lexical.propose(CANDIDATES, admitted).rows
-    semantic, cosines = scene.views.get("semantic"), np.zeros(len(rows))
-    if isinstance(semantic, LazySemantic):
-        meaning = semantic.asking(phrase.event)
-        try:
-            rows = np.union1d(rows, meaning.propose(CANDIDATES, admitted).rows)
-            cosines = np.nan_to_num(meaning.score(rows))
-        except DamagedIndex:
-            raise
-        except Exception:  # its failure is in the ledger, from when the question itself is put to it
-            cosines = np.zeros(len(rows))
+    rows, cosines = _by_meaning(scene, phrase.event, rows, admitted)
     if not len(rows) or not words:
         return None
     nums = columns["num"][rows].tolist()
@@ -139,7 +132,8 @@ def _event(scene: Scene, preset: Preset, phrase: EventPhrase, question: str, adm
         [_pattern("corrections").search(memory.content[:READ_CHARACTERS]) is not None for memory in memories]
     )
     tells = _TELLING[columns["kind"][rows]] | (columns["sector"][rows] == code_of(Sector.EPISODIC))
-    held, covered = _coverage(words, memories, changed, tells)
+    translated = scene.bodies.translated(nums) if MULTILINGUAL in scene.views else [None] * len(nums)
+    held, covered = _coverage(words, memories, translated, changed, tells)
     eventful = tells | changed
     fits = (held >= LEAST_WORDS) & covered & (eventful | (held > ALL_WORDS)) | (cosines >= LEAST_COSINE) & eventful
     if not fits.any():
@@ -169,6 +163,20 @@ def _event(scene: Scene, preset: Preset, phrase: EventPhrase, question: str, adm
     early &= (held >= held[best] - AFTERMATH_WORDS) & (worth >= worth[best] - AFTERMATH_WORTH)
     early[best] = True
     return int(rows[early][np.lexsort((columns["id"][rows[early]], -worth[early], created[early] // DAY_MS))[0]])
+
+
+def _by_meaning(scene: Scene, event: str, rows: IntArray, admitted: BoolArray) -> tuple[IntArray, FloatArray]:
+    """The rows and those that mean the event, each with its likeness; a second encoder only proposes what it reads."""
+    readers = {name: view.asking(event) for name, view in scene.views.items() if isinstance(view, LazySemantic)}
+    try:
+        for reader in readers.values():
+            rows = np.union1d(rows, reader.propose(CANDIDATES, admitted).rows)
+        cosines = readers[SEMANTIC].score(rows) if SEMANTIC in readers else np.zeros(len(rows))
+    except DamagedIndex:
+        raise
+    except Exception:  # its failure is in the ledger, from when the question itself is put to it
+        return rows, np.zeros(len(rows))
+    return rows, np.nan_to_num(cosines)
 
 
 def _words_of(event: str, lexical: BoundLexical) -> list[_Word]:
@@ -217,8 +225,9 @@ def _says(word: str) -> bool:
 
 
 def _coverage(
-    words: Sequence[_Word], memories: Sequence[Memory], changed: BoolArray, tells: BoolArray
-) -> tuple[FloatArray, BoolArray]:
+    words: Sequence[_Word], memories: Sequence[Memory], translated: Sequence[TranslatedWords | None],
+    changed: BoolArray, tells: BoolArray,
+) -> tuple[FloatArray, BoolArray]:  # fmt: skip
     """The share of the words that each memory tells by itself, by weight; and whether it holds the weightiest."""
     needed = [word for word in words if not word.faint] or words
     rarest = max(needed, key=lambda word: word.weight)
@@ -230,6 +239,8 @@ def _coverage(
         beginnings = frozenset(letters(word)[:_STEM_LETTERS] for word in re.findall(r"\w+", text))
         for word in words:
             held = _held(word, tokens, spoken, beginnings, bool(changed[at]))
+            if not held and (other := translated[at]) is not None and other.hold(word.text):
+                held = ANOTHER_WORD
             if word.happens and tells[at]:
                 held = max(held, HAPPENED if tokens.isdisjoint(_words_of_trouble()) else ANOTHER_WORD)
             if word.sort is not None and word.sort.search(text):
@@ -240,8 +251,10 @@ def _coverage(
 
 
 def _held(word: _Word, tokens: frozenset[str], spoken: SpokenWords, beginnings: frozenset[str], changed: bool) -> float:
-    if word.own <= tokens or spoken.holds(word.text) or (word.changes and changed):
+    if spoken.holds(word.text) or (word.changes and changed):
         return 1.0
+    if word.own <= tokens:  # 심사 within 재심사 is another thing
+        return 1.0 if word.text.isascii() or spoken.begins(word.text) else WITHIN_A_WORD
     if word.faint and not word.text.isascii() and letters(word.text)[:_STEM_LETTERS] in beginnings:
         return 1.0
     return ANOTHER_WORD if any(other <= tokens for other in word.others) else 0.0

@@ -29,6 +29,7 @@ NOTABLE_WORTH: Final = 0.3
 WARNS, SAYS = 0.6, 0.3
 # What followed an event is worth half of its nearness after so many days.
 NEAR_DAYS: Final = 14.0
+FEW_DAYS: Final = 2
 _TELLING: Final = table_of((Kind.EPISODE, Kind.DECISION, Kind.LESSON, Kind.GOTCHA))
 _WARNINGS: Final = table_of((Kind.GOTCHA, Kind.LESSON))
 _TROUBLE: Final = re.compile(alternatives(lambda pack: pack.questions.trouble), re.IGNORECASE)
@@ -74,7 +75,14 @@ def in_turns(scene: Scene, rows: IntArray, question: str) -> IntArray:
     turn = np.arange(len(rows)) - np.repeat(starts, np.diff(np.append(starts, len(rows))))
     turns = np.empty(len(rows), dtype=np.int64)
     turns[by_group] = turn
-    return np.lexsort((columns["id"][rows], -created, -worth, turns, unasked, elsewhere))
+    return np.lexsort((columns["id"][rows], -created, -worth, turns, unasked, ~_made_then(scene, rows), elsewhere))
+
+
+def _made_then(scene: Scene, rows: IntArray) -> BoolArray:
+    """What was made in the time comes before what only speaks of it; of a day or two what speaks of it is as good."""
+    created, windows = scene.columns["created"][rows], scene.question.windows
+    then: BoolArray = np.any([(window.start <= created) & (created < window.end) for window in windows], axis=0)
+    return then | all(window.end - window.start <= FEW_DAYS * DAY_MS for window in windows)
 
 
 def _places_asked(scene: Scene, rows: IntArray, question: str, trouble: FloatArray) -> IntArray:
@@ -125,9 +133,8 @@ def _worth(scene: Scene, rows: IntArray, question: str) -> FloatArray:
 def _newness(scene: Scene, rows: IntArray) -> FloatArray:
     """From 0 to 1. What only names a day of the time is not new in it."""
     created = scene.columns["created"][rows].astype(np.float64)
-    made_then = np.zeros(len(rows), dtype=np.bool_)
-    for window in scene.question.windows:
-        made_then |= (window.start <= created) & (created < window.end)
+    windows = scene.question.windows
+    made_then = np.any([(window.start <= created) & (created < window.end) for window in windows], axis=0)
     oldest = created[made_then].min() if made_then.any() else 0.0
     newness = np.where(made_then, created - oldest, 0.0)
     return newness / max(float(newness.max()), 1.0)
