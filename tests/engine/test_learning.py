@@ -89,6 +89,27 @@ def test_after_failures_the_success_comes_first_and_what_explains_them_next(
         assert [replayed.ids[at].decode() for at in replayed.ranked()] == ids(recall)
 
 
+def test_attempts_and_what_a_rule_makes_of_them_dispute_nothing_and_the_cure_is_told(
+    engine: Engine, clock: FixedClock
+) -> None:
+    said = "unjam the crate washer"
+    for failure in (
+        "Ran the crate washer empty with hot water; it jammed at the second crate.",
+        "Oiled the chain of the crate washer, it jammed again within ten minutes.",
+        "Took out the left brush of the crate washer; crates came out dirty and it jammed.",
+    ):
+        attempt(engine, clock, said, 0.0, failure)
+    steps = (
+        "1. Lock the main switch.\n2. Slacken the chain by two links.\n3. Turn the guide rail's plastic strip around."
+    )
+    cure = attempt(engine, clock, said, 1.0, f"The crate washer runs.\n{steps}\n4. Run ten crates.").episode
+    told = engine.layers.search("how do we unjam the crate washer", record=False)
+    assert told.recall.results[0].memory.id == cure
+    assert "3. Turn the guide rail's plastic strip around." in told.entries[0].summary
+    assert not any(result.state.stated_otherwise_by for result in told.recall.results)
+    assert all(len(entry.summary) > len(said) + 5 for entry in told.entries)  # more than its title
+
+
 def test_a_question_about_what_went_wrong_is_answered_by_what_did(crowded: Engine, clock: FixedClock) -> None:
     said, failures, warning, steps, _ = STORIES["English"]
     for failure in failures:
@@ -213,6 +234,14 @@ def test_different_work_promotes_nothing(
             ("측창이 안 열려서 모터 바꿈", "리밋 스위치를 맞추고 측창 모터를 24볼트로 교체함."),
         ),
         (
+            (
+                "독감 백신 재고 맞추기",
+                "독감 백신 재고를 장부와 냉장고에서 따로 세고 차이 두 개를 적었다. 로트 번호별로 나눠 셌다.",
+            ),
+            ("독감 주사 재고 확인", "냉장고에서 독감 백신을 로트 번호별로 세어 장부와 맞췄다. 차이는 없었다."),
+            ("독감백신 수량 점검", "독감 백신 수량을 로트 번호별로 세고 장부와 비교했다. 한 개 차이를 찾아 적었다."),
+        ),
+        (
             ("작품 사진 정리", "작품 사진을 scripts/resize.py로 줄여 웹에 올렸다."),
             ("웹 사진 올리기", "scripts/resize.py를 돌려 작품 사진을 줄이고 웹에 올림."),
             ("사진 크기 줄임", "웹에 올릴 작품 사진을 scripts/resize.py로 줄였다."),
@@ -272,6 +301,7 @@ CORRECTIONS = [
     ("점심값은 만 원까지 지원한다", "점심값 지원이 만 이천 원으로 올랐다", "점심값은 얼마까지 지원하나요"),
     ("Doctors log in with a chip card", "As of October doctors log in with a fingerprint", "how do doctors log in"),
     ("직원은 사원증으로 출입한다", "10월부터 직원은 지문으로 출입한다", "직원은 어떻게 출입하나요"),
+    ("단팥빵 소는 당도 52브릭스로 맞춘다", "단팥빵 소를 52브릭스에서 46브릭스로 낮췄다", "단팥빵 소 당도"),
     ("택배는 빠른택배에 맡긴다", "택배 회사를 빠른택배에서 온누리로 바꿨다", "택배는 어디에 맡기나요"),
 ]  # fmt: skip
 

@@ -63,3 +63,14 @@ def test_what_follows_comes_only_behind_a_question():
 def test_an_answer_leads_with_the_sentence_that_says_most():
     text = "Nothing of this is visible to buyers. The trucks of the buyers are insured by Nordan. It rained."
     assert answering(text, "who insures the trucks of the buyers", tokens=60, leading=True).startswith("The trucks")
+
+
+def test_who_asks_how_gets_the_steps():
+    told = (
+        "unjam the crate washer. The crate washer runs again after a long day of trying, and everybody was relieved.\n"
+        "1. Lock the main switch.\n2. Slacken the chain by two links.\n3. Turn the plastic strip around.\n"
+        "The crate washer is as old as the hall. It was bought second hand, with the crate lift and the crate scale."
+    )
+    shown = answering(told, "how do we unjam the crate washer", tokens=45)
+    assert "1. Lock the main switch. 2. Slacken the chain by two links. 3. Turn the plastic strip around." in shown
+    assert "1. Lock" not in answering(told, "when was the crate scale bought", tokens=45)

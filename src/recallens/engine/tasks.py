@@ -24,6 +24,7 @@ from recallens.model.craft import TITLE_CHARACTERS, Gotcha, Pattern, kind_of
 from recallens.model.memory import (
     PROPOSED,
     RULE,
+    TASK,
     Artifact,
     Event,
     EventKind,
@@ -382,7 +383,7 @@ def _episode(task: Task, artifacts: Sequence[tuple[str, str]], restricted: tuple
     return Draft(
         task.summary or task.text, title=first_sentence(task.text, TITLE_CHARACTERS), kind=Kind.EPISODE,
         sector=Sector.EPISODIC, project=task.project, session=task.session, task=task.id, worktree=task.worktree,
-        reward=task.reward, source="task", citations=tuple(cited), created=task.ended,
+        reward=task.reward, source=TASK, citations=tuple(cited), created=task.ended,
         inputs=(Input(InputKind.TASK, task.id, task.zone), *restricted),
     )  # fmt: skip
 

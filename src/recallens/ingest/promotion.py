@@ -47,6 +47,9 @@ SIMILAR_ACCOUNT, SAME_ACCOUNT = 0.4, 0.6
 # Two accounts that are one by themselves: how many words they share, of the shorter one's and of all.
 LEAST_TOLD = 3
 SAME_TOLD, SAME_TOLD_OF_ALL = 0.75, 0.5
+# From so many shared words on, which no two other tasks have by chance, fewer of all are enough.
+MUCH_TOLD = 5
+MOST_TOLD, MOST_TOLD_OF_ALL = 0.6, 0.35
 # A word is another's shorter form from so many letters on: cert, certificate.
 SHORT_FORM = 4
 MOST_LISTED, MOST_CITED = 5, 8
@@ -124,9 +127,10 @@ def _told_the_same(one: Work, other: Work) -> bool:
         return False
     shorter, longer = sorted((one.meant, other.meant), key=len)
     shared = _shared(shorter, longer)
-    if shared < LEAST_TOLD or shared < SAME_TOLD * len(shorter):
+    of_one, of_all = (MOST_TOLD, MOST_TOLD_OF_ALL) if shared >= MUCH_TOLD else (SAME_TOLD, SAME_TOLD_OF_ALL)
+    if shared < LEAST_TOLD or shared < of_one * len(shorter):
         return False
-    return shared >= SAME_TOLD_OF_ALL * (len(shorter) + len(longer) - shared)
+    return shared >= of_all * (len(shorter) + len(longer) - shared)
 
 
 def _shared(words: frozenset[str], others: frozenset[str]) -> int:

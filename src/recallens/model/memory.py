@@ -63,7 +63,7 @@ class Zone(StrEnum):
 
 # What a rule made of other memories, until somebody approves or rejects it.
 PROPOSED = "proposed"
-RULE = "rule"  # where it came from
+RULE, TASK = "rule", "task"  # where it came from
 # A row that holds what it may not is read as a memory in quarantine; `doctor` says what is wrong with it.
 UNREADABLE = "unreadable"
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 
-from recallens.model.memory import Kind, Memory
+from recallens.model.memory import RULE, TASK, Kind, Memory
 from recallens.model.trust import rank
 from recallens.text.content import morphemes
 from recallens.text.statements import Claim, Disagreement, disagreement, statements_in
@@ -23,11 +23,12 @@ def since(memory: Memory) -> tuple[int, int]:
 
 def disagreements(memories: Sequence[Memory]) -> dict[int, dict[int, Disagreement]]:
     """For each place of a memory in doubt, the places of those that state otherwise of the same: they are newer, or
-    more trusted. Who says what of themselves disputes nobody else, and a summary disputes nothing."""
+    more trusted. Who says what of themselves disputes nobody else; a summary disputes nothing, nor does what an attempt
+    came to, or what a rule made of several."""
     doubts: dict[int, dict[int, Disagreement]] = defaultdict(dict)
     by_word: dict[str, list[tuple[int, Claim]]] = defaultdict(list)
     titles = [morphemes(memory.title or "") for memory in memories]
-    stating = [place for place, memory in enumerate(memories) if memory.kind is not Kind.SUMMARY]
+    stating = [place for place, memory in enumerate(memories) if _states(memory)]
     comparable: dict[int, set[int]] = {place: set() for place in stating}
     for place, there in combinations(stating, 2):
         if _comparable(memories[place], memories[there]):
@@ -56,6 +57,10 @@ def disagreements(memories: Sequence[Memory]) -> dict[int, dict[int, Disagreemen
             for word in statement.words:
                 by_word[word].append((place, statement))
     return dict(doubts)
+
+
+def _states(memory: Memory) -> bool:
+    return memory.kind is not Kind.SUMMARY and memory.source not in (TASK, RULE)
 
 
 def _comparable(memory: Memory, other: Memory) -> bool:

@@ -31,7 +31,8 @@ from recallens.render.brief import only_unsettled
 from recallens.render.formats import USER, as_name, cites, visible
 from recallens.render.markup import plain_text
 from recallens.render.records import Record, present, to_line
-from recallens.text.excerpt import Wanted, answering, wanted_of
+from recallens.text.excerpt import Wanted, answering, has_steps, wanted_of
+from recallens.text.sentences import ELLIPSIS
 from recallens.text.token_count import budget_tokens, count_tokens, fit, one_line
 from recallens.text.tokenizer import tokenize
 
@@ -105,7 +106,10 @@ def index_entry(result: SearchResult, question: str | Wanted, *, room: int | Non
     memory, state = result.memory, result.state
     # A date without its dashes costs three tokens instead of seven.
     head = f"{head_of(memory, state, when=day(memory.created).replace('-', ''))}: "
-    size = LONGEST_LINE if room is None else min(room, LONGEST_LINE)
+    question = wanted_of(question)
+    # The steps of a way to do something are one answer, which takes two lines.
+    longest = LONGEST_LINE * (2 if question.steps and has_steps(memory.content) else 1)
+    size = longest if room is None else min(room, longest)
     summary, truncated = _said(memory, question, size - count_tokens(f"{head}\n"), whole=room, nearest=result.sentence)
     text = head + summary
     return IndexEntry(
@@ -141,12 +145,19 @@ def _said(
     if memory.summary and wanted.words.keys().isdisjoint(tokenize(memory.content[:_READ])):
         return fit(visible(one_line(memory.summary)), room)[0], True
     text, size = titled(memory, plain_text(memory.content, memory.title) or memory.content), room
+    if memory.title and _only_title(memory.title, answering(text, wanted, tokens=room, related=True, nearest=nearest)):
+        text = text.lstrip()[len(memory.title) :].lstrip(" .\n") or text
     while size > 0:  # spelling out what could break a line makes it longer
         line = visible(one_line(answering(text, wanted, tokens=size, related=True, nearest=nearest)))
         if (over := count_tokens(line) - room) <= 0:
             return line, True
         size -= over
     return "", True
+
+
+def _only_title(title: str, excerpt: str) -> bool:
+    """Whether the excerpt says no more than the title, which names what the memory is about."""
+    return one_line(excerpt).strip(f" .{ELLIPSIS}") == one_line(title).strip(" .")
 
 
 def index_record(entry: IndexEntry) -> Record:

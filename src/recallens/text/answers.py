@@ -28,12 +28,18 @@ _GOING_ON: Final = 2
 _WORD: Final = re.compile(r"\w+")
 PAST: Final = "date"
 _WHY: Final = Phrases.of(lambda pack: pack.questions.reason)
+_HOW: Final = Phrases.of(lambda pack: pack.questions.intents.get("how_to_do/how", ""))
 _REASON: Final = re.compile(alternatives(lambda pack: pack.memories.reasons))
 
 
 def answer_types(question: str) -> tuple[str, ...]:
     """A time, a price, a number, a person …, the narrowest first; most questions ask for none of them."""
     return tuple(name for name, phrases in _ASKED_FOR.items() if phrases.within(question))
+
+
+def asks_how(question: str) -> bool:
+    """Whether steps would answer it."""
+    return _HOW.within(question)
 
 
 def answer_name(kind: str, question: str) -> str:

@@ -10,7 +10,7 @@ from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
-from recallens.text.answers import answer_patterns
+from recallens.text.answers import answer_patterns, asks_how
 from recallens.text.scripts import HANGUL
 from recallens.text.sentences import ELLIPSIS, sentences
 from recallens.text.snippet import beginning
@@ -39,6 +39,10 @@ _LEAD: Final = 0.25
 # A sentence that holds what is asked for (a number, a person …) counts as one that holds a word of this weight.
 _SHAPE_WEIGHT: Final = 1.5
 
+# A line of a numbered list, and how many of them are a way to do something.
+_STEP: Final = re.compile(r"^[ \t]*\d{1,2}[.)]\s+\S", re.MULTILINE)
+_LEAST_STEPS: Final = 2
+
 # What the sentence holds that is nearest by its vector. Beside words it has no say: on the English notes of
 # bench/wire.py it is the answer in 45 %, the one that words choose in 91 %, and any weight beside them cost a point.
 _NEAREST: Final = "nearest"
@@ -56,6 +60,7 @@ class Wanted(NamedTuple):
     words: Mapping[str, float]
     shapes: tuple[re.Pattern[str], ...] = ()
     stems: frozenset[str] = frozenset()  # of Hangul words, whose endings change
+    steps: bool = False  # whether it asks how something is done
 
     @classmethod
     def of(cls, question: str) -> Wanted:
@@ -73,7 +78,7 @@ class Wanted(NamedTuple):
         others = (token for other in expansions(question, own).values() for word in other for token in tokenize(word))
         words_of = {**dict.fromkeys(others, EXPANSION_WEIGHT), **own}
         said = " ".join(word for word in question.split() if any(own.get(token) for token in tokenize(word)))
-        return cls(words_of, answer_patterns(question), frozenset(_stems(said)))
+        return cls(words_of, answer_patterns(question), frozenset(_stems(said)), asks_how(question))
 
     def held(self, text: str) -> frozenset[str]:
         """Which of them a sentence holds, the patterns by their own names."""
@@ -123,8 +128,12 @@ def answering(
         chosen = [at for at, own in enumerate(held) if own] if related else list(range(len(lines)))
         whole = len(chosen) in (0, len(lines)) and not (leading and first)
         return text if whole else _joined(lines, chosen or range(len(lines)))
-    chosen = []
-    for at in _order(held, worth):
+    order, chosen = _order(held, worth), []
+    # Who asks how gets the steps, whatever else is told around them.
+    listed = [at for at, line in enumerate(lines) if _STEP.match(line)] if wanted.steps else []
+    if len(listed) >= _LEAST_STEPS:
+        order = [*listed, *(at for at in order if at not in listed)]
+    for at in order:
         if count_tokens(_joined(lines, [*chosen, at])) <= tokens:
             chosen.append(at)
         elif not chosen:
@@ -135,6 +144,11 @@ def answering(
     if asks and after[-1] not in chosen and count_tokens(_joined(lines, after)) <= tokens * _TO_SPARE:
         chosen = after
     return _joined(lines, chosen)
+
+
+def has_steps(text: str) -> bool:
+    """Whether a way to do something is told as a numbered list."""
+    return len(_STEP.findall(text[:_SCANNED])) >= _LEAST_STEPS
 
 
 def _is_of(line: str, sentence: str) -> bool:
