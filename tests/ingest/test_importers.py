@@ -8,6 +8,7 @@ import pytest
 
 from recallens.ingest import importers
 from recallens.ingest.importers import importer_of, jsonl
+from recallens.model.citation import FileCitation
 
 
 @pytest.mark.parametrize("path", ["memories.jsonl", "MEMORIES.JSONL", "-", "notes.txt", "dir.csv/file"])
@@ -31,3 +32,12 @@ def test_a_new_file_is_a_new_importer(tmp_path: Path, monkeypatch: pytest.Monkey
         assert importer_of("notes.jsonl") is jsonl
     finally:
         importers._importers.cache_clear()
+
+
+def test_a_line_may_spell_a_citation_and_a_day_as_the_command_does() -> None:
+    line = '{"content": "The cache is warm", "created": "2026-01-02", "citations": ["file:cache.py#L1-L9"]}'
+    (memory,) = importer_of("notes.jsonl").read_lines([line], now=0).memories
+    assert memory.draft.citations == (FileCitation("cache.py", 1, 9),)
+    assert memory.draft.created == 1_767_312_000_000
+    found = importer_of("notes.jsonl").read_lines(['{"content": "x", "citations": [{"path": "a.py"}]}'], now=0)
+    assert "a citation needs its 'kind'" in found.errors[0]

@@ -84,6 +84,8 @@ def citation_from_json(data: object) -> Citation:
             return TerminalCitation(_text(data, "id"))
         case "log":
             return LogCitation(_text(data, "pointer"))
+        case None:
+            raise _invalid("a citation needs its 'kind'")
         case other:
             raise _invalid(f"unknown citation kind {other!r}")
 

@@ -7,17 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from recallens.errors import InvalidInput, RecallensError, UnknownOption
+from recallens.ingest.citations import parse_citation
 from recallens.ingest.draft import Draft
 from recallens.ingest.importers import Import, MemoryLine, RelationLine, SessionLine, TaskLine
 from recallens.ingest.prepare import check
 from recallens.ingest.validate import option, parse_when, text_content, unit_interval
-from recallens.model.citation import citation_from_json
+from recallens.model.citation import Citation, citation_from_json
 from recallens.model.memory import Origin, RelationType
 
 SUFFIXES = (".jsonl", ".ndjson", "")
 
 LINE_TYPES = ("memory", "session", "relation", "task")
-_TIMES = {"createdAt": "created", "validFrom": "valid_from", "validUntil": "valid_until"}
+_TIMES = {"createdAt": "created", "created": "created", "validFrom": "valid_from", "validUntil": "valid_until"}
 _FIELDS = {
     "content": "content", "text": "content", "title": "title", "summary": "summary", "projectId": "project",
     "project": "project", "sector": "sector", "kind": "kind", "tier": "tier", "status": "status", "zone": "zone",
@@ -91,9 +92,14 @@ def _memory(record: Mapping[str, Any], now: int) -> MemoryLine:
         raise InvalidInput("citations must be a list")
     key, supersedes = _text(record, "key"), _text(record, "supersedes")
     values.setdefault("source_id", key)
-    draft = Draft(**values, citations=tuple(citation_from_json(citation) for citation in cited))
+    draft = Draft(**values, citations=tuple(map(_citation, cited)))
     check(draft)
     return MemoryLine(draft, key, supersedes)
+
+
+def _citation(cited: object) -> Citation:
+    """As an object, or as `--cite` takes it."""
+    return parse_citation(cited) if isinstance(cited, str) else citation_from_json(cited)
 
 
 def _session(record: Mapping[str, Any], now: int) -> SessionLine:
