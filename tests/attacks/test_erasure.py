@@ -113,6 +113,28 @@ def test_logs_episodes_and_crafts_go_with_it(engine: Engine, store: Path) -> Non
     assert list(engine.maintenance.doctor().problems) == []
 
 
+@pytest.mark.parametrize("zone", ["working", "trusted"])
+def test_another_memory_of_the_same_words_keeps_nothing_that_was_made_of_it(
+    engine: Engine, store: Path, zone: str
+) -> None:
+    """An agent could keep everything that was made of a memory by naming two of its words."""
+    engine.sessions.start("s1")
+    task = engine.tasks.start("Handle Quetzalcoatl refund", session="s1").id
+    secret = "Maria Quetzalcoatl resigned because of her vertigo diagnosis"
+    named = engine.remember(secret, session="s1", task=task).id
+    engine.tasks.log(task, "called Quetzalcoatl about vertigo")
+    engine.tasks.end(task, reward=1.0, summary="Quetzalcoatl left, vertigo")
+    engine.sessions.end("s1", summary="Quetzalcoatl and the vertigo case")
+    engine.remember("quetzalcoatl vertigo", zone=zone)
+    receipt = engine.maintenance.erasure.erase([named])
+    assert {"memory", "log", "task", "session"} <= {each.kind for each in receipt.erased}
+    saying = [memory.content for memory in engine.memories.many(_all(engine)).values() if "uetzal" in memory.content]
+    assert saying == ["quetzalcoatl vertigo"]
+    assert any("says part of it" in kept or "words of it" in kept for kept in receipt.kept)
+    assert b"vertigo diagnosis" not in octets(store.parent)
+    assert b"quetzalcoatl left" not in octets(store.parent)
+
+
 def _all(engine: Engine) -> list[str]:
     with engine.core.read(None) as reader:
         return list(reader.memories.ids(reader.memories.numbers()).values())

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from recallens.engine.core import Core
 from recallens.engine.leftovers import (
     PROOF_SECONDS,
+    SELDOM_SHARE,
     Going,
     beside,
     golden_files,
@@ -23,20 +25,22 @@ from recallens.engine.leftovers import (
     names,
     places_outside,
     says,
+    says_part,
+    tells,
     texts,
     words_of,
 )
 from recallens.engine.sessions import Sessions
 from recallens.errors import ErasurePending
+from recallens.index.columns import code_of
 from recallens.index.resident import MOST_ERASED_IN_PLACE, Resident, Version
 from recallens.ingest.draft import recap_id
 from recallens.model.erasure import Erased, PendingErasure, Proof, Receipt, Trace, Traces, forms, occurrences
-from recallens.model.memory import Memory, RelationType, handle_of
-from recallens.model.trust import InputKind
+from recallens.model.memory import Memory, RelationType, Zone, handle_of
+from recallens.model.trust import InputKind, rank
 from recallens.model.verdict import BoolArray
 from recallens.store.protocols import Writer
 from recallens.text.stopwords import token_weight
-from recallens.text.tokenizer import tokenize
 
 META_ERASURE = "erasure"
 # How long a reader is waited for, and how long where the store is merely opened.
@@ -110,10 +114,10 @@ class Erasure:
                 going.words[num] = words_of(going.memories[num])
             told = [text for num in fresh for text in texts(going.memories[num])]
             candidates = self._candidates(tx, going, fresh)
-            linked = {*going.memories, *candidates}
-            rare = [word for word in self._unused(tx, going.words, linked) if token_weight(word) > 0]
-            numbers = [word for word in self._unused(tx, going.words, linked, FEW_OTHERS) if has_digit(word)]
-            going.traces = going.traces.joined(Traces.of(told, {*rare, *numbers}))
+            going.linked |= {*going.memories, *candidates}
+            few = self._rare(tx, going, FEW_OTHERS)
+            going.traces = going.traces.joined(Traces.of(told, {*self._rare(tx, going, 0), *filter(has_digit, few)}))
+            going.seldom |= frozenset(few)
             memories = tx.memories.get([num for num in candidates if num not in going.memories])
             fresh = []
             for num, memory in memories.items():
@@ -173,7 +177,7 @@ class Erasure:
         gone = [Erased("memory", handle_of(num), why) for num, why in going.why.items()]
         recaps: list[str] = []
         for session in filter(None, map(tx.sessions.get, tx.erasure.sessions(nums))):
-            title, summary = (traces.in_text(text, tokenize(text or "")) for text in (session.title, session.summary))
+            title, summary = (says_part(going, text or "") for text in (session.title, session.summary))
             if title or summary:
                 tx.erasure.blank_session(session.id, title=title, summary=summary)
                 parts = " and ".join(name for name, held in (("title", title), ("summary", summary)) if held)
@@ -181,14 +185,11 @@ class Erasure:
             if session.ended is not None:
                 recaps.append(session.id)
         for task in filter(None, map(tx.tasks.get, tx.erasure.tasks(nums))):
-            if any(traces.in_text(text, tokenize(text or "")) for text in (task.text, task.summary)):
+            if any(says_part(going, text or "") for text in (task.text, task.summary)):
                 tx.erasure.blank_task(task.id)
                 gone.append(Erased("task", task.id, "its words said part of it"))
             logs = tx.tasks.artifacts([task.id], chars=LOG_READ, limit=-1)
-            held = [
-                log.id for log in logs
-                if traces.in_text(log.content, tokenize(log.content)) or names(going, [log.content])
-            ]  # fmt: skip
+            held = [log.id for log in logs if says_part(going, log.content)]
             tx.erasure.drop_logs(held)
             gone += [Erased("log", id, f"a log of task {task.id} that said part of it") for id in held]
         outside = places_outside(tx, going, self._core.store)
@@ -212,13 +213,24 @@ class Erasure:
         tx.memories.delete(nums, words)
         self.note(tx, {str(state.key): list(nums)}, state.number + 1)
 
+    def _rare(self, tx: Writer, going: Going, others: int) -> list[str]:
+        """Which words of what goes at most so many others hold, of those that nothing links to it: no more than one in
+        twenty of all, and the less trusted do not count, or an agent could keep what was made of it by naming it."""
+        columns = self._version(tx).columns
+        zones = {memory.zone for memory in going.memories.values()}
+        equals = [code_of(zone) for zone in Zone if rank(zone) >= min(map(rank, zones))]
+        counted = columns["alive"] & np.isin(columns["zone"], equals)
+        few = min(others, max(1, int(counted.sum()) // SELDOM_SHARE))
+        return [word for word in self._unused(tx, going.words, going.linked, few, counted) if token_weight(word) > 0]
+
     def _unused(
-        self, tx: Writer, words: Mapping[int, frozenset[str]], nums: Iterable[int], others: int = 0
-    ) -> list[str]:
-        """Which of these words only the memories with these numbers hold, and at most so many others."""
+        self, tx: Writer, words: Mapping[int, frozenset[str]], nums: Iterable[int], others: int = 0,
+        counted: BoolArray | None = None,
+    ) -> list[str]:  # fmt: skip
+        """Which of these words only the memories with these numbers hold, and at most so many of the counted others."""
         version = self._version(tx)
         numbers = tx.terms.numbers(sorted(frozenset[str]().union(*words.values())))
-        alive = version.columns["alive"].copy()
+        alive = (version.columns["alive"] if counted is None else counted).copy()
         places = version.columns.locate(list(nums))
         alive[places[places >= 0]] = False
         return [word for word, number in numbers.items() if not _held(version, number, alive, others)]
@@ -312,7 +324,10 @@ def _goes_with(memory: Memory, going: Going, why: str) -> bool:
     """Whether a memory that is linked so to what goes is of it."""
     if why.startswith(PROPOSED) or names(going, texts(memory)):
         return True
-    return not why.startswith(WRITTEN) and (says(going.traces, memory) or _resembles(memory, going, why))
+    if why.startswith(WRITTEN):
+        return False
+    told = says(going.traces, memory) or tells(going.seldom, words_of(memory))
+    return told or _resembles(memory, going, why)
 
 
 def _resembles(memory: Memory, going: Going, why: str) -> bool:

@@ -46,6 +46,7 @@ class Going(Struct):
     words: dict[int, frozenset[str]]  # of each memory, as the dictionary has them
     traces: Traces = Traces.of(())
     kept: dict[int, str] = {}
+    linked: set[int] = set()  # what may be of it, whether or not it goes
     seldom: frozenset[str] = frozenset()  # words of it that hardly anything else has
 
 
@@ -90,7 +91,7 @@ def beside(tx: Writer, version: Version, going: Going) -> dict[int, str]:
         words = words_of(other)
         if says(going.traces, other, words):
             found[num] = "says part of it, by itself"
-        elif _tells(going.seldom, words):
+        elif tells(going.seldom, words):
             found[num] = "has words of it that hardly anything else has"
     return {num: why for num, why in found.items() if num not in going.memories}
 
@@ -101,24 +102,27 @@ def _sharing(tx: Writer, version: Version, going: Going) -> list[int]:
     own = version.columns.locate(list(going.memories))
     others = alive.copy()
     others[own[own >= 0]] = False
+    linked = np.zeros(len(others), np.bool_)
+    places = version.columns.locate(list(going.linked))
+    linked[places[places >= 0]] = True
     few = min(SELDOM, int(others.sum()) // SELDOM_SHARE)
     shared, seldom = np.zeros(len(others), np.int32), set[str]()
     for word, number in tx.terms.numbers(sorted(frozenset[str]().union(*going.words.values()))).items():
         pieces = [postings.rows for postings in version.lexical.postings(number)]
         if sum(map(len, pieces)) > MOST_ROWS:
             continue
-        rows = np.concatenate([piece[others[piece]] for piece in pieces]) if pieces else ()
-        if len(rows) <= few and token_weight(word) > 0:
+        rows = np.concatenate([piece[others[piece]] for piece in pieces]) if pieces else np.empty(0, dtype=np.int64)
+        if np.count_nonzero(~linked[rows]) <= few and token_weight(word) > 0:
             seldom.add(word)
         weight = 2 if len(rows) <= SELDOM and has_digit(word) else 1
         shared[rows] += weight
-    going.seldom = frozenset(seldom)
+    going.seldom |= frozenset(seldom)
     nearest = np.flatnonzero(shared >= 2)
     nearest = nearest[np.argsort(-shared[nearest], kind="stable")][:MOST_LOOKED_AT]
     return [int(num) for num in nums[nearest]]
 
 
-def _tells(seldom: frozenset[str], words: Iterable[str]) -> bool:
+def tells(seldom: frozenset[str], words: Iterable[str]) -> bool:
     """One number that hardly anything else has, or two words, are of it."""
     shared = seldom.intersection(words)
     return len(shared) > 1 or any(map(has_digit, shared))
@@ -131,7 +135,7 @@ def left_in_work(tx: Writer, going: Going) -> list[str]:
     found = []
     for name, text in tx.erasure.holding(rarest[:MOST_NEEDLES]):
         held = tokenize(text)
-        if going.traces.in_text(text, held) or _tells(going.seldom, held):
+        if going.traces.in_text(text, held) or tells(going.seldom, held):
             found.append(f"{name} says part of it, by itself")
     return found
 
@@ -153,7 +157,7 @@ def places_outside(tx: Reader, going: Going, store: Store) -> list[str]:
         *([f"{unread} other files beside the store, which were not read and may hold it"] if unread else ()),
         *(f"{path.relative_to(store.beside.parent)}, a golden set or its run beside the store"
           for path in golden_files(store.beside)
-          if _says_part(going, path.read_text(encoding="utf-8", errors="replace"))),
+          if says_part(going, path.read_text(encoding="utf-8", errors="replace"))),
         "backups, exports and notes elsewhere: where `remember --file` and `--jsonl` read from is not kept",
     ]  # fmt: skip
 
@@ -175,9 +179,9 @@ def golden_files(store: Path) -> list[Path]:
     return sorted(path for path in Path(f"{store}.golden").rglob("*") if path.is_file())
 
 
-def _says_part(going: Going, text: str) -> bool:
+def says_part(going: Going, text: str) -> bool:
     held = tokenize(text)
-    return going.traces.in_text(text, held) or _tells(going.seldom, held) or names(going, [text])
+    return going.traces.in_text(text, held) or tells(going.seldom, held) or names(going, [text])
 
 
 class Beside(StrEnum):
