@@ -17,7 +17,7 @@ from recallens.ingest.validate import epoch_ms, label, option, reference
 from recallens.model.memory import Memory, Session, Status, Usage
 from recallens.model.recall import SessionContext
 from recallens.model.state import not_held
-from recallens.model.trust import Input, derived, lowest
+from recallens.model.trust import Input, derived, lowest, rank
 from recallens.text.normalize import clean
 
 
@@ -74,9 +74,12 @@ class Sessions:
         return session
 
     def put(self, sessions: Iterable[Session], *, namespace: str | None = None) -> None:
-        """Sessions as they were elsewhere; one that is known takes what it did not have."""
+        """Sessions as they were elsewhere; one that is known takes what it did not have, unless it is more trusted."""
         with self._core.making(namespace) as tx:
             for session in sessions:
+                known = tx.sessions.get(session.id)
+                if known is not None and rank(known.zone) > rank(self._core.actor.zone):
+                    continue
                 tx.sessions.put(_kept(structs.replace(session, zone=self._core.actor.zone)))
 
     def recap(self, sessions: Iterable[Session], *, namespace: str | None = None) -> None:

@@ -32,7 +32,7 @@ from recallens.render.formats import USER, as_name, cites, visible
 from recallens.render.markup import plain_text
 from recallens.render.records import Record, present, to_line
 from recallens.text.excerpt import Wanted, answering, has_steps, wanted_of
-from recallens.text.sentences import ELLIPSIS
+from recallens.text.stopwords import token_weight
 from recallens.text.token_count import budget_tokens, count_tokens, fit, one_line
 from recallens.text.tokenizer import tokenize
 
@@ -144,20 +144,18 @@ def _said(
     wanted = wanted_of(question)
     if memory.summary and wanted.words.keys().isdisjoint(tokenize(memory.content[:_READ])):
         return fit(visible(one_line(memory.summary)), room)[0], True
-    text, size = titled(memory, plain_text(memory.content, memory.title) or memory.content), room
-    if memory.title and _only_title(memory.title, answering(text, wanted, tokens=room, related=True, nearest=nearest)):
-        text = text.lstrip()[len(memory.title) :].lstrip(" .\n") or text
-    while size > 0:  # spelling out what could break a line makes it longer
-        line = visible(one_line(answering(text, wanted, tokens=size, related=True, nearest=nearest)))
-        if (over := count_tokens(line) - room) <= 0:
-            return line, True
-        size -= over
+    text = titled(memory, plain_text(memory.content, memory.title) or memory.content)
+    texts = [text]
+    if memory.title and wanted.words.keys() >= {*filter(token_weight, tokenize(memory.title))}:  # it says no more
+        texts.insert(0, text.lstrip()[len(memory.title) :].lstrip(" .\n"))
+    for said in filter(None, texts):
+        size = room
+        while size > 0:  # spelling out what could break a line makes it longer
+            line = visible(one_line(answering(said, wanted, tokens=size, related=True, nearest=nearest)))
+            if (over := count_tokens(line) - room) <= 0:
+                return line, True
+            size -= over
     return "", True
-
-
-def _only_title(title: str, excerpt: str) -> bool:
-    """Whether the excerpt says no more than the title, which names what the memory is about."""
-    return one_line(excerpt).strip(f" .{ELLIPSIS}") == one_line(title).strip(" .")
 
 
 def index_record(entry: IndexEntry) -> Record:
