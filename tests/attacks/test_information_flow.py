@@ -16,10 +16,12 @@ from starlette.testclient import TestClient
 
 from recallens.cli.main import main
 from recallens.engine import Engine
+from recallens.errors import AwaitsReview, NotFound
 from recallens.http.guard import caller_with
 from recallens.ingest.draft import Draft
 from recallens.mcp.calls import local_caller
 from recallens.model.memory import IdSource, RelationType, Status, Zone
+from recallens.model.trust import Actor
 from recallens.operations import OPERATIONS, Caller, owner, perform
 from recallens.server import build
 from standing import FixedClock, Open
@@ -602,3 +604,21 @@ def test_an_agents_copy_never_stands_for_the_persons_own_text(engine: Engine) ->
     found = [result.memory.id for result in asked.results]
     assert mine in found
     assert copy not in found
+
+
+def test_a_proposed_document_is_told_with_its_text_and_another_text_is_another_proposal(engine: Engine) -> None:
+    """Who has read one text does not approve another under the same number."""
+    engine.memories.add_document("The desk keeps the keys.", path="hb.md")
+    agent = Actor(zone=Zone.WORKING, owner="token")
+    handles = []
+    for text in ("The desk keeps all keys.", "The desk sends all keys away."):
+        with engine.core.acting(agent), pytest.raises(AwaitsReview) as waits:
+            engine.memories.add_document(text, path="hb.md")
+        handles.append(waits.value.proposal)
+    assert handles[0] != handles[1]
+    (open_one,) = engine.memories.proposals()
+    assert open_one.handle == handles[1]
+    assert "The desk sends all keys away." in open_one.words("")
+    with pytest.raises(NotFound):
+        engine.memories.review(handles[0], approve=True)
+    assert engine.search("keys of the desk", cut=False).results[0].memory.content == "The desk keeps the keys."

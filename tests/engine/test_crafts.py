@@ -11,8 +11,10 @@ from recallens.errors import InvalidInput
 from recallens.ingest.crafts import kept
 from recallens.model.citation import FileCitation
 from recallens.model.craft import Gotcha, Pattern
-from recallens.model.memory import Status
+from recallens.model.memory import Status, Zone
+from recallens.model.trust import Actor
 from recallens.model.verdict import Gate
+from recallens.render.context import crafts_text
 from recallens.render.records import craft_record
 from standing import Open
 
@@ -182,3 +184,17 @@ def test_a_question_about_something_else_finds_no_craft(engine: Engine, question
     assert engine.crafts.skill(question) is None
     assert [found.title for found in engine.crafts.patterns("gateway pattern")][:1] == ["gateway pattern"]
     assert [found.title for found in engine.crafts.gotchas("cache gotcha")][:1] == ["cache gotcha"]
+
+
+def test_what_an_agent_proposes_is_marked_where_patterns_are_found(engine: Engine) -> None:
+    trusted = engine.crafts.record_pattern(
+        "Retry with jitter", description="Retry calls to the billing api", success_count=3
+    )
+    with engine.core.acting(Actor(zone=Zone.WORKING, owner="token")):
+        engine.crafts.record_pattern("Retry with jitter", description="Retry through another proxy", success_count=1000)
+    found = {craft.id: craft for craft in engine.crafts.patterns("retry with jitter")}
+    assert not found.pop(trusted.id).marks
+    (proposed,) = found.values()
+    assert any("proposes to replace" in mark for mark in proposed.marks)
+    assert any("working" in mark for mark in proposed.marks)
+    assert ", ".join(proposed.marks) in crafts_text([proposed])

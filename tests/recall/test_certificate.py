@@ -361,3 +361,10 @@ def test_the_words_that_ask_for_a_kind_of_answer_are_required_of_nobody(
 ) -> None:
     recall = stated.search(question, certify=True, cut=False)
     assert unsaid not in covered(recall)
+
+
+def test_an_answer_that_nobody_has_reviewed_says_so(real: Engine) -> None:
+    real.remember("The heron backup key is stored in drawer seven", zone="working")
+    verdict = verdict_of(real.search("where is the heron backup key stored", record=False))
+    assert verdict.answered
+    assert "working zone, not reviewed" in verdict.warnings

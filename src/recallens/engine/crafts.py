@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar, Unpack
 
+from msgspec import structs
+
 from recallens.engine.core import Core
 from recallens.engine.encoder import StoreEncoder
 from recallens.engine.ingest import Ingest
@@ -18,7 +20,7 @@ from recallens.model.citation import Citation
 from recallens.model.craft import Craft, Gotcha, Pattern, Skill, attributes_of, compose, kind_of
 from recallens.model.memory import PROPOSED, Kind, Memory
 from recallens.model.query import SearchOptions
-from recallens.model.recall import Recall
+from recallens.model.recall import Recall, SearchResult
 from recallens.model.trust import Actor, Input, rank
 from recallens.model.verdict import Found
 from recallens.store.protocols import Writer
@@ -136,8 +138,8 @@ class Crafts:
         asked = _only(Kind.SKILL, options) | {"limit": SKILLS_CONSIDERED}
         recall = self._search.search(topic, owner=owner, **asked)
         wanted, near = normalize(topic), _cosines(recall)
-        about = [memory for memory in _answers(recall) if _is_about(memory, topic, near.get(memory.id, 0.0))]
-        skills = [(craft, memory.zone) for memory in about if isinstance(craft := craft_of(memory), Skill)]
+        about = [each for each in _answers(recall) if _is_about(each.memory, topic, near.get(each.memory.id, 0.0))]
+        skills = [(craft, result.memory.zone) for result in about if isinstance(craft := _found(result), Skill)]
         # Of those that have the name, the most trusted: nobody takes a name over by using it too.
         named_so = [(craft, zone) for craft, zone in skills if normalize(craft.topic) == wanted]
         return max(named_so, key=lambda each: rank(each[1]))[0] if named_so else skills[0][0] if skills else None
@@ -145,7 +147,7 @@ class Crafts:
     def patterns(self, query: str, *, owner: str | None = None, **options: Unpack[SearchOptions]) -> list[Pattern]:
         """What has worked before; ten at most, where no limit is given."""
         recall = self._search.search(query, owner=owner, **_only(Kind.PATTERN, options))
-        return [craft for craft in map(craft_of, _answers(recall)) if isinstance(craft, Pattern)]
+        return [craft for craft in map(_found, _answers(recall)) if isinstance(craft, Pattern)]
 
     def gotchas(self, query: str = "", *, owner: str | None = None, **options: Unpack[SearchOptions]) -> list[Gotcha]:
         """Known issues; with `files`, only those that affect one of them. Files alone are a question too."""
@@ -154,8 +156,8 @@ class Crafts:
         # Where the files are the question, every gotcha about them answers it, whatever its words.
         asked = _only(Kind.GOTCHA, options) | {"affected": wanted, "cut": not wanted}
         recall = self._search.search(text, owner=owner, **asked)
-        memories = [result.memory for result in recall.results] if wanted else _answers(recall)
-        return [craft for craft in map(craft_of, memories) if isinstance(craft, Gotcha)]
+        results = recall.results if wanted else _answers(recall)
+        return [craft for craft in map(_found, results) if isinstance(craft, Gotcha)]
 
 
 _WHERE = frozenset(("namespace", "project", "session", "task", "tags", "zone", "worktree", "source", "author"))
@@ -176,9 +178,14 @@ def _only(kind: Kind, options: SearchOptions) -> SearchOptions:
     return {"limit": DEFAULT_FOUND, **options, "kind": kind}
 
 
-def _answers(recall: Recall) -> list[Memory]:
+def _answers(recall: Recall) -> list[SearchResult]:
     """What a view found for the question, and not merely because nothing was found for it."""
-    return [result.memory for result in recall.results if set(result.views) - _BLIND_VIEWS]
+    return [result for result in recall.results if set(result.views) - _BLIND_VIEWS]
+
+
+def _found(result: SearchResult) -> Craft:
+    state = structs.replace(result.state, project=None)  # which is a caller's word
+    return structs.replace(craft_of(result.memory), marks=tuple(state.remarks()))
 
 
 def _cosines(recall: Recall) -> dict[str, float]:

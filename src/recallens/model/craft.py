@@ -28,6 +28,7 @@ class Skill(Struct, frozen=True):
     citations: tuple[Citation, ...] = ()
     id: str = ""
     handle: str = ""
+    marks: tuple[str, ...] = ()  # what is out of the ordinary about it, where it was found
 
 
 class Pattern(Struct, frozen=True):
@@ -38,6 +39,7 @@ class Pattern(Struct, frozen=True):
     citations: tuple[Citation, ...] = ()
     id: str = ""
     handle: str = ""
+    marks: tuple[str, ...] = ()  # what is out of the ordinary about it, where it was found
 
 
 class Gotcha(Struct, frozen=True):
@@ -50,6 +52,7 @@ class Gotcha(Struct, frozen=True):
     citations: tuple[Citation, ...] = ()
     id: str = ""
     handle: str = ""
+    marks: tuple[str, ...] = ()  # what is out of the ordinary about it, where it was found
 
 
 Craft = Skill | Pattern | Gotcha

@@ -202,10 +202,14 @@ class ProposedChange(Struct, frozen=True):
         if self.change is Change.RELATE:
             return f"{named} {self.details.get('relation')} {other}"
         if self.change is Change.DOCUMENT:
-            return f"replace the document {self.details.get('path')}"
+            text = str(self.details.get("text") or "")
+            shown = text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+            return f"replace the document {self.details.get('path')} by {len(text):,} characters: {shown}"
         return f"{self.change} {named}"
 
 
+# Of a document that is proposed, so much is told where the proposals are listed.
+SHOWN_CHARACTERS: Final = 600
 _PROPOSAL: Final = re.compile(r"[pP]([1-9][0-9]{0,17})")
 
 

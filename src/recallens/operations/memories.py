@@ -256,10 +256,13 @@ def list_reviews(engine: Engine, call: Call, asked: Arguments) -> Answer:
     named = engine.memories.handles(
         (id for each in proposals for id in (each.memory, each.other) if id is not None), namespace=call.namespace
     )
-    changes = [(each, each.words(named.get(each.memory or "", ""), named.get(each.other or ""))) for each in proposals]
+    changes = [
+        (each, visible(each.words(named.get(each.memory or "", ""), named.get(each.other or "")))) for each in proposals
+    ]
     told = [
         {"id": each.handle, "change": each.change, "memory": each.memory, "other": each.other, "words": words,
-         "by": each.owner, "zone": each.zone, "at": each.at}
+         "by": each.owner, "zone": each.zone, "at": each.at,
+         **({"text": each.details["text"]} if "text" in each.details else {})}
         for each, words in changes
     ]  # fmt: skip
     return Answer({"memories": records, "proposals": told}, value=(waiting, states, changes))

@@ -175,15 +175,15 @@ def _craft_text(craft: Craft) -> str:
     lines: list[tuple[str, str | Sequence[str]]]
     match craft:
         case Skill():
-            head, lines = f"{as_title(visible(craft.topic))} (confidence {craft.confidence:g})", [
+            name, count, lines = craft.topic, f"confidence {craft.confidence:g}", [
                 ("", craft.context), ("principle", craft.core_principles), ("pitfall", craft.pitfalls),
                 ("how", craft.implementation_guide),
             ]  # fmt: skip
         case Pattern():
-            head = f"{as_title(visible(craft.title))} (worked {_times(craft.success_count)})"
+            name, count = craft.title, f"worked {_times(craft.success_count)}"
             lines = [("", craft.description), ("example", craft.example_code or "")]
         case Gotcha():
-            head = f"{as_title(visible(craft.title))} (seen {_times(craft.occurrence_count)})"
+            name, count = craft.title, f"seen {_times(craft.occurrence_count)}"
             lines = [
                 ("", craft.description), ("resolution", craft.resolution), ("when", craft.trigger_conditions),
                 ("files", ", ".join(craft.files)),
@@ -191,7 +191,8 @@ def _craft_text(craft: Craft) -> str:
     told = [(label, text) for label, said in lines for text in ([said] if isinstance(said, str) else said) if text]
     cited = [cites(craft.citations, CITATIONS_SHOWN)] if craft.citations else []
     body = [f"  {label}: {_indented(text)}" if label else f"  {_indented(text)}" for label, text in told]
-    return "\n".join([f"{craft.handle} {head}", *body, *(f"  {each}" for each in cited)])
+    marks = ", ".join((count, *craft.marks))
+    return "\n".join([f"{craft.handle} {as_title(visible(name))} ({marks})", *body, *(f"  {each}" for each in cited)])
 
 
 def _indented(text: str) -> str:

@@ -260,7 +260,7 @@ def artifact_record(artifact: Artifact) -> Record:
 
 
 def craft_record(craft: Craft) -> Record:
-    return present({"id": craft.id, **as_json(craft)})
+    return present({"id": craft.id, **as_json(craft), "marks": list(craft.marks) or None})
 
 
 # ── vaults ──

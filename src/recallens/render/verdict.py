@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from recallens.model.memory import Memory
+from recallens.model.memory import Memory, Zone
 from recallens.model.recall import Recall
 from recallens.model.terms import as_share
 from recallens.render.brief import NOTHING, PARTLY, UNFIT, lacks, only_unsettled, standing_of
@@ -51,6 +51,8 @@ def verdict_of(recall: Recall) -> Verdict:
     if best is None:
         return Verdict(False, lacking=lacking, headline=UNFIT if standing == "unfit" else NOTHING)
     said, warnings = leading(best.memory, asked), tuple(best.state.warnings())
+    if best.state.zone is not Zone.TRUSTED and not best.state.made_of:
+        warnings += (f"{best.state.zone} zone, not reviewed",)
     if best.memory.review is not None:  # never the answer by itself
         unsettled = {"unsettled": [{"review": best.memory.review}]}
         certificate, standing = {**unsettled, **certificate}, "partly"

@@ -84,7 +84,9 @@ class SqlProposals(Struct, frozen=True):
     _here: NamespaceConnection
 
     def put(self, proposal: ProposedChange) -> int:
-        """Its number; one that says the same and is still open stands for both."""
+        """Its number; one that says the same and is still open stands for both. Another text in the place of a
+        document is another proposal, and withdraws the one before: who has read one does not approve the other.
+        """
         details, about = encode(proposal.details).decode(), _about(proposal.details)
         same = self._here.all(
             "SELECT id, details FROM proposals WHERE ns = ?1 AND change = ?2 AND num IS NOT DISTINCT FROM ?3"
@@ -93,6 +95,9 @@ class SqlProposals(Struct, frozen=True):
         )  # fmt: skip
         for number, known in same:
             if _about(decode(known, type=dict[str, Any])) == about:
+                if proposal.change is Change.DOCUMENT and known != details:
+                    self.decide(int(number), accepted=False, at=proposal.at)
+                    continue
                 self._here.change("UPDATE proposals SET details = ?3 WHERE ns = ?1 AND id = ?2", number, details)
                 return int(number)
         rows = self._here.change(
