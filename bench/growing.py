@@ -1,18 +1,21 @@
 """A store of any size in minutes: real sentences put together anew, with everything that ingest would read off them.
 
     python bench/growing.py FILE 1000000      as often as you like: it goes on where it stopped
+    python bench/growing.py postgresql://… 1000000 --encoder minilm      on a server, with vectors of a real model
 
 Some thousand sentences go through the product's own `prepare`. A memory is two or three of them, and what is kept of
 it is the sum of what is kept of its parts (words, labels, votes of the fingerprint), so that a row costs its insertion
-and little else; its vector is the mean of its parts' vectors by the test encoder. `check` compares some of them with
-`prepare` of the whole text.
+and little else; its vector is the mean of its parts' vectors by the test encoder, or the one that is named. `check`
+compares some of them with `prepare` of the whole text.
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 
@@ -21,7 +24,7 @@ from msgspec.structs import replace
 
 from corpus import texts
 from recallens import Draft, Engine
-from recallens.index.encoders.protocol import unit_rows
+from recallens.index.encoders.protocol import Vectors, unit_rows
 from recallens.index.encoders.registry import open_encoder
 from recallens.index.vectors import to_blob
 from recallens.ingest.dedupe import content_hash, votes
@@ -42,14 +45,13 @@ _START = 1_600_000_000_000
 class Parts:
     """Sentences with what is kept of each."""
 
-    def __init__(self, count: int = PARTS) -> None:
+    def __init__(self, count: int = PARTS, encoder: str = ENCODER) -> None:
         found = [text for text in texts(3 * count) if len(text) <= LONGEST_PART and text[-1:] in ".!?"]
         rows = [_prepared(text) for text in (found or texts(count))[:count]]
         self.rows = [row for row in rows if row.body and not row.days_told]  # days are read off the whole text
-        encoder = open_encoder(ENCODER)
-        assert encoder is not None
+        self.encoder = encoder
         self.votes = np.stack([votes(row.body) for row in self.rows])
-        self.vectors = encoder.encode_documents([row.memory.content for row in self.rows])
+        self.vectors = _encoded([row.memory.content for row in self.rows], encoder)
 
     def texts(self, number: int) -> list[str]:
         """The texts of a block, for who ingests them the usual way."""
@@ -96,13 +98,28 @@ class Parts:
         return sum(same) / count
 
 
+def _encoded(texts: Sequence[str], encoder: str) -> Vectors:
+    """A real model takes minutes: what it gave is kept beside other temporary files."""
+    opened = open_encoder(encoder)
+    assert opened is not None
+    if encoder == ENCODER:
+        return opened.encode_documents(texts)
+    digest = sha256("\0".join([str(opened.key), *texts]).encode()).hexdigest()[:16]
+    kept = Path(tempfile.gettempdir()) / f"recallens-parts-{digest}.npy"
+    if not kept.exists():
+        vectors = [opened.encode_documents(texts[start : start + 256]) for start in range(0, len(texts), 256)]
+        np.save(kept, np.concatenate(vectors))
+    found: Vectors = np.load(kept)
+    return found
+
+
 def _prepared(text: str) -> Prepared:
     return prepare(Draft(text), id="", namespace="default", now=_START)
 
 
-def grow(store: Path, size: int, parts: Parts) -> None:
+def grow(store: Path | str, size: int, parts: Parts) -> None:
     """Blocks are added until the store holds this many memories; a block that was begun and not ended is not there."""
-    with Engine.open(store, encoder=ENCODER) as engine:
+    with Engine.open(store, encoder=parts.encoder) as engine:
         core = engine.core
         with core.store.read("default") as reader:
             held = len(reader.memories.numbers())
@@ -120,10 +137,11 @@ def grow(store: Path, size: int, parts: Parts) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("store", type=Path)
+    parser.add_argument("store")
     parser.add_argument("size", type=int)
+    parser.add_argument("--encoder", default=ENCODER)
     chosen = parser.parse_args()
-    parts = Parts()
+    parts = Parts(encoder=chosen.encoder)
     print(f"{len(parts.rows):,} parts; {parts.check():.0%} of texts are the sum of theirs", flush=True)
     grow(chosen.store, chosen.size, parts)
 

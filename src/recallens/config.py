@@ -43,6 +43,8 @@ class Settings:
     audit_anchor: str | None = None
     ledger_days: int = 90
     trail_days: int = 400
+    resident_memories: int = 200_000
+    resident_megabytes: int = 1_024
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -67,6 +69,9 @@ ABOUT: Mapping[str, str] = {
     "audit_key": "the file with the key of the audit log, in place of the one beside the settings",
     "audit_anchor": "a file outside the store that is told where the audit log ends",
     "ledger_days": "how long a recorded search can be explained and replayed",
+    "resident_memories": "up to how many memories a namespace on a server is held in memory; of a larger one that has"
+    " an index the database proposes candidates",
+    "resident_megabytes": "memory that the indexes of namespaces may take in a process; the least recently used goes",
     "trail_days": "how long recalls, session links and the audit log are kept by `recallens prune`",
 }
 

@@ -52,14 +52,16 @@ def build(
     lifespans: Sequence[Lifespan] = (),
     spans: bool = False,
     access_log: bool = False,
+    shared: Path | None = None,
 ) -> Starlette:
     """`routes` are those of the page and of MCP; they stand behind the same guard and find their caller set.
 
     `public` are paths of theirs that need no token, `sign_in` the page to which a browser without one is sent.
     `private` says that only its owner can reach it, as at a Unix socket of theirs: who comes without a token is they.
+    `shared` is the folder in which the processes of one server keep their browsers' sessions.
     """
     limits = limits or Limits()
-    work, metrics, entrance = WorkQueue(limits), Metrics(), Entrance()
+    work, metrics, entrance = WorkQueue(limits), Metrics(), Entrance(shared=shared)
     names = doors(host, allow_hosts, private=private, public=public, sign_in=sign_in)
 
     @asynccontextmanager
@@ -95,6 +97,7 @@ def whole(
     limits: Limits | None = None,
     spans: bool = False,
     access_log: bool = False,
+    shared: Path | None = None,
 ) -> Starlette:
     """The API with what is served beside it: the page, and MCP where its package is installed."""
     from recallens.web import site
@@ -119,6 +122,7 @@ def whole(
         lifespans=lifespans,
         spans=spans,
         access_log=access_log,
+        shared=shared,
     )
 
 
@@ -159,10 +163,26 @@ def refuse_open_doors(engine: Engine, host: str, allow_hosts: Collection[str] = 
         )
 
 
-def listening(host: str, port: int) -> socket.socket:
+def reserved(host: str, port: int) -> socket.socket:
+    """A place that the processes of one server listen at, each for itself; nobody is answered here."""
+    held = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        held.bind((host.strip("[]"), port))
+    except (OSError, AttributeError) as error:
+        held.close()
+        raise InvalidInput(
+            f"cannot share {host} port {port} between processes ({error})", hint="Use another --port, or one worker."
+        ) from error
+    return held
+
+
+def listening(host: str, port: int, *, shared: bool = False) -> socket.socket:
+    """`shared` where other processes listen at the same place."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listener = socket.create_server((host.strip("[]"), port), family=family, backlog=BACKLOG)
+        listener = socket.create_server((host.strip("[]"), port), family=family, backlog=BACKLOG, reuse_port=shared)
         # Connections inherit it. Without it the body of an answer waits until its head is acknowledged: 40 ms.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener

@@ -13,7 +13,7 @@ import test_nouns_contract
 import test_store_contract
 from test_store_contract import STORES
 
-from recallens.errors import InvalidInput
+from recallens.errors import InvalidInput, StoreError
 from recallens.model import vault
 from recallens.store import protocols, records
 from recallens.store.protocols import Store, StoreWriter, Writer
@@ -106,6 +106,11 @@ def test_every_method_of_every_protocol_is_called(engine: str, tmp_path: Path) -
         if number == 0:
             watched = Watched(store, "store", called)
             watched.compact()
+            with suppress(InvalidInput):  # a file keeps no index
+                list(watched.index("n", ["hashing-test@1/4/none"]))
+            watched.drop_index("n")
+            with suppress(InvalidInput, StoreError):  # nor is this one a cluster
+                watched.distribute(dry_run=True)
             with suppress(InvalidInput):  # an engine whose server has tools of its own names them
                 watched.backup(str(folder / "copy.db"))
             watched.close()

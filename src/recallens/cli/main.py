@@ -82,6 +82,7 @@ SECTIONS: Mapping[str, Mapping[str, CommandEntry]] = {
     },
     "Look after": {
         "stats": CommandEntry("store", "stats", "What the store holds."),
+        "store": CommandEntry("servers", "store", "Of a store on a server: index large namespaces, distribute it."),
         "doctor": CommandEntry("store", "doctor", "Check the store, and name the next step for each problem."),
         "encoder": CommandEntry("configuration", "encoder", "Find, choose or clear the encoder."),
         "reindex": CommandEntry("store", "reindex", "Build everything derived anew; change the encoder."),

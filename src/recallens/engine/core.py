@@ -27,19 +27,21 @@ from recallens.errors import (
 from recallens.index.encoders.protocol import Encoder
 from recallens.index.encoders.registry import open_encoder
 from recallens.index.encoding import Encoding
-from recallens.index.resident import Resident, Version
+from recallens.index.resident import Resident
+from recallens.index.version import Version
 from recallens.ingest.prepare import Prepare, prepare
 from recallens.ingest.validate import namespace_name, reference
 from recallens.model.memory import Clock, IdSource, Memory, Session, number_of
 from recallens.model.trust import PERSON, Actor
+from recallens.store.candidates import CandidateReader
 from recallens.store.protocols import Reader, Store, Writer
 from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, META_SENTENCES, NamespaceState
 from recallens.store.sqlite.store import SqliteStore
 from recallens.text.normalize import clean
 from recallens.text.scripts import is_read
 
-# Namespaces whose derived state is kept in memory; the least recently used makes room.
-RESIDENT_NAMESPACES = 16
+# The index of an empty namespace takes some memory too.
+LEAST_BYTES = 32_768
 # Fewer characters of an id are not looked up.
 MIN_ID_PREFIX = 6
 # The spec of a store whose encoder is an object of the calling program's, which no setting can open.
@@ -91,7 +93,7 @@ class Core:
         self.folder: Path | None = None  # where the person or the agent works, if they work on this machine
         self._encoding: Encoding | None = None
         self._second: tuple[Encoding, Encoding | None] | None = None  # and for which first one
-        self._residents: OrderedDict[tuple[int, str | None, str | None], Resident] = OrderedDict()
+        self._residents: OrderedDict[tuple[int, str | None, str | None, bool], Resident] = OrderedDict()
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -217,20 +219,51 @@ class Core:
         """Where the index is kept between two processes; of a store on a server no copy is left on this machine."""
         return None if self.store.read_only or self.store.path is None else Path(f"{self.store.path}.index")
 
-    def resident(self, ns: int) -> Resident:
+    def _candidates(self, reader: Reader) -> CandidateReader | None:
+        """The database's own index of a namespace that is too large to be held here; None where it is held here."""
+        candidates = reader.candidates
+        if candidates is None or not candidates.standing.ready:
+            return None
+        known = self.encoding.key is None or self.encoding.key in candidates.standing.encoders
+        large = candidates.standing.memories > self.settings.resident_memories
+        return candidates if known and large else None
+
+    def _over(self, version: Version, reader: Reader, candidates: CandidateReader) -> Version:
+        first, second = (
+            (encoding.key, encoding.dimension) if encoding is not None and encoding.key is not None else None
+            for encoding in (self.encoding, self.second)
+        )
+        return version.over(reader, candidates, first, second)
+
+    def version(self, reader: Reader) -> Version | None:
+        """The index of a namespace that exists as a transaction sees it; None if another thread is past it."""
+        candidates, state = self._candidates(reader), self.state(reader)
+        version = self.resident(state.key, columns_alone=candidates is not None).at(reader, self.store.id, state)
+        return version if version is None or candidates is None else self._over(version, reader, candidates)
+
+    def resident(self, ns: int, *, columns_alone: bool = False) -> Resident:
         encoding, second = self.encoding, self.second
         beside = (second.key, second.dimension) if second is not None and second.key is not None else None
-        key = (ns, encoding.key, beside and beside[0])
+        key = (ns, encoding.key, beside and beside[0], columns_alone)
         with self._lock:
             if key not in self._residents:
                 folder = self.index_folder()
                 self._residents[key] = Resident(
-                    folder / str(ns) if folder else None, encoding.key, encoding.dimension, beside
-                )
-                while len(self._residents) > RESIDENT_NAMESPACES:
-                    self._residents.popitem(last=False)
+                    folder / str(ns) if folder else None, encoding.key, encoding.dimension, beside,
+                    columns_alone=columns_alone,
+                )  # fmt: skip
             self._residents.move_to_end(key)
             return self._residents[key]
+
+    def _make_room(self) -> None:
+        """The least recently used indexes go until the others take no more memory than they may; one stays anyway. Who
+        is at one that goes keeps it until they are done."""
+        most = self.settings.resident_megabytes << 20
+        with self._lock:
+            held = sum(LEAST_BYTES + resident.size for resident in self._residents.values())
+            while held > most and len(self._residents) > 1:
+                _, gone = self._residents.popitem(last=False)
+                held -= LEAST_BYTES + gone.size
 
     def discard_index(self, namespace: str) -> None:
         """Forget the derived state of a namespace, in memory and on disk: the next reader makes it of the store."""
@@ -253,7 +286,8 @@ class Core:
                 if state is None:
                     yield None
                     return
-                resident = self.resident(state.key)
+                candidates = self._candidates(reader)
+                resident = self.resident(state.key, columns_alone=candidates is not None)
                 if meant is not None and resident.is_cold:
                     self.encoding.load_for(meant)
                     if (
@@ -270,7 +304,8 @@ class Core:
                         f"the index of {self.store.location} cannot be made ({error})", hint=hint
                     ) from error
                 if version is not None:
-                    yield reader, state, version
+                    self._make_room()
+                    yield reader, state, version if candidates is None else self._over(version, reader, candidates)
                     return
 
     @contextmanager

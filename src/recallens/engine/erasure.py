@@ -33,7 +33,8 @@ from recallens.engine.leftovers import (
 from recallens.engine.sessions import Sessions
 from recallens.errors import ErasurePending
 from recallens.index.columns import code_of
-from recallens.index.resident import MOST_ERASED_IN_PLACE, Resident, Version
+from recallens.index.resident import MOST_ERASED_IN_PLACE, Resident
+from recallens.index.version import Version
 from recallens.ingest.draft import recap_id
 from recallens.model.erasure import Erased, PendingErasure, Proof, Receipt, Trace, Traces, forms, occurrences
 from recallens.model.memory import Memory, RelationType, Zone, handle_of
@@ -167,8 +168,7 @@ class Erasure:
         return found
 
     def _version(self, tx: Writer) -> Version:
-        state = self._core.state(tx)
-        version = self._core.resident(state.key).at(tx, self._core.store.id, state)
+        version = self._core.version(tx)
         assert version is not None  # nobody writes beside this transaction, so nobody is past it
         return version
 

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from recallens.engine.lines import FORMAT
-from recallens.index.resident import Version
+from recallens.index.version import Version
 from recallens.ingest import prepare
 from recallens.model.erasure import LEAST_WORD, RUN, Traces, forms, occurrences
 from recallens.model.memory import Memory, RelationType

@@ -15,6 +15,7 @@ from recallens.engine.core import Core
 from recallens.engine.encoder import META_REINDEXING, Progress, StoreEncoder, rebuild
 from recallens.engine.erasure import Erasure, pending, refusal
 from recallens.engine.imports import Imports
+from recallens.engine.large import LargeNamespaces
 from recallens.engine.transfer import Transfer
 from recallens.errors import EncoderError, InvalidInput
 from recallens.index.resident import verify_images
@@ -38,6 +39,7 @@ class Maintenance:
         self._encoder = encoder
         self.citations = Citations(core)
         self.transfer = Transfer(core)
+        self.large = LargeNamespaces(core)
         self.imports = imports
 
     # ── what is in it ──

@@ -15,7 +15,7 @@ from recallens.engine.encoder import StoreEncoder
 from recallens.engine.question import question
 from recallens.errors import InvalidInput, StoreError
 from recallens.index.images import DamagedIndex
-from recallens.index.resident import Version
+from recallens.index.version import Version
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.memory import UNREADABLE, Event, EventKind, Memory, Status, Usage
 from recallens.model.query import DEFAULT_LIMIT, Documents, Mode, Query, SearchOptions
@@ -169,9 +169,9 @@ class Search:
             returned = results(snapshot[0], scene, ledger, pool, query)
             silence = None if returned else silence_of(scene, ledger)
             ended = None if returned else ended_of(scene, ledger, query)
+            waiting = snapshot[2].without_vector()
         views = [entry.verdict for entry in ledger.entries if isinstance(entry.verdict, Found)]
         failed = {view.view: view.error for view in views if view.error is not None}
-        waiting = _without_vector(snapshot[2])
         if waiting and any(view.view == "semantic" for view in views):
             failed.setdefault("semantic", f"{INCOMPLETE}{waiting:,} memories wait for theirs; words find them")
         have, wanted = scene.second_vectors
@@ -258,14 +258,6 @@ def _without_unreadable(recall: Recall, version: Version) -> Recall:
     told = f"{count:,} memor{'y' if count == 1 else 'ies'} cannot be read and stay out: `recallens doctor` names them"
     left = held_to(recall, readable, "it cannot be read") if spoilt else recall
     return replace(left, notice="; ".join(filter(None, (left.notice if left is recall else None, told))))
-
-
-def _without_vector(version: Version) -> int:
-    """How many memories in use have no vector of the store's encoder yet."""
-    if version.vectors is None:
-        return 0
-    has = version.vectors.where[: version.columns.size] >= 0
-    return int((version.columns.active & ~has).sum())
 
 
 def _too_long(ledger: Ledger) -> bool:

@@ -1,19 +1,22 @@
 """Browsers that came in, and the ways in that this process gave: links that work once, and the key of its run.
 
-All of it is in memory and ends with the process. Only digests are kept, so that nothing here opens anything.
+All of it is in memory, or in a folder that the processes of one server share, and ends with them. Only digests are
+kept, so that nothing here opens anything.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import DecodeError, Struct, json, structs
 
+from recallens.config import make_private
 from recallens.engine.audit import PREFIX, TOKEN_BYTES, digest
 
 LINK: Final = "/open/"
@@ -21,6 +24,8 @@ LINK: Final = "/open/"
 IDLE_SECONDS: Final = 12 * 3600
 LONGEST_SECONDS: Final = 7 * 86_400
 MOST_SESSIONS: Final = 1_000
+# That somebody is there is noted once in so long.
+SEEN_SECONDS: Final = 10
 
 Address = tuple[str, int] | None
 
@@ -37,18 +42,50 @@ class BrowserSession(Struct, frozen=True):
         return now - self.seen > IDLE_SECONDS or now - self.opened > LONGEST_SECONDS
 
 
+class FolderSessions(MutableMapping[str, BrowserSession]):
+    """Sessions by their digests, a file each, for the processes of one server. Every change is one step, which happens
+    as a whole: of two processes that take the same one away, one is told that it was not there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __getitem__(self, key: str) -> BrowserSession:
+        try:
+            return json.decode((self._folder / key).read_bytes(), type=BrowserSession)
+        except (OSError, DecodeError) as error:
+            raise KeyError(key) from error
+
+    def __setitem__(self, key: str, session: BrowserSession) -> None:
+        written = self._folder / f".{key}.{os.getpid()}.{threading.get_ident()}"
+        written.write_bytes(json.encode(session))
+        written.replace(self._folder / key)
+
+    def __delitem__(self, key: str) -> None:
+        try:
+            (self._folder / key).unlink()
+        except OSError as error:
+            raise KeyError(key) from error
+
+    def __iter__(self) -> Iterator[str]:
+        return (path.name for path in self._folder.iterdir() if not path.name.startswith("."))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 class Entrance:
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, shared: Path | None = None) -> None:
+        """`shared` is a folder that only this user can open, the same for every process of a server."""
         self._clock = clock
-        self._open: dict[str, BrowserSession] = {}
-        self._links: set[str] = set()
+        self._open: MutableMapping[str, BrowserSession] = {} if shared is None else _folder(shared, "sessions")
+        self._links: MutableMapping[str, BrowserSession] = {} if shared is None else _folder(shared, "links")
         self._keys: set[str] = set()
         self.redeemed: Callable[[], None] = lambda: None  # told when a link was used
 
     def new_link(self) -> str:
         """A path that opens the page once, for the person at the machine."""
         key = secrets.token_urlsafe(TOKEN_BYTES)
-        self._links.add(digest(key))
+        self._links[digest(key)] = BrowserSession(None, "", self._clock(), self._clock())
         return LINK + key
 
     def new_key(self) -> str:
@@ -62,19 +99,22 @@ class Entrance:
 
     def redeem(self, key: str, host: str) -> str | None:
         """A session for the link's key, which then opens nothing more."""
-        link = digest(key)
-        if link not in self._links:
+        try:
+            del self._links[digest(key)]
+        except KeyError:
             return None
-        self._links.remove(link)
         self.redeemed()
         return self.begin(None, host)
 
     def begin(self, token: str | None, host: str) -> str:
         """The new session's id, which the browser keeps; of too many sessions the longest unseen ends."""
         now, id = self._clock(), secrets.token_urlsafe(TOKEN_BYTES)
-        self._open = {key: session for key, session in self._open.items() if not session.ended(now)}
-        if len(self._open) >= MOST_SESSIONS:
-            del self._open[min(self._open, key=lambda key: self._open[key].seen)]
+        known = {key: session for key in list(self._open) if (session := self._open.get(key)) is not None}
+        going = [key for key, session in known.items() if session.ended(now)]
+        if len(known) - len(going) >= MOST_SESSIONS:
+            going.append(min(known.keys() - set(going), key=lambda key: known[key].seen))
+        for key in going:
+            self._open.pop(key, None)
         self._open[digest(id)] = BrowserSession(token, host, now, now)
         return id
 
@@ -84,13 +124,20 @@ class Entrance:
         if session is None or session.host != host:
             return None
         if session.ended(now):
-            del self._open[key]
+            self._open.pop(key, None)
             return None
-        self._open[key] = structs.replace(session, seen=now)
+        if now - session.seen >= SEEN_SECONDS:
+            self._open[key] = structs.replace(session, seen=now)
         return session
 
     def end(self, id: str) -> None:
         self._open.pop(digest(id), None)
+
+
+def _folder(shared: Path, name: str) -> FolderSessions:
+    folder = shared / name
+    make_private(folder)
+    return FolderSessions(folder)
 
 
 def of_another_user(client: Address, server: Address) -> bool:

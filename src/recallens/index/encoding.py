@@ -15,6 +15,7 @@ from recallens.errors import EncoderError, EncoderFailed, EncoderMismatch, Encod
 from recallens.index.columns import Columns
 from recallens.index.encoders.minilm import MODEL as MINILM
 from recallens.index.encoders.protocol import Encoder, EncoderKey, Vectors
+from recallens.index.stored import ProposedSemantic, StoredVectors
 from recallens.index.vectors import BoundSemantic, Single, VectorIndex
 from recallens.index.views import Proposals
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
@@ -86,10 +87,10 @@ class LazySemantic(Struct, eq=False):
     """The semantic view of one query. The text is encoded when the first question is asked."""
 
     _encoding: Encoding
-    _index: VectorIndex
+    _index: VectorIndex | StoredVectors
     _columns: Columns
     _text: str
-    _bound: BoundSemantic | None = None
+    _bound: BoundSemantic | ProposedSemantic | None = None
     _failure: Exception | None = None
     name: str = "semantic"
 
@@ -102,7 +103,7 @@ class LazySemantic(Struct, eq=False):
         """The key of the encoder that is asked."""
         return self._encoding.key
 
-    def prepare(self) -> BoundSemantic:
+    def prepare(self) -> BoundSemantic | ProposedSemantic:
         """Asked once: what failed fails again in the same words, and nobody waits for it twice."""
         if self._failure is not None:
             raise self._failure
@@ -113,7 +114,7 @@ class LazySemantic(Struct, eq=False):
                 self._failure = failure
                 raise
             handicap = SENTENCE_HANDICAP if self._encoding.reads_sentences else 0.0
-            self._bound = BoundSemantic(self._index, self._columns, np.asarray(query), handicap)
+            self._bound = self._index.bind(self._columns, np.asarray(query), handicap)
         return self._bound
 
     def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:

@@ -17,15 +17,17 @@ from recallens.index.columns import Columns
 from recallens.index.pairs import (
     CODE_WORDS,
     READ_SECTIONS,
-    beginnings,
-    code_rows,
+    AnySegment,
+    begun_rows,
+    code_among,
     code_share,
     in_pairs,
     pair_scores,
     read,
     section_scores,
 )
-from recallens.index.segments import Postings, Segment
+from recallens.index.segments import Postings
+from recallens.index.stored import StoredWords
 from recallens.index.views import Proposals, ScoredRows, added_up, best, distinct
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, all_true, places
 from recallens.store.protocols import Reader
@@ -66,7 +68,7 @@ class QueryTerm(Struct, frozen=True):
 class LexicalIndex:
     """The segments of one version, with the statistics that BM25 needs, taken over the active rows."""
 
-    segments: tuple[Segment, ...]
+    segments: tuple[AnySegment, ...]
     columns: Columns
     gone: BoolArray | None = None  # rows that hold no word for who asks
     active: BoolArray = field(init=False)
@@ -102,7 +104,7 @@ class LexicalIndex:
         code = np.zeros(len(rows), dtype=np.bool_)
         for segment in self.segments:
             inside = (rows >= segment.first) & (rows < segment.first + len(segment))
-            code[inside] = code_rows(segment, numbers)[rows[inside] - segment.first]
+            code[inside] = code_among(segment, numbers, rows[inside])
         return code
 
     def frequencies(self, rows: IntArray, sizes: Sequence[int]) -> Sequence[int]:
@@ -112,6 +114,12 @@ class LexicalIndex:
         owner = np.repeat(np.arange(len(sizes)), sizes)
         counted: list[int] = np.bincount(owner[self.active[rows]], minlength=len(sizes)).tolist()
         return counted
+
+    def look_up(self, numbers: Iterable[int]) -> None:
+        """The postings of these words will be asked for: where the database holds them, they are read together."""
+        wanted = [segment for segment in self.segments if isinstance(segment, StoredWords)]
+        for segment in wanted:
+            segment.look_up([number for number in numbers if number >= 0])
 
     def postings(self, number: int) -> list[Postings]:
         lists = [postings for segment in self.segments if (postings := segment.postings(number)) is not None]
@@ -132,6 +140,7 @@ class LexicalIndex:
         """Of words and their numbers, those that a row holds for who asks."""
         if self.gone is None:
             return dict(numbers)
+        self.look_up(numbers.values())
         return {word: number for word, number in numbers.items() if self.postings(number)}
 
     def begun(self, reader: Reader, prefixes: Sequence[str], cap: int) -> dict[str, list[int]]:
@@ -139,6 +148,7 @@ class LexicalIndex:
         if self.gone is None:
             return reader.terms.with_prefix(prefixes, cap)
         every = reader.terms.with_prefix(prefixes, sys.maxsize)
+        self.look_up(number for numbers in every.values() for number in numbers)
         held = {word: (number for number in numbers if self.postings(number)) for word, numbers in every.items()}
         return {word: own for word, numbers in held.items() if (own := list(islice(numbers, cap)))}
 
@@ -147,13 +157,8 @@ class LexicalIndex:
         rows share are left out.
         """
         beside = distinct(in_pairs(text[:-1], text[1:]))
-        found = [np.empty(0, dtype=np.int64)]
-        for segment in self.segments:
-            pairs, rows = beginnings(segment)
-            first, last = pairs.searchsorted(beside), pairs.searchsorted(beside, side="right")
-            few = (last > first) & (last - first <= most)
-            found += [rows[a:b] for a, b in zip(first[few].tolist(), last[few].tolist(), strict=True)]
-        begun = np.concatenate(found)
+        found = [begun_rows(segment, beside, most) for segment in self.segments]
+        begun = np.concatenate([np.empty(0, dtype=np.int64), *found])
         return begun if self.gone is None else begun[~self.gone[begun]]
 
     def first_words(self, rows: IntArray) -> IntArray:
@@ -326,6 +331,7 @@ class BoundLexical(Struct, eq=False):
     def _add_up(self) -> ScoredRows:
         index, formula = self._index, self._formula
         self._terms, self._code = self._look_up()
+        index.look_up(number for term in self._terms for number in term.numbers)
         occurring = [(term, *occurrences) for term in self._terms if len((occurrences := self._occurrences(term))[0])]
         if not occurring:
             return ScoredRows(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))

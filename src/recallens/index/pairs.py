@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from recallens.index.bm25 import Bm25, length_norm, saturation
 from recallens.index.segments import Segment, Terms
+from recallens.index.stored import StoredWords
 from recallens.index.views import distinct
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, all_true, places
 
@@ -32,6 +33,10 @@ CODE_KINDS = 2
 MOSTLY = 0.75
 
 
+# What holds the words of some rows: arrays in memory, or a way to those that the database holds.
+AnySegment = Segment | StoredWords
+
+
 class WordReading(Struct, frozen=True, eq=False):
     """The terms of some rows in text order, one after the other; where each row ends, and its place among the rows."""
 
@@ -41,21 +46,18 @@ class WordReading(Struct, frozen=True, eq=False):
     size: int
 
 
-def read(segments: Sequence[Segment], rows: IntArray, most: int = READ_TERMS) -> WordReading:
+def read(segments: Sequence[AnySegment], rows: IntArray, most: int = READ_TERMS) -> WordReading:
     """The beginnings of these rows, from whichever segment holds each."""
     terms, lengths, insides = [], [], []
     for segment in segments:
         inside = places((rows >= segment.first) & (rows < segment.first + len(segment)))
         if len(inside):
-            at = rows[inside] - segment.first
-            starts = segment.offsets[at]
-            sizes = np.minimum(segment.offsets[at + 1] - starts, most)
-            ends = sizes.cumsum()
-            terms.append(segment.forward[np.arange(ends[-1]) + (starts - ends + sizes).repeat(sizes)])
+            words, sizes = _read(segment, rows[inside], most)
+            terms.append(words)
             lengths.append(sizes)
             insides.append(inside)
     if len(terms) == 1:
-        return WordReading(terms[0], ends, insides[0], len(rows))
+        return WordReading(terms[0], lengths[0].cumsum(), insides[0], len(rows))
     nothing = np.empty(0, dtype=np.int64)
     return WordReading(
         np.concatenate([np.empty(0, dtype=np.uint32), *terms]),
@@ -63,6 +65,18 @@ def read(segments: Sequence[Segment], rows: IntArray, most: int = READ_TERMS) ->
         np.concatenate([nothing, *insides]),
         len(rows),
     )
+
+
+def _read(segment: AnySegment, rows: IntArray, most: int) -> tuple[Terms, IntArray]:
+    """The beginnings of rows that the segment holds, one after the other, and the length of each."""
+    if isinstance(segment, StoredWords):
+        texts = [words[:most] for words in segment.texts(rows)]
+        return np.concatenate(texts), np.array([len(words) for words in texts], dtype=np.int64)
+    at = rows - segment.first
+    starts = segment.offsets[at]
+    sizes = np.minimum(segment.offsets[at + 1] - starts, most)
+    ends = sizes.cumsum()
+    return segment.forward[np.arange(ends[-1]) + (starts - ends + sizes).repeat(sizes)], sizes
 
 
 # Two words that stand side by side in the query, by number, and what the pair is worth.
@@ -132,6 +146,17 @@ def in_pairs(words: Terms, following: Terms) -> IntArray:
     return (words.astype(np.int64) << 32) | following
 
 
+def begun_rows(segment: AnySegment, pairs: IntArray, most: int) -> IntArray:
+    """The rows that begin with one of these pairs of words, without those of a pair that more than so many share."""
+    if isinstance(segment, StoredWords):
+        return segment.begun(pairs, most)
+    known, rows = beginnings(segment)
+    first, last = known.searchsorted(pairs), known.searchsorted(pairs, side="right")
+    few = (last > first) & (last - first <= most)
+    spans = zip(first[few].tolist(), last[few].tolist(), strict=True)
+    return np.concatenate([np.empty(0, dtype=np.int64), *(rows[a:b] for a, b in spans)])
+
+
 def beginnings(segment: Segment) -> tuple[IntArray, IntArray]:
     """The first two words of each row that has two, in order, and the rows."""
     if "beginnings" not in segment.memo:
@@ -141,6 +166,19 @@ def beginnings(segment: Segment) -> tuple[IntArray, IntArray]:
         order = pairs.argsort(kind="stable")
         segment.memo["beginnings"], segment.memo["begun"] = pairs[order], rows[order] + segment.first
     return segment.memo["beginnings"], segment.memo["begun"]
+
+
+def code_among(segment: AnySegment, numbers: Sequence[int], rows: IntArray) -> BoolArray:
+    """Which of some rows of a segment are source code."""
+    if isinstance(segment, Segment):
+        return code_rows(segment, numbers)[rows - segment.first]
+    return np.array([_is_code(words, numbers) for words in segment.texts(rows)], dtype=np.bool_)
+
+
+def _is_code(words: Terms, numbers: Sequence[int]) -> bool:
+    beginning = words[:READ_TERMS]
+    among = beginning[np.isin(beginning, np.array(numbers, dtype=np.uint32))]
+    return len(among) > CODE_SHARE * len(beginning) and len(distinct(among)) >= CODE_KINDS
 
 
 def code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:
@@ -159,10 +197,7 @@ def code_rows(segment: Segment, numbers: Sequence[int]) -> BoolArray:
     several = kinds >= CODE_KINDS
     code: BoolArray = several & (held > CODE_SHARE * lengths)
     for at in places(several & (lengths > READ_TERMS)).tolist():
-        start = int(segment.offsets[at])
-        words = segment.forward[start : start + READ_TERMS]
-        among = words[np.isin(words, numbers)]
-        code[at] = len(among) > CODE_SHARE * READ_TERMS and len(distinct(among)) >= CODE_KINDS
+        code[at] = _is_code(segment.sequence(segment.first + at), numbers)
     segment.memo["code"] = code
     return code
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import gc
 import hashlib
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import structs
 
 from recallens.config import make_private
 from recallens.deadline import without
@@ -35,8 +35,7 @@ from recallens.index.images import (
 from recallens.index.lexical import LexicalIndex
 from recallens.index.segments import Segment, from_entries, merge, silenced, with_segment
 from recallens.index.vectors import EXACT_ROWS, VECTOR_DTYPE, VectorIndex, block_sums, build_scan
-from recallens.index.views import distinct
-from recallens.model.state import OPEN_SCOPES
+from recallens.index.version import SEGMENT_ARRAYS, Version
 from recallens.model.verdict import BoolArray
 from recallens.store.protocols import Reader
 from recallens.store.records import NamespaceState
@@ -53,78 +52,36 @@ ROWS_AT_ONCE = 2_000
 MOST_ERASED_IN_PLACE = 1_000
 _ERASED_AT = "erased"
 
-_SEGMENT_ARRAYS = ("offsets", "forward", "terms", "starts", "rows", "counts")
-
-
-class Version(Struct, frozen=True, eq=False):
-    """Everything the views need, at one number."""
-
-    stamp: Stamp
-    columns: Columns
-    lexical: LexicalIndex
-    vectors: VectorIndex | None
-    second: VectorIndex | None = None  # of the encoder that reads what the first cannot, once the namespace has it
-    based: int = 0
-    _scoped: list[Mapping[str, BoolArray]] = []  # by scope, once they were read
-    _seen: dict[frozenset[str], Version] = {}  # by the contexts that are held
-    _authors: dict[str, int] = {}
-
-    def seen_with(self, reader: Reader, scopes: frozenset[str]) -> Version:
-        """The version for who holds these contexts. What is withheld from them is a row that is gone: it is proposed by
-        no view, counted in no statistic, and no word is held by it."""
-        if scopes not in self._seen:
-            hidden, open_rows = self.columns.blocked, self.open_to(reader, OPEN_SCOPES | scopes)
-            if open_rows is not None:
-                hidden = hidden | ~open_rows
-            if (hidden & self.columns["alive"]).any():
-                columns = self.columns.without(hidden)
-                lexical = LexicalIndex(self.lexical.segments, columns, gone=~columns["alive"])
-                left = {scope: rows & columns["alive"] for scope, rows in self._scoped[0].items()}
-                scoped: list[Mapping[str, BoolArray]] = [{scope: rows for scope, rows in left.items() if rows.any()}]
-                vectors = (self.vectors, self.second)
-                self._seen[scopes] = Version(self.stamp, columns, lexical, *vectors, self.based, scoped)
-            else:
-                self._seen[scopes] = self
-        return self._seen[scopes]
-
-    @property
-    def authors(self) -> Mapping[str, int]:
-        """The authors of what is there, by name."""
-        if not self._authors:
-            codes, names = self.columns["author"], self.columns.names["author"].texts
-            known = distinct(codes[self.columns["alive"]])
-            self._authors.update((names[code], code) for code in known.tolist() if code >= 0)
-        return self._authors
-
-    def open_to(self, reader: Reader, held: Collection[str]) -> BoolArray | None:
-        """The rows that are meant for no context but these; None where all are. It is the same for a version."""
-        if not self._scoped:
-            nums: dict[str, list[int]] = {}
-            for scope, num in reader.memories.scoped():
-                nums.setdefault(scope, []).append(num)
-            self._scoped.append({scope: self.columns.mask_of(own) for scope, own in nums.items()})
-        bound = [rows for scope, rows in self._scoped[0].items() if scope not in held]
-        return ~np.logical_or.reduce(bound) if bound else None
-
-    @property
-    def tail(self) -> int:
-        """Rows and vectors that came after the stored base."""
-        added = [len(vectors.tail_rows) for vectors in (self.vectors, self.second) if vectors is not None]
-        return max([self.columns.size - self.based, *added])
-
 
 class Resident:
     """The derived state of one namespace for its encoders, shared by the threads of a process."""
 
     def __init__(
-        self, folder: Path | None, encoder: str | None, dimension: int, second: tuple[str, int] | None = None
+        self,
+        folder: Path | None,
+        encoder: str | None,
+        dimension: int,
+        second: tuple[str, int] | None = None,
+        *,
+        columns_alone: bool = False,
     ) -> None:
+        """`columns_alone` where the database holds the words and the vectors."""
         self._folder = folder
+        self._columns_alone = columns_alone
         self._encoder = encoder
         self._dimension = dimension
         self._second = second
         self._version: Version | None = None
+        self._sized: tuple[Version | None, int] = None, 0
         self._lock = threading.Lock()
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory its version takes."""
+        version = self._version
+        if version is not self._sized[0]:
+            self._sized = version, version.size if version is not None else 0
+        return self._sized[1]
 
     @property
     def is_cold(self) -> bool:
@@ -140,7 +97,7 @@ class Resident:
                 return None
             if version is None or not wanted.fits(version.stamp):
                 version = self._load(wanted)
-            second = self._second is not None and state.second == self._second[0]
+            second = self._second is not None and state.second == self._second[0] and not self._columns_alone
             if version.stamp != wanted or (version.second is None) is second:
                 with _uncollected(version.columns.size == 0):
                     version = self._advance(reader, version, wanted, second=second)
@@ -156,16 +113,18 @@ class Resident:
         for part in _parts(changes.changed):
             columns = _with_rows(columns, reader, part)
         columns, _ = columns.next((), changes.removed)
-        segments = version.lexical.segments
+        if self._columns_alone:
+            return Version(wanted, columns, LexicalIndex((), columns), None, None, columns.size)
+        segments = version.segments
         if columns.size > first:
             fresh, words = columns["num"][first:], int(columns["length"][first:].sum())
             entries = (reader.terms.entries(part) for part in _parts(fresh.tolist()))
             segments = with_segment(segments, from_entries(first, fresh, entries, words))
-        vectors, others = version.vectors, None
+        vectors, others = version.resident_vectors[0], None
         if vectors is not None and self._encoder is not None:
             vectors = _with_vectors(reader, self._encoder, columns, vectors, since)
         if second and self._second is not None:
-            known, (key, dimension) = version.second, self._second
+            known, (key, dimension) = version.resident_vectors[1], self._second
             others = _with_vectors(
                 reader, key, columns, known or VectorIndex.empty(dimension), since if known is not None else 0
             )
@@ -269,7 +228,7 @@ class Resident:
             raise DamagedIndex
         arrays, extra = image.arrays, image.extra
         columns = Columns.of(arrays, {name: extra["names"][name] for name in INTERNED})
-        segment = Segment(first=0, **{name: arrays[f"segment.{name}"] for name in _SEGMENT_ARRAYS})
+        segment = Segment(first=0, **{name: arrays[f"segment.{name}"] for name in SEGMENT_ARRAYS})
         vectors = self._vectors_of(image, "vectors", columns.size) if self._encoder is not None else None
         others = None
         if self._second is not None and extra["second_key"] == self._second[0]:
@@ -294,8 +253,8 @@ class Resident:
     def _write(self, version: Version) -> None:
         assert self._folder is not None
         stamp, columns = version.stamp, version.columns
-        (segment,) = version.lexical.segments
-        arrays = columns.arrays() | {f"segment.{name}": getattr(segment, name) for name in _SEGMENT_ARRAYS}
+        (segment,) = version.segments
+        arrays = columns.arrays() | {f"segment.{name}": getattr(segment, name) for name in SEGMENT_ARRAYS}
         extra: dict[str, Any] = {
             "names": {name: _names_in_use(columns, name) for name in INTERNED},
             "rows": columns.size,
@@ -304,7 +263,7 @@ class Resident:
         # Alone here, so what is half written was left by a process that died.
         older = [path for form in ("*.image", "*.scan", "*.tmp") for path in self._folder.glob(form)]
         stem = self._folder / _name(stamp)
-        for name, vectors in zip(BY_ENCODER, (version.vectors, version.second), strict=True):
+        for name, vectors in zip(BY_ENCODER, version.resident_vectors, strict=True):
             extra[name] = len(vectors) if vectors is not None else 0
             if vectors is None:
                 continue
@@ -397,12 +356,12 @@ def _with_rows(columns: Columns, reader: Reader, nums: Sequence[int]) -> Columns
 
 def compacted(version: Version) -> Version:
     """One segment, one block of vectors with its scan, and nothing of what is no longer there."""
-    columns, segments = version.columns, version.lexical.segments
+    columns, segments = version.columns, version.segments
     gone = ~columns["alive"]
     if gone.any():
         columns = columns.silenced(gone)
     merged = (silenced(merge(segments), gone),) if segments else ()
-    vectors, second = (_compacted(each, columns.size, gone) for each in (version.vectors, version.second))
+    vectors, second = (_compacted(each, columns.size, gone) for each in version.resident_vectors)
     return Version(version.stamp, columns, LexicalIndex(merged, columns), vectors, second, columns.size)
 
 

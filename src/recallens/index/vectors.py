@@ -123,6 +123,13 @@ class VectorIndex(Struct, frozen=True, eq=False):
         return structs.replace(self, where=where)
 
     @property
+    def size(self) -> int:
+        """About how many bytes of memory it takes; what is mapped from a file counts, since it is read."""
+        arrays = (self.base, self.base_rows, self.tail, self.tail_rows, self.where, self.base_single, self.tail_single)
+        scan = self.base.size * SCAN_BITS // 8 if self.scan is not None else 0
+        return scan + sum(array.nbytes for array in arrays if array is not None)
+
+    @property
     def outdated(self) -> bool:
         """Whether it holds vectors that are no row's."""
         held = self.where >= 0
@@ -165,6 +172,15 @@ class VectorIndex(Struct, frozen=True, eq=False):
         if not np.array_equal(block_sums(self.base, fresh), self.sums[fresh]):
             raise DamagedIndex
         self.sound[fresh] = True
+
+    def has(self, rows: IntArray) -> BoolArray:
+        """Which of the rows have a vector."""
+        held: BoolArray = self.where[rows] >= 0
+        return held
+
+    def bind(self, columns: Columns, query: Single, handicap: float) -> BoundSemantic:
+        """Asked one question; `handicap` is what every part but the first counts less."""
+        return BoundSemantic(self, columns, query, handicap)
 
     def single(self, rows: IntArray) -> Single:
         """The first vector of each row that has one, in single precision."""

@@ -42,6 +42,17 @@ class Backup(Arguments, frozen=True, kw_only=True):
     target: str
 
 
+class IndexNamespace(Arguments, frozen=True, kw_only=True):
+    """`measure` only compares the index that is there, `drop` takes it away."""
+
+    measure: bool = False
+    drop: bool = False
+
+
+class DistributeStore(Arguments, frozen=True, kw_only=True):
+    dry_run: bool = False
+
+
 class Export(Arguments, frozen=True, kw_only=True):
     """`only` is the one namespace that is meant; None means all."""
 
@@ -206,6 +217,28 @@ def reindex(engine: Engine, call: Call, asked: Reindex) -> Answer:
         engine.maintenance.publish(name)
     record = {"entries": done["entries"], "encoded": encoded, "backlog": waiting, "encoder": engine.core.encoding.key}
     return Answer(record, failure=failure)
+
+
+def index_namespace(engine: Engine, call: Call, asked: IndexNamespace) -> Answer:
+    large, name = engine.maintenance.large, engine.core.namespace(call.namespace)
+    if asked.drop:
+        large.drop(name)
+        return Answer({"namespace": name, "indexed": False})
+    if asked.measure:
+        standing = large.measure(name)
+    else:
+        total = next((each.memories for each in large.listed() if each.name == name), 0)
+        with call.progress.bar("indexing", total) as advance:
+            standing = large.index(name, advance)
+    answers = standing.memories > engine.core.settings.resident_memories
+    record = {"namespace": name, "indexed": True, "memories": standing.memories, "encoders": list(standing.encoders),
+              "recallAtTen": standing.recall, "sampled": standing.sampled, "answers": answers}  # fmt: skip
+    return Answer(record, value=standing)
+
+
+def distribute_store(engine: Engine, call: Call, asked: DistributeStore) -> Answer:
+    statements = engine.core.store.distribute(dry_run=asked.dry_run)
+    return Answer({"statements": statements, "done": not asked.dry_run})
 
 
 def prune(engine: Engine, call: Call, asked: Prune) -> Answer:
@@ -379,6 +412,10 @@ MACHINE = (
               doctor),
     Operation("reindex", "Build everything derived anew from the memories, and encode what waits.", Right.OWNER,
               Reindex, reindex),
+    Operation("index_namespace", "Let the database propose candidates of a large namespace, and measure what it finds.",
+              Right.OWNER, IndexNamespace, index_namespace),
+    Operation("distribute_store", "Spread the tables of namespaces over the workers of a Citus cluster.",
+              Right.OWNER, DistributeStore, distribute_store),
     Operation("prune", "Delete for good what was forgotten long ago, and trails that are kept no longer.",
               Right.OWNER, Prune, prune),
     Operation("remove_namespace", "Delete a namespace and everything in it for good.", Right.OWNER, NamedNamespace,

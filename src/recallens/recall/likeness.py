@@ -46,7 +46,7 @@ def likeness(scene: Scene, rows: IntArray) -> Callable[[int], FloatArray]:
 
     if vectors is None or not len(vectors):
         return by_words
-    has_vector = vectors.where[rows] >= 0
+    has_vector = vectors.has(rows)
     of_all = everywhere(has_vector)
     with_vector = rows if of_all else rows[has_vector]
     matrix = semantic.vectors(with_vector) if isinstance(semantic, LazySemantic) else vectors.single(with_vector)

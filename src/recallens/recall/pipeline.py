@@ -208,6 +208,8 @@ def note_plan(scene: Scene, preset: Preset, rules: Sequence[FilterRule], pool: P
     }
     for rule in rules:
         notes |= rule.notes
+    if scene.index.proposed is not None:
+        notes["index"] = scene.index.proposed.told()
     notes["fluency"] = scene.question.fluency
     plan = scene.question.plan
     if asks_for_a_course(scene, query):

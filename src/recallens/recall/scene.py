@@ -18,7 +18,7 @@ from recallens.index.columns import NEVER, Columns, code_of
 from recallens.index.encoding import Encoding, LazySemantic
 from recallens.index.images import DamagedIndex
 from recallens.index.lexical import BoundLexical, bind_lexical
-from recallens.index.resident import Version
+from recallens.index.version import Version
 from recallens.index.views import BoundView, bind_symbolic
 from recallens.ingest.encoded import ROLES
 from recallens.ingest.prepare import labels
@@ -335,7 +335,7 @@ def open_scene(
         at=query.at,
         usage=usage_at(columns, reader.trail.usage_until(query.at), query.at) if past else usage_now(columns),
         bodies=Bodies(reader, query.worktree or standing),
-        second_vectors=_with_second(index) if wants_second else (0, 0),
+        second_vectors=index.with_second() if wants_second else (0, 0),
         heirs={},
         versions=versions,
     )
@@ -343,12 +343,6 @@ def open_scene(
 
 def _means(preset: Preset, query: Query, plan: Plan | None) -> bool:
     return SEMANTIC in preset.views(query.mode, None if plan is None else plan.strategy)
-
-
-def _with_second(index: Version) -> tuple[int, int]:
-    active = index.columns.active
-    has = index.second.where[: len(active)] >= 0 if index.second is not None else np.zeros(len(active), dtype=np.bool_)
-    return int((active & has).sum()), int(active.sum())
 
 
 def on_first_scale(cosine: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ number, which is given once. What is not there, or withheld from who holds the c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from pathlib import Path
@@ -21,6 +21,7 @@ from recallens.model.memory import Artifact, Document, Event, Memory, Relation, 
 from recallens.model.recall import SessionContext, Successor
 from recallens.model.task import Task
 from recallens.model.trust import Input, InputKind, ProposedChange
+from recallens.store.candidates import CandidateReader
 from recallens.store.erasure import ErasureWriter, StoreFile
 from recallens.store.nouns import PortableReader, PortableWriter, StorePortableReader, StorePortableWriter
 from recallens.store.records import (
@@ -346,6 +347,8 @@ class Reader(Protocol):
     def citations(self) -> CitationReader: ...
     @property
     def portable(self) -> PortableReader: ...
+    @property
+    def candidates(self) -> CandidateReader | None: ...  # where the engine itself proposes them
     def statistics(self) -> dict[str, Any]: ...
 
 
@@ -448,6 +451,9 @@ class Store(Protocol):
     def meta(self, key: str) -> str | None: ...
     def size(self) -> int: ...
     def check(self, encoder: str | None) -> Health: ...
+    def index(self, namespace: str, encoders: Sequence[str]) -> Iterator[int]: ...  # step by step
+    def drop_index(self, namespace: str) -> None: ...
+    def distribute(self, *, dry_run: bool) -> list[str]: ...  # the statements that it takes
     def compact(self) -> None: ...
     def backup(self, target: str) -> None: ...
     def lease(self, name: str, holder: str, seconds: int) -> bool: ...

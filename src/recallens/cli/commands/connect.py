@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -40,6 +40,8 @@ TOKEN = "RECALLENS_TOKEN"  # nosec B105: the name of a variable
 @click.option("--allow-host", "allow_hosts", metavar="NAME", type=TEXT, multiple=True,
               help="Another name under which it is asked for, such as a proxy's, with tokens; repeatable.")  # fmt: skip
 @click.option("--threads", metavar="N", type=click.IntRange(1, 64), help="Requests worked on at a time.")
+@click.option("--workers", metavar="N", type=click.IntRange(1, 64), default=1,
+              help="Processes behind the one address (1), each with threads of its own.")  # fmt: skip
 @click.option("--deadline", metavar="SECONDS", type=click.FloatRange(min=0.1, max=3600), default=30.0,
               help="A request that takes longer is answered 504 (30).")  # fmt: skip
 @click.option("--access-log", is_flag=True, help="A line a request on standard error: route, status, time.")
@@ -47,7 +49,7 @@ TOKEN = "RECALLENS_TOKEN"  # nosec B105: the name of a variable
 @shared
 def serve(
     given: Given, /, host: str, port: int, path: Path | None, open_page: bool, allow_hosts: tuple[str, ...],
-    threads: int | None, deadline: float, access_log: bool, spans: bool,
+    threads: int | None, workers: int, deadline: float, access_log: bool, spans: bool,
 ) -> None:  # fmt: skip
     """Answer over HTTP: the API at /v1, its description at /openapi.json, the page at /. Ctrl-C stops it.
 
@@ -68,7 +70,13 @@ def serve(
     from recallens.server import address_of, listening, listening_at, refuse_open_doors, run, whole
 
     logging.basicConfig(level=logging.INFO if access_log else logging.WARNING, format="%(levelname)s %(message)s")
-    limits = Limits(deadline=deadline) if threads is None else Limits(deadline=deadline, threads=threads)
+    asked: dict[str, Any] = {"deadline": deadline, **({} if threads is None else {"threads": threads})}
+    limits = Limits(**asked)
+    if workers > 1:
+        if path is not None:
+            raise InvalidInput("one process answers at a Unix socket", hint="Leave --workers or --socket out.")
+        _serve_by_several(given, workers, host, port, allow_hosts, asked, spans, access_log, open_page)
+        return
     with given.engine(create=True) as engine:
         engine.core.folder = None  # whoever asks over HTTP works elsewhere
         private = path is not None
@@ -82,6 +90,36 @@ def serve(
             entrance = app.state.entrance if path is None and is_loopback(host) else None
             told = "you alone can open it" if private else "every request needs a token"
             run(app, listener, started=lambda: _say_address(given, address, told, entrance, open_page))
+    given.note("stopped")
+
+
+def _serve_by_several(
+    given: Given, count: int, host: str, port: int, allow_hosts: tuple[str, ...], limits: dict[str, Any],
+    spans: bool, access_log: bool, open_page: bool,
+) -> None:  # fmt: skip
+    """The processes share the port, and the sessions of browsers in a folder of theirs."""
+    from recallens import workers
+    from recallens.http.entrance import Entrance
+    from recallens.http.guard import is_loopback
+    from recallens.server import address_of, refuse_open_doors, reserved
+
+    with given.engine(create=True) as engine:  # made or brought up to date before several open it
+        refuse_open_doors(engine, host, allow_hosts)
+        settings = engine.core.settings
+    shared = workers.shared_folder()
+    try:
+        with reserved(host, port) as place:
+            told = workers.Workers(
+                settings, host, place.getsockname()[1], count, shared, allow_hosts, limits, spans, access_log
+            )
+            entrance = Entrance(shared=shared) if is_loopback(host) else None
+            address = address_of(place, host)
+            workers.run(
+                told,
+                started=lambda: _say_address(given, address, "every request needs a token", entrance, open_page),
+            )
+    finally:
+        workers.remove(shared)
     given.note("stopped")
 
 

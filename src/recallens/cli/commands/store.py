@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from recallens.cli.screen import counted, say, screen
 from recallens.errors import EncoderError, StoreBusy, StoreDamaged, StoreError
 
 if TYPE_CHECKING:
+    from recallens.engine import Engine
     from recallens.operations import Answer
 
 
@@ -139,18 +141,23 @@ def worker(given: Given, every: float, once: bool) -> None:
     """Encode what waits for a vector, until Ctrl-C. Beside a store on a server any number may run, on any machine.
 
     Each takes texts of its own; what one that died had taken is free again after two minutes. A server or an encoder
-    that does not answer is told of once, and waited for.
+    that does not answer is told of once, and waited for. Where the server has pgvector, it also makes the index of
+    namespaces that are larger than the setting resident_memories.
     """
     import signal
+    import time
     from threading import Event
 
-    stop, encoded, failing = Event(), 0, False
+    stop, encoded, failing, look = Event(), 0, False, 0.0
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     signal.signal(signal.SIGINT, lambda *_: stop.set())  # what is being encoded is written first
     with given.engine(create=True) as engine:
         while not stop.is_set():
             try:
                 encoded += engine.encoder.drain()
+                if time.monotonic() >= look:  # nobody waits for it, so it is not looked for after every text
+                    look = time.monotonic() + LOOK_SECONDS
+                    _index_large(given, engine)
                 failing = False
             except (StoreBusy, EncoderError) as error:
                 if once:
@@ -166,6 +173,29 @@ def worker(given: Given, every: float, once: bool) -> None:
         given.emit({"encoded": encoded, "backlog": waiting})
         return
     say(f"encoded {counted(encoded, 'text')}")
+
+
+# How often a worker looks for namespaces that have become large.
+LOOK_SECONDS = 60.0
+
+
+def _index_large(given: Given, engine: Engine) -> None:
+    """One worker at a time makes an index; the others leave it to that one."""
+    if engine.core.store.path is not None:
+        return
+    holder = f"{os.getpid()}-{id(engine)}"
+    for name in engine.maintenance.large.due():
+        if not engine.core.store.lease("index", holder, seconds=3600):
+            return
+        try:
+            standing = engine.maintenance.large.index(name)
+            given.note(f"{name}: the database proposes candidates from now on ({standing.memories:,} memories)")
+        except StoreBusy:
+            raise
+        except StoreError as error:
+            given.note(f"{name} stays in memory: {error}")
+        finally:
+            engine.core.store.release("index", holder)
 
 
 @click.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -9,11 +10,17 @@ from psycopg import Connection, RawCursor, RawServerCursor
 from psycopg.errors import CheckViolation, DataError, ForeignKeyViolation, UniqueViolation
 from psycopg.rows import TupleRow
 
+from recallens.store.candidates import IndexStanding
+from recallens.store.postgres.candidates import STANDING, Pgvector, PostgresCandidates, WordIndex, put_vectors
 from recallens.store.postgres.walls import KEY_SETTING, NAME_SETTING, WHOLE_SETTING
-from recallens.store.sql.connection import NOWHERE, Derived, Rows
+from recallens.store.records import LexicalEntry
+from recallens.store.sql.connection import NOWHERE, Derived, NamespaceConnection, Rows
 from recallens.store.sql.dialect import Dialect
 
 DIALECT = Dialect({
+    # A list's items are columns of the function that gives them: so a condition on them goes along an index.
+    r"\bCAST\(j\.value ->> ([01]) AS BIGINT\)": r"j.number\1",
+    r"(?<![A-Z])\(j\.value ->> (\d)\)": r"j.text\1",
     r"\?(\d+)": r"$\1",
     r"\bCROSS JOIN\b": "JOIN",
     r"(?<=[ (])\+(?=\w+\b)": "",
@@ -33,6 +40,10 @@ DIALECT = Dialect({
 })  # fmt: skip
 # How many rows of a stream are on their way at once.
 STREAMED_ROWS = 2_000
+_ENCODED = (
+    "SELECT v.encoder, v.num, v.part, v.vector FROM vectors v JOIN indexed_namespaces i ON i.ns = $1"
+    " AND v.encoder IN (SELECT value FROM texts(i.encoders)) WHERE v.ns = $1 AND v.seq = $2"
+)
 _SET = (
     f"SELECT set_config('{NAME_SETTING}', $1, true), set_config('{KEY_SETTING}', $2, true),"
     f" set_config('{WHOLE_SETTING}', $3, true)"
@@ -52,6 +63,7 @@ class PostgresDatabase:
         self._place: tuple[str, str, str] | None = None
         self._locked: set[str] = set()
         self._streams = 0
+        self._words = WordIndex(self._cursor, {})
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Rows:
         cursor = RawCursor(self.connection)
@@ -124,6 +136,43 @@ class PostgresDatabase:
 
     def settle(self) -> None:
         """Nothing gathers."""
+
+    # ── the index that the database keeps of large namespaces ──
+
+    def taking_words(self, here: NamespaceConnection, entries: Sequence[LexicalEntry]) -> None:
+        self.enter(here.name, here.key)
+        self._words.put(here.key, entries)
+
+    def losing_words(self, here: NamespaceConnection, nums: Sequence[int] | None) -> None:
+        self.enter(here.name, here.key)
+        if not self._words.is_kept(here.key):
+            return
+        if nums is None:
+            self._cursor.execute("DELETE FROM embeddings WHERE ns = $1", (here.key,))
+            self._words.clear(here.key)
+        else:
+            self._words.drop(here.key, nums)
+            sql = "DELETE FROM embeddings WHERE ns = $1 AND num = ANY($2::bigint[])"
+            self._cursor.execute(sql, (here.key, list(nums)))
+
+    def index_vectors(self, key: int, number: int) -> None:
+        """What this transaction has encoded of a namespace goes into its index."""
+        if not self._words.is_known(key):
+            self.enter("", key)
+        pgvector = Pgvector.installed(self.connection) if self._words.is_kept(key) else None
+        if pgvector is not None:
+            self.enter("", key)
+            rows = self._cursor.execute(_ENCODED, (key, number), binary=True).fetchall()
+            put_vectors(self._cursor, pgvector, key, rows)
+
+    def candidates(self, here: NamespaceConnection) -> PostgresCandidates | None:
+        row = here.one(STANDING)
+        pgvector = Pgvector.installed(self.connection) if row else None
+        if row is None or pgvector is None:
+            return None
+        memories, encoders, *rest = row
+        standing = IndexStanding(memories, tuple(json.loads(encoders)), *rest)
+        return PostgresCandidates(here, self.connection, pgvector, standing)
 
 
 class _Rows:

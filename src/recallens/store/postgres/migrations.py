@@ -221,4 +221,38 @@ CREATE TABLE backlog (
 ) PARTITION BY HASH (ns);
 CREATE INDEX backlog_by_memory ON backlog (ns, num);
 """),
+    ("0002-index-of-large-namespaces", """
+CREATE TABLE indexed_namespaces (
+    ns bigint PRIMARY KEY, encoders text NOT NULL, done bigint NOT NULL DEFAULT 0, last bigint NOT NULL,
+    memories bigint NOT NULL, ready boolean NOT NULL DEFAULT false, recall double precision,
+    sampled bigint NOT NULL DEFAULT 0, measured bigint NOT NULL DEFAULT 0
+) PARTITION BY HASH (ns);
+CREATE TABLE postings (
+    ns bigint NOT NULL, term bigint NOT NULL, block bigint NOT NULL, entries bytea NOT NULL,
+    PRIMARY KEY (ns, term, block)
+) PARTITION BY HASH (ns);
+ALTER TABLE postings ALTER COLUMN entries SET STORAGE EXTERNAL;
+"""),
+    # Behind row-level security a condition goes along an index only if it calls nothing that could tell of a row. A
+    # function that is strict is not written out in the statement, so that a list's items are plain columns there.
+    ("0003-lists-by-key", """
+ALTER FUNCTION numbers(text) STRICT ROWS 50;
+ALTER FUNCTION texts(text) STRICT ROWS 50;
+DROP FUNCTION records(text);
+CREATE FUNCTION records(list text) RETURNS TABLE (key bigint, value jsonb, text0 text, text1 text, text2 text,
+    text3 text, number0 bigint, number1 bigint) LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE ROWS 50
+    AS $$ SELECT place, item, item ->> 0, item ->> 1, item ->> 2, item ->> 3,
+        CASE jsonb_typeof(item -> 0) WHEN 'number' THEN trunc((item -> 0)::numeric)::bigint END,
+        CASE jsonb_typeof(item -> 1) WHEN 'number' THEN trunc((item -> 1)::numeric)::bigint END
+        FROM jsonb_array_elements(list::jsonb) WITH ORDINALITY AS x(item, place) $$;
+"""),
 )  # fmt: skip
+
+# Made once a large namespace is indexed, where the server has pgvector.
+EMBEDDINGS = f"""
+CREATE TABLE IF NOT EXISTS embeddings (
+    ns bigint NOT NULL, encoder text COLLATE "C" NOT NULL, num bigint NOT NULL, part bigint NOT NULL,
+    embedding {{schema}}.halfvec NOT NULL, PRIMARY KEY (ns, encoder, num, part), FOREIGN KEY (ns, num) {_OF_MEMORY}
+) PARTITION BY HASH (ns);
+CREATE INDEX IF NOT EXISTS embeddings_by_memory ON embeddings (ns, num);
+"""

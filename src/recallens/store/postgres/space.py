@@ -35,7 +35,7 @@ _PAGES = (
 
 
 class PostgresSpace(Struct, frozen=True):
-    _connect: Callable[[], Connection[TupleRow]]
+    connect: Callable[[], Connection[TupleRow]]
     _transaction: Callable[[], AbstractContextManager[PostgresDatabase]]
 
     beyond = (
@@ -50,7 +50,7 @@ class PostgresSpace(Struct, frozen=True):
     def clean(self, pages: Collection[int] | None, *, wait_ms: int) -> Cleaned | None:
         """No dead row is left in the tables, unless somebody still reads an older state: then the server's own
         vacuum takes it out later."""
-        with self._connect() as connection:
+        with self.connect() as connection:
             connection.execute(f"SET search_path TO {SCHEMA}")
             row = connection.execute(_PAGES, (list(_EMPTIED),)).fetchone()
             connection.execute(f"VACUUM {', '.join(_EMPTIED)}".encode())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from psycopg import Connection
@@ -23,6 +23,8 @@ from recallens.store.postgres.connection import (
     transaction,
 )
 from recallens.store.postgres.database import PostgresDatabase
+from recallens.store.postgres.distribution import distribute
+from recallens.store.postgres.index_build import IndexBuild
 from recallens.store.postgres.space import PostgresSpace, health
 from recallens.store.postgres.whole import PostgresNamespace, PostgresTransaction
 from recallens.store.protocols import WITNESS, Reader, StoreReader
@@ -44,6 +46,7 @@ class PostgresStore:
         self._closed = False
         self.after_commit: Callable[[], None] = lambda: None
         self.file = PostgresSpace(lambda: connect(url), lambda: self._transaction(writes=True))
+        self._index = IndexBuild(lambda: connect(url), lambda: self._transaction(writes=True))
         id = self.meta("store-id")
         assert id is not None
         self.id = id
@@ -89,6 +92,7 @@ class PostgresStore:
                 yield whole
                 if witness is not None:
                     witness.before_commit(whole)
+                whole.index_vectors()
         except BaseException:
             if witness is not None:
                 witness.undone()
@@ -117,6 +121,17 @@ class PostgresStore:
             "a store on PostgreSQL is copied by the server's own tools",
             hint=f"Run pg_dump --schema=recallens --format=custom --file={target} on {self.location}.",
         )
+
+    def index(self, namespace: str, encoders: Sequence[str]) -> Iterator[int]:
+        with WordedErrors(self.location):
+            yield from self._index.run(namespace, encoders)
+
+    def drop_index(self, namespace: str) -> None:
+        self._index.drop(namespace)
+
+    def distribute(self, *, dry_run: bool) -> list[str]:
+        with WordedErrors(self.location), self.file.connect() as owner:
+            return distribute(owner, dry_run=dry_run)
 
     def compact(self) -> None:
         """Let the server take the space of deleted rows back."""

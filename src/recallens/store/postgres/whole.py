@@ -59,6 +59,11 @@ class PostgresTransaction:
         """Every namespace, by name."""
         return (self._connection(state.name) for state in self._states())
 
+    def index_vectors(self) -> None:
+        """What was encoded goes into the index of its namespace, where the database keeps one."""
+        for key, number in self._numbers.items():
+            self._db.index_vectors(key, number)
+
     def changed(self, limit: int) -> dict[str, tuple[int, list[int]]]:
         """How many memories this transaction has changed in each namespace, and the first `limit` of them."""
         changed: dict[str, tuple[int, list[int]]] = {}

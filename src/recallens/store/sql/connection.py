@@ -8,7 +8,8 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from recallens.errors import NotFound
-from recallens.store.records import META_ENCODER_KEY, NamespaceState
+from recallens.store.candidates import CandidateReader
+from recallens.store.records import META_ENCODER_KEY, LexicalEntry, NamespaceState
 from recallens.store.sql.rows import Row, decoded
 
 # No namespace has this key, so that one which does not exist reads as empty.
@@ -81,6 +82,15 @@ class Database(Protocol):
 
     def settle(self) -> None:
         """Let nothing gather in a transaction that changes very many rows."""
+
+    def taking_words(self, here: NamespaceConnection, entries: Sequence[LexicalEntry]) -> None:
+        """Entries are about to be written: an index that the engine itself keeps of the namespace takes them in."""
+
+    def losing_words(self, here: NamespaceConnection, nums: Sequence[int] | None) -> None:
+        """The entries of these memories, or all of them, are about to be deleted."""
+
+    def candidates(self, here: NamespaceConnection) -> CandidateReader | None:
+        """The index that the engine itself keeps of the namespace, if it does."""
 
 
 def shown(held: str) -> str:

@@ -399,6 +399,7 @@ class SqlMemories(Struct, frozen=True):
     def bury(self, nums: Sequence[int]) -> None:
         """The rows go and leave a tombstone each, by which an index learns of it."""
         wanted = packed(nums)
+        self._here.db.losing_words(self._here, nums)
         self._here.change(
             "DELETE FROM lineage WHERE ns = ?1 AND kind = 'memory' AND input IN"
             " (SELECT m.id FROM NUMBERS(?2) j CROSS JOIN memories m ON m.num = j.value AND m.ns = ?1)",

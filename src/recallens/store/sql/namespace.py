@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
+from recallens.store.candidates import CandidateReader
 from recallens.store.records import NamespaceState
 from recallens.store.sql.connection import NamespaceConnection
 from recallens.store.sql.erasure import SqlErasure
@@ -80,7 +81,12 @@ class SqlNamespace(Generic[Whole]):
     def ensure(self, at: int) -> NamespaceState:
         return self._here.ensure(at)
 
+    @property
+    def candidates(self) -> CandidateReader | None:
+        return self._here.db.candidates(self._here)
+
     def remove(self) -> None:
+        self._here.db.losing_words(self._here, None)
         some = f"num IN (SELECT num FROM memories WHERE ns = ?1 LIMIT {REMOVED_ROWS})"
         while self._here.change(f"DELETE FROM memories WHERE ns = ?1 AND {some} RETURNING 1"):
             self._here.db.settle()

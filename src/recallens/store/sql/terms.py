@@ -99,12 +99,13 @@ class SqlTerms(Struct, frozen=True):
     def sharing_names(self, nums: Sequence[int], cap: int) -> list[tuple[int, int]]:
         """Pairs of memories that name the same entity, one of these first; names that everybody has are left out."""
         return self._here.all(
-            "SELECT DISTINCT a.num, b.num FROM labels a JOIN labels b ON b.ns = a.ns AND b.value = a.value"
-            " AND b.kind = 'entity' AND b.num <> a.num WHERE a.ns = ?1 AND a.kind = 'entity'"
-            f" AND a.num IN (SELECT value FROM NUMBERS(?2)){self._here.seen('b.num')}"
-            " AND (SELECT count(*) FROM (SELECT 1 FROM labels c WHERE c.ns = ?1 AND c.value = a.value"
-            f" AND c.kind = 'entity'{self._here.seen('c.num')} LIMIT ?3 + 1)) <= ?3"
-            " ORDER BY a.num, b.num LIMIT ?4",
+            "WITH own AS MATERIALIZED (SELECT l.num, l.value FROM NUMBERS(?2) j CROSS JOIN labels l ON l.num = j.value"
+            " AND l.ns = ?1 AND l.kind = 'entity'), rare AS MATERIALIZED (SELECT o.num, o.value FROM own o WHERE"
+            " (SELECT count(*) FROM (SELECT 1 FROM labels c WHERE c.ns = ?1 AND c.value = o.value"
+            f" AND c.kind = 'entity'{self._here.seen('c.num')} LIMIT ?3 + 1) x) <= ?3)"
+            " SELECT DISTINCT r.num, b.num FROM rare r CROSS JOIN labels b ON b.ns = ?1 AND b.value = r.value"
+            f" AND b.kind = 'entity' AND b.num <> r.num WHERE true{self._here.seen('b.num')}"
+            " ORDER BY r.num, b.num LIMIT ?4",
             packed(nums), MOST_SHARED, cap,
         )  # fmt: skip
 
@@ -121,6 +122,7 @@ class SqlTerms(Struct, frozen=True):
         for num, row in zip(nums, rows, strict=True):
             sequence = array("I", [numbers[term] for term in (*row.head, *row.body)])
             entries.append((num, len(row.head), sequence.tobytes()))
+        self._here.db.taking_words(self._here, [(num, words) for num, _, words in entries])
         self._here.change_many(
             "INSERT INTO lexical (ns, num, head, terms) VALUES (?1, ?2, ?3, ?4)"
             " ON CONFLICT KEY(num) DO UPDATE SET head = excluded.head, terms = excluded.terms",
@@ -203,6 +205,7 @@ class SqlTerms(Struct, frozen=True):
         ((following,),) = here.all("SELECT next_term FROM namespaces WHERE id = ?1")
         if words == numbers and (not words or last < following):
             return
+        here.db.losing_words(here, None)
         here.change("DELETE FROM lexical WHERE ns = ?1")
         here.change("DELETE FROM labels WHERE ns = ?1")
         here.change("DELETE FROM terms WHERE ns = ?1")

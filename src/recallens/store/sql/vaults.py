@@ -303,6 +303,7 @@ class SqlVaults(Struct, frozen=True):
         pairs = packed([[section.num, num] for section, num in numbered])
         old = packed([section.num for section in sections])
         here.db.defer_references()
+        here.db.losing_words(here, [section.num for section in sections])
         sets = "".join(f", {name} = ?{place}" for place, name in enumerate(REPLACED.names, start=5))
         here.change_many(
             f"UPDATE memories SET num = ?3, seq = ?4{sets}, version = version + 1 WHERE num = ?2 AND ns = ?1",

@@ -10,7 +10,8 @@ import apsw
 from msgspec import Struct
 
 from recallens.store.nouns import NOUNS
-from recallens.store.sql.connection import Derived, Rows
+from recallens.store.records import LexicalEntry
+from recallens.store.sql.connection import Derived, NamespaceConnection, Rows
 from recallens.store.sql.dialect import Dialect
 from recallens.store.sqlite import digests, soundness
 
@@ -97,3 +98,12 @@ class SqliteDatabase(Struct, frozen=True):
 
     def settle(self) -> None:
         digests.settle(self.connection)
+
+    def taking_words(self, here: NamespaceConnection, entries: Sequence[LexicalEntry]) -> None:
+        """What is derived is indexed by the processes that read it."""
+
+    def losing_words(self, here: NamespaceConnection, nums: Sequence[int] | None) -> None:
+        """So nothing else holds them."""
+
+    def candidates(self, here: NamespaceConnection) -> None:
+        """A file proposes nothing."""

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -317,6 +317,18 @@ class SqliteStore:
             raise InvalidInput(f"the folder {path.parent} does not exist", hint="Make it first.")
         with InOurWords(self.location):
             files.copy(self.connection, path)
+
+    def index(self, namespace: str, encoders: Sequence[str]) -> Iterator[int]:
+        raise InvalidInput(
+            "a store in a file has no index of its own: the processes that use it hold it in memory",
+            hint="A store on PostgreSQL can answer from the database: `recallens migrate`.",
+        )
+
+    def drop_index(self, namespace: str) -> None:
+        """There is none."""
+
+    def distribute(self, *, dry_run: bool) -> list[str]:
+        raise InvalidInput("a store in a file is on one machine", hint="A store on PostgreSQL with Citus can be.")
 
     def compact(self) -> None:
         """Give the space of deleted rows back, so that no old page of them stays in the file or the log."""
