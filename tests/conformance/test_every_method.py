@@ -42,7 +42,7 @@ class Watched:
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._behind, name)
         place = f"{self._place}.{name}"
-        if name in ("read", "write", "read_all", "write_all", "at", "whole"):
+        if name in ("read", "recalling", "write", "read_all", "write_all", "at", "whole"):
             self._called.add(place)
             return self._opened(name, value)
         if callable(value):
@@ -106,6 +106,8 @@ def test_every_method_of_every_protocol_is_called(engine: str, tmp_path: Path) -
         if number == 0:
             watched = Watched(store, "store", called)
             watched.compact()
+            with watched.recalling("n") as reader:
+                assert reader.whole.lag() is None
             with suppress(InvalidInput):  # a file keeps no index
                 list(watched.index("n", ["hashing-test@1/4/none"]))
             watched.drop_index("n")

@@ -93,7 +93,7 @@ class Core:
         self.folder: Path | None = None  # where the person or the agent works, if they work on this machine
         self._encoding: Encoding | None = None
         self._second: tuple[Encoding, Encoding | None] | None = None  # and for which first one
-        self._residents: OrderedDict[tuple[int, str | None, str | None, bool], Resident] = OrderedDict()
+        self._residents: OrderedDict[tuple[int, str | None, str | None, bool, bool], Resident] = OrderedDict()
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -241,10 +241,10 @@ class Core:
         version = self.resident(state.key, columns_alone=candidates is not None).at(reader, self.store.id, state)
         return version if version is None or candidates is None else self._over(version, reader, candidates)
 
-    def resident(self, ns: int, *, columns_alone: bool = False) -> Resident:
+    def resident(self, ns: int, *, columns_alone: bool = False, apart: bool = False) -> Resident:
         encoding, second = self.encoding, self.second
         beside = (second.key, second.dimension) if second is not None and second.key is not None else None
-        key = (ns, encoding.key, beside and beside[0], columns_alone)
+        key = (ns, encoding.key, beside and beside[0], columns_alone, apart)
         with self._lock:
             if key not in self._residents:
                 folder = self.index_folder()
@@ -273,21 +273,25 @@ class Core:
 
     @contextmanager
     def snapshot(
-        self, namespace: str, *, meant: str | None = None
+        self, namespace: str, *, meant: str | None = None, recalls: bool = False
     ) -> Iterator[tuple[Reader, NamespaceState, Version] | None]:
         """One state of the store and the version of the index that belongs to it; None for an unknown namespace.
 
         `meant` is a text that will be encoded: where the index must be loaded first, the model loads beside it.
+        What `recalls` may be answered by a replica, where the settings name one, and has an index of its own: the
+        replica may be behind what this process knows.
         """
+        read = self.store.recalling if recalls else self.store.read
+        apart = recalls and self.settings.read_url is not None
         while True:
-            with self.store.read(namespace, self.actor.sight.held) as reader:
+            with read(namespace, self.actor.sight.held) as reader:
                 state = reader.state
                 self.refresh_encoding(self.store.meta(META_ENCODER_KEY) if state is None else state.encoder)
                 if state is None:
                     yield None
                     return
                 candidates = self._candidates(reader)
-                resident = self.resident(state.key, columns_alone=candidates is not None)
+                resident = self.resident(state.key, columns_alone=candidates is not None, apart=apart)
                 if meant is not None and resident.is_cold:
                     self.encoding.load_for(meant)
                     if (
@@ -310,10 +314,10 @@ class Core:
 
     @contextmanager
     def seen(
-        self, namespace: str, *, meant: str | None = None
+        self, namespace: str, *, meant: str | None = None, recalls: bool = False
     ) -> Iterator[tuple[Reader, NamespaceState, Version] | None]:
         """A snapshot as who acts sees it: what is withheld from them is not in it, and changes nothing of it."""
-        with self.snapshot(namespace, meant=meant) as snapshot:
+        with self.snapshot(namespace, meant=meant, recalls=recalls) as snapshot:
             sight = self.actor.sight
             if snapshot is None or sight.everything:
                 yield snapshot
@@ -418,4 +422,4 @@ def open_store(settings: Settings, *, create: bool) -> Store:
         raise StoreError(
             "a store on PostgreSQL needs psycopg", hint="Install it: pip install 'recallens[postgres]'."
         ) from error
-    return PostgresStore(settings.store, create=create)
+    return PostgresStore(settings.store, create=create, read_url=settings.read_url)

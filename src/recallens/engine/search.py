@@ -149,13 +149,16 @@ class Search:
         if not query.text.strip():
             return _nothing(query, self._versions(preset), "the query is empty: nothing was searched")
         meant = query.text if "semantic" in preset.views(query.mode) else None
-        with self._core.seen(query.namespace, meant=meant) as snapshot:
+        with self._core.seen(query.namespace, meant=meant, recalls=True) as snapshot:
             if query.mode is Mode.SEMANTIC:
                 # Nothing else could answer, so a missing encoder is an error here and not a degradation.
                 self._core.encoding.available()
             if snapshot is None:
                 return _nothing(query, self._versions(preset), f"namespace {query.namespace!r} holds nothing yet")
             encoding, versions, standing = self._core.encoding, self._versions(preset), self._standing()
+            lag = snapshot[0].whole.lag() if self._core.settings.read_url is not None else None
+            if lag is not None:
+                versions["replica"] = lag.told()
             scene = open_scene(
                 *snapshot,
                 encoding=encoding,

@@ -151,6 +151,16 @@ class Cleaned(Struct, frozen=True):
     changed: int
 
 
+class ReplicaLag(Struct, frozen=True):
+    """How far a replica was behind when it answered: 0 where it had replayed all that it had received."""
+
+    seconds: float
+    replayed: str | None  # when the last change that it has was made; None before the first
+
+    def told(self) -> dict[str, Any]:
+        return {"behindSeconds": round(self.seconds, 3), "lastReplayed": self.replayed}
+
+
 class Health(Struct, frozen=True):
     """What `doctor` found; an empty `problems` is a clean store."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
-from psycopg import Connection
+from psycopg import Connection, OperationalError
 from psycopg.rows import TupleRow
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from recallens.config import data_home
 from recallens.errors import InvalidInput
@@ -38,10 +38,12 @@ class PostgresStore:
     path = None
     read_only = False
 
-    def __init__(self, url: str, *, create: bool = False) -> None:
+    def __init__(self, url: str, *, create: bool = False, read_url: str | None = None) -> None:
+        """`read_url` is the address of a replica, of which recalls are answered."""
         self.location = location_of(url)
         self._role = prepare(url, create=create)
         self._pool: ConnectionPool[Connection[TupleRow]] = open_pool(url)
+        self._replica = open_pool(read_url) if read_url is not None else None
         self._local = threading.local()
         self._closed = False
         self.after_commit: Callable[[], None] = lambda: None
@@ -71,6 +73,21 @@ class PostgresStore:
     def read(self, namespace: str, held: Collection[str] | None = None) -> Iterator[Reader]:
         with self._transaction(writes=False) as db:
             yield PostgresTransaction(db, {}, {}).at(namespace, held)
+
+    @contextmanager
+    def recalling(self, namespace: str, held: Collection[str] | None = None) -> Iterator[Reader]:
+        """A snapshot of the replica, where there is one and it answers."""
+        if self._replica is None:
+            with self.read(namespace, held) as reader:
+                yield reader
+            return
+        with WordedErrors(self.location), ExitStack() as opened:
+            try:
+                replica = transaction(self._replica, self._role, writes=False)
+                reader = PostgresTransaction(opened.enter_context(replica), {}, {}).at(namespace, held)
+            except (PoolTimeout, OperationalError):
+                reader = opened.enter_context(self.read(namespace, held))
+            yield reader
 
     @contextmanager
     def read_all(self) -> Iterator[StoreReader]:
@@ -162,6 +179,8 @@ class PostgresStore:
         """What other threads are at ends with StoreClosed once their transaction has ended."""
         self._closed = True
         self._pool.close()
+        if self._replica is not None:
+            self._replica.close()
 
 
 def _meta(db: PostgresDatabase, key: str) -> str | None:

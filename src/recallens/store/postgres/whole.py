@@ -11,13 +11,18 @@ from typing import Any
 
 from recallens.model.audit import ChainHead
 from recallens.store.postgres.database import PostgresDatabase
-from recallens.store.records import META_ENCODER_KEY, NamespaceState, Unencoded
+from recallens.store.records import META_ENCODER_KEY, NamespaceState, ReplicaLag, Unencoded
 from recallens.store.sql.connection import NamespaceConnection
 from recallens.store.sql.namespace import COUNTED, SORTS, SqlNamespace
 from recallens.store.sql.portable import SqlPortable
 from recallens.store.sql.terms import TermCache
 from recallens.store.sql.trail import SqlTokens, chain_heads
 
+_LAG = (
+    "SELECT pg_is_in_recovery(), pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn(),"
+    " CAST(extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) AS float8),"
+    " CAST(pg_last_xact_replay_timestamp() AS text)"
+)
 _STATES = (
     "SELECT n.id, n.name, n.number, n.epoch, n.tasks_ended, n.reward_total, (SELECT value FROM meta WHERE key = ?1),"
     " n.second, n.unread FROM namespaces n ORDER BY n.name"
@@ -75,6 +80,12 @@ class PostgresTransaction:
                 if nums:
                     changed[here.name] = len(nums), nums[:limit]
         return changed
+
+    def lag(self) -> ReplicaLag | None:
+        """What a replica has received and not replayed is counted by the time of its last replayed change."""
+        recovering, level, seconds, replayed = self._execute(_LAG)[0]
+        behind = 0.0 if level or seconds is None else max(float(seconds), 0.0)
+        return ReplicaLag(behind, replayed) if recovering else None
 
     def audit_heads(self) -> dict[str, ChainHead]:
         self._db.enter_whole()

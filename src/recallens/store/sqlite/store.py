@@ -79,6 +79,9 @@ class SqliteTransaction(Struct, frozen=True):
                 changed[str(name)] = int(count), [int(num) for (num,) in rows]
         return changed
 
+    def lag(self) -> None:
+        """A file is no replica."""
+
     def audit_heads(self) -> dict[str, ChainHead]:
         return chain_heads(SqliteDatabase(self._db))
 
@@ -243,6 +246,8 @@ class SqliteStore:
 
     def read(self, namespace: str, held: Collection[str] | None = None) -> ReadTransaction[Reader]:
         return ReadTransaction(self.connection, self.location, lambda whole: whole.at(namespace, held))
+
+    recalling = read  # a file has no replica
 
     def read_all(self) -> ReadTransaction[StoreReader]:
         return ReadTransaction(self.connection, self.location, lambda whole: whole)
