@@ -31,8 +31,9 @@ from recallens.errors import (
     StoreUnreachable,
 )
 from recallens.store.postgres.database import PostgresDatabase
-from recallens.store.postgres.migrations import MIGRATIONS
-from recallens.store.postgres.walls import ROLE, SCHEMA, fingerprint, passes_walls, raise_walls
+from recallens.store.postgres.distribution import is_cluster, undivided
+from recallens.store.postgres.migrations import MIGRATIONS, SCHEMA
+from recallens.store.postgres.walls import ROLE, fingerprint, passes_walls, raise_walls
 
 OLDEST_SERVER = 160_000
 # Another process may hold a namespace for a whole ingest batch; a minute is longer than any of ours takes.
@@ -153,8 +154,9 @@ def open_pool(url: str) -> ConnectionPool[Connection[TupleRow]]:
     )
 
 
-def prepare(url: str, *, create: bool) -> str | None:
-    """Bring the schema up to date, alone; gives the role that transactions take, where who connects has need of one."""
+def prepare(url: str, *, create: bool) -> tuple[str | None, bool]:
+    """Bring the schema up to date, alone; gives the role that transactions take, where who connects has need of one,
+    and whether the server is a cluster."""
     place = location_of(url)
     with connect(url) as connection, WordedErrors(place), connection.transaction():
         if connection.info.server_version < OLDEST_SERVER:
@@ -176,7 +178,7 @@ def prepare(url: str, *, create: bool) -> str | None:
                 hint="Nothing was changed. Upgrade with `pip install -U recallens`.",
             )
         _migrate(connection, applied)
-        return ROLE if passes_walls(connection) else None
+        return ROLE if passes_walls(connection) else None, is_cluster(connection)
 
 
 def _applied(connection: Connection[TupleRow]) -> list[str]:
@@ -189,9 +191,10 @@ def _migrate(connection: Connection[TupleRow], applied: list[str]) -> None:
     if not applied:
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         connection.execute("CREATE TABLE migrations (name text PRIMARY KEY, applied bigint NOT NULL)")
+    clustered = is_cluster(connection)
     for name, script in MIGRATIONS:
         if name not in applied:
-            connection.execute(script.encode())
+            connection.execute((undivided(script) if clustered else script).encode())
             connection.execute("INSERT INTO migrations VALUES (%s, %s)", (name, int(time.time() * 1000)))
     walls = f"walls {fingerprint()}"
     if connection.execute(f"SELECT obj_description('{SCHEMA}'::regnamespace)").fetchone() != (walls,):
@@ -204,11 +207,13 @@ def _migrate(connection: Connection[TupleRow], applied: list[str]) -> None:
 # ── transactions ──
 
 
-def beginning(role: str | None, *, writes: bool) -> str:
+def beginning(role: str | None, *, writes: bool, clustered: bool = False) -> str:
     """The statements that a transaction begins with, sent as one. Nothing of it outlives the transaction, so that it
     also goes through a pooler that gives each transaction another connection."""
     mode = "READ COMMITTED" if writes else "REPEATABLE READ READ ONLY"
     begin = [f"BEGIN ISOLATION LEVEL {mode}", f"SET LOCAL search_path TO {SCHEMA}"]
+    if clustered:  # what the transaction stands in is known on the worker that has the rows
+        begin.append("SET LOCAL citus.propagate_set_commands TO local")
     if role is not None:
         begin.append(f"SET LOCAL ROLE {role}")
     seconds = deadline.left()
@@ -221,13 +226,13 @@ def beginning(role: str | None, *, writes: bool) -> str:
 
 @contextmanager
 def transaction(
-    pool: ConnectionPool[Connection[TupleRow]], role: str | None, *, writes: bool
+    pool: ConnectionPool[Connection[TupleRow]], role: str | None, *, writes: bool, clustered: bool = False
 ) -> Iterator[PostgresDatabase]:
     """What is written inside is durable when it ends without an error, and never was otherwise."""
     with pool.connection() as connection:
-        connection.execute(beginning(role, writes=writes).encode(), prepare=False)
+        connection.execute(beginning(role, writes=writes, clustered=clustered).encode(), prepare=False)
         try:
-            yield PostgresDatabase(connection, writes=writes)
+            yield PostgresDatabase(connection, writes=writes, clustered=clustered)
         except BaseException:
             if not connection.closed:
                 connection.rollback()

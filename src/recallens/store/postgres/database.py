@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from psycopg import Connection, RawCursor, RawServerCursor
 from psycopg.errors import CheckViolation, DataError, ForeignKeyViolation, UniqueViolation
 from psycopg.rows import TupleRow
+from psycopg.sql import quote
 
 from recallens.store.candidates import IndexStanding
 from recallens.store.postgres.candidates import STANDING, Pgvector, PostgresCandidates, WordIndex, put_vectors
@@ -44,10 +46,6 @@ _ENCODED = (
     "SELECT v.encoder, v.num, v.part, v.vector FROM vectors v JOIN indexed_namespaces i ON i.ns = $1"
     " AND v.encoder IN (SELECT value FROM texts(i.encoders)) WHERE v.ns = $1 AND v.seq = $2"
 )
-_SET = (
-    f"SELECT set_config('{NAME_SETTING}', $1, true), set_config('{KEY_SETTING}', $2, true),"
-    f" set_config('{WHOLE_SETTING}', $3, true)"
-)
 
 
 class PostgresDatabase:
@@ -56,8 +54,9 @@ class PostgresDatabase:
     unreadable_errors: tuple[type[Exception], ...] = ()
     refused_errors: tuple[type[Exception], ...] = (UniqueViolation, ForeignKeyViolation, CheckViolation, DataError)
 
-    def __init__(self, connection: Connection[TupleRow], *, writes: bool) -> None:
+    def __init__(self, connection: Connection[TupleRow], *, writes: bool, clustered: bool = False) -> None:
         self.connection = connection
+        self.clustered = clustered
         self._writes = writes
         self._cursor = RawCursor(connection)
         self._place: tuple[str, str, str] | None = None
@@ -67,10 +66,32 @@ class PostgresDatabase:
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Rows:
         cursor = RawCursor(self.connection)
+        split = _INSERT_OF_ROWS.match(sql) if self.clustered else None
+        if split is not None:
+            return self._inserted(split, values)
         cursor.execute(DIALECT.render(sql), values, binary=True)
         return _Rows(cursor)
 
+    def _inserted(self, split: re.Match[str], values: Sequence[Any]) -> Rows:
+        """Rows that a statement would insert as it selects them, inserted one by one: a cluster copies them to its
+        workers otherwise, which row-level security forbids."""
+        given = {f"?{place}": value for place, value in enumerate(values, start=1)}
+        used = sorted({int(place) for place in re.findall(r"\?(\d+)", split["rows"])})
+        selected = split["rows"]
+        for number, place in enumerate(used, start=1):
+            selected = re.sub(rf"\?{place}\b", f"?<{number}>", selected)
+        selected = re.sub(r"\?<(\d+)>", r"?\1", selected)
+        rows = self.execute(selected, [given[f"?{place}"] for place in used]).fetchall()
+        gathered: list[Any] = []
+        for row in rows:
+            places = ", ".join(f"?{place}" for place in range(1, len(row) + 1))
+            one = self.execute(f"{split['head']} VALUES ({places}){split['tail'] or ''}", row)
+            gathered += one.fetchall()
+        return _Gathered(gathered)
+
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        if self.clustered:  # which takes no statement inside the values of another
+            sql = _VAULT_OF_HERE.sub("?2", sql)
         self._cursor.executemany(DIALECT.render(sql), rows)
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
@@ -95,7 +116,10 @@ class PostgresDatabase:
 
     def _stand(self, place: tuple[str, str, str]) -> None:
         if self._place != place:
-            self._cursor.execute(_SET, place)
+            settings = zip((NAME_SETTING, KEY_SETTING, WHOLE_SETTING), place, strict=True)
+            # As statements and not by a function: only those does a cluster pass on to its workers.
+            told = "; ".join(f"SET LOCAL {setting} TO {quote(value)}" for setting, value in settings)
+            self.connection.execute(told.encode(), prepare=False)
             self._place = place
 
     def lock(self, name: str) -> None:
@@ -173,6 +197,24 @@ class PostgresDatabase:
         memories, encoders, *rest = row
         standing = IndexStanding(memories, tuple(json.loads(encoders)), *rest)
         return PostgresCandidates(here, self.connection, pgvector, standing)
+
+
+# The number of a vault, if it is this namespace's.
+_VAULT_OF_HERE = re.compile(r"\(SELECT id FROM vaults WHERE id = \?2 AND ns = \?1\)")
+# An INSERT whose rows are selected, and what stands behind them.
+_INSERT_OF_ROWS = re.compile(
+    r"(?P<head>INSERT INTO \w+ \([^)]*\)) (?P<rows>SELECT .*?)(?P<tail> ON CONFLICT .*| RETURNING .*)?$", re.DOTALL
+)
+
+
+class _Gathered(list[Any]):
+    """The rows of several statements."""
+
+    def fetchone(self) -> Any:
+        return self[0] if self else None
+
+    def fetchall(self) -> list[Any]:
+        return self
 
 
 class _Rows:

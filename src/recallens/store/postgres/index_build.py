@@ -15,8 +15,9 @@ from psycopg.rows import TupleRow
 from recallens.errors import StoreError
 from recallens.store.postgres.candidates import Pgvector, WordIndex, put_vectors
 from recallens.store.postgres.database import PostgresDatabase
-from recallens.store.postgres.migrations import EMBEDDINGS
-from recallens.store.postgres.walls import SCHEMA, raise_walls
+from recallens.store.postgres.distribution import is_cluster, undivided
+from recallens.store.postgres.migrations import EMBEDDINGS, SCHEMA
+from recallens.store.postgres.walls import raise_walls
 from recallens.store.sql.connection import NamespaceConnection
 
 EXTENSION: Final = "vector"
@@ -141,6 +142,7 @@ def require_pgvector(owner: Connection[TupleRow]) -> Pgvector:
     with owner.transaction():
         owner.execute(f"SELECT set_config('search_path', '{SCHEMA}', true)")
         if owner.execute("SELECT to_regclass('embeddings')").fetchone() == (None,):
-            owner.execute(EMBEDDINGS.format(schema=pgvector.schema).encode())
+            script = EMBEDDINGS.format(schema=pgvector.schema)
+            owner.execute((undivided(script) if is_cluster(owner) else script).encode())
             raise_walls(owner)
     return pgvector

@@ -6,6 +6,7 @@ its namespace is about one partition. Texts are ordered by their bytes, as in SQ
 
 from __future__ import annotations
 
+SCHEMA = "recallens"
 # A namespace's rows are in one of so many partitions of each table.
 PARTITIONS = 8
 

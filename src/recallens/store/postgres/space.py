@@ -14,7 +14,8 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from recallens.store.postgres.database import PostgresDatabase
-from recallens.store.postgres.walls import SCHEMA
+from recallens.store.postgres.distribution import is_cluster
+from recallens.store.postgres.migrations import SCHEMA
 from recallens.store.postgres.whole import PostgresTransaction
 from recallens.store.records import Cleaned, Health
 from recallens.store.sql.connection import NamespaceConnection
@@ -31,6 +32,12 @@ _EMPTIED = (
 _PAGES = (
     "SELECT coalesce(sum(pg_relation_size(t.relid)), 0) / current_setting('block_size')::bigint"
     " FROM unnest(%s::text[]) name, pg_partition_tree(name::regclass) t"
+)
+
+
+_PAGES_OF_A_CLUSTER = (
+    "SELECT coalesce(sum(citus_relation_size(name::regclass)), 0) / current_setting('block_size')::bigint"
+    " FROM unnest(%s::text[]) name JOIN pg_dist_partition d ON d.logicalrelid = name::regclass"
 )
 
 
@@ -52,7 +59,8 @@ class PostgresSpace(Struct, frozen=True):
         vacuum takes it out later."""
         with self.connect() as connection:
             connection.execute(f"SET search_path TO {SCHEMA}")
-            row = connection.execute(_PAGES, (list(_EMPTIED),)).fetchone()
+            pages = _PAGES_OF_A_CLUSTER if is_cluster(connection) else _PAGES
+            row = connection.execute(pages.encode(), (list(_EMPTIED),)).fetchone()
             connection.execute(f"VACUUM {', '.join(_EMPTIED)}".encode())
         return Cleaned(int(row[0]) if row else 0, 0)
 
@@ -115,7 +123,7 @@ _CHECKS = {
         "SELECT count(*) FROM memories m JOIN lexical l ON l.num = m.num AND l.ns = ?1 WHERE m.ns = ?1"
         " AND length(l.terms) <> 4 * m.length",
     "rows numbered beyond their namespace's counter":
-        "SELECT count(*) FROM memories m JOIN namespaces n ON n.id = m.ns WHERE m.ns = ?1 AND m.seq > n.number",
+        "SELECT count(*) FROM memories WHERE ns = ?1 AND seq > (SELECT number FROM namespaces WHERE id = ?1)",
     "superseded memories without an end":
         "SELECT count(*) FROM memories WHERE ns = ?1 AND status = 'superseded' AND valid_until IS NULL",
     "memories whose source session does not know them":

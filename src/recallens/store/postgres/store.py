@@ -41,7 +41,7 @@ class PostgresStore:
     def __init__(self, url: str, *, create: bool = False, read_url: str | None = None) -> None:
         """`read_url` is the address of a replica, of which recalls are answered."""
         self.location = location_of(url)
-        self._role = prepare(url, create=create)
+        self._role, self._clustered = prepare(url, create=create)
         self._pool: ConnectionPool[Connection[TupleRow]] = open_pool(url)
         self._replica = open_pool(read_url) if read_url is not None else None
         self._local = threading.local()
@@ -61,7 +61,10 @@ class PostgresStore:
     def _transaction(self, *, writes: bool) -> Iterator[PostgresDatabase]:
         if self._closed:
             raise closed(self.location)
-        with WordedErrors(self.location), transaction(self._pool, self._role, writes=writes) as db:
+        with (
+            WordedErrors(self.location),
+            transaction(self._pool, self._role, writes=writes, clustered=self._clustered) as db,
+        ):
             before = getattr(self._local, "db", None)
             self._local.db = db
             try:
@@ -83,7 +86,7 @@ class PostgresStore:
             return
         with WordedErrors(self.location), ExitStack() as opened:
             try:
-                replica = transaction(self._replica, self._role, writes=False)
+                replica = transaction(self._replica, self._role, writes=False, clustered=self._clustered)
                 reader = PostgresTransaction(opened.enter_context(replica), {}, {}).at(namespace, held)
             except (PoolTimeout, OperationalError):
                 reader = opened.enter_context(self.read(namespace, held))

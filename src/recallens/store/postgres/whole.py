@@ -114,23 +114,49 @@ class PostgresTransaction:
         }
 
     def backlog(self, encoder: str, limit: int) -> list[Unencoded]:
-        rows = self._execute(
-            "SELECT n.name, b.num FROM backlog b JOIN namespaces n ON n.id = b.ns WHERE b.encoder = ?1"
-            " ORDER BY b.num DESC LIMIT ?2",
-            encoder, limit,
-        )  # fmt: skip
-        return self._texts(rows)
+        found = self._execute(
+            "SELECT ns, num FROM backlog WHERE encoder = ?1 ORDER BY num DESC LIMIT ?2", encoder, limit
+        )
+        return self._texts(self._named(found))
+
+    def _named(self, rows: list[tuple[int, int]]) -> list[tuple[str, int]]:
+        """Numbers of memories by the names of their namespaces, which a cluster has elsewhere than the memories."""
+        names = {state.key: state.name for state in self._states()} if rows else {}
+        return [(names[key], num) for key, num in rows if key in names]
 
     def take_backlog(self, encoder: str, limit: int, holder: str, now: int, until: int) -> list[Unencoded]:
         """Some of the backlog that nobody is at, marked as this holder's until a time. Who comes at the same moment
         is given others."""
+        if self._db.clustered:
+            return self._texts(self._taken(encoder, limit, holder, now, until))
         rows = self._execute(
-            "UPDATE backlog b SET holder = ?3, held_until = ?5 FROM namespaces n WHERE n.id = b.ns"
-            " AND (b.ns, b.encoder, b.num) IN (SELECT ns, encoder, num FROM backlog WHERE encoder = ?1"
-            " AND held_until < ?4 ORDER BY num DESC LIMIT ?2 FOR UPDATE SKIP LOCKED) RETURNING n.name, b.num",
+            "UPDATE backlog b SET holder = ?3, held_until = ?5 WHERE (b.ns, b.encoder, b.num) IN (SELECT ns, encoder,"
+            " num FROM backlog WHERE encoder = ?1 AND held_until < ?4 ORDER BY num DESC LIMIT ?2"
+            " FOR UPDATE SKIP LOCKED) RETURNING b.ns, b.num",
             encoder, limit, holder, now, until,
         )  # fmt: skip
-        return self._texts(rows)
+        return self._texts(self._named(rows))
+
+    def _taken(self, encoder: str, limit: int, holder: str, now: int, until: int) -> list[tuple[str, int]]:
+        """The same on a cluster, which locks no rows of several workers at once: each namespace's are marked by
+        themselves, and what another has marked meanwhile is passed over."""
+        free = self._execute(
+            "SELECT ns, num FROM backlog WHERE encoder = ?1 AND held_until < ?2 ORDER BY num DESC LIMIT ?3",
+            encoder, now, limit,
+        )  # fmt: skip
+        nums: dict[str, list[int]] = {}
+        for name, num in self._named(free):
+            nums.setdefault(name, []).append(num)
+        taken = []
+        for name, wanted in sorted(nums.items()):
+            here = self._connection(name)
+            rows = here.change(
+                "UPDATE backlog SET holder = ?3, held_until = ?5 WHERE ns = ?1 AND encoder = ?2 AND held_until < ?4"
+                " AND num IN (SELECT value FROM NUMBERS(?6)) RETURNING num",
+                encoder, holder, now, until, str(wanted),
+            )  # fmt: skip
+            taken += [(name, int(num)) for (num,) in rows]
+        return taken
 
     def give_back(self, holder: str) -> None:
         self._execute("UPDATE backlog SET holder = NULL, held_until = 0 WHERE holder = ?1", holder)

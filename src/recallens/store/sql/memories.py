@@ -410,4 +410,7 @@ class SqlMemories(Struct, frozen=True):
             " ON CONFLICT DO NOTHING",
             self._here.number(), wanted,
         )  # fmt: skip
+        self._here.change(
+            "UPDATE tasks SET episode = NULL WHERE ns = ?1 AND episode IN (SELECT value FROM NUMBERS(?2))", wanted
+        )
         self._here.change("DELETE FROM memories WHERE +ns = ?1 AND num IN (SELECT value FROM NUMBERS(?2))", wanted)
