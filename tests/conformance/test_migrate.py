@@ -7,6 +7,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -14,6 +15,7 @@ import postgres
 from lived import QUESTIONS, lived_in
 from recallens import Engine
 from recallens.engine.migration import digests, migrate
+from recallens.engine.transfer import Carried, Transfer
 from recallens.errors import InvalidInput
 from standing import FixedClock
 
@@ -40,6 +42,40 @@ def test_there_and_back(tmp_path: Path, clock: FixedClock) -> None:
     finally:
         for engine in engines:
             engine.close()
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_a_move_that_was_stopped_goes_on(tmp_path: Path, clock: FixedClock) -> None:
+    with (
+        Engine.open(tmp_path / "full.db", encoder="hashing", clock=clock) as one,
+        Engine.open(postgres.fresh_store(), encoder="hashing", clock=clock) as two,
+    ):
+        for number in range(6):  # numbers of one namespace lie between those of others
+            one.remember(f"Crate {number} stands on the quay", namespace=f"team-{number % 3}", dedupe=False)
+        one.tokens.create(["team-1"])
+        begun = list[int]()
+
+        original = Transfer.write
+
+        def twice(self: Transfer, stream: BinaryIO, **options: Any) -> Carried:
+            begun.append(1)
+            if len(begun) == 3:
+                raise Stopped
+            return original(self, stream, **options)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Transfer, "write", twice)
+            with pytest.raises(Stopped):
+                migrate(one.core, two.core)
+        assert [name for name, _ in two.maintenance.namespaces()] == ["team-0", "team-1"]
+        moved = migrate(one.core, two.core)
+        assert moved.carried.memories == 6
+        assert digests(two.core) == digests(one.core)
+        assert two.maintenance.doctor().problems == []
+        assert two.remember("The next crate", namespace="team-0").handle == one.remember("The next crate").handle
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -119,9 +119,10 @@ class Transfer:
             raise InvalidInput(f"cannot read {source}: {error.strerror or error}") from error
 
     def read(
-        self, stream: BinaryIO, *, namespace: str | None = None, tokens: bool = False,
+        self, stream: BinaryIO, *, namespace: str | None = None, tokens: bool = False, as_numbered: bool = False,
         progress: Advance = lambda done, total: None,
     ) -> Carried:  # fmt: skip
+        """`as_numbered` keeps the numbers of the file, for a store that holds nothing but what came from the same."""
         lines = LineReader(stream)
         header = lines.header()
         if namespace is not None and namespace not in header.namespaces:
@@ -132,6 +133,8 @@ class Transfer:
             encoder_kept = self._core.given_encoder is not None or "encoder" in self._core.settings.sources
             encoder_kept = encoder_kept or self._core.store.meta(META_ENCODER_SPEC) is not None
             loading = Loading(self._core, whole, names, tokens=tokens, encoder_kept=encoder_kept)
+            if as_numbered:
+                loading.bases = dict.fromkeys(loading.bases, 0)
             total = sum(sum(of.values()) for of in header.counts.values())
             for noun, row in lines.rows():
                 try:

@@ -59,8 +59,8 @@ class PostgresSpace(Struct, frozen=True):
         vacuum takes it out later."""
         with self.connect() as connection:
             connection.execute(f"SET search_path TO {SCHEMA}")
-            pages = _PAGES_OF_A_CLUSTER if is_cluster(connection) else _PAGES
-            row = connection.execute(pages.encode(), (list(_EMPTIED),)).fetchone()
+            counted = _PAGES_OF_A_CLUSTER if is_cluster(connection) else _PAGES
+            row = connection.execute(counted.encode(), (list(_EMPTIED),)).fetchone()
             connection.execute(f"VACUUM {', '.join(_EMPTIED)}".encode())
         return Cleaned(int(row[0]) if row else 0, 0)
 
