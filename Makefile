@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest
 # Long runs of one test have no time limit.
 LONG := $(PYTEST) --timeout 0
 
-.PHONY: demo test check fast lint types layers supply-chain tests browser screenshots laws fuzz fuzz-http vault-edits soak growth attack bench lock clean
+.PHONY: demo test check fast lint types layers supply-chain tests browser screenshots laws fuzz fuzz-http vault-edits soak citus growth attack bench lock clean
 
 demo: $(READY)  ## install, load the sample, ask it questions, show why it answers as it does
 	@$(BIN)/python examples/demo.py --store $(DEMO)/harbor.db
@@ -68,6 +68,12 @@ soak: $(DEV_READY)  ## faults at length: kills, crashes, power cuts, full disks,
 	RECALLENS_FLIPS=1000 $(LONG) -s tests/faults/test_flipped_bytes.py tests/faults/test_flipped_rows.py
 	RECALLENS_SOAK=$(SOAK) $(LONG) -s tests/faults/test_mcp_soak.py tests/faults/test_processes.py
 	RECALLENS_STEADY=$(STEADY) $(LONG) -s tests/faults/test_steady.py
+
+	RECALLENS_SERVERS=60 RECALLENS_QUESTIONS=500 $(LONG) -s tests/faults/test_servers.py tests/faults/test_replica.py "tests/conformance/test_equal_recalls.py::test_recalls_are_equal"
+
+citus: $(DEV_READY)  ## a real Citus cluster, by hand: make citus PG=postgresql://postgres@coordinator/EMPTY-DATABASE
+	RECALLENS_CITUS=$(PG) RECALLENS_QUESTIONS=500 $(LONG) -s tests/conformance/test_cluster.py tests/conformance/test_store_contract.py tests/conformance/test_nouns_contract.py \
+	  tests/conformance/test_every_method.py "tests/conformance/test_equal_recalls.py::test_recalls_are_equal"
 
 growth: $(READY)  ## what everything costs at 10,000 to 1,000,000 memories, in one run
 	$(BIN)/python bench/growth.py

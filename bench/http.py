@@ -3,6 +3,7 @@
     python bench/http.py                          makes a store of 100,000 memories with the test encoder
     python bench/http.py --store team.db          uses one that is there (a copy of it is served)
     python bench/http.py --rows 3000 --seconds 3  quick, ratios only
+    python bench/http.py --store postgresql://… --workers 2      a store on a server, by two processes
 
 The server is a process of its own, as people run it; every search is recorded as theirs would be. Aims, each a ratio
 within the run: no error; sixteen clients get through at least as much as one; their p95 is under 3 times their p50;

@@ -20,6 +20,7 @@ from urllib.parse import quote, urlsplit
 
 from corpus import questions, texts
 from recallens import Draft, Engine
+from recallens.config import is_address
 
 ROWS, SECONDS, CLIENTS = 100_000, 30.0, 16
 WARM_UP = 40
@@ -36,6 +37,7 @@ class Measured:
     times: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    cpu: float = 0.0  # seconds of the server's processor a request
 
     @property
     def throughput(self) -> float:
@@ -128,7 +130,9 @@ async def measured(address: str, asked: Sequence[str], *, seconds: float, client
         await warm.get(f"/v1/search?q={quote(question)}&limit=10")
     warm.close()
     alone = await closed_loop(address, asked, clients=1, seconds=max(seconds / 3, 1), name="1 client")
+    spent = cpu_seconds(_SERVING[0])
     together = await closed_loop(address, asked, clients=clients, seconds=seconds, name=f"{clients} clients")
+    together.cpu = (cpu_seconds(_SERVING[0]) - spent) / max(len(together.times), 1)
     rate = together.throughput / 2
     arriving = await open_loop(address, asked, rate=rate, seconds=seconds, name=f"arrivals, {rate:.0f} a second")
     return [alone, together, arriving]
@@ -148,8 +152,27 @@ def judged(alone: Measured, together: Measured, arriving: Measured) -> list[tupl
     ]
 
 
+def cpu_seconds(pid: int) -> float:
+    """What a process and those that it started have spent of the processor, by Linux."""
+    ticks, parents = dict[int, int](), dict[int, int]()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(stat.parent.name)] = int(fields[1])
+        ticks[int(stat.parent.name)] = int(fields[11]) + int(fields[12])
+    own = {pid}
+    while more := {child for child, parent in parents.items() if parent in own} - own:
+        own |= more
+    return sum(ticks.get(each, 0) for each in own) / os.sysconf("SC_CLK_TCK")
+
+
+_SERVING: list[int] = []
+
+
 @contextmanager
-def served(store: Path, *options: str) -> Iterator[str]:
+def served(store: Path | str, *options: str) -> Iterator[str]:
     """Its address, with a token for who asks there."""
     with Engine.open(store) as engine:
         token = engine.tokens.create(["default"], right="write", name="bench")[1]
@@ -158,6 +181,7 @@ def served(store: Path, *options: str) -> Iterator[str]:
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
+        _SERVING[:] = [process.pid]
         yield str(json.loads(line)["address"]).replace("://", f"://{token}@")
     finally:
         process.terminate()
@@ -186,8 +210,13 @@ def copied(folder: Path, store: Path) -> Path:
     return path
 
 
-def run(store: Path | None, *, rows: int, seconds: float, clients: int, options: Sequence[str] = ()) -> list[Measured]:
+def run(
+    store: Path | str | None, *, rows: int, seconds: float, clients: int, options: Sequence[str] = ()
+) -> list[Measured]:
     with tempfile.TemporaryDirectory() as folder:
+        if isinstance(store, str):  # on a server, which is measured as it is
+            with served(store, *options) as address:
+                return asyncio.run(measured(address, questions(400), seconds=seconds, clients=clients))
         path = copied(Path(folder), store) if store is not None else made(Path(folder), rows)
         with served(path, *options) as address:
             return asyncio.run(measured(address, questions(400), seconds=seconds, clients=clients))
@@ -195,19 +224,22 @@ def run(store: Path | None, *, rows: int, seconds: float, clients: int, options:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="See bench/http.py.")
-    parser.add_argument("--store", type=Path, help="a store that is there; a copy of it is served")
+    parser.add_argument("--store", help="a store that is there; a copy of a file is served, a server's as it is")
     parser.add_argument("--rows", type=int, default=ROWS, help=f"memories of a store that is made ({ROWS:,})")
     parser.add_argument("--seconds", type=float, default=SECONDS, help=f"of each measurement ({SECONDS:g})")
     parser.add_argument("--clients", type=int, default=CLIENTS, help=f"at once ({CLIENTS})")
-    parser.add_argument("--threads", help="of the server")
+    parser.add_argument("--threads", help="of each process of the server")
+    parser.add_argument("--workers", help="processes of the server")
     given = parser.parse_args()
     options = ["--threads", given.threads] if given.threads else []
-    found = run(given.store, rows=given.rows, seconds=given.seconds, clients=given.clients, options=options)
+    options += ["--workers", given.workers] if given.workers else []
+    store = given.store if given.store is None or is_address(given.store) else Path(given.store)
+    found = run(store, rows=given.rows, seconds=given.seconds, clients=given.clients, options=options)
     print(f"{'':28} {'requests':>9} {'a second':>9} {'p50 ms':>8} {'p95 ms':>8} {'p99 ms':>8} {'errors':>7}")
     for one in found:
         times = " ".join(f"{one.at(share) * 1000:8.1f}" for share in (0.5, 0.95, 0.99))
         print(f"{one.name:28} {len(one.times):9,} {one.throughput:9.1f} {times} {len(one.errors):7}")
-    print()
+    print(f"\n{found[1].cpu * 1000:.1f} ms of the server's processor a request, {found[1].name}")
     verdicts = judged(*found)
     for name, value, bound, holds in verdicts:
         print(f"{'holds ' if holds else 'MISSED'}  {name}: {value:.2f} (aim {bound:g})")

@@ -62,8 +62,8 @@ def migrate(source: Core, target: Core, *, progress: Advance = lambda done, tota
 
 
 def _left(source: Core, target: Core) -> list[str]:
-    """The namespaces that are not in the other store yet. What is in it must have come from this one, by a move that was
-    stopped."""
+    """The namespaces that are not in the other store yet. What is in it must have come from this one, by a move that
+    was stopped."""
     with target.store.read_all() as whole:
         taken = {state.name for state, _ in whole.namespaces()}
     if taken and target.store.meta(META_MOVING) != source.store.id:
