@@ -1,5 +1,5 @@
-"""What a process holds of namespaces: bounded by memory, the least recently used first; and how soon one that it does not
-hold answers."""
+"""What a process holds of namespaces: bounded by memory, the least recently used first; and how soon one that it does
+not hold answers."""
 
 from __future__ import annotations
 
