@@ -18,8 +18,10 @@ from recallens.errors import InvalidInput, StoreError
 from recallens.index.encoders.minilm import MiniLMEncoder
 from recallens.model.memory import IdSource
 from recallens.model.recall import Recall
+from recallens.render import brief
 from recallens.store.postgres.candidates import ENTRY
 from recallens.store.records import Listing
+from recallens.xray.explain import explain
 from standing import FixedClock, Open
 
 LARGE = {"resident_memories": 1}  # everything is answered by the database that has an index
@@ -66,6 +68,8 @@ def test_answers_are_those_of_memory(held: Engine, clock: FixedClock, minilm: Mi
             assert not from_the_database(one)
             assert from_the_database(two)
             assert answer(two) == answer(one), question
+        assert "of the database's index, which finds 100.0% of the ten nearest" in brief.write(explain(two.ledger))
+        assert "database's index" not in brief.write(explain(one.ledger))
 
 
 @pytest.mark.slow

@@ -41,6 +41,11 @@ def _lines(snapshot: Snapshot) -> Iterator[str]:
     yield from verdict_lines(snapshot)
     if snapshot.plan.get("windows"):
         yield time_line({"windows": snapshot.plan["windows"], **(snapshot.time or {})})
+    if index := snapshot.plan.get("index"):
+        found = f", which finds {index['recallAtTen']:.1%} of the ten nearest" if "recallAtTen" in index else ""
+        yield f"The candidates are of the database's index{found}."
+    if replica := snapshot.plan.get("replica"):
+        yield f"Answered by a replica that was {replica['behindSeconds']:g} s behind."
     for view, error in islice(snapshot.degraded.items(), 1):
         yield f"The {view} view {how_it_failed(first_line(error))}."
     yield _spent(snapshot.budget) + f" Asked {moment(snapshot.capturedAt)} UTC in {snapshot.namespace}."
