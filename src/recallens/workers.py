@@ -89,8 +89,17 @@ def _await_all(workers: dict[int, _Worker], ending: threading.Event) -> None:
     until = time.monotonic() + START_SECONDS
     for worker in workers.values():
         while not ending.is_set() and not worker.ready.poll(0.1):
-            if not worker.process.is_alive() or time.monotonic() > until:
-                raise StoreError("a process of the server did not start", hint="Its own message stands above.")
+            if time.monotonic() > until:
+                raise _not_started()
+        if not ending.is_set():
+            try:
+                worker.ready.recv()
+            except EOFError:  # it ended before it said that it answers
+                raise _not_started() from None
+
+
+def _not_started() -> StoreError:
+    return StoreError("a process of the server did not start", hint="Its own message stands above.")
 
 
 def shared_folder() -> Path:

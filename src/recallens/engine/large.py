@@ -12,7 +12,7 @@ from recallens.engine.core import Core
 from recallens.errors import EncoderError, NotFound
 from recallens.index.stored import LEAST_NEAREST
 from recallens.index.vectors import to_blob
-from recallens.store.candidates import CandidateReader, IndexStanding
+from recallens.store.candidates import CandidateReader, IndexStanding, looked_at
 from recallens.store.protocols import Reader
 
 # Questions that the index is measured with: the first words of memories all over the namespace, which are near to
@@ -100,7 +100,7 @@ class LargeNamespaces:
             asked = to_blob(np.asarray(encoder.encode_query(" ".join(memory.content.split()[:ASKED_WORDS]))))
             exact = _first(candidates.nearest(encoding.key, asked, exactly=True), COMPARED_TO)
             # A recall weighs so many exactly: what is among them is in its place.
-            weighed = _first(candidates.nearest(encoding.key, asked), LEAST_NEAREST)
+            weighed = _first(candidates.nearest(encoding.key, asked), LEAST_NEAREST, looked_at(len(nums)))
             if exact:
                 shares.append(len(exact & weighed) / len(exact))
         return shares
@@ -111,12 +111,12 @@ class LargeNamespaces:
         return tuple(key for key in (self._core.encoding.key, second) if key is not None)
 
 
-def _first(nearest: Generator[int], count: int) -> set[int]:
-    """The first distinct memories of those that come."""
-    found: dict[int, None] = {}
-    for num in nearest:
-        found[num] = None
-        if len(found) == count:
+def _first(nearest: Generator[tuple[int, float]], count: int, depth: int = 0) -> set[int]:
+    """The nearest distinct memories of the first so many that come, or of as many as it takes."""
+    found: dict[int, float] = {}
+    for seen, (num, distance) in enumerate(nearest, start=1):
+        found[num] = min(distance, found.get(num, distance))
+        if len(found) >= count and seen >= depth:
             break
     nearest.close()
-    return set(found)
+    return set(sorted(found, key=found.__getitem__)[:count])

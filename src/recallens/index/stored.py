@@ -16,7 +16,7 @@ from recallens.index.segments import Postings, Terms
 from recallens.index.vectors import VECTOR_DTYPE, BoundSemantic, Single, VectorIndex, to_blob
 from recallens.index.views import Proposals, distinct
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, places
-from recallens.store.candidates import BLOCK_BITS, Block, CandidateReader, beginning
+from recallens.store.candidates import BLOCK_BITS, Block, CandidateReader, beginning, looked_at
 from recallens.store.protocols import Reader
 
 _ENTRY = np.dtype([("low", "<u2"), ("count", "<u2")])
@@ -153,13 +153,18 @@ class ProposedSemantic:
         if np.count_nonzero(allowed) <= COMPARED_ROWS:
             nums = self._columns["num"][places(allowed)].tolist()
             return distinct(self._columns.locate(candidates.nearest_among(encoder, self._blob, nums, 2 * wanted)))
-        found: dict[int, None] = {}
+        found: dict[int, float] = {}
+        depth, seen = looked_at(candidates.standing.memories), 0
         nearest = candidates.nearest(encoder, self._blob)
-        while len(found) < wanted and (some := list(islice(nearest, wanted))):
-            rows = self._columns.locate(some)
-            found.update(dict.fromkeys(rows[(rows >= 0) & allowed[rows]].tolist()))
+        while (len(found) < wanted or seen < depth) and (some := list(islice(nearest, max(wanted, depth - seen)))):
+            seen += len(some)
+            rows = self._columns.locate([num for num, _ in some])
+            passing = (rows >= 0) & allowed[rows]
+            for row, (_, distance), passes in zip(rows.tolist(), some, passing.tolist(), strict=True):
+                if passes:
+                    found[row] = min(distance, found.get(row, distance))
         nearest.close()
-        return np.array(sorted(found), dtype=np.int64)
+        return np.array(sorted(sorted(found, key=found.__getitem__)[: 2 * wanted]), dtype=np.int64)
 
     def _bound(self, rows: IntArray) -> BoundSemantic:
         return BoundSemantic(self._vectors.having(rows), self._columns, self._query, self._handicap)

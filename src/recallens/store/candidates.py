@@ -15,6 +15,16 @@ from recallens.model.times import day
 # A block of a word's postings is about the memories whose numbers share all but so many bits.
 BLOCK_BITS = 13
 
+# Of a graph of so many vectors one more is looked at, and at least so many: the further a graph goes on, the fewer of
+# the nearest it leaves out. At a million, 97.9% of the ten nearest were among the first 1,000 and 99.2% among 8,000.
+LOOKED_AT_SHARE, LEAST_LOOKED_AT, MOST_LOOKED_AT = 125, 400, 20_000
+
+
+def looked_at(memories: int) -> int:
+    """How many vectors of a namespace of this size are looked at along its graph."""
+    return min(max(memories // LOOKED_AT_SHARE, LEAST_LOOKED_AT), MOST_LOOKED_AT)
+
+
 Block = tuple[int, int, bytes]
 """A word, the number of a block, and its entries: the low bits of a memory's number and how often it holds the word, in
 16 bits each. A word below 0 stands for the first two words of a memory, see `beginning`."""
@@ -49,9 +59,9 @@ class CandidateReader(Protocol):
     def postings(self, words: Sequence[int]) -> list[Block]:
         """The blocks of these words, by word and block."""
 
-    def nearest(self, encoder: str, query: bytes, *, exactly: bool = False) -> Generator[int]:
-        """The numbers of memories whose vectors are near to one in half precision, about the nearest first; one with
-        several vectors may come several times. `exactly` compares all of them."""
+    def nearest(self, encoder: str, query: bytes, *, exactly: bool = False) -> Generator[tuple[int, float]]:
+        """The numbers of memories whose vectors are near to one in half precision, about the nearest first, and how far
+        each is; one with several vectors may come several times. `exactly` compares all of them."""
 
     def nearest_among(self, encoder: str, query: bytes, nums: Sequence[int], limit: int) -> list[int]:
         """The same among a few memories, each of which is looked at."""

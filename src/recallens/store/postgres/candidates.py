@@ -30,9 +30,9 @@ LOW_BITS = (1 << BLOCK_BITS) - 1
 MOST_COUNTED = np.iinfo(np.uint16).max
 # How widely HNSW looks, and how many vectors it may pass over while a filter rejects what it finds: beyond that a
 # filter is so narrow that the few that pass it are compared one by one.
-EF_SEARCH = 600
+EF_SEARCH = 1_000
 MOST_SCANNED = 200_000
-FETCHED = 200
+FETCHED = 1_000
 STANDING = "SELECT memories, encoders, ready, recall, sampled, measured FROM indexed_namespaces WHERE ns = ?1"
 _TAKEN = "SELECT done, last FROM indexed_namespaces WHERE ns = $1"
 
@@ -240,7 +240,7 @@ class PostgresCandidates(Struct, frozen=True):
             packed(list(words)),
         )
 
-    def nearest(self, encoder: str, query: bytes, *, exactly: bool = False) -> Generator[int]:
+    def nearest(self, encoder: str, query: bytes, *, exactly: bool = False) -> Generator[tuple[int, float]]:
         self._here.db.enter(self._here.name, self._here.key)
         settings = _EXACTLY if exactly else _ALONG_THE_GRAPH
         self._connection.execute("; ".join(f"SET LOCAL {name} TO {value}" for name, value in settings.items()).encode())
@@ -248,13 +248,13 @@ class PostgresCandidates(Struct, frozen=True):
             cursor.itersize = FETCHED
             # The namespace and the encoder stand here as the index names them, which is of these alone.
             cursor.execute(
-                f"SELECT num FROM embeddings WHERE ns = {self._here.key} AND encoder = {sql.quote(encoder)}"
-                f" ORDER BY {self._to(query, '$1')}",
+                f"SELECT num, {self._to(query, '$1')} FROM embeddings WHERE ns = {self._here.key}"
+                f" AND encoder = {sql.quote(encoder)} ORDER BY {self._to(query, '$1')}",
                 (as_text(query),),
             )
             usual = "; ".join(f"SET LOCAL {name} TO DEFAULT" for name in settings)
             self._connection.execute(usual.encode() if exactly else _USUAL_PLANS)
-            yield from (int(num) for (num,) in cursor)
+            yield from ((int(num), float(distance)) for num, distance in cursor)
 
     def nearest_among(self, encoder: str, query: bytes, nums: Sequence[int], limit: int) -> list[int]:
         return self._here.first(
