@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest
 # Long runs of one test have no time limit.
 LONG := $(PYTEST) --timeout 0
 
-.PHONY: demo test check fast lint types layers supply-chain tests browser screenshots laws fuzz fuzz-http vault-edits soak growth attack bench lock clean
+.PHONY: demo test check fast lint types layers supply-chain tests browser clients screenshots laws fuzz fuzz-http vault-edits soak growth attack bench lock clean
 
 demo: $(READY)  ## install, load the sample, ask it questions, show why it answers as it does
 	@$(BIN)/python examples/demo.py --store $(DEMO)/harbor.db
@@ -39,10 +39,14 @@ supply-chain: $(DEV_READY)  ## bandit, advisories on the locked packages, a bill
 
 tests: $(DEV_READY)
 	-@.ci/browser
+	-@.ci/clients
 	$(PYTEST) -n 2 --dist worksteal
 
 browser:  ## Debian's Chromium for the tests of the page; does nothing where one is there
 	@.ci/browser
+
+clients:  ## Claude Code, Codex, Gemini CLI, the MCP inspector and conformance suite by npm, for tests/clients
+	@.ci/clients
 
 screenshots: $(DEV_READY) browser  ## docs/images anew, from the sample
 	$(BIN)/python examples/screenshots.py

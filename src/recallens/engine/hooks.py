@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -172,8 +173,12 @@ def session_ended(engine: Engine, told: HookInput, decisions: Sequence[HookDecis
     if not told.transcript:
         raise InvalidInput("the program told of no transcript")
     source, path = source_named(told.client), Path(told.transcript).expanduser()
-    imported = engine.maintenance.imports.run(source.NAME, path)
     lines = [entry for entry in source.read(SourceFile(path)) if isinstance(entry, MemoryLine)]
+    # Some programs do not write down where they worked, but tell the hook.
+    project = None if any(line.draft.project for line in lines) else project_in(told.folder)
+    imported = engine.maintenance.imports.run(source.NAME, path, project=project)
+    if project is not None:
+        lines = [replace(line, draft=structs.replace(line.draft, project=project)) for line in lines]
     with engine.core.acting(importer(Zone.WORKING)):
         found = _kept(engine, findings(lines))
     with suppress(EncoderError):  # words find it, and its vectors wait in the backlog
