@@ -68,11 +68,12 @@ def given(engine: Engine, event: HookEvent, told: HookInput, *, tokens: int = ST
 
 
 def _at_start(engine: Engine, told: HookInput, tokens: int) -> Injection:
-    """The last sessions and what was decided in the project, the newest first, within the budget."""
+    """What is pinned, the last sessions and what was decided in the project, the newest first, within the budget."""
     project = engine.core.settings.project or project_in(told.folder)
     recaps = _latest(engine, Kind.SUMMARY, project, _RECAPS)
     others = [memory for kind in _TOLD_KINDS for memory in _latest(engine, kind, project, _OF_EACH)]
-    ordered = [*recaps, *sorted(others, key=lambda memory: -memory.created)]
+    pinned = _latest(engine, None, project, _OF_EACH)
+    ordered = [*pinned, *recaps, *sorted(others, key=lambda memory: -memory.created)]
     lines = {memory.id: f"{header(memory, ())}: {_said(memory)}\n" for memory in ordered}
     mark = mark_for(lines.values())
     left = tokens - count_tokens(opening(mark)) - count_tokens(closing(mark))
@@ -88,11 +89,15 @@ def _at_start(engine: Engine, told: HookInput, tokens: int) -> Injection:
     return Injection(text, tuple(chosen), count_tokens(text))
 
 
-def _latest(engine: Engine, kind: Kind, project: str | None, most: int) -> list[Memory]:
-    """The latest of a kind that hold, of the project or of none."""
-    now = engine.core.clock()
-    pages = [engine.memories.browse(Listing(project=each, kind=kind, statuses=(Status.ACTIVE,), limit=_LOOKED_AT))
-             for each in dict.fromkeys((project, None))]  # fmt: skip
+def _latest(engine: Engine, kind: Kind | None, project: str | None, most: int) -> list[Memory]:
+    """The latest of a kind that hold, of the project or of none; without a kind those that are pinned."""
+    now, pinned = engine.core.clock(), kind is None
+    pages = [
+        engine.memories.browse(
+            Listing(project=each, kind=kind, pinned=pinned, statuses=(Status.ACTIVE,), limit=_LOOKED_AT)
+        )
+        for each in dict.fromkeys((project, None))
+    ]
     seen = {memory.id: memory for page in pages for memory in page.memories if memory.project in (project, None)}
     holding = [memory for memory in seen.values() if memory.valid_until is None or memory.valid_until > now]
     return sorted(holding, key=lambda memory: -memory.created)[:most]

@@ -152,6 +152,13 @@ def parse_when(value: object, *, now_ms: int) -> int:
     return moment
 
 
+def later(value: object, *, now_ms: int) -> int:
+    """A time to come: 30d is thirty days ago everywhere else, and ahead here."""
+    when = parse_when(value, now_ms=now_ms)
+    moves_with_now = parse_when(value, now_ms=now_ms + 1) != when
+    return 2 * now_ms - when if moves_with_now else when
+
+
 def _from_number(value: float) -> int | None:
     if not math.isfinite(value):
         return None
