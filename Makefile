@@ -85,7 +85,7 @@ bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run
 lock: $(DEV_READY)  ## make the lock files anew
 	$(BIN)/pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --strip-extras \
-	  --extra mcp --extra postgres --extra serve --extra watch --upgrade -o requirements/run.txt pyproject.toml
+	  --extra fast --extra mcp --extra postgres --extra serve --extra watch --upgrade -o requirements/run.txt pyproject.toml
 	cd requirements && ../$(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --strip-extras --allow-unsafe --upgrade -o dev.txt dev.in
 

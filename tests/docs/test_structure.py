@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "recallens"
 
 # The most that the tree may have of each; to be tightened whenever it has become smaller.
-MOST_FILES = 383
-MOST_LINES = 64_400
+MOST_FILES = 386
+MOST_LINES = 64_900
 MOST_LINES_OF_THE_MEDIAN = 160
 MOST_LINES_OF_A_FILE = 460
 MOST_NAMES_OF_THE_ENGINE = 30

@@ -68,7 +68,7 @@ def test_every_page_carries_the_policy_and_stands_by_it(owner: TestClient, store
     one = store.recall(store.recalls.query("cache")).results[0].memory.id
     paths = ("/", "/?q=cache", "/xray?q=cache", "/why-not?q=cache", f"/why-not?q=cache&memory={one}",
              "/sandbox?q=cache", "/sandbox/ranking?q=cache", "/diff", f"/memories/{one}", f"/timeline/{one}", "/vault",
-             "/stats", "/rate?q=cache", "/memories/none", "/?q=x&kind=none")  # fmt: skip
+             "/stats", "/rate?q=cache", "/review", "/forget?q=cache", "/memories/none", "/?q=x&kind=none")  # fmt: skip
     for path in paths:
         answer = owner.get(path)
         assert answer.headers["content-security-policy"] == POLICY, path
