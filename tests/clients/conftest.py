@@ -55,7 +55,7 @@ def client(environment: dict[str, str], project: Path) -> Client:
     def run(*command: str | Path, code: int = 0, input: str = "", **more: str) -> Told:
         ran = subprocess.run(
             [str(word) for word in command], cwd=project, env=environment | more, input=input, capture_output=True,
-            text=True, timeout=100, check=False,
+            text=True, timeout=250, check=False,
         )  # fmt: skip
         assert ran.returncode == code, (command, ran.returncode, ran.stdout, ran.stderr)
         return ran

@@ -1,5 +1,5 @@
-"""A model that says what a script says, over the API that Claude Code speaks, on this machine alone. What it was sent is
-kept, so that a scene can look at what the client put before the model."""
+"""A model that says what a script says, over the API that Claude Code speaks, on this machine alone. What it was sent
+is kept, so that a scene can look at what the client put before the model."""
 
 from __future__ import annotations
 

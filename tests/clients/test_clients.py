@@ -14,7 +14,7 @@ from clients_scene import Client, codex_answers, plugin_checkout
 
 from recallens.mcp.tools import TOOLS
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 TRUSTED = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
 
 

@@ -14,7 +14,7 @@ import pytest
 from clients_scene import Client
 from scripted_model import ScriptedModel, runs, said, scripted_model
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 PAGE = Path(__file__).parents[2] / "docs" / "quickstart.md"
 DECIDED = "We decided that the tracking worker retries five times with a pause of two seconds."
 ASKED = "How often does the tracking worker retry?"
@@ -49,7 +49,9 @@ def test_the_next_session_is_told_what_the_first_decided(client: Client, worked:
     first, second = model.texts()
     assert f": {DECIDED}" in first  # at the start of the session
     assert "SessionStart" in first
-    assert re.search(r"UserPromptSubmit hook additional context: Recallens remembers .*retries five times", first, re.DOTALL)
+    assert re.search(
+        r"UserPromptSubmit hook additional context: Recallens remembers .*retries five times", first, re.DOTALL
+    )
     assert f"`{WORKING}` worked." in second  # before the command that failed is run again
     figures = json.loads(client("recallens", "stats", "--json").stdout)["hooks"]
     assert figures["injections"] >= 3
