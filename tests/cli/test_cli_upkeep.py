@@ -35,7 +35,7 @@ def test_a_memory_holds_until_its_end(run: Run, ask: Ask, remember: Remember) ->
     assert run("until", "m1", "never").stdout == "m1 holds without an end\n"
     ahead = ask("until", "m1", "30d")
     assert ahead["validUntil"] - ask("show", "m1")["memory"]["createdAt"] > 29 * 86_400_000
-    assert "is no time" in run("until", "m1", "whenever", code=2).stderr
+    assert "is not a time" in run("until", "m1", "whenever", code=2).stderr
 
 
 def test_changes_are_taken_back_the_last_first(run: Run, ask: Ask, remember: Remember) -> None:

@@ -148,7 +148,7 @@ def parse_when(value: object, *, now_ms: int) -> int:
     elif isinstance(value, str):
         moment = _from_text(value.strip(), now_ms)
     if moment is None or not EARLIEST_MS <= moment <= LATEST_MS:
-        raise InvalidInput(f"{value!r} is no time; use {WHEN_FORMS}")
+        raise InvalidInput(f"{value!r} is not a time; use {WHEN_FORMS}")
     return moment
 
 
