@@ -34,7 +34,7 @@ MEASURED = (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = shutil.copytree(newcomer(tmp_path_factory), tmp_path_factory.mktemp("readme") / "data")
     return Path(data) / "recallens" / "store.db"

@@ -46,10 +46,8 @@ def test_as_many_come_as_are_asked_for_and_a_score_is_the_same_whatever_the_limi
     for number in range(30):
         engine.remember(f"The gateway of pier {number} listens on port {8000 + number}", dedupe=False)
     asked = {"cut": False, "record": False}
-    whole = {
-        result.memory.id: result.parts
-        for result in engine.search("which port does a gateway listen on", limit=30, **asked).results
-    }
+    every = engine.search("which port does a gateway listen on", limit=30, **asked).results
+    whole = {result.memory.id: result.parts for result in every}
     recall = engine.search("which port does a gateway listen on", limit=limit, **asked)
     assert len(recall.results) == limit
     assert len(engine.recalls.snapshot_of(recall).results) == limit
