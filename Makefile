@@ -12,12 +12,12 @@ PYTEST := $(BIN)/python -m pytest
 # Long runs of one test have no time limit.
 LONG := $(PYTEST) --timeout 0
 
-.PHONY: demo test check fast lint types layers supply-chain tests browser screenshots laws fuzz fuzz-http vault-edits soak citus growth attack bench lock clean
+.PHONY: demo test check fast lint types layers supply-chain tests browser clients screenshots laws fuzz fuzz-http vault-edits soak citus growth attack bench site lock clean
 
 demo: $(READY)  ## install, load the sample, ask it questions, show why it answers as it does
 	@$(BIN)/python examples/demo.py --store $(DEMO)/harbor.db
 
-test: check supply-chain tests  ## everything that must hold
+test: check supply-chain site tests  ## everything that must hold
 
 check: lint types layers  ## style, types, layers: seconds, once mypy has its cache
 
@@ -39,10 +39,14 @@ supply-chain: $(DEV_READY)  ## bandit, advisories on the locked packages, a bill
 
 tests: $(DEV_READY)
 	-@.ci/browser
+	-@.ci/clients
 	$(PYTEST) -n 2 --dist worksteal
 
 browser:  ## Debian's Chromium for the tests of the page; does nothing where one is there
 	@.ci/browser
+
+clients:  ## Claude Code, Codex, Gemini CLI, the MCP inspector and conformance suite by npm, for tests/clients
+	@.ci/clients
 
 screenshots: $(DEV_READY) browser  ## docs/images anew, from the sample
 	$(BIN)/python examples/screenshots.py
@@ -84,12 +88,26 @@ attack: $(DEV_READY)  ## every attack at full length: 10,000 fuzzed calls as eac
 bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run
 	$(BIN)/python bench/search.py
 
+# An environment of its own: nothing that the site needs is needed by anything else.
+MKDOCS := $(VENV)/docs/bin/mkdocs
+export RECALLENS_MKDOCS := $(abspath $(MKDOCS))
+export NO_MKDOCS_2_WARNING := 1
+site: $(MKDOCS)  ## the documentation as pages in build/site; a warning fails it
+	$(MKDOCS) build --quiet --strict
+
+$(MKDOCS): requirements/docs.txt
+	@$(PYTHON) -m venv $(VENV)/docs
+	@$(VENV)/docs/bin/pip install --quiet --require-hashes -r requirements/docs.txt
+	@touch $@
+
 lock: $(DEV_READY)  ## make the lock files anew
 	$(BIN)/pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --strip-extras \
-	  --extra mcp --extra postgres --extra serve --extra watch --upgrade -o requirements/run.txt pyproject.toml
+	  --extra fast --extra mcp --extra postgres --extra serve --extra watch --upgrade -o requirements/run.txt pyproject.toml
 	cd requirements && ../$(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --strip-extras --allow-unsafe --upgrade -o dev.txt dev.in
+	cd requirements && ../$(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --strip-extras --allow-unsafe --upgrade -o docs.txt docs.in
 
 $(READY): requirements/run.txt requirements/build.txt pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -36,6 +36,7 @@ JSON = {"Accept": "application/json, text/event-stream"}
 SHOWS_NONE = {
     "/healthz", "/readyz", "/metrics", "/v1/openapi.json", "/openapi.json", "/session", "/sign-in", "/sign-out",
     "/favicon.ico",
+    "/undo", "/memories/{id}/{action}",  # they change something and lead on to a page
 }  # fmt: skip
 
 
@@ -131,6 +132,7 @@ def test_every_page_names_in_the_log_what_it_showed(scene: Scene, served: TestCl
         f"/snapshots/{scene.snapshots[0]}", f"/snapshots/{scene.snapshots[0]}/download", f"/why-not?q={QUESTION}",
         f"/why-not?q={QUESTION}&memory={first}", f"/sandbox?q={QUESTION}", f"/sandbox/ranking?q={QUESTION}",
         f"/memories/{first}", "/memories/m1", f"/timeline/{first}", "/vault", "/stats", f"/rate?q={QUESTION}",
+        "/review", f"/forget?q={QUESTION}",
     ]  # fmt: skip
     walked = {re.sub(r"^/(memories|timeline|snapshots)/[^/?]+", r"/\1/{id}", page).partition("?")[0] for page in pages}
     paths = {route.path for route in served.app.routes if isinstance(route, Route)}  # type: ignore[attr-defined]

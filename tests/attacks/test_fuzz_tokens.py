@@ -38,6 +38,8 @@ PAGES = (
     "/vault",
     "/stats",
     "/rate",
+    "/review",
+    "/forget",
 )
 NAMED_PAGES = ("/memories/{}", "/timeline/{}", "/snapshots/{}", "/snapshots/{}/download")
 # These letters stand in no request: where an answer holds them, it gave away what they were planted in.

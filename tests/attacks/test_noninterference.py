@@ -260,7 +260,8 @@ def _strings(value: Any) -> Any:
 
 
 PAGES = (
-    "/", "/xray", "/why-not", "/sandbox", "/sandbox/ranking", "/diff", "/vault", "/stats", "/memories/{}",
+    "/", "/review", "/forget", "/xray", "/why-not", "/sandbox", "/sandbox/ranking", "/diff", "/vault", "/stats",
+    "/memories/{}",
     "/timeline/{}", "/v1/memories/{}", "/v1/vaults/notes/sections",
 )  # fmt: skip
 # Of a visit and its token, not of the store: where it leads is random.

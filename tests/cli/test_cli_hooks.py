@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from cli_scene import RECALLENS, Ask, Run, write_lines
 
+IMPORTS = Path(__file__).parents[1] / "imports"
 FIRST, SECOND = "0b0e7c52-1111-4a6c-9d1e-000000000001", "0b0e7c52-1111-4a6c-9d1e-000000000002"
 
 
@@ -27,6 +28,11 @@ def hook(run: Run, event: str, client: str = "claude-code", **told: Any) -> dict
     base = {"session_id": FIRST, "cwd": "/home/ada/harbor", "hook_event_name": event}
     done = run("hook", event, "--client", client, input=json.dumps(base | told))
     answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def hook_of(run: Run, client: str, event: str, told: dict[str, Any]) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(run("hook", event, "--client", client, input=json.dumps(told)).stdout)
     return answer
 
 
@@ -150,19 +156,78 @@ def test_a_damaged_store_is_told_on_stderr_alone(run: Run, home: Path, store: Pa
 
 def test_a_wrong_event_or_client_is_told(run: Run) -> None:
     assert "session-start, prompt, before-tool, session-end" in run("hook", "begin", code=2).stderr
-    assert "these have: claude-code, codex, gemini" in run("hook", "prompt", "--client", "cursor", code=2).stderr
+    refused = run("hook", "prompt", "--client", "claude-desktop", code=2)
+    assert "these have: claude-code, cursor, vscode, codex, gemini" in refused.stderr
+
+
+# ── what each client tells and takes ──
+
+
+def test_cursor_is_told_in_its_own_words(run: Run, ask: Ask, remember: Any, home: Path) -> None:
+    remember("The gateway of the harbor listens on port 8443")
+    remember("Never raise RETRIES above five", "--cite", "file:src/worker.py:1-3")
+    base = {"conversation_id": FIRST, "workspace_roots": ["/home/ada/harbor"], "cursor_version": "3.20.17"}
+    spoken = hook_of(run, "cursor", "prompt", base | {"prompt": "Which port does the gateway of the harbor listen on?"})
+    assert list(spoken) == ["additional_context"]
+    assert "port 8443" in spoken["additional_context"]
+    assert "Recallens: 1 memory, " in spoken["additional_context"]
+    write = base | {"tool_name": "Write", "tool_input": {"file_path": "/home/ada/harbor/src/worker.py"}}
+    assert "Never raise RETRIES" in hook_of(run, "cursor", "before-tool", write)["additional_context"]
+    assert hook_of(run, "cursor", "before-tool", write | {"tool_name": "Read"}) == {}
+    (transcript,) = (IMPORTS / "cursor").rglob("*.jsonl")
+    ended = run(
+        "hook", "session-end", "--client", "cursor", input=json.dumps(base | {"transcript_path": str(transcript)})
+    )
+    assert "3 turns kept, 1 findings" in ended.stderr
+    told = hook_of(run, "cursor", "session-start", base)["additional_context"]
+    assert "the ferry's timetable is kept in local time" in told
+    assert {memory["projectId"] for memory in ask("list", "--limit", "50")["memories"] if "projectId" in memory} == {
+        "harbor"
+    }
+
+
+def test_vs_code_is_told_in_its_own_words(run: Run, remember: Any) -> None:
+    remember("Never raise RETRIES above five", "--cite", "file:src/worker.py:1-3")
+    base = {"sessionId": FIRST, "cwd": "/home/ada/harbor", "timestamp": "2026-05-07T08:00:00.000Z"}
+    edit = base | {"tool_name": "replace_string_in_file", "tool_input": {"filePath": "/home/ada/harbor/src/worker.py"}}
+    spoken = hook_of(run, "vscode", "before-tool", edit)
+    assert spoken["hookSpecificOutput"]["hookEventName"] == "PreToolUse"
+    assert "Never raise RETRIES" in context_of(spoken)
+    # VS Code runs a hook for every tool, whatever its matcher says.
+    assert hook_of(run, "vscode", "before-tool", edit | {"tool_name": "read_file"}) == {}
+    (transcript,) = (IMPORTS / "vscode").rglob("*.jsonl")
+    run("hook", "session-end", "--client", "vscode", input=json.dumps(base | {"transcript_path": str(transcript)}))
+    told = context_of(hook_of(run, "vscode", "session-start", base))
+    assert "the lamp of the lighthouse is an LED of 400 watts" in told
+    assert "`LAMP=fake pytest tests/test_lamp.py` worked" in told
+
+
+def test_a_patch_of_codex_is_an_edit_of_its_file(run: Run, remember: Any) -> None:
+    remember("Never raise RETRIES above five", "--cite", "file:src/worker.py:1-3")
+    patch = "*** Begin Patch\n*** Update File: src/worker.py\n@@\n-RETRIES = 5\n+RETRIES = 9\n*** End Patch"
+    base = {
+        "session_id": FIRST,
+        "cwd": "/home/ada/harbor",
+        "tool_name": "apply_patch",
+        "tool_input": {"command": patch},
+    }
+    assert "Never raise RETRIES" in context_of(hook_of(run, "codex", "before-tool", base))
 
 
 # ── in the clients' files ──
 
 FILES = {
     "claude-code": (".mcp.json", ".claude/settings.local.json"),
+    "cursor": (".cursor/mcp.json", ".cursor/hooks.json"),
+    "vscode": (".vscode/mcp.json", ".github/hooks/recallens.json"),
     "codex": ("user/.codex/config.toml", "user/.codex/hooks.json"),
     "gemini": ("user/.gemini/settings.json", "user/.gemini/settings.json"),
 }
 EVENTS = {
     "claude-code": ["SessionStart", "UserPromptSubmit", "PreToolUse", "SessionEnd"],
-    "codex": ["SessionStart", "UserPromptSubmit", "Stop"],
+    "cursor": ["sessionStart", "beforeSubmitPrompt", "preToolUse", "sessionEnd"],
+    "vscode": ["SessionStart", "PreToolUse", "Stop"],
+    "codex": ["SessionStart", "UserPromptSubmit", "PreToolUse", "Stop"],
     "gemini": ["SessionStart", "BeforeAgent", "SessionEnd"],
 }
 
@@ -176,35 +241,43 @@ def test_hooks_into_nothing_and_out_again(client: str, at_home: Path, run: Run) 
     run("install", "--client", client, "--hooks", "--store", "team.db")
     held = json.loads(hooks.read_text())["hooks"]
     assert list(held) == EVENTS[client]
-    (group,) = held["SessionStart"]
-    assert group["hooks"][0]["command"].endswith(f"hook session-start --client {client} --store {at_home / 'team.db'}")
+    (first,) = held[EVENTS[client][0]]
+    command = (first["hooks"][0] if "hooks" in first else first)["command"]
+    # What is shared with others holds no place of this machine.
+    is_shared = client in ("cursor", "vscode")
+    store = "team.db" if is_shared else at_home / "team.db"
+    assert command.endswith(f"recallens hook session-start --client {client} --store {store}")
+    assert command.startswith("recallens ") == is_shared
+    assert client != "cursor" or json.loads(hooks.read_text())["version"] == 1
     written = hooks.read_bytes(), servers.read_bytes()
     run("install", "--client", client, "--hooks", "--store", "team.db")
     assert (hooks.read_bytes(), servers.read_bytes()) == written
     run("install", "--client", client, "--undo")
     assert not hooks.exists()
     assert not servers.exists()
+    assert not (at_home / ".github").exists()
 
 
 @pytest.mark.parametrize("client", FILES)
 def test_hooks_of_others_stay_to_the_byte(client: str, at_home: Path, run: Run) -> None:
     path = at_home / FILES[client][1]
     path.parent.mkdir(parents=True, exist_ok=True)
-    theirs = b'{"SessionStart": [{"hooks": [{"type": "command", "command": "echo hi"}]}]}'
+    event = EVENTS[client][0]
+    theirs = json.dumps({event: [{"hooks": [{"type": "command", "command": "echo hi"}]}]}).encode()
     before = b'{\n    "model": "opus",\n    "hooks": ' + theirs + b"\n}"
     path.write_bytes(before)
     run("install", "--client", client, "--hooks")
     held = json.loads(path.read_text())
-    assert (held["model"], len(held["hooks"]["SessionStart"])) == ("opus", 2)
+    assert (held["model"], len(held["hooks"][event])) == ("opus", 2)
     run("install", "--client", client, "--undo")
     assert path.read_bytes() == before
     assert not path.with_name(path.name + ".recallens.bak").exists()
 
 
 def test_a_client_without_hooks_is_told_of_those_that_have_them(run: Run, at_home: Path) -> None:
-    refused = run("install", "--client", "cursor", "--hooks", code=2)
-    assert "these have: claude-code, codex, gemini" in refused.stderr
-    assert not (at_home / ".cursor").exists()
+    refused = run("install", "--client", "claude-desktop", "--hooks", code=2)
+    assert "these have: claude-code, cursor, vscode, codex, gemini" in refused.stderr
+    assert not (at_home / "config" / "Claude").exists()
     assert "--user" in run("install", "--client", "claude-desktop", "--project", code=2).stderr
 
 

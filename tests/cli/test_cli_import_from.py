@@ -12,7 +12,10 @@ import pytest
 from cli_scene import Ask, Run, spawn, write_lines
 
 FILES = Path(__file__).parents[1] / "imports"
-NAMES = ("basic-memory", "chatgpt", "claude", "claude-code", "codex", "gemini", "longmemeval", "mcp-memory", "mem0")
+NAMES = (
+    "basic-memory", "chatgpt", "claude", "claude-code", "codex", "cursor", "gemini", "longmemeval", "mcp-memory",
+    "mem0", "vscode",
+)  # fmt: skip
 # What the files hold: entries, what is imported of them, what stands in them twice, what is skipped, outputs of tools.
 COUNTS = {
     "basic-memory": (5, 4, 0, 1, 0),
@@ -20,10 +23,12 @@ COUNTS = {
     "claude": (7, 4, 0, 3, 2),
     "claude-code": (18, 7, 0, 11, 3),
     "codex": (12, 4, 0, 8, 2),
+    "cursor": (6, 3, 0, 3, 0),
     "gemini": (4, 3, 0, 1, 1),
     "longmemeval": (7, 4, 2, 1, 0),
     "mcp-memory": (6, 4, 0, 2, 0),
     "mem0": (4, 2, 0, 2, 0),
+    "vscode": (10, 5, 0, 5, 2),
 }
 SESSION = "5b1f0c3e-7a44-4d0f-9c55-2f9b6a1d7e10"
 
@@ -219,7 +224,7 @@ def test_notes_of_basic_memory_are_linked_as_they_say(ask: Ask) -> None:
 
 def test_a_wrong_name_or_place_is_told_with_what_would_be_right(run: Run, store: Path, home: Path) -> None:
     unknown = run("import", "--from", "chat-gpt", home, code=2)
-    assert "use one of: basic-memory, chatgpt, claude, claude-code, codex, gemini, git," in unknown.stderr
+    assert "use one of: basic-memory, chatgpt, claude, claude-code, codex, cursor, gemini, git," in unknown.stderr
     run("import", "--from", "codex", home / "nowhere", code=3)
     assert "add --from NAME" in run("import", home / "x.jsonl", "--dry-run", code=2).stderr
     assert "recallens export" in run("import", "--from", "git", home, "--tokens", code=2).stderr

@@ -85,8 +85,11 @@ def test_into_nothing_and_out_again(client: str, scope: str, at_home: Path, run:
     assert not path.exists()
     run("install", "--client", client, f"--{scope}", "--store", "team.db", "--namespace", "team")
     entry = entry_in(path)
-    assert entry["args"][-5:] == ["mcp", "--store", str(at_home / "team.db"), "--namespace", "team"]
-    assert Path(entry["command"]).is_absolute()
+    store = "team.db" if scope == "project" else str(at_home / "team.db")
+    assert entry["args"][-5:] == ["mcp", "--store", store, "--namespace", "team"]
+    # What is shared with others holds no place of this machine.
+    assert Path(entry["command"]).is_absolute() == (scope == "user")
+    assert (str(at_home) in path.read_text()) == (scope == "user")
     assert entry.get("type") == ("stdio" if client in ("claude-code", "vscode") else None)
     written = path.read_bytes()
     again = run("install", "--client", client, f"--{scope}", "--store", "team.db", "--namespace", "team")
@@ -213,13 +216,104 @@ def test_the_folders_that_users_move(at_home: Path, run: Run, monkeypatch: pytes
 
 @pytest.mark.slow
 def test_the_entry_starts_a_server_that_answers(at_home: Path, run: Run) -> None:
-    run("install", "--client", "claude-code", "--store", "s.db")
-    entry = entry_in(at_home / ".mcp.json")
+    run("install", "--client", "claude-code", "--user", "--store", "s.db")
+    entry = entry_in(at_home / "user/.claude.json")
     client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     opening = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}) + "\n"
     command = [entry["command"], *entry["args"]]
     ended = subprocess.run(command, input=opening, capture_output=True, text=True, timeout=30, check=True)
     assert json.loads(ended.stdout)["result"]["serverInfo"]["name"] == "recallens"
+
+
+def test_a_shared_file_names_what_is_on_the_path(at_home: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(at_home / "bin"))
+    told = run("install", "--client", "claude-code", "--store", "/elsewhere/team.db")
+    assert entry_in(at_home / ".mcp.json") == {
+        "type": "stdio", "command": "recallens", "args": ["mcp", "--store", "/elsewhere/team.db"],
+    }  # fmt: skip
+    assert "not on your PATH: `pipx install recallens`" in told.stderr
+    assert "names its place on this machine" in told.stderr
+    (at_home / "bin").mkdir()
+    (at_home / "bin" / "recallens").touch(mode=0o755)
+    told = run("install", "--client", "claude-code", "--store", "team.db")
+    assert entry_in(at_home / ".mcp.json")["args"] == ["mcp", "--store", "team.db"]
+    assert "PATH" not in told.stderr
+    assert "this machine" not in told.stderr
+    assert '"Pending approval" until you have approved it: run `claude` here once' in told.stderr
+
+
+# ── instructions and skill ──
+
+INSTRUCTIONS = {
+    ("claude-code", "project"): "CLAUDE.md",
+    ("claude-code", "user"): "user/.claude/CLAUDE.md",
+    ("cursor", "project"): "AGENTS.md",
+    ("vscode", "project"): "AGENTS.md",
+    ("codex", "project"): "AGENTS.md",
+    ("codex", "user"): "user/.codex/AGENTS.md",
+    ("gemini", "project"): "GEMINI.md",
+    ("gemini", "user"): "user/.gemini/GEMINI.md",
+}
+
+
+@pytest.mark.parametrize(
+    "before", [None, "# Rules\n\nBe kind.\n", "# Rules\r\n\r\nBe kind."], ids=["none", "lf", "crlf"]
+)
+@pytest.mark.parametrize(("client", "scope"), INSTRUCTIONS)
+def test_instructions_go_in_and_out_to_the_byte(
+    client: str, scope: str, before: str | None, at_home: Path, run: Run
+) -> None:
+    path = at_home / INSTRUCTIONS[client, scope]
+    if before is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(before.encode())
+    there = set(at_home.rglob("*"))
+    shown = run("install", "--client", client, f"--{scope}", "--instructions", "--dry-run").stdout
+    assert f"+++ {path}\n" in shown
+    assert "call `begin_work`" in shown
+    assert set(at_home.rglob("*")) == there
+    run("install", "--client", client, f"--{scope}", "--instructions")
+    written = path.read_bytes()
+    assert written.decode().startswith(before or "")
+    assert b"begin_work" in written
+    run("install", "--client", client, f"--{scope}", "--instructions")
+    assert path.read_bytes() == written
+    run("install", "--client", client, f"--{scope}", "--undo")
+    assert (path.read_bytes().decode() if path.exists() else None) == before
+    assert set(at_home.rglob("*")) == there
+
+
+def test_what_is_written_around_our_part_stays(at_home: Path, run: Run) -> None:
+    path = at_home / "AGENTS.md"
+    path.write_text("# Mine\n")
+    run("install", "--client", "cursor", "--instructions")
+    path.write_text(path.read_text() + "\n# Later\n")
+    run("install", "--client", "cursor", "--undo")
+    assert path.read_text() == "# Mine\n\n# Later\n"
+
+
+@pytest.mark.parametrize("scope", ["project", "user"])
+@pytest.mark.parametrize("client", ["claude-code", "cursor", "vscode", "codex", "gemini"])
+def test_a_skill_goes_in_and_out(client: str, scope: str, at_home: Path, run: Run) -> None:
+    folder = at_home / ("user" if scope == "user" else "") / (".claude" if client == "claude-code" else ".agents")
+    path = folder / "skills/recallens/SKILL.md"
+    there = set(at_home.rglob("*"))
+    run("install", "--client", client, f"--{scope}", "--skill")
+    assert path.read_text().startswith("---\nname: recallens\ndescription: ")
+    run("install", "--client", client, f"--{scope}", "--undo")
+    assert {each for each in at_home.rglob("*") if each.is_file()} <= there
+    assert not folder.exists()
+
+
+def test_a_skill_of_another_hand_is_left_alone(at_home: Path, run: Run) -> None:
+    path = at_home / ".agents/skills/recallens/SKILL.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("---\nname: mine\n---\n")
+    assert "a skill of another hand" in run("install", "--client", "cursor", "--skill", code=2).stderr
+    run("install", "--client", "cursor")
+    run("install", "--client", "cursor", "--undo")
+    assert path.read_text() == "---\nname: mine\n---\n"
+    assert "these do: claude-code, cursor" in run("install", "--client", "claude-desktop", "--skill", code=2).stderr
 
 
 # ── laws ──

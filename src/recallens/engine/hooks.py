@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -67,11 +68,12 @@ def given(engine: Engine, event: HookEvent, told: HookInput, *, tokens: int = ST
 
 
 def _at_start(engine: Engine, told: HookInput, tokens: int) -> Injection:
-    """The last sessions and what was decided in the project, the newest first, within the budget."""
+    """What is pinned, the last sessions and what was decided in the project, the newest first, within the budget."""
     project = engine.core.settings.project or project_in(told.folder)
     recaps = _latest(engine, Kind.SUMMARY, project, _RECAPS)
     others = [memory for kind in _TOLD_KINDS for memory in _latest(engine, kind, project, _OF_EACH)]
-    ordered = [*recaps, *sorted(others, key=lambda memory: -memory.created)]
+    pinned = _latest(engine, None, project, _OF_EACH)
+    ordered = [*pinned, *recaps, *sorted(others, key=lambda memory: -memory.created)]
     lines = {memory.id: f"{header(memory, ())}: {_said(memory)}\n" for memory in ordered}
     mark = mark_for(lines.values())
     left = tokens - count_tokens(opening(mark)) - count_tokens(closing(mark))
@@ -87,11 +89,15 @@ def _at_start(engine: Engine, told: HookInput, tokens: int) -> Injection:
     return Injection(text, tuple(chosen), count_tokens(text))
 
 
-def _latest(engine: Engine, kind: Kind, project: str | None, most: int) -> list[Memory]:
-    """The latest of a kind that hold, of the project or of none."""
-    now = engine.core.clock()
-    pages = [engine.memories.browse(Listing(project=each, kind=kind, statuses=(Status.ACTIVE,), limit=_LOOKED_AT))
-             for each in dict.fromkeys((project, None))]  # fmt: skip
+def _latest(engine: Engine, kind: Kind | None, project: str | None, most: int) -> list[Memory]:
+    """The latest of a kind that hold, of the project or of none; without a kind those that are pinned."""
+    now, pinned = engine.core.clock(), kind is None
+    pages = [
+        engine.memories.browse(
+            Listing(project=each, kind=kind, pinned=pinned, statuses=(Status.ACTIVE,), limit=_LOOKED_AT)
+        )
+        for each in dict.fromkeys((project, None))
+    ]
     seen = {memory.id: memory for page in pages for memory in page.memories if memory.project in (project, None)}
     holding = [memory for memory in seen.values() if memory.valid_until is None or memory.valid_until > now]
     return sorted(holding, key=lambda memory: -memory.created)[:most]
@@ -172,8 +178,12 @@ def session_ended(engine: Engine, told: HookInput, decisions: Sequence[HookDecis
     if not told.transcript:
         raise InvalidInput("the program told of no transcript")
     source, path = source_named(told.client), Path(told.transcript).expanduser()
-    imported = engine.maintenance.imports.run(source.NAME, path)
     lines = [entry for entry in source.read(SourceFile(path)) if isinstance(entry, MemoryLine)]
+    # Some programs do not write down where they worked, but tell the hook.
+    project = None if any(line.draft.project for line in lines) else project_in(told.folder)
+    imported = engine.maintenance.imports.run(source.NAME, path, project=project)
+    if project is not None:
+        lines = [replace(line, draft=structs.replace(line.draft, project=project)) for line in lines]
     with engine.core.acting(importer(Zone.WORKING)):
         found = _kept(engine, findings(lines))
     with suppress(EncoderError):  # words find it, and its vectors wait in the backlog

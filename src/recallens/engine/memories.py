@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from datetime import datetime
 from typing import assert_never
 
 import numpy as np
@@ -12,12 +13,14 @@ from msgspec import structs
 from recallens.engine.core import Core
 from recallens.engine.erasure import Erasure, refusal
 from recallens.engine.ingest import Ingest
-from recallens.errors import AwaitsReview, InvalidInput, NotAllowed, NotFound
+from recallens.engine.reversals import Reversals
+from recallens.errors import AwaitsReview, EditConflict, InvalidInput, NotAllowed, NotFound
 from recallens.ingest import curation
 from recallens.ingest.batch import Remembered
 from recallens.ingest.draft import Draft
-from recallens.ingest.validate import epoch_ms, option, unit_interval
+from recallens.ingest.validate import epoch_ms, option, parse_when, unit_interval
 from recallens.model.memory import PROPOSED, Memory, Origin, Relation, RelationType, Status, Zone, handle_of
+from recallens.model.reversal import ReversalStep, StepKind
 from recallens.model.salience import SECTOR_ORDER, salience
 from recallens.model.trust import (
     NO_DETAILS,
@@ -50,6 +53,7 @@ class Memories:
         self._core = core
         self._erasure = erasure
         self._ingest = ingest
+        self.reversals = Reversals(core)
         self.remember_many = ingest.remember_many
         self.add_document = ingest.add_document
 
@@ -134,7 +138,8 @@ class Memories:
             edge = list(known)
             while edge and len(known) < LONGEST_LINEAGE:
                 ties = [tie for ties in reader.relations.find(edge).values() for tie in ties]
-                chain = [tie for tie in ties if tie.type is RelationType.SUPERSEDES]
+                now = self._core.clock()
+                chain = [tie for tie in ties if tie.type is RelationType.SUPERSEDES and tie.holds(now)]
                 ends = {end for tie in chain for end in (tie.source, tie.target)}
                 edge = [num for num in reader.memories.find(sorted(ends)).values() if num not in known]
                 known |= set(edge)
@@ -164,7 +169,11 @@ class Memories:
         if by.decides:  # who takes up what was rejected has decided on it
             made_of = structs.replace(made_of, zone=old.zone)
         draft = Draft(content, **kept, supersedes=old.id, inputs=(made_of,))
-        return self._ingest.remember(draft, namespace=namespace, dedupe=False)
+        edited = self._ingest.remember(draft, namespace=namespace, dedupe=False)
+        if edited.proposes is None:
+            with self._core.changing(namespace) as tx:
+                self.reversals.note(tx, f"edited {old.handle}, which is {edited.handle} now", *_back_again(old))
+        return edited
 
     def supersede(self, old: str, new: str, *, namespace: str | None = None, at: int | None = None) -> None:
         asking = self._core.settings.session
@@ -174,6 +183,9 @@ class Memories:
             ended = self._core.clock() if known is None else known
             (before, replaced), (after, _) = self._core.seen_memory(tx, old), self._core.seen_memory(tx, new)
             done = curation.supersede(tx, before, after, ended, asking, by=self._core.actor)
+            if done:
+                words = f"replaced {handle_of(before)} by {handle_of(after)}"
+                self.reversals.note(tx, words, *_back_again(replaced))
         if not done:
             above = handle_of(after if self._core.actor.may_change(replaced) else before)
             raise AwaitsReview(f"{above} is more trusted than who asks: this is a proposal",
@@ -196,9 +208,53 @@ class Memories:
             waits = self._waits(tx, Change.RELATE, *ends, details=details)
             if waits is None:
                 curation.relate(tx, *ends, relation=relation)
+                words = f"related {handle_of(ends[0])} to {handle_of(ends[1])}"
+                self.reversals.note(tx, words, _tie(StepKind.UNRELATE, tx.memories.ids(ends), ends, relation))
         if waits is not None:
             raise waits
         return relation
+
+    def unrelate(self, source: str, target: str, type: str, *, namespace: str | None = None) -> Relation:
+        """End a relation of a memory to another. What superseded something is restored instead."""
+        kind = option(RelationType, type, "relation")
+        if kind is RelationType.SUPERSEDES:
+            raise InvalidInput("what was replaced is restored", hint=f"Use `recallens restore {target}`.")
+        self._person_only("removing a relation")
+        with self._core.changing(namespace) as tx:
+            ends = self._core.seen_memory(tx, source)[0], self._core.seen_memory(tx, target)[0]
+            ended = curation.unrelate(tx, *ends, kind, at=self._core.clock())
+            words = f"removed a relation of {handle_of(ends[0])} to {handle_of(ends[1])}"
+            self.reversals.note(tx, words, _tie(StepKind.RELATE, tx.memories.ids(ends), ends, ended))
+        return ended
+
+    def pin(self, id: str, *, pinned: bool = True, namespace: str | None = None) -> Memory:
+        """What is pinned is told first at the start of every session of its project."""
+        self._person_only("pinning")
+        with self._core.changing(namespace) as tx:
+            num, memory = self._core.seen_memory(tx, id)
+            if curation.pin(tx, memory, num, pinned=pinned, at=self._core.clock()):
+                back = ReversalStep(StepKind.UNPIN if pinned else StepKind.PIN, memory.id)
+                self.reversals.note(tx, f"{'pinned' if pinned else 'unpinned'} {memory.handle}", back)
+        return memory
+
+    def hold_until(self, id: str, until: int | str | datetime | None, *, namespace: str | None = None) -> Memory:
+        """Say until when it holds; None is without an end. Afterwards a search brings it only as of an earlier day."""
+        self._person_only("setting an end")
+        end = None if until is None else parse_when(until, now_ms=self._core.clock())
+        with self._core.changing(namespace) as tx:
+            num, memory = self._core.seen_memory(tx, id)
+            if memory.status is Status.SUPERSEDED:
+                raise InvalidInput(f"{memory.handle} was replaced, and ended then", hint="Restore it first.")
+            if end is not None and end <= (memory.valid_from or 0):
+                raise InvalidInput(f"{memory.handle} would end before it began")
+            tx.memories.update(num, {"valid_until": end, "updated": self._core.clock()})
+            words = f"set the end of {memory.handle}" if end is not None else f"took the end off {memory.handle}"
+            self.reversals.note(tx, words, _set(memory, "valid_until"))
+        return memory
+
+    def _person_only(self, what: str) -> None:
+        if not self._core.actor.decides:
+            raise NotAllowed(f"{what} is for the person at the machine", hint="Use the command there.")
 
     def _waits(
         self, tx: Writer, change: Change, num: int, other: int | None = None, *, details: Details = NO_DETAILS
@@ -220,6 +276,8 @@ class Memories:
             waits = self._waits(tx, Change.FORGET, num)
             if waits is None and not hard:
                 curation.forget(tx, memory, num, at=self._core.clock(), by=self._core.actor)
+                if memory.status is not Status.FORGOTTEN:
+                    self.reversals.note(tx, f"forgot {memory.handle}", ReversalStep(StepKind.RESTORE, memory.id))
         if waits is not None:
             raise waits
         if hard and (left := refusal(self._erasure.erase([memory.id], namespace=namespace))) is not None:
@@ -236,7 +294,10 @@ class Memories:
                 proposed = ProposedChange(Change.RESTORE, num=num, zone=by.zone, owner=by.called, at=self._core.clock())
                 waits = curation.wait(tx, proposed, memory.handle)
             if waits is None:
-                return curation.restore(tx, memory, num, at=self._core.clock())
+                status = curation.restore(tx, memory, num, at=self._core.clock())
+                if memory.status is Status.FORGOTTEN:
+                    self.reversals.note(tx, f"restored {memory.handle}", ReversalStep(StepKind.FORGET, memory.id))
+                return status
         raise waits
 
     def confirm(self, id: str, *, session: str | None = None, namespace: str | None = None) -> None:
@@ -251,7 +312,9 @@ class Memories:
             num, memory = self._core.seen_memory(tx, id)
             waits = self._waits(tx, Change.DEEMPHASISE, num)
             if waits is None:
-                return curation.deemphasise(tx, memory, num, at=self._core.clock())
+                weight = curation.deemphasise(tx, memory, num, at=self._core.clock())
+                self.reversals.note(tx, f"halved the weight of {memory.handle}", _set(memory, "base_salience"))
+                return weight
         raise waits
 
     # ── deciding ──
@@ -277,6 +340,9 @@ class Memories:
             of_an_agent = memory.zone is Zone.WORKING and (approve or memory.status is Status.ACTIVE)
             if not decided or waiting or of_an_agent:
                 (curation.approve if approve else curation.reject)(tx, memory, num, at=at)
+            word = "approved" if approve else "rejected"
+            if not decided:  # what was decided in the place of another is taken back by restoring that
+                self.reversals.note(tx, f"{word} {memory.handle}", _set(memory, "status", "zone", "review"))
 
     def _decide(self, number: int, accept: bool, namespace: str | None) -> None:
         """What is accepted is done now, as if the person had asked for it."""
@@ -308,3 +374,56 @@ class Memories:
                 self._ingest.add_document(**said, namespace=namespace)  # type: ignore[arg-type]
             case _:
                 assert_never(proposed.change)
+
+    # ── taking back ──
+
+    def undo(self, group: str | None = None, *, namespace: str | None = None) -> str:
+        """Take the person's last change back, and say in words which it was. With the group of a change it is that one
+        or none: another may have been made meanwhile."""
+        self._person_only("taking back")
+        name = self._core.namespace(namespace)
+        last = self.reversals.last(name)
+        if last is None:
+            raise NotFound("nothing was changed that could be taken back")
+        if group is not None and last.group != group:
+            raise EditConflict("something else was changed since", hint=f"The last change: {last.words}.")
+        with self._core.changing(name) as tx:
+            self.reversals.drop_last(tx, last.group)
+        with self.reversals.unnoted():
+            for step in last.steps:
+                self._take_step(step, name)
+        return last.words
+
+    def _take_step(self, step: ReversalStep, namespace: str) -> None:
+        match step.kind:
+            case StepKind.RESTORE:
+                self.restore(step.memory, namespace=namespace)
+            case StepKind.FORGET:
+                self.forget(step.memory, namespace=namespace)
+            case StepKind.PIN | StepKind.UNPIN:
+                self.pin(step.memory, pinned=step.kind is StepKind.PIN, namespace=namespace)
+            case StepKind.RELATE:
+                self.relate(step.memory, step.other or "", **step.values, namespace=namespace)
+            case StepKind.UNRELATE:
+                self.unrelate(step.memory, step.other or "", step.values["type"], namespace=namespace)
+            case StepKind.SET:
+                with self._core.changing(namespace) as tx:
+                    num, _ = self._core.memory(tx, step.memory)
+                    tx.memories.update(num, {**step.values, "updated": self._core.clock()})
+            case _:
+                assert_never(step.kind)
+
+
+def _set(memory: Memory, *columns: str) -> ReversalStep:
+    """To what they are now, before the change."""
+    return ReversalStep(StepKind.SET, memory.id, values={column: getattr(memory, column) for column in columns})
+
+
+def _back_again(memory: Memory) -> tuple[ReversalStep, ...]:
+    """A memory that is replaced: it holds again, as it was."""
+    return ReversalStep(StepKind.RESTORE, memory.id), _set(memory, "status", "valid_until")
+
+
+def _tie(kind: StepKind, ids: Mapping[int, str], ends: tuple[int, int], relation: Relation) -> ReversalStep:
+    values = {"type": relation.type} | ({"confidence": relation.confidence} if kind is StepKind.RELATE else {})
+    return ReversalStep(kind, ids[ends[0]], ids[ends[1]], values)

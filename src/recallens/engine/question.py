@@ -161,7 +161,7 @@ def edges(said: str, now: int) -> tuple[int, int]:
         moment = parse_when(said, now_ms=now)
     except InvalidInput as error:
         raise InvalidInput(
-            f"{said!r} is no time that is understood", hint="Say 2026-03-01, 3 days ago, last week, 3d …"
+            f"{said!r} is not a time that is understood", hint="Say 2026-03-01, 3 days ago, last week, 3d …"
         ) from error
     return moment, moment
 

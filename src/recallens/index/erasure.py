@@ -13,7 +13,7 @@ import numpy as np
 
 from recallens.index.columns import INTERNED, TOLD
 from recallens.index.images import BY_ENCODER, OpenImage, checksum, scan_of
-from recallens.index.vectors import BLOCK_ROWS, to_single
+from recallens.index.vectors import BLOCK_ROWS, has_scans, to_single
 from recallens.model.verdict import IntArray
 
 # No word has this number.
@@ -86,6 +86,8 @@ def _erase_vectors(image: OpenImage, name: str, scan: Path, rows: IntArray) -> b
 def _erase_scanned(image: OpenImage, name: str, path: Path, places: IntArray) -> bool:
     """A scan gives a vector up only to the last one, which takes its place. It is then added once more at the end, so
     that it is found in both, and whoever has the old scan in memory finds nothing else there."""
+    if not has_scans():
+        return False
     import turbovec
 
     vectors, rows, last = image.arrays[name], image.arrays[f"{name}_rows"], len(image.arrays[name]) - 1

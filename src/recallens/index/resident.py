@@ -34,7 +34,7 @@ from recallens.index.images import (
 )
 from recallens.index.lexical import LexicalIndex
 from recallens.index.segments import Segment, from_entries, merge, silenced, with_segment
-from recallens.index.vectors import EXACT_ROWS, VECTOR_DTYPE, VectorIndex, block_sums, build_scan
+from recallens.index.vectors import VECTOR_DTYPE, VectorIndex, block_sums, build_scan, has_scans
 from recallens.index.version import SEGMENT_ARRAYS, Version
 from recallens.model.verdict import BoolArray
 from recallens.store.protocols import Reader
@@ -237,7 +237,7 @@ class Resident:
 
     def _vectors_of(self, image: Image, name: str, size: int) -> VectorIndex:
         arrays, extra, scan = image.arrays, image.extra, None
-        if extra[name] > EXACT_ROWS:
+        if f"{name}_scan" in extra and has_scans():
             import turbovec
 
             assert self._folder is not None
@@ -246,7 +246,7 @@ class Resident:
                 raise DamagedIndex
             scan = turbovec.TurboQuantIndex.load(str(path))
         elif not image.is_sound(only=name):
-            raise DamagedIndex  # few enough that all of them are read at once
+            raise DamagedIndex  # all of them are read at once
         sums = None if scan is None else arrays[f"{name}_sums"]
         return VectorIndex.of(arrays[name], arrays[f"{name}_rows"], size, scan, sums)
 
@@ -343,7 +343,7 @@ def _all_vectors(reader: Reader, encoder: str, columns: Columns, none: VectorInd
         rows[place] = columns["num"].searchsorted([num for num, _ in vectors])
         held = place.stop
     base, rows = base[:held], rows[:held]
-    return VectorIndex.of(base, rows, columns.size, build_scan(base) if held > EXACT_ROWS else None)
+    return VectorIndex.of(base, rows, columns.size, build_scan(base))
 
 
 def _with_rows(columns: Columns, reader: Reader, nums: Sequence[int]) -> Columns:

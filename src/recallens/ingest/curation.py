@@ -182,11 +182,15 @@ def _quotes_of(tx: Writer, memory: Memory) -> list[tuple[int, Memory]]:
 
 
 def restore(tx: Writer, memory: Memory, num: int, *, at: int) -> Status:
-    """Back to what it would be: superseded if something still supersedes it, undecided if it was, else active."""
+    """Back to what it would be: superseded if something still supersedes it, undecided if it was, else active. What was
+    replaced holds again, and what was rejected waits again."""
+    if memory.status is Status.SUPERSEDED:
+        return revive(tx, memory, num, at=at)
+    if memory.status is Status.REJECTED:
+        tx.memories.update(num, {"status": Status.PENDING_REVIEW, "updated": at})
+        return Status.PENDING_REVIEW
     if memory.status not in (Status.FORGOTTEN, Status.ARCHIVED):
-        raise InvalidInput(
-            f"{memory.id} is {memory.status}, not forgotten or archived", hint="There is nothing to restore."
-        )
+        raise InvalidInput(f"{memory.handle} is {memory.status}", hint="There is nothing to restore.")
     with_another = memory.attributes.get(FORGOTTEN_WITH)
     source = tx.memories.get(list(tx.memories.find([with_another]).values())) if with_another is not None else {}
     if any(other.status in BLOCKING for other in source.values()):
@@ -205,6 +209,52 @@ def restore(tx: Writer, memory: Memory, num: int, *, at: int) -> Status:
         if one.status is Status.FORGOTTEN and one.attributes.get(FORGOTTEN_WITH) == memory.id:
             restore(tx, one, quoting, at=at)
     return status
+
+
+def revive(tx: Writer, memory: Memory, num: int, *, at: int) -> Status:
+    """What was replaced holds again. What replaced it stays, unless it was an edit: two texts of one memory never hold
+    at once."""
+    if memory.document is not None:
+        raise InvalidInput(f"{memory.handle} is a part of a note", hint="Change the note itself.")
+    ties = [each for each in tx.relations.of(num) if each.type is RelationType.SUPERSEDES and each.target == memory.id]
+    holding = [each for each in ties if each.valid_until is None or each.valid_until > at]
+    successors = tx.memories.get(list(tx.memories.find([each.source for each in holding]).values()))
+    for other in successors.values():
+        if other.status is Status.SUPERSEDED:
+            raise InvalidInput(f"{other.handle}, which replaced it, was replaced too", hint="Restore that one first.")
+    for tie in holding:
+        new = tx.memories.find([tie.source])[tie.source]
+        tx.relations.put(new, num, structs.replace(tie, valid_until=at))
+        if any(each.replaced and each.id == memory.id for each in tx.lineage.of([new]).get(new, [])):
+            forget(tx, successors[new], new, at=at)
+    tx.memories.update(num, {"status": Status.ACTIVE, "valid_until": None, "updated": at})
+    return Status.ACTIVE
+
+
+PINNED = "pinned"
+
+
+def pin(tx: Writer, memory: Memory, num: int, *, pinned: bool, at: int) -> bool:
+    """Whether that changed anything."""
+    if (PINNED in memory.attributes) == pinned:
+        return False
+    kept = {name: value for name, value in memory.attributes.items() if name != PINNED}
+    tx.memories.put_attributes(num, kept | ({PINNED: at} if pinned else {}), at)
+    return True
+
+
+def unrelate(tx: Writer, source: int, target: int, kind: RelationType, *, at: int) -> Relation:
+    """End a relation; it stays as history."""
+    ends = tx.memories.get([source, target])
+    ties = [
+        each for each in tx.relations.of(source)
+        if (each.source, each.target, each.type) == (ends[source].id, ends[target].id, kind)
+        and (each.valid_until is None or each.valid_until > at)
+    ]  # fmt: skip
+    if not ties:
+        raise InvalidInput(f"{ends[source].handle} has no relation {kind} to {ends[target].handle}")
+    tx.relations.put(source, target, structs.replace(ties[0], valid_until=at))
+    return ties[0]
 
 
 def strengthen(

@@ -148,8 +148,15 @@ def parse_when(value: object, *, now_ms: int) -> int:
     elif isinstance(value, str):
         moment = _from_text(value.strip(), now_ms)
     if moment is None or not EARLIEST_MS <= moment <= LATEST_MS:
-        raise InvalidInput(f"{value!r} is no time; use {WHEN_FORMS}")
+        raise InvalidInput(f"{value!r} is not a time; use {WHEN_FORMS}")
     return moment
+
+
+def later(value: object, *, now_ms: int) -> int:
+    """A time to come: 30d is thirty days ago everywhere else, and ahead here."""
+    when = parse_when(value, now_ms=now_ms)
+    moves_with_now = parse_when(value, now_ms=now_ms + 1) != when
+    return 2 * now_ms - when if moves_with_now else when
 
 
 def _from_number(value: float) -> int | None:

@@ -41,6 +41,9 @@ _LOOKS_AROUND: Final = frozenset(
         "which",
     ]
 )
+# Codex edits files by a patch, which stands where a command would.
+_PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_FILE_ARGUMENTS: Final = ("file_path", "path", "notebook_path", "absolute_path", "filePath")
 # A prompt is asked with its beginning: what is pasted below it is seldom the question.
 LONGEST_PROMPT, SHORTEST_PROMPT = 1_000, 8
 
@@ -80,11 +83,12 @@ class AskedOfTool(Struct, frozen=True):
 
 def asked_of_tool(told: HookInput) -> AskedOfTool | None:
     """None for what only looks around: every session runs dozens of those."""
-    given = (told.arguments.get(name) for name in ("file_path", "path", "notebook_path", "absolute_path"))
+    command = told.arguments.get("command")
+    patched = _PATCHED.findall(command) if isinstance(command, str) else []
+    given = [*(told.arguments.get(name) for name in _FILE_ARGUMENTS), *patched]
     if file := next((each for each in given if isinstance(each, str) and each), None):
         path = _within(file, told.folder)
         return AskedOfTool(f"what to know about {os.path.basename(path)}", file=path)
-    command = told.arguments.get("command")
     program = _PROGRAM.search(command.strip()) if isinstance(command, str) else None
     if program is None or (name := os.path.basename(program[1])) in _LOOKS_AROUND:
         return None

@@ -207,6 +207,9 @@ class Relation(Struct, frozen=True, gc=False):
     created: int = 0
     valid_until: int | None = None
 
+    def holds(self, at: int) -> bool:
+        return self.valid_until is None or self.valid_until > at
+
 
 class Session(Struct, frozen=True, gc=False):
     id: str

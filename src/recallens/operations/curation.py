@@ -10,7 +10,7 @@ from recallens.errors import InvalidInput
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import option, text_content
 from recallens.model.citation import Finding, Standing, Worktree
-from recallens.model.memory import Kind, Sector, Status, Tier
+from recallens.model.memory import Kind, Sector, Status, Tier, title_of
 from recallens.model.trust import proposal_number
 from recallens.operations.arguments import PAGE, Arguments
 from recallens.operations.memories import Edit, Relate
@@ -50,6 +50,7 @@ class NumberedMemories(Arguments, frozen=True):
     statuses: tuple[str, ...] = (Status.ACTIVE,)
     tag: str | None = None
     of_session: str | None = None
+    pinned: bool = False
     page: int = 1
     limit: int = PAGE
 
@@ -60,6 +61,24 @@ class SeveralMemories(Arguments, frozen=True, kw_only=True):
 
 class ForgetSeveral(SeveralMemories, frozen=True, kw_only=True):
     hard: bool = False
+
+
+class ForgetAbout(Arguments, frozen=True, kw_only=True):
+    topic: str
+    dry_run: bool = True
+    sure: tuple[str, ...] = ()
+    limit: int = 50
+
+
+class PinSeveral(SeveralMemories, frozen=True, kw_only=True):
+    pinned: bool = True
+
+
+class HoldMemory(Arguments, frozen=True, kw_only=True):
+    """`until` of None is without an end."""
+
+    id: str
+    until: int | None = None
 
 
 class VerifyErasure(Arguments, frozen=True, kw_only=True):
@@ -103,7 +122,7 @@ def keep_document(engine: Engine, call: Call, given: KeepDocument) -> Answer:
 
 def page_of_memories(engine: Engine, call: Call, asked: NumberedMemories) -> Answer:
     listing = Listing(
-        project=asked.project, session=asked.of_session, limit=asked.limit,
+        project=asked.project, session=asked.of_session, pinned=asked.pinned, limit=asked.limit,
         sector=None if asked.sector is None else option(Sector, asked.sector, "sector"),
         kind=None if asked.kind is None else option(Kind, asked.kind, "kind"),
         tier=None if asked.tier is None else option(Tier, asked.tier, "tier"),
@@ -133,9 +152,49 @@ def forget_memories(engine: Engine, call: Call, asked: ForgetSeveral) -> Answer:
     if asked.hard:
         receipt = engine.maintenance.erasure.erase(list(named), namespace=call.namespace)
         return Answer({**record, "receipt": receipt.to_json()}, value=receipt, failure=refusal(receipt))
-    for id in named:
-        engine.forget(id, namespace=call.namespace)
+    with engine.memories.reversals.together():
+        for id in named:
+            engine.forget(id, namespace=call.namespace)
     return Answer(record)
+
+
+def forget_about(engine: Engine, call: Call, asked: ForgetAbout) -> Answer:
+    """What a search for the topic finds, past the relevance cut; `sure` are those that were looked at before."""
+    where: dict[str, Any] = {"namespace": call.namespace}
+    recall = engine.search(asked.topic, limit=asked.limit, record=False, **where)
+    about = {result.memory.id: result.memory for result in recall.results}
+    if not asked.dry_run:
+        gone = {id: memory for id, memory in about.items() if id in asked.sure}
+        with engine.memories.reversals.together():
+            for id in gone:
+                engine.forget(id, **where)
+        return Answer({"topic": asked.topic, "forgotten": list(gone), "handles": [m.handle for m in gone.values()]})
+    records = [{"id": id, "handle": memory.handle, "title": title_of(memory)} for id, memory in about.items()]
+    return Answer({"topic": asked.topic, "dryRun": True, "memories": records}, value=list(about.values()))
+
+
+def pin_memories(engine: Engine, call: Call, asked: PinSeveral) -> Answer:
+    named = _named(engine, call, asked.ids)
+    with engine.memories.reversals.together():
+        for id in named:
+            engine.memories.pin(id, pinned=asked.pinned, namespace=call.namespace)
+    return Answer({"pinned" if asked.pinned else "unpinned": list(named), "handles": list(named.values())})
+
+
+def hold_memory(engine: Engine, call: Call, asked: HoldMemory) -> Answer:
+    memory = engine.get(asked.id, namespace=call.namespace)
+    engine.memories.hold_until(memory.id, asked.until, namespace=call.namespace)
+    return Answer({"id": memory.id, "handle": memory.handle, "validUntil": asked.until, "before": memory.valid_until})
+
+
+def unlink_memories(engine: Engine, call: Call, asked: Relate) -> Answer:
+    source, target = (engine.get(id, namespace=call.namespace).id for id in (asked.source, asked.target))
+    engine.memories.unrelate(source, target, asked.relation, namespace=call.namespace)
+    return Answer({"source": source, "target": target, "relation": asked.relation, "removed": True})
+
+
+def undo_change(engine: Engine, call: Call, asked: Arguments) -> Answer:
+    return Answer({"undone": engine.memories.undo(namespace=call.namespace)})
 
 
 def verify_erasure(engine: Engine, call: Call, asked: VerifyErasure) -> Answer:
@@ -220,6 +279,12 @@ CURATION = (
               rewrite_memory),
     Operation("forget_memories", "Hide memories, or delete them for good.", Right.OWNER, ForgetSeveral,
               forget_memories),
+    Operation("forget_about", "Hide what a search for a topic finds.", Right.OWNER, ForgetAbout, forget_about),
+    Operation("pin_memories", "Tell memories first at the start of every session, or no longer.", Right.OWNER,
+              PinSeveral, pin_memories),
+    Operation("hold_memory", "Say until when a memory holds.", Right.OWNER, HoldMemory, hold_memory),
+    Operation("unlink_memories", "Remove a link between two memories.", Right.OWNER, Relate, unlink_memories),
+    Operation("undo_change", "Take the last change back.", Right.OWNER, Arguments, undo_change),
     Operation("verify_erasure", "Look at every byte of the store for what is deleted, or for texts.", Right.OWNER,
               VerifyErasure, verify_erasure),
     Operation("restore_memories", "Bring back what was forgotten.", Right.OWNER, SeveralMemories, restore_memories),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recallens.errors import EncoderError, StoreDamaged
-from recallens.ingest.validate import parse_when
+from recallens.ingest.validate import later
 from recallens.model.memory import as_json
 from recallens.operations.arguments import Arguments
 from recallens.operations.operation import Answer, Call, Operation, Right
@@ -320,7 +320,7 @@ def clear_encoder(engine: Engine, call: Call, asked: Arguments) -> Answer:
 
 def create_token(engine: Engine, call: Call, asked: CreateToken) -> Answer:
     """The record has the token's text, which nobody can tell again."""
-    expires = None if asked.expires is None else _later(asked.expires, engine.core.clock())
+    expires = None if asked.expires is None else later(asked.expires, now_ms=engine.core.clock())
     said = asked.beside("namespaces") | {"expires": expires}
     made, text = engine.tokens.create(asked.namespaces, **said)
     return Answer({"token": text, **token_record(made)}, value=made)
@@ -342,13 +342,6 @@ def token_record(token: Token) -> dict[str, Any]:
         "revokedAt": token.revoked,
     }  # fmt: skip
     return {name: value for name, value in record.items() if value is not None}
-
-
-def _later(text: str, now: int) -> int:
-    """A time to come: 30d is thirty days ago everywhere else, and ahead here."""
-    when = parse_when(text, now_ms=now)
-    moves_with_now = parse_when(text, now_ms=now + 1) != when
-    return 2 * now - when if moves_with_now else when
 
 
 # ── the log of what was done by whom ──

@@ -33,6 +33,7 @@ from recallens.operations.arguments import (
 from recallens.operations.operation import Answer, Call, Operation, Right, Written, answered, local_only
 from recallens.render.formats import visible
 from recallens.render.records import Record, memory_record, relation_record, shown_record
+from recallens.render.review import reasons
 from recallens.store.records import Listing
 from recallens.text.normalize import normalize
 
@@ -183,6 +184,8 @@ def get_memory(engine: Engine, call: Call, asked: OneMemory) -> Answer:
     where = {"namespace": call.namespace}
     memory = engine.get(asked.id, **where)
     relations = engine.memories.relations(memory.id, **where)
+    now = engine.core.clock()
+    relations = [each for each in relations if each.holds(now)]
     after = [one.source for one in relations if one.type is RelationType.SUPERSEDES and one.target == memory.id]
     parts: dict[str, Any] = {
         "salience": engine.memories.salience([memory])[memory.id],
@@ -247,7 +250,8 @@ def list_reviews(engine: Engine, call: Call, asked: Arguments) -> Answer:
         for id, other in engine.memories.repeating(waiting, namespace=call.namespace).items():
             states[id] = structs.replace(states[id], says_again=f"{other.handle} ({withheld(other)})")
     standing = [{"state": state} if (state := as_json(states[memory.id])) else {} for memory in waiting]
-    records = [_record(call, memory, saliences) | state for memory, state in zip(waiting, standing, strict=True)]
+    records = [_record(call, memory, saliences) | {"reasons": reasons(memory, states[memory.id])} | state
+               for memory, state in zip(waiting, standing, strict=True)]  # fmt: skip
     """Which changes others propose is for who decides on them."""
     listed = {memory.id for memory in waiting}  # a text that would take a place stands there, and is decided on with it
     proposals = [each for each in engine.memories.proposals(namespace=call.namespace) if each.other not in listed]

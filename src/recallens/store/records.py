@@ -131,6 +131,7 @@ class Listing(Struct, frozen=True):
     statuses: tuple[str, ...] = ()
     tag: str | None = None
     session: str | None = None
+    pinned: bool = False
     approved: bool = False  # only what is trusted and waits for no review
     limit: int = 20
     offset: int = 0

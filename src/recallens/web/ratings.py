@@ -59,7 +59,7 @@ def _page(visit: Visit, name: str, *, grades: Mapping[str, int] = {}, problem: s
         "set": name, "sets": rated_sets(engine, namespace=namespace), "path": path,
         "standing": rated_score(engine, name, namespace=namespace, now=engine.core.clock()),
         "words": WORDS, "grade": GRADE, "rows": rows, "given": {**kept, **grades}, "problem": problem,
-        "may_write": visit.caller.right is Right.WRITE and not engine.core.store.read_only,
+        "may_write": visit.may_write,
         "saved": visit.given.get("saved") == "yes",
     }  # fmt: skip
     return ShownPage("rate.html", values, 200 if problem is None else 400)

@@ -89,15 +89,15 @@ _ID = re.compile(rf"\b([0-9A-HJKMNP-TV-Z]{{{ID_LENGTH}}})\b")
 
 
 def compare(visit: Visit) -> ShownPage:
-    """Where nothing is chosen, the latest is offered beside the one before it that asked the same, else any before."""
+    """Where nothing is chosen, the latest two recalls of one question are offered; else only the latest."""
     engine, namespace = visit.engine, visit.namespace
     kept = engine.recalls.recent(namespace=namespace, owner=visit.caller.owner)
     before, after = visit.given.get("before", "").strip(), visit.given.get("after", "").strip()
     if not before or not after:
         if not before and not after and len(kept) > 1:
-            latest, *others = kept
-            earlier = next((recall for recall in others if recall.query == latest.query), others[0])
-            before, after = earlier.id, latest.id
+            pairs = ((earlier, later) for at, later in enumerate(kept) for earlier in kept[at + 1 :])
+            pair = next((pair for pair in pairs if pair[0].query == pair[1].query), None)
+            before, after = ("", kept[0].id) if pair is None else (pair[0].id, pair[1].id)
         return show("diff.html", kept=kept, before=before, after=after, differences=None)
     old, _ = visit.recorded(before)
     new, _ = visit.recorded(after)

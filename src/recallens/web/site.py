@@ -14,7 +14,7 @@ from recallens.http.endpoints import ended, keep, own_path
 from recallens.http.entrance import LINK
 from recallens.http.guard import host_of
 from recallens.http.requests import engine_of, entrance_of, worked
-from recallens.web import ratings, recalls, search, store
+from recallens.web import ratings, recalls, search, store, upkeep
 from recallens.web.page import HEADERS, ICON, Shown, addresses, page, serve_asset, serve_icon, templates
 from recallens.web.visit import Visit, by_itself
 
@@ -31,11 +31,16 @@ def routes() -> list[BaseRoute]:
         "/snapshots/{id}": recalls.recorded, "/snapshots/{id}/download": recalls.download_recorded,
         "/why-not": recalls.why_not, "/sandbox": recalls.sandbox, "/sandbox/ranking": recalls.ranking,
         "/diff": recalls.compare, "/memories/{id}": store.memory, "/timeline/{id}": store.timeline,
-        "/vault": store.vault, "/stats": store.stats, "/rate": ratings.rating,
+        "/vault": store.vault, "/stats": store.stats, "/rate": ratings.rating, "/review": upkeep.queue,
+        "/forget": upkeep.topic,
+    }  # fmt: skip
+    forms: dict[str, Callable[[Visit], Shown]] = {
+        "/rate": ratings.rated, "/memories/{id}/{action}": upkeep.changed, "/review": upkeep.decided,
+        "/forget": upkeep.topic_forgotten, "/undo": upkeep.undone,
     }  # fmt: skip
     return [
         *(Route(address, page(work)) for address, work in pages.items()),
-        Route("/rate", page(ratings.rated, sent=True), methods=["POST"]),
+        *(Route(address, page(work, sent=True), methods=["POST"]) for address, work in forms.items()),
         Route(SIGN_IN, sign_in),
         Route(SIGN_IN, signed_in, methods=["POST"]),
         Route(SIGN_OUT, sign_out, methods=["POST"]),

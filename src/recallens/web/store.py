@@ -9,8 +9,11 @@ from msgspec import structs
 
 from recallens.engine.maintenance import RECALL_DAYS
 from recallens.engine.vaults import FILES_A_PAGE
+from recallens.errors import RecallensError
+from recallens.ingest.curation import PINNED
 from recallens.model.memory import PROPOSED, Memory, Relation, RelationType, Status, Zone
 from recallens.model.vault import FiledSections
+from recallens.render.review import reasons
 from recallens.web.page import ShownPage, show
 from recallens.web.pictures import chart, share
 from recallens.web.visit import Visit
@@ -24,30 +27,40 @@ _WARNINGS = {
     Status.SUPERSEDED: "Something newer replaced it.",
     **{own: f"It is {own} and is not recalled." for own in (Status.REJECTED, Status.ARCHIVED, Status.FORGOTTEN)},
 }
+# Replacing is an action of its own, and what may replace something is for rules to propose.
+RELATABLE = tuple(
+    str(each) for each in RelationType if each not in (RelationType.SUPERSEDES, RelationType.MAY_SUPERSEDE)
+)
+WAITING = (Status.PENDING_REVIEW, Status.QUARANTINED)
 _REVIEWS = {"draft": "a draft", "rejected": "rejected"}
 
 
-def memory(visit: Visit) -> ShownPage:
+def memory(visit: Visit, *, problem: RecallensError | None = None, text: str | None = None) -> ShownPage:
+    """With a problem, what was sent is shown again, so that nothing is lost."""
     engine, namespace = visit.engine, visit.namespace
     memory = engine.get(visit.named["id"], namespace=namespace)
     hidden = visit.caller.sight.withholds(memory) is not None
-    relations = engine.memories.relations(memory.id, namespace=namespace)
+    now = engine.core.clock()
+    relations = [each for each in engine.memories.relations(memory.id, namespace=namespace) if each.holds(now)]
     others = engine.memories.many((_far(relation, memory) for relation in relations), namespace=namespace)
     chain = engine.memories.lineage(memory.id, namespace=namespace)
-    return show(
-        "memory.html",
-        memory=memory,
-        salience=engine.memories.salience([memory])[memory.id],
-        relations=[
+    values: dict[str, object] = {
+        "memory": memory, "hidden": hidden, "relation_types": RELATABLE, "pinned": PINNED in memory.attributes,
+        "problem": None if problem is None else f"{problem.message}. {problem.hint or ''}",
+        "text": "" if hidden else memory.content if text is None else text,
+        "reasons": reasons(memory) if memory.status in WAITING and not hidden else (),
+        "salience": engine.memories.salience([memory])[memory.id],
+        "relations": [
             (relation, others[_far(relation, memory)], relation.source == memory.id)
             for relation in relations
             if relation.type is not RelationType.SUPERSEDES and _far(relation, memory) in others
         ],
-        chain=chain if len(chain) > 1 else (),
-        context=None if hidden else engine.sessions.context(memory.id, namespace=namespace),
-        check=None if hidden else engine.maintenance.citations.last_check(memory.id, namespace=namespace),
-        warnings=warnings(memory),
-    )
+        "chain": chain if len(chain) > 1 else (),
+        "context": None if hidden else engine.sessions.context(memory.id, namespace=namespace),
+        "check": None if hidden else engine.maintenance.citations.last_check(memory.id, namespace=namespace),
+        "warnings": warnings(memory),
+    }  # fmt: skip
+    return ShownPage("memory.html", values, 200 if problem is None else 400)
 
 
 def warnings(memory: Memory) -> list[str]:

@@ -15,6 +15,7 @@ from recallens.errors import NotAllowed, NotFound
 from recallens.http.requests import caller_of, engine_of
 from recallens.model.ledger import Ledger
 from recallens.model.query import ASKED, json_name
+from recallens.model.reversal import Reversal
 from recallens.operations import Call, Caller, Right
 from recallens.operations.arguments import Question, checked
 from recallens.operations.operation import allowed
@@ -27,6 +28,10 @@ NEUTRAL = 1.0
 _DIGITS = 7
 # A page that the browser opened by itself, or that another site led to, is looked at and not written down.
 _OTHERS = frozenset(("cross-site", "same-site"))
+
+
+# What a form did that leaves nothing to take back.
+DONE = ("done", "proposed", "undone")
 
 
 class Visit(Struct, frozen=True):
@@ -48,6 +53,22 @@ class Visit(Struct, frozen=True):
         if named is None and not at_home:
             named = min(self.caller.namespaces or (), default=None) or self.engine.core.namespace(None)
         return allowed(self.caller, right, named)
+
+    @property
+    def is_person(self) -> bool:
+        """The one whose machine it is, who decides."""
+        return self.caller.local and self.caller.sees_withheld
+
+    @property
+    def may_write(self) -> bool:
+        return self.caller.writes and not self.engine.core.store.read_only
+
+    @property
+    def done(self) -> Reversal | str | None:
+        """What the form before this page did: a change that can be taken back, or a word of its own."""
+        word = self.given.get("done", "")
+        last = self.engine.memories.reversals.last(self.namespace) if self.is_person else None
+        return last if last is not None and last.group == word else word if word in DONE else None
 
     @property
     def namespace(self) -> str:

@@ -21,6 +21,7 @@ NAME: Final = "recallens"
 TABLE: Final = "mcp_servers"
 BACKUP: Final = ".recallens.bak"
 _BOM: Final = "\ufeff"
+_MADE: Final = ("hooks", "skills", NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def apply(change: ConfigurationChange, *, undo: bool) -> None:
     path, backup = Path(os.path.realpath(change.path)), _backup(change.path)
     if change.after is None:
         path.unlink(missing_ok=True)
-        _remove_if_empty(path.parent)
+        _remove_empty(path.parent)
         return
     _make_folder(path.parent)
     if change.before is not None and change.keeps:
@@ -156,6 +157,8 @@ def _keep(backup: Path, text: str, path: Path) -> None:
     os.chmod(backup, stat.S_IMODE(path.stat().st_mode))
 
 
-def _remove_if_empty(folder: Path) -> None:
-    if folder.name.startswith(".") and not any(folder.iterdir()):
+def _remove_empty(folder: Path) -> None:
+    """The folder and those above it, as far as they are empty and could have been made for a file of ours."""
+    while (folder.name.startswith(".") or folder.name in _MADE) and not any(folder.iterdir()):
         folder.rmdir()
+        folder = folder.parent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +21,8 @@ class ClientScope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """`member` is the object of a JSON file that holds the servers; None is a TOML file of tables."""
+    """`member` is the object of a JSON file that holds the servers; None is a TOML file of tables. `approval` tells
+    what the person must still do before the client starts what is in its file."""
 
     name: str
     title: str
@@ -29,6 +30,7 @@ class Client:
     places: Mapping[ClientScope, Callable[[], Path]]
     default: ClientScope
     typed: bool = False
+    approval: Mapping[ClientScope, str] = field(default_factory=dict)
 
     def place(self, scope: ClientScope | None) -> Path:
         wanted = scope or self.default
@@ -56,6 +58,10 @@ def _desktop(application: str) -> Path:
     return config_home() / application
 
 
+_PENDING: Final = 'Claude Code shows it as "Pending approval" until you have approved it: run `claude` here once.'
+_TRUSTED_PROJECT: Final = "Codex reads a project's file when you trust the project: run `codex` here once."
+_TRUSTED: Final = "Gemini CLI shows it as Disabled in folders that you do not trust: run `gemini` there once."
+
 CLIENTS: Final[Mapping[str, Client]] = {
     client.name: client
     for client in (
@@ -65,7 +71,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
                 ClientScope.PROJECT: lambda: Path.cwd() / ".mcp.json",
                 ClientScope.USER: lambda: _own("CLAUDE_CONFIG_DIR") / ".claude.json",
             },
-            ClientScope.PROJECT, typed=True,
+            ClientScope.PROJECT, typed=True, approval={ClientScope.PROJECT: _PENDING},
         ),
         Client(
             "cursor", "Cursor", "mcpServers",
@@ -90,6 +96,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
                 ClientScope.USER: lambda: _own("CODEX_HOME", ".codex") / "config.toml",
             },
             ClientScope.USER,
+            approval={ClientScope.PROJECT: _TRUSTED_PROJECT},
         ),
         Client(
             "gemini", "Gemini CLI", "mcpServers",
@@ -97,7 +104,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
                 ClientScope.PROJECT: lambda: Path.cwd() / ".gemini" / "settings.json",
                 ClientScope.USER: lambda: Path.home() / ".gemini" / "settings.json",
             },
-            ClientScope.USER,
+            ClientScope.USER, approval=dict.fromkeys(ClientScope, _TRUSTED),
         ),
         Client(
             "claude-desktop", "Claude Desktop", "mcpServers",

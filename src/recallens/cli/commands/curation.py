@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from recallens.cli.commands.upkeep import forget_topic
 from recallens.cli.files import words
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, OneOf, listed, several_ids, shared
@@ -69,9 +70,16 @@ def supersede(given: Given, old: str, new: str) -> None:
 @click.argument("target", type=TEXT)
 @click.argument("type", type=OneOf(RelationType, "relation"))
 @click.option("--confidence", type=float, default=1.0, metavar="0..1", help="How sure the link is (1).")
+@click.option("--remove", is_flag=True, help="Take the link away; it stays as history.")
 @shared
-def relate(given: Given, source: str, target: str, type: RelationType, confidence: float) -> None:
+def relate(given: Given, source: str, target: str, type: RelationType, confidence: float, remove: bool) -> None:
     arguments = {"source": source, "target": target, "relation": type, "confidence": confidence}
+    if remove:
+        given.perform(
+            "unlink_memories", arguments,
+            lambda answer: say(f"removed {answer.record['source']} {type} {answer.record['target']}"),
+        )  # fmt: skip
+        return
     given.perform(
         "link_memories", arguments,
         lambda answer: say(f"{answer.record['source']} {type} {answer.record['target']}"),
@@ -111,16 +119,29 @@ def deemphasise(given: Given, ids: tuple[str, ...]) -> None:
 @click.command()
 @click.argument("ids", nargs=-1, type=TEXT, metavar="IDS...")
 @click.option("--hard", is_flag=True, help="Delete for good, with what quotes it: no byte stays in the store.")
-@click.option("--yes", is_flag=True, help="Do not ask before --hard.")
+@click.option("--about", metavar="TOPIC", type=TEXT, help="What a search for this finds, instead of IDS.")
+@click.option("--dry-run", is_flag=True, help="With --about: show what would be forgotten, and forget nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask before --hard or --about.")
 @click.option("--verify", is_flag=True, help="Look at every byte of the store: for what is deleted, or for texts.")
 @shared
-def forget(given: Given, ids: tuple[str, ...], hard: bool, yes: bool, verify: bool) -> None:
-    """Hide memories from every search. `recallens restore` brings them back, unless --hard deleted them.
+def forget(
+    given: Given, ids: tuple[str, ...], hard: bool, about: str | None, dry_run: bool, yes: bool, verify: bool
+) -> None:
+    """Hide memories from every search. `recallens undo` or `restore` brings them back, unless --hard deleted them.
+
+    \b
+    recallens forget m12 m13
+    recallens forget --about "the old billing system" --dry-run
 
     Exit 8: deleted, but another process still reads an older state. Whoever opens the store next finishes it.
     """
     if verify:
         given.perform("verify_erasure", {"texts": ids}, _print_proof)
+        return
+    if about is not None:
+        if ids or hard:
+            raise InvalidInput("--about finds what to forget by itself", hint="Use it without IDS and without --hard.")
+        forget_topic(given, about, dry_run=dry_run, yes=yes)
         return
     if not ids:
         raise InvalidInput("nothing to forget", hint="Name memories: `recallens list` shows handles.")

@@ -142,10 +142,13 @@ def details(given: Given, id: str, tokens: int | None, match: str | None, offset
               help=f"Only this status (active): {listed(Status)}, or all. Repeat it for several.")  # fmt: skip
 @click.option("--tag", metavar="TAG", type=TEXT, help="Only with this tag.")
 @click.option("--session", "of_session", metavar="ID", type=TEXT, help="Only what this session touched.")
+@click.option("--pinned", is_flag=True, help="Only what is pinned.")
 @page
 @click.option("--limit", type=int, default=20, metavar="N", help="Memories a page (20).")
 @shared
-def list_memories(given: Given, /, statuses: tuple[str, ...], page: int, limit: int, **filters: str | None) -> None:
+def list_memories(
+    given: Given, /, statuses: tuple[str, ...], page: int, limit: int, **filters: str | bool | None
+) -> None:
     """Browse memories, newest first."""
     wanted = () if ANY_STATUS in statuses else tuple(option(Status, status, "status") for status in statuses)
 

@@ -14,6 +14,7 @@ from recallens.cli.screen import counted, say, screen
 from recallens.errors import InvalidInput
 from recallens.model.citation import Finding, Standing
 from recallens.render.formats import cited
+from recallens.render.review import reasons
 
 if TYPE_CHECKING:
     from recallens.operations import Answer
@@ -34,7 +35,10 @@ def waiting(given: Given) -> None:
     def printed(answer: Answer) -> None:
         console, (memories, states, changes) = screen(given), answer.value
         if memories:
-            console.print(table(memories, states=states))
+            console.print(table(memories))
+            for memory in memories:
+                why = "; ".join(reasons(memory, states.get(memory.id)))
+                console.print(Text(f"{memory.handle}: {why}", style="yellow"))
         for each, words in changes:
             console.print(Text(f"{each.handle}  {words}, proposed by {each.owner or 'an agent'} ({each.zone})"))
         if changes:

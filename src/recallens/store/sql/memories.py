@@ -262,9 +262,11 @@ class SqlMemories(Struct, frozen=True):
             "m.num IN (SELECT num FROM session_memories WHERE ns = ?1 AND session = {})": listing.session,
         }
         wanted = {where: value for where, value in filters.items() if value is not None}
-        narrowed = [self._here.open] if self._here.open and (wanted or listing.approved) else []
+        narrowed = [self._here.open] if self._here.open and (wanted or listing.approved or listing.pinned) else []
         if listing.approved:
             narrowed.append("m.zone = 'trusted' AND m.review IS NULL")
+        if listing.pinned:  # a key of the attributes: in a text every quotation mark has a backslash before it
+            narrowed.append("""m.attributes LIKE '%"pinned":%'""")
         if listing.statuses:
             wanted["m.status IN (SELECT value FROM TEXTS({}))"] = packed(listing.statuses)
         placed = [where.format(f"?{place}") for place, where in enumerate(wanted, start=2)]

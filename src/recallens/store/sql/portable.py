@@ -34,8 +34,9 @@ _PLACE: Final = {
     "lineage": "x.num, x.kind, x.input", "vault-section": "x.num", "audit-mark": "x.num",
     "vector": "x.num, x.encoder, x.part", "vault-file": "v.name, x.path",
 }  # fmt: skip
-# Of the settings, what makes a store this store and no other one stays with it, and what is known of its own vectors.
-_CARRIED: Final = f"x.key NOT IN ('store-id', '{META_SENTENCES}')"
+# Of the settings, what makes a store this store and no other one stays with it, what is known of its own vectors, and
+# what could be taken back in it.
+_CARRIED: Final = f"x.key NOT IN ('store-id', '{META_SENTENCES}') AND x.key NOT LIKE 'reversals:%'"
 
 
 # Rows that hold nothing which anybody wrote.
