@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 SHORT = 1
 EXAMPLES = int(os.environ.get("RECALLENS_FUZZ_HTTP", SHORT))
 # What a schema cannot tell of a value: whose page a cursor is of, what must come along, what must come later.
-UNTELLABLE = ("cursor", "scope", "validFrom", "validUntil")
+UNTELLABLE = ("cursor", "maxTokens", "scope", "since", "tokens", "until", "validFrom", "validUntil")
 TOO_LONG = 414
 # Schemathesis folds a pattern and a length beside it into one expression; with a length like this it takes a second.
 LONG_TEXT = 1_000

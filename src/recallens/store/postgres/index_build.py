@@ -24,7 +24,7 @@ EXTENSION: Final = "vector"
 # Memories that one step takes in, alone in the namespace.
 STEP: Final = 4_000
 # pgvector's own parameters: how many neighbours each vector has in the graph, and how widely they are looked for.
-NEIGHBOURS, EF_CONSTRUCTION = 24, 200
+NEIGHBOURS, EF_CONSTRUCTION = 16, 100
 # A graph that does not fit into this while it is made takes many times as long.
 BUILD_MEMORY_MB: Final = 2_048
 

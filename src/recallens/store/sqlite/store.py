@@ -305,7 +305,7 @@ class SqliteStore:
                 ((count,),) = db.execute(sql, {"encoder": encoder}).fetchall()
                 if count:
                     problems.append(f"{count} {problem}")
-        except apsw.CorruptError as error:
+        except (apsw.CorruptError, apsw.SQLError, UnicodeDecodeError) as error:  # a table or a text is not what it was
             problems.append(f"file: {error}")
         finally:
             if db.in_transaction:
