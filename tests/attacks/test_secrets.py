@@ -363,6 +363,7 @@ def test_no_stored_string_holds_a_secret(tmp_path: Path) -> None:
         for number, (_, text) in enumerate(secrets):
             (vault / f"note {number}.md").write_text(f"# {text}\n\n## {text}\n\nwords {number}\n", encoding="utf-8")
         engine.vaults.add(str(vault))
+        assert len(engine.vaults.sync().vaults[0].added) == len(secrets)
     stored = b"".join(path.read_bytes() for path in tmp_path.glob("s.db*") if path.is_file())
     missed = [secret for secret, _ in secrets if secret.encode() in stored]
     assert missed == []

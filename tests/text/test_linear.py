@@ -8,7 +8,7 @@ from datetime import date
 
 import pytest
 
-from recallens.ingest import classification, dedupe, draft, redact, suspicion
+from recallens.ingest import classification, corrections, dedupe, draft, redact, suspicion, transcript
 from recallens.ingest.vault import links, notes, sections
 from recallens.recall import facets, plan
 from recallens.render import markup
@@ -35,8 +35,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "annotate": annotation.annotate,
     "answer types": answers.answer_types,
     "answers": lambda text: [answers.answers_about(kind, text, ("cache",), lambda _: False) for kind in answers.KINDS],
+    "client tags": transcript.without_client_tags,
     "classify": classification.classify_sector,
     "clean": normalize.clean,
+    "corrections": corrections.correction_in,
     "document": draft.sections,
     "event": lambda text: times.event_phrase(text, TODAY),
     "excerpt": lambda text: excerpt.answering(text, {"cache": 1.0, "일": 0.5}, tokens=60),
@@ -61,7 +63,7 @@ READERS: dict[str, Callable[[str], object]] = {
 UNITS = (
     "년 월 일 ", "3월 4일 ", "지난 주 ", "last ", "3 weeks ago ", "2026-03-04 ", "before the ", "이후 ", " ", " \n",
     "[[", "](", "`", "# ", "- ", "<!--", "|", "(", "password: ", "비밀번호는 ", "AKIA", "eyJ", "a_", "src/a.py:12 ",
-    "and ", "그리고 ", "? ", "9",
+    "and ", "그리고 ", "? ", "9", "<system-reminder>", "<hook_context></hook_context", "<b>",
 )  # fmt: skip
 
 
@@ -83,3 +85,13 @@ def test_ten_times_the_text_takes_about_ten_times_as_long(name: str) -> None:
         if long > 0.05 and long > MOST * max(cost(reader, unit, SHORT), 0.001):
             slow.append((unit, long))
     assert slow == []
+
+
+def test_a_turn_of_unclosed_tags_is_read_in_one_pass() -> None:
+    """It is as long as a file of a transcript may be, where a square takes a minute and more."""
+    text = "<system-reminder>" * 20_000
+    start = time.thread_time()
+    assert transcript.without_client_tags(text) == text
+    assert time.thread_time() - start < 1
+    tagged = f"a<hook_context>x{text}</hook_context>b<INSTRUCTIONS>c</INSTRUCTIONS><user_instructions>d"
+    assert transcript.without_client_tags(tagged) == "ab<user_instructions>d"

@@ -25,7 +25,7 @@ from recallens.ingest.corrections import Correction, corrected, correction_in, m
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft, sections
 from recallens.ingest.prepare import kept_text, unread
-from recallens.ingest.validate import option, reference, text_content
+from recallens.ingest.validate import label, option, reference, text_content
 from recallens.model.citation import FileCitation
 from recallens.model.memory import PROPOSED, Document, Kind, Memory, Status, Zone, handle_of
 from recallens.model.query import Query
@@ -173,7 +173,8 @@ class Ingest:
         content = text_content(text)
         name, path, title = self._core.namespace(namespace), reference("path", path), kept_text(title)
         digest, at = hashlib.sha256(content.encode()).hexdigest(), self._core.clock()
-        document = Document(self._core.new_id(), name, path, title, digest, at, project or self._core.settings.project)
+        project = label("project", project or self._core.settings.project)
+        document = Document(self._core.new_id(), name, path, title, digest, at, project)
         whole = Draft("", title=title, kind="note", project=document.project, source="document", document=document.id)
         drafts = [
             structs.replace(

@@ -15,7 +15,7 @@ from recallens.engine.core import Core
 from recallens.engine.encoder import StoreEncoder
 from recallens.engine.erasure import Erasure, pending
 from recallens.errors import EncoderError, InvalidInput, NotFound, StoreBusy
-from recallens.ingest.validate import label
+from recallens.ingest.validate import label, reference
 from recallens.text.normalize import clean, nfc
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ class Vaults:
         root = Path(os.path.realpath(os.path.expanduser(path)))
         if not root.is_dir():
             raise NotFound(f"there is no folder {root}", hint="A vault is a folder of markdown files.")
-        wanted = clean(root.name if name is None else name).strip()
+        reference("path of the vault", str(root))
+        wanted = reference("name of the vault", root.name if name is None else name).strip()
         if not _NAME.fullmatch(wanted):
             raise InvalidInput(f"{wanted!r} is no name for a vault", hint="Give one with --name: letters, no / \\ or :")
         if chunk is not None and not SHORTEST_CHUNK <= chunk <= LONGEST_CHUNK:
@@ -215,7 +216,7 @@ def _is_visible(root: str, path: str) -> bool:
 def _texts(what: str, values: Sequence[str]) -> tuple[str, ...]:
     if isinstance(values, str):
         raise InvalidInput(f"{what} must be a list of texts, not the text {values!r}")
-    return tuple(dict.fromkeys(clean(value).strip() for value in values if value.strip()))
+    return tuple(dict.fromkeys(reference(what, value).strip() for value in values if value.strip()))
 
 
 def _compatible(vault: Vault, name: str, root: str, options: VaultOptions) -> None:

@@ -23,6 +23,7 @@ from msgspec import structs
 from recallens.config import Settings, audit_key, make_private
 from recallens.deadline import without
 from recallens.errors import AuditFailed, RecallensError
+from recallens.ingest.validate import without_secrets
 from recallens.model.audit import CUT, ERASED, Act, Anchor, AuditEntry, ChainHead, Key, chained, cut_of
 from recallens.model.memory import ID_LENGTH, Clock
 from recallens.store.protocols import WITNESS, Reader, Store, StoreWriter, Writer
@@ -301,7 +302,8 @@ def watched(
     if isinstance(outer, Witness):
         yield outer
         return
-    named = session.encode(errors="replace").decode()[:LONGEST_SESSION] if isinstance(session, str) else None
+    named = session.encode(errors="replace").decode() if isinstance(session, str) else None
+    named = named and without_secrets(named)[:LONGEST_SESSION]
     witness = Witness(log, Act(namespace, what, log.clock(), who, named))
     if isinstance(question, str) and question:
         witness.asks(question)

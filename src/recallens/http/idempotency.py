@@ -24,9 +24,12 @@ def request_digest(method: str, target: str, body: bytes) -> str:
 
 
 def checked_key(key: str | None) -> str | None:
-    if key is not None and not _KEY.fullmatch(key):
+    """What stands for the key in the store: its digest, since a client may send a secret as its key."""
+    if key is None:
+        return None
+    if not _KEY.fullmatch(key):
         raise InvalidInput(f"{HEADER} must be 1 to 255 visible ASCII characters")
-    return key
+    return hashlib.sha256(key.encode()).hexdigest()
 
 
 def once(

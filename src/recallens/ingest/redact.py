@@ -233,7 +233,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def redact_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes as they may be stored: every text in them is clean and redacted as content is."""
+    """Attributes as they may be stored: every text in them, names too, is clean and redacted as content is."""
 
     def safe(value: Any) -> Any:
         match value:
@@ -247,7 +247,7 @@ def redact_values(values: Mapping[str, Any]) -> dict[str, Any]:
             case _:
                 return value
 
-    return {name: safe(value) for name, value in values.items()}
+    return {safe(name): safe(value) for name, value in values.items()}
 
 
 @lru_cache(maxsize=4096)  # a file of turns names one tool and one command again and again

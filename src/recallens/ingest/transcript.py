@@ -28,9 +28,7 @@ TOOL_CALL: Final = "a call of a tool: kept with what it gave"
 BOOKKEEPING: Final = "the program's own bookkeeping"
 
 # What a program puts into a turn beside what was said: its own rules, and what hooks gave, which is not to come back.
-_CLIENT_TAGS: Final = re.compile(
-    r"<(system-reminder|hook_context|environment_context|user_instructions|INSTRUCTIONS)>.*?</\1>", re.DOTALL
-)
+_CLIENT_TAG: Final = re.compile(r"<(system-reminder|hook_context|environment_context|user_instructions|INSTRUCTIONS)>")
 
 
 class Transcript:
@@ -54,7 +52,7 @@ class Transcript:
 
     def turn(self, place: str, id: str, text: object, *, author: str, at: int | None) -> MemoryLine | SkippedEntry:
         """What a person or an assistant said."""
-        said = _CLIENT_TAGS.sub("", text).strip() if isinstance(text, str) else ""
+        said = without_client_tags(text).strip() if isinstance(text, str) else ""
         if not said:
             return SkippedEntry(place, NO_TEXT)
         if self.title is None and author == USER:
@@ -89,6 +87,26 @@ class Transcript:
             created=when, source=self.source, source_id=key,
         )  # fmt: skip
         return MemoryLine(full, key, None)
+
+
+def without_client_tags(text: str) -> str:
+    """A turn without what the program put into it; a tag that is never closed stays. The end of a tag that has none is
+    looked for once, so that a turn of nothing but openings is read in one pass."""
+    kept: list[str] = []
+    unclosed: set[str] = set()
+    at = 0
+    while opening := _CLIENT_TAG.search(text, at):
+        name, end = opening[1], -1
+        if name not in unclosed:
+            end = text.find(f"</{name}>", opening.end())
+        if end < 0:
+            unclosed.add(name)
+            kept.append(text[at : opening.end()])
+            at = opening.end()
+        else:
+            kept.append(text[at : opening.start()])
+            at = end + len(f"</{name}>")
+    return "".join((*kept, text[at:]))
 
 
 def key_of(source: str, id: str) -> str:

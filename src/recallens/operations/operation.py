@@ -333,6 +333,8 @@ def awaiting(waits: AwaitsReview, format: str) -> Answer | Written:
 def owns(engine: Engine, call: Call, session: str, *, claim: bool = True) -> bool:
     """The first to use a session has it; the person at the machine may look into every one."""
     caller = call.caller
+    if caller.right is not Right.OWNER:
+        reference("session id", session)
     if caller.owner is None:
         return True
     claim = claim and caller.right is Right.WRITE

@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from recallens.errors import InvalidInput
-from recallens.ingest.validate import parse_when
+from recallens.ingest.validate import parse_when, without_secrets
 from recallens.ingest.vault import frontmatter
 from recallens.model.state import ONLY_HERE
 from recallens.text.languages import PACKS
@@ -111,4 +111,5 @@ def scopes(known: Mapping[str, Any], tags: Sequence[str]) -> tuple[str, ...]:
     words = re.split(r"[,\s#]+", " ".join((*texts(known.get("scope")), *tags)))
     bound = [name for word in words if (name := normalize(word)) in PRIVATE]
     listed = [name for text in texts(known.get("scopes")) for name in re.split(r"[,\s#]+", text)]
-    return tuple(name for name in dict.fromkeys((*bound, *listed)) if 0 < len(name) <= MAX_TAG)
+    names = dict.fromkeys(map(without_secrets, (*bound, *listed)))
+    return tuple(name for name in names if 0 < len(name) <= MAX_TAG)

@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any, Final
 
 from recallens.errors import InvalidInput
-from recallens.ingest.validate import parse_when
+from recallens.ingest.validate import parse_when, without_secrets
 from recallens.text.normalize import MAX_TAG, MAX_TAGS, tag_name
 
 MOST_CHARACTERS: Final = 64 * 1024
@@ -187,10 +187,10 @@ def kept(matter: Mapping[str, Any]) -> dict[str, Any]:
         unread = key not in _TAKEN or (key in _DATES and created({key: value}, 0) is None)
         if not unread or value in (None, "", [], {}):
             continue
-        without_secrets = safe(key, value)
-        size = len(json.dumps({key: without_secrets}, ensure_ascii=False).encode())
+        field = {without_secrets(key): safe(key, value)}
+        size = len(json.dumps(field, ensure_ascii=False).encode())
         if size <= room:
-            fields[key] = without_secrets
+            fields |= field
             room -= size
     return fields
 
@@ -198,7 +198,7 @@ def kept(matter: Mapping[str, Any]) -> dict[str, Any]:
 def safe(key: str, value: Any) -> Any:
     """A key such as `password` says what its value is, so that both are read together."""
     if isinstance(value, dict):
-        return {inner: safe(inner, item) for inner, item in value.items()}
+        return {without_secrets(inner): safe(inner, item) for inner, item in value.items()}
     if isinstance(value, list):
         return [safe(key, item) for item in value]
     if not isinstance(value, str):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 from urllib.parse import unquote
 
+from recallens.ingest.validate import without_secrets
 from recallens.ingest.vault.sections import lines, slug
 from recallens.model.vault import Link
 from recallens.text.languages import alternatives
@@ -78,7 +79,8 @@ def named(text: str) -> Link | None:
 
 
 def _wiki(inner: str) -> Link | None:
-    target, _, fragment = inner.partition("|")[0].strip().rstrip("\\").partition("#")
+    # A secret is taken out before a fragment becomes a slug, in which no rule would know it.
+    target, _, fragment = without_secrets(inner).partition("|")[0].strip().rstrip("\\").partition("#")
     # [[Note#A#B]] leads to B under A; ^… names a block, which has no heading.
     heading = fragment.rpartition("#")[2].strip()
     target = target.strip()
@@ -89,11 +91,11 @@ def _path(raw: str) -> Link | None:
     if _SCHEME.match(raw):
         return None
     target, _, fragment = raw.partition("#")
-    target = unquote(target.partition("?")[0]).strip()
+    target = without_secrets(unquote(target.partition("?")[0])).strip()
     suffix = posixpath.splitext(target)[1].lower()
     if "\x00" in target or (suffix and suffix not in NOTE_SUFFIXES and re.fullmatch(r"\.[a-z0-9]{1,5}", suffix)):
         return None  # a picture or a program is no note
-    return Link("path", target, slug(unquote(fragment))) if target or fragment else None
+    return Link("path", target, slug(without_secrets(unquote(fragment)))) if target or fragment else None
 
 
 class Resolver:

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, convert, to_builtins
 
 from recallens.errors import InvalidInput, UnknownOption
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft
 from recallens.ingest.suspicion import holds, suspicions
-from recallens.ingest.validate import option
+from recallens.ingest.validate import option, without_secrets
 from recallens.ingest.vault import frontmatter
 from recallens.ingest.vault.fields import NoteFacts, note_facts
 from recallens.ingest.vault.lessons import infer_category, is_project_evidence, lesson_kind
@@ -28,7 +28,7 @@ from recallens.ingest.vault.sections import NoteSection, headings, markdown_sect
 from recallens.model.citation import FileCitation
 from recallens.model.memory import PROPOSED, VAULT_SOURCE, Kind, Zone
 from recallens.model.trust import SUSPECTED
-from recallens.model.vault import CHUNK_CHARACTERS, NoteLife, Placed
+from recallens.model.vault import CHUNK_CHARACTERS, Link, NoteLife, Placed
 from recallens.text.normalize import clean
 
 CRUMB: Final = " › "
@@ -88,11 +88,30 @@ def read_note(path: str, data: bytes, *, now: int, chunk: int = CHUNK_CHARACTERS
         attributes=_attributes(path, matter, text, lesson),
         sections=sections,
         facts=facts,
-        life=read_life(
-            matter, title, body if markdown else "", sections if markdown else (), parts, created=created, now=now
+        life=_without_secrets(
+            read_life(
+                matter, title, body if markdown else "", sections if markdown else (), parts, created=created, now=now
+            )
         ),
-        warning=complaints or None,
+        warning=without_secrets(complaints) or None,
     )
+
+
+def _without_secrets(life: NoteLife) -> NoteLife:
+    """A note's life as it may be stored: its names and the links in it are words of the note as well."""
+
+    def safe(value: Any) -> Any:
+        match value:
+            case str():
+                return without_secrets(value)
+            case dict():
+                return {key: safe(item) for key, item in value.items()}
+            case list() | tuple():
+                return [safe(item) for item in value]
+            case _:
+                return value
+
+    return convert(safe(to_builtins(life)), NoteLife)
 
 
 def tag_lines(body: str) -> list[str]:
@@ -103,7 +122,7 @@ def tag_lines(body: str) -> list[str]:
 
 def _title(path: str, matter: Mapping[str, Any], body: str) -> str:
     if (stated := frontmatter.title(matter)) is not None:
-        return clean(stated)
+        return without_secrets(clean(stated))
     first = next((heading for heading in headings(body) if heading.level == 1 and heading.text), None)
     if first is not None and not body[: first.start].strip():
         return first.text
@@ -176,7 +195,13 @@ def placed(note: VaultNote, at: int, *, path: str, project: str | None) -> Place
         path, project,
     ]  # fmt: skip
     digest = hashlib.sha256(json.dumps(made_of, ensure_ascii=False).encode()).hexdigest()
-    return Placed(at, section.headings, section.anchors, digest, _body(section.text), links(section.text))
+    return Placed(at, section.headings, section.anchors, digest, _body(section.text), _links(section.text))
+
+
+def _links(text: str) -> tuple[Link, ...]:
+    """The links of a section as it is stored: what stands before a link can tell that it is a secret."""
+    found = links(text)
+    return links(without_secrets(text)) if found else ()
 
 
 def _body(text: str) -> str:

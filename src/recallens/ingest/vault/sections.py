@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from recallens.ingest.validate import without_secrets
 from recallens.model.vault import CHUNK_CHARACTERS
 from recallens.text.normalize import normalize
 
@@ -58,9 +59,9 @@ def slug(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A heading as it is read: without link targets, shortcodes and marks of emphasis."""
+    """A heading as it is read: without link targets, shortcodes, marks of emphasis and secrets."""
     text = _SHORTCODE.sub(r"\1", _LINK.sub(r"\1", _WIKI.sub(r"\1", text)))
-    return " ".join(_EMPHASIS.sub("", text).split())[:LONGEST_HEADING]
+    return without_secrets(" ".join(_EMPHASIS.sub("", without_secrets(text)).split()))[:LONGEST_HEADING]
 
 
 def lines(text: str) -> Iterator[tuple[int, str, bool]]:
@@ -105,7 +106,7 @@ def headings(text: str) -> list[Heading]:
 def _heading(level: int, raw: str, start: int, body: int) -> Heading:
     anchor = _ANCHOR.search(raw)
     text = plain(raw[: anchor.start()] if anchor else raw.strip())
-    names = dict.fromkeys((slug(text), slug(anchor["id"]) if anchor else ""))
+    names = dict.fromkeys((slug(text), slug(without_secrets(anchor["id"])) if anchor else ""))
     return Heading(level, text, tuple(filter(None, names)), start, body)
 
 
