@@ -154,9 +154,9 @@ def _read(path: Path) -> tuple[str, Mapping[str, Any]]:
     import tomllib  # late: most commands run without a file of settings
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = project_file.read(path)
         values = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, RecursionError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read as TOML ({error})", hint="Mend it or move it away.") from error
     for place in _PLACES:
         # A relative path in a file means relative to that file, wherever the command is run.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -18,6 +19,25 @@ from recallens.errors import InvalidInput, NotFound
 NAME = ".recallens.toml"
 FREE = ("project", "namespace", "limit", "preset")
 """What a project file may set without being trusted."""
+MOST_BYTES = 16_384
+MOST_KEY_PARTS = 8
+_DOTTED = re.compile(rf"(?<![\w\"'-])(?:[\w\"'-]+\s*\.\s*){{{MOST_KEY_PARTS}}}")
+
+
+def read(path: Path) -> str:
+    """The text of a file of settings. Whoever wrote a checkout wrote its file, so that no more is read than a file of
+    settings can have, and none is given to the parser whose keys go deeper than any setting."""
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise InvalidInput(f"{path} is longer than the {MOST_BYTES:,} bytes that a file of settings may have")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path} is not UTF-8 text (byte {error.start:,})", hint="Save it as UTF-8.") from error
+    if _DOTTED.search(text):
+        raise InvalidInput(f"{path} has a key of more than {MOST_KEY_PARTS} parts, which no setting has")
+    return text
 
 
 def find(folder: Path, home: Path) -> Path | None:
@@ -49,11 +69,11 @@ def refuse_untrusted(path: Path, text: str, names: Iterable[str], trusted: Path)
 
 def trust(path: Path, trusted: Path) -> str:
     """Trust the file as it stands, until its text changes. Gives the text that was trusted."""
-    if not path.is_file():
+    if not os.path.isfile(path):  # unlike Path.is_file it calls a name that is too long no file
         raise NotFound(f"no project file at {path}", hint=f"Name a {NAME}, or the folder that holds it.")
     if not _is_ours(path):
         raise InvalidInput(f"{path} belongs to another user, and is never read", hint="Make a copy of your own.")
-    text = path.read_text(encoding="utf-8")
+    text = read(path)
     _write(trusted, {**_known(trusted), str(path.resolve()): _digest(text)})
     return text
 

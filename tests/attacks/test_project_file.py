@@ -6,12 +6,15 @@ import os
 import shutil
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from recallens import config, project_file
+from recallens.engine import Engine
 from recallens.errors import InvalidInput
+from recallens.ingest import repository
 
 HOSTILE = {
     "store": "elsewhere.db",
@@ -101,3 +104,55 @@ def test_a_hostile_checkout_gets_no_secret_out_of_the_command(tmp_path: Path) ->
     assert done.returncode == 2
     assert "the private key" not in done.stdout + done.stderr
     assert "recallens trust" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ["a." * 20_000 + "b=1", "a." * 8_000 + "b=1", '"a" . ' * 2_000 + "b=1", "project = " + "[" * 8_000]
+)
+def test_no_text_of_a_checkout_takes_memory_or_breaks_the_reader(text: str, tmp_path: Path) -> None:
+    tracemalloc.start()
+    with pytest.raises(InvalidInput, match=project_file.NAME):
+        config.load(environ={}, folder=checkout(tmp_path / "cloned", text))
+    assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    tracemalloc.stop()
+
+
+def test_of_a_large_or_binary_file_no_more_is_read_than_settings_take(tmp_path: Path) -> None:
+    folder = checkout(tmp_path / "cloned", "")
+    os.truncate(folder / project_file.NAME, 3_000_000_000)
+    with pytest.raises(InvalidInput, match="longer than the 16,384 bytes"):
+        config.load(environ={}, folder=folder)
+    (folder / project_file.NAME).write_bytes(b"project = '\xff'")
+    for trusted in (config.load, lambda **_: project_file.trust(folder / project_file.NAME, tmp_path / "t.json")):
+        with pytest.raises(InvalidInput, match="is not UTF-8"):
+            trusted(environ={}, folder=folder)
+
+
+@pytest.mark.parametrize("setting", [
+    ("core.fsmonitor",), ("log.showSignature", "gpg.program"), ("diff.external",), ("core.hooksPath",),
+])  # fmt: skip
+def test_the_configuration_of_a_checkout_runs_nothing(setting: tuple[str, ...], tmp_path: Path) -> None:
+    folder, ran = tmp_path / "cloned", tmp_path / "ran"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {ran}\n", encoding="utf-8")
+    program.chmod(0o755)
+    git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    folder.mkdir()
+    subprocess.run([*git, "init", "-q"], check=True)
+    (folder / "a.py").write_text("x = 1\n", encoding="utf-8")
+    subprocess.run([*git, "add", "."], check=True)
+    signature = "-----BEGIN PGP SIGNATURE-----\n \n iQ\n -----END PGP SIGNATURE-----"
+    tree = subprocess.run([*git, "write-tree"], check=True, capture_output=True, text=True).stdout.strip()
+    person = "a <a@b.c> 1700000000 +0000"
+    commit = f"tree {tree}\nauthor {person}\ncommitter {person}\ngpgsig {signature}\n\nCranes rest at noon\n"
+    made = subprocess.run([*git, "hash-object", "-t", "commit", "-w", "--stdin"], input=commit, check=True,
+                          capture_output=True, text=True).stdout.strip()  # fmt: skip
+    subprocess.run([*git, "update-ref", "HEAD", made], check=True)
+    for name in setting:
+        value = "true" if name == "log.showSignature" else str(program)
+        subprocess.run([*git, "config", name, value], check=True)
+    with Engine.open(tmp_path / "s.db", encoder="hashing", create=True) as engine:
+        assert engine.maintenance.imports.run("git", str(folder)).imported == 1
+    assert repository.worktree_of(folder).commit == made
+    assert isinstance(repository.git(folder, ["ls-files", "--modified", "--others"], ""), str)
+    assert not ran.exists()

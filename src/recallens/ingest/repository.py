@@ -12,6 +12,17 @@ from recallens.model.citation import Standing, Worktree, standing_at
 
 GIT_SECONDS: Final = 20
 
+# Whoever wrote a checkout may have written its .git/config, which can name programs that git is to run. What is said on
+# the command line goes before it.
+SAFE_GIT: Final = (
+    "git", "--no-pager", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
+    "-c", "core.sshCommand=false",
+    "-c", "core.askPass=", "-c", "credential.helper=", "-c", "log.showSignature=false", "-c", "gpg.program=false",
+    "-c", "gpg.ssh.program=false", "-c", "gpg.x509.program=false", "-c", "diff.external=",
+    "-c", "core.alternateRefsCommand=", "-c", "protocol.allow=never",
+)  # fmt: skip
+SAFE_LOG: Final = ("--no-show-signature", "--no-ext-diff", "--no-textconv")
+
 Verdict = tuple[Standing, str]
 
 VERIFIED: Final[Verdict] = (Standing.VERIFIED, "")
@@ -88,7 +99,7 @@ def git(root: Path, arguments: Sequence[str], stdin: str) -> str | Exception:
     environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
         done = subprocess.run(
-            ["git", "-C", str(root), *arguments],
+            [*SAFE_GIT, "-C", str(root), *arguments],
             input=stdin, capture_output=True, encoding="utf-8", errors="replace",
             timeout=GIT_SECONDS, check=True, env=environment,
         )  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Final
 from recallens.errors import InvalidInput
 from recallens.ingest.draft import Draft
 from recallens.ingest.importers import Entry, MemoryLine, SkippedEntry
+from recallens.ingest.repository import SAFE_GIT, SAFE_LOG
 from recallens.ingest.source_file import SourceFile
 from recallens.ingest.transcript import key_of, moment
 from recallens.model.citation import CommitCitation, FileCitation
@@ -59,7 +60,8 @@ def _log(root: Path) -> Iterator[str]:
     """Each commit of what is checked out, the oldest first, as git gives it."""
     # Inside a hook, git's variables name another repository than the one that is asked about.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    command = ["git", "-C", str(root), "-c", "core.quotePath=false", "log", "--reverse", "--name-only",
+    environment |= {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    command = [*SAFE_GIT, "-C", str(root), "-c", "core.quotePath=false", "log", *SAFE_LOG, "--reverse", "--name-only",
                "--no-color", f"--format={_FIELDS}", "HEAD"]  # fmt: skip
     try:
         running = subprocess.Popen(
