@@ -165,3 +165,19 @@ def test_an_encoder_that_fails_loses_no_memory(run: Run, home: Path, monkeypatch
     kept = run("remember", "The port is 8080")
     assert "could not be encoded" in kept.stderr
     assert "RabbitMQ" in run("search", "rabbitmq", "--mode", "keyword").stdout
+
+
+@pytest.mark.parametrize("command", [["backup"], ["export"], ["vault", "add"], ["trust"]], ids=" ".join)
+def test_a_name_that_is_too_long_for_a_file_is_wrong_input(run: Run, command: list[str]) -> None:
+    run("remember", "cranes rest at noon")
+    assert "a name is too long for a file" in run(*command, "n" * 300, code=2).stderr
+
+
+def test_json_that_nests_too_deep_and_bytes_that_are_no_text_are_wrong_input(run: Run, tmp_path: Path) -> None:
+    run("remember", "cranes rest at noon")
+    deep, binary = tmp_path / "deep.json", tmp_path / "settings.toml"
+    deep.write_text("[" * 100_000, encoding="utf-8")
+    binary.write_bytes(b"project = '\xff'")
+    assert "this is no JSON of a search" in run("verify", "-", input="[" * 100_000, code=2).stderr
+    assert "is neither a ledger nor the JSON of a snapshot" in run("diff", deep, deep, code=2).stderr
+    assert "is not UTF-8 text" in run("trust", binary, code=2).stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json as json_text
 import os
 import sys
@@ -52,6 +53,8 @@ def _described(error: BaseException) -> tuple[str, str, str | None, int]:
             return "UsageError", error.format_message(), hint, EXIT_USAGE
         case click.ClickException():
             return type(error).__name__, error.format_message(), None, error.exit_code
+        case OSError(errno=errno.ENAMETOOLONG):
+            return "InvalidInput", f"a name is too long for a file: {str(error.filename)[-60:]}", None, EXIT_USAGE
         case click.Abort() | KeyboardInterrupt():
             return "Interrupted", "interrupted; everything acknowledged so far is kept", None, EXIT_INTERRUPTED
         case _:

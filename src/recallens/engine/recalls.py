@@ -174,7 +174,7 @@ def _held_in(path: Path) -> dict[str, Any] | str:
         if "entries" in record and isinstance(record, dict):
             return record
         return str(record.get("snapshot", record)["snapshotId"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInput(
             f"{path} is neither a ledger nor the JSON of a snapshot",
             hint="`recallens xray --ledger FILE` writes a ledger.",

@@ -125,7 +125,7 @@ def verify(given: Given, file: IO[str]) -> None:
     try:
         record = json.loads(file.read())
         certificate = record.get("certificate", record)
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, RecursionError) as error:
         raise InvalidInput(
             "this is no JSON of a search", hint="Give what `recallens search --json` printed, or its certificate."
         ) from error
