@@ -10,7 +10,7 @@ import pytest
 
 from recallens.ingest import classification, corrections, dedupe, draft, redact, suspicion, transcript
 from recallens.ingest.vault import links, notes, sections
-from recallens.recall import facets, plan
+from recallens.recall import conflicts, facets, plan
 from recallens.render import markup
 from recallens.text import (
     annotation,
@@ -38,6 +38,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "client tags": transcript.without_client_tags,
     "classify": classification.classify_sector,
     "clean": normalize.clean,
+    "conflicts": conflicts.marked,
     "corrections": corrections.correction_in,
     "document": draft.sections,
     "event": lambda text: times.event_phrase(text, TODAY),
@@ -63,7 +64,7 @@ READERS: dict[str, Callable[[str], object]] = {
 UNITS = (
     "년 월 일 ", "3월 4일 ", "지난 주 ", "last ", "3 weeks ago ", "2026-03-04 ", "before the ", "이후 ", " ", " \n",
     "[[", "](", "`", "# ", "- ", "<!--", "|", "(", "password: ", "비밀번호는 ", "AKIA", "eyJ", "a_", "src/a.py:12 ",
-    "and ", "그리고 ", "? ", "9", "<system-reminder>", "<hook_context></hook_context", "<b>",
+    "and ", "그리고 ", "? ", "9", "<system-reminder>", "<hook_context></hook_context", "<b>", "<<<<<<<\n=======\n",
 )  # fmt: skip
 
 

@@ -37,7 +37,8 @@ READ_CHARACTERS: Final = 4_000
 Doubts = Mapping[int, Mapping[int, Disagreement]]
 
 _RANK: Final = tuple(Severity)
-_MERGE: Final = r"(?m:^<{7}(?: .*)?$)[\s\S]*?(?m:^={7}$)[\s\S]*?(?m:^>{7}(?: .*)?$)"
+# If the first opening, what follows it and the end are not all there, no later one has them: nothing is tried twice.
+_MERGE: Final = r"\A(?>[\s\S]*?(?m:^<{7}(?: .*)?$))(?>[\s\S]*?(?m:^={7}$))[\s\S]*?(?m:^>{7}(?: .*)?$)"
 _MARKS: Final = tuple(
     (severity, reason, re.compile(pattern, re.IGNORECASE))
     for severity, reason, pattern in (
