@@ -156,7 +156,7 @@ def test_since_and_until_do_the_same_by_hand(autumn: Autumn) -> None:
         assert all(
             result.memory.created < end for result in autumn.ask("cache", until="2026-10-20", preset=preset).results
         )
-    with pytest.raises(InvalidInput, match="no time that is understood"):
+    with pytest.raises(InvalidInput, match="not a time that is understood"):
         autumn.ask("cache", since="the day the earth stood still")
     with pytest.raises(InvalidInput, match="since must be before until"):
         autumn.ask("cache", since="2026-10-10", until="2026-10-01")

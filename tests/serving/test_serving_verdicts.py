@@ -12,6 +12,7 @@ from recallens.engine import Engine
 from recallens.http.routes import ROUTES
 from recallens.server import whole
 from recallens.web.page import ICON, asset
+from recallens.web.upkeep import TICK
 
 HOST = "http://127.0.0.1:8765"
 FROM_HERE = {"Origin": HOST, "Sec-Fetch-Site": "same-origin"}
@@ -21,6 +22,7 @@ CALLERS = ("no token", "bad token", "read", "write", "other namespace")
 LOOKING = (401, 401, 200, 200, 404)
 CHANGING = (401, 401, 403, 303, 404)
 OWN = (401, 401, 200, 404, 404)  # a recorded recall is whose it is: here that of the token that reads
+PERSONAL = (401, 401, 403, 403, 403)  # for nobody but the person whose machine it is
 SAME_FOR_ALL = (401, 401, 200, 200, 200)
 OPEN = (200, 200, 200, 200, 200)
 LISTED = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -79,6 +81,12 @@ def asked_of(known: Known) -> dict[tuple[str, str], Asked]:
         ("GET", "/stats"): Asked(LOOKING),
         ("GET", "/rate"): Asked(LOOKING, params=question),
         ("POST", "/rate"): Asked(CHANGING, data=rated),
+        ("POST", "/memories/{id}/{action}"): Asked(CHANGING, path=f"/memories/{known.memory}/confirm", data={"x": ""}),
+        ("GET", "/forget"): Asked(LOOKING, params=question),
+        ("POST", "/forget"): Asked(CHANGING, data={f"{TICK}{known.memory}": "on"}),
+        ("GET", "/review"): Asked(LOOKING),
+        ("POST", "/review"): Asked(PERSONAL, data={"id": known.memory, "decision": "approve"}),
+        ("POST", "/undo"): Asked(PERSONAL, data={"next": "/"}),
         # What a tool may is decided by the operations, call by call; the list is the same for all who may come in.
         ("POST", "/mcp"): Asked(SAME_FOR_ALL, json=LISTED, headers={"Accept": "application/json, text/event-stream"}),
     }

@@ -8,7 +8,7 @@ from typing import Final
 
 # What other programs call it, and what it is called here.
 FOREIGN: Final[Mapping[str, str]] = {
-    "add": "remember", "save": "remember", "store": "remember", "new": "remember", "note": "remember",
+    "add": "remember", "save": "remember", "new": "remember", "note": "remember",
     "put": "remember", "ls": "list", "all": "list", "browse": "list", "find": "search", "query": "search",
     "ask": "search", "recall": "search", "grep": "search", "get": "show", "cat": "show", "view": "show",
     "read": "show", "open": "serve", "delete": "forget", "del": "forget", "rm": "forget", "remove": "forget",
