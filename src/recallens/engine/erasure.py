@@ -116,9 +116,10 @@ class Erasure:
             told = [text for num in fresh for text in texts(going.memories[num])]
             candidates = self._candidates(tx, going, fresh)
             going.linked |= {*going.memories, *candidates}
-            few = self._rare(tx, going, FEW_OTHERS)
-            going.traces = going.traces.joined(Traces.of(told, {*self._rare(tx, going, 0), *filter(has_digit, few)}))
-            going.seldom |= frozenset(few)
+            numbers = filter(has_digit, self._rare(tx, going, FEW_OTHERS))
+            going.traces = going.traces.joined(Traces.of(told, {*self._rare(tx, going, 0), *numbers}))
+            alive = int(self._version(tx).columns["alive"].sum())
+            going.seldom |= frozenset(self._rare(tx, going, min(FEW_OTHERS, max(1, alive // SELDOM_SHARE))))
             memories = tx.memories.get([num for num in candidates if num not in going.memories])
             fresh = []
             for num, memory in memories.items():
@@ -214,14 +215,14 @@ class Erasure:
         self.note(tx, {str(state.key): list(nums)}, state.number + 1)
 
     def _rare(self, tx: Writer, going: Going, others: int) -> list[str]:
-        """Which words of what goes at most so many others hold, of those that nothing links to it: no more than one in
-        twenty of all, and the less trusted do not count, or an agent could keep what was made of it by naming it."""
+        """Which words of what goes at most so many others hold, of those that nothing links to it. The less trusted do
+        not count, or an agent could keep what was made of it by naming it."""
         columns = self._version(tx).columns
         zones = {memory.zone for memory in going.memories.values()}
         equals = [code_of(zone) for zone in Zone if rank(zone) >= min(map(rank, zones))]
         counted = columns["alive"] & np.isin(columns["zone"], equals)
-        few = min(others, max(1, int(counted.sum()) // SELDOM_SHARE))
-        return [word for word in self._unused(tx, going.words, going.linked, few, counted) if token_weight(word) > 0]
+        unused = self._unused(tx, going.words, going.linked, others, counted)
+        return [word for word in unused if token_weight(word) > 0]
 
     def _unused(
         self, tx: Writer, words: Mapping[int, frozenset[str]], nums: Iterable[int], others: int = 0,

@@ -34,7 +34,7 @@ _BY_TIME = frozenset(("status-active", "validity"))
 # The setting of the query behind each of the caller's own gates and picks, and the value that turns it off.
 FILTER_SETTINGS: Mapping[str, tuple[str, Any]] = {
     gate: (place_of(name), NEUTRAL[name]) for name, option in OPTIONS.items() for gate in option.gates
-} | {"relevance-cut": ("cut", False)}  # the one that is on where nothing is said
+} | dict.fromkeys(("relevance-cut", "doubtful-few"), ("cut", False))  # the one that is on where nothing is said
 
 
 class Statement(Struct, frozen=True):

@@ -75,14 +75,18 @@ def in_turns(scene: Scene, rows: IntArray, question: str) -> IntArray:
     turn = np.arange(len(rows)) - np.repeat(starts, np.diff(np.append(starts, len(rows))))
     turns = np.empty(len(rows), dtype=np.int64)
     turns[by_group] = turn
-    return np.lexsort((columns["id"][rows], -created, -worth, turns, unasked, ~_made_then(scene, rows), elsewhere))
+    # What was made in the time comes before what only speaks of it; of a day or two, what speaks of it is as good.
+    short = all(each.end - each.start <= FEW_DAYS * DAY_MS for each in scene.question.windows)
+    told_later = ~_made_then(scene, rows) & (not short)
+    return np.lexsort((columns["id"][rows], -created, -worth, turns, unasked, told_later, elsewhere))
 
 
 def _made_then(scene: Scene, rows: IntArray) -> BoolArray:
-    """What was made in the time comes before what only speaks of it; of a day or two what speaks of it is as good."""
-    created, windows = scene.columns["created"][rows], scene.question.windows
-    then: BoolArray = np.any([(window.start <= created) & (created < window.end) for window in windows], axis=0)
-    return then | all(window.end - window.start <= FEW_DAYS * DAY_MS for window in windows)
+    created = scene.columns["created"][rows]
+    then: BoolArray = np.any(
+        [(each.start <= created) & (created < each.end) for each in scene.question.windows], axis=0
+    )
+    return then
 
 
 def _places_asked(scene: Scene, rows: IntArray, question: str, trouble: FloatArray) -> IntArray:
@@ -133,8 +137,7 @@ def _worth(scene: Scene, rows: IntArray, question: str) -> FloatArray:
 def _newness(scene: Scene, rows: IntArray) -> FloatArray:
     """From 0 to 1. What only names a day of the time is not new in it."""
     created = scene.columns["created"][rows].astype(np.float64)
-    windows = scene.question.windows
-    made_then = np.any([(window.start <= created) & (created < window.end) for window in windows], axis=0)
+    made_then = _made_then(scene, rows)
     oldest = created[made_then].min() if made_then.any() else 0.0
     newness = np.where(made_then, created - oldest, 0.0)
     return newness / max(float(newness.max()), 1.0)
