@@ -14,11 +14,9 @@ from recallens.http.requests import BRIEF, kinds_of
 from recallens.http.routes import ROUTES, Route
 from recallens.operations import Right
 from recallens.operations.arguments import Schema, schema_of
-from recallens.operations.search import Explain, OneSnapshot, Xray
 from recallens.render import FORMATS
 
 _REFERENCE = "#/components/schemas/{name}"
-_OTHER_FORMATS = tuple(media.partition(";")[0] for name, (_, media) in FORMATS.items() if name != "json")
 _EXAMPLES = {"query": "how long are lookups cached", "topic": "database upgrade", "task": "Deploy the API to staging"}
 _TEXT: Schema = {"type": "string"}
 _WHOLE: Schema = {"type": "integer"}
@@ -101,7 +99,7 @@ def _operation(route: Route, schemas: dict[str, Schema]) -> Schema:
         })  # fmt: skip
     return {
         "operationId": f"{route.method.lower()}_{words}", "summary": operation.about,
-        "tags": [route.path.split("/")[2]], "x-right": operation.needs, "responses": _responses(route),
+        "tags": [route.path.split("/")[2]], "x-right": operation.needs, "responses": _responses(route, properties),
         "parameters": parameters, **body,
     }  # fmt: skip
 
@@ -134,11 +132,11 @@ def _parameter(name: str, place: str, schema: Schema) -> Schema:
     return {"name": name, "in": place, "schema": {k: v for k, v in schema.items() if k != "description"}, **about}
 
 
-def _responses(route: Route) -> dict[str, Schema]:
+def _responses(route: Route, properties: Mapping[str, Schema]) -> dict[str, Schema]:
     answers = [ANSWERS.get(name, _OBJECT) for name in (route.name, route.brief) if name is not None]
     content = {"application/json": {"schema": answers[0] if len(answers) == 1 else {"anyOf": answers}}}
-    if route.operation.arguments in (Xray, Explain, OneSnapshot):
-        content |= {kind: {"schema": _TEXT} for kind in _OTHER_FORMATS}
+    for format in properties.get("format", {}).get("enum", ()):
+        content.setdefault(FORMATS[format][1].partition(";")[0], {"schema": _TEXT})
     responses: dict[str, Schema] = {str(route.status): {"description": "Done.", "content": content}}
     if route.writes:
         about = "Nothing was changed: what is more trusted than who asks waits for the person at the machine."

@@ -58,7 +58,7 @@ When = Annotated[
 CitationText = Annotated[
     Name,
     Meta(extra_json_schema={
-        "pattern": r"^(commit:[0-9a-f]{7,40}|file:[^\s:#]+|symbol:[^\s@]+@[^\s@:#]+|terminal_snapshot:\S+|log:\S+)"
+        "pattern": r"^(commit:[0-9A-Fa-f]{4,64}$|file:[^\s:#]+|symbol:[^\s@]+@[^\s@:#]+|terminal_snapshot:\S+|log:\S+)"
     }),
 ]  # fmt: skip
 # A memory is a thought, not a file: the server's own bound on bodies is a little more.

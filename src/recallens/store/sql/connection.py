@@ -124,9 +124,12 @@ class NamespaceConnection(Struct):
     key: int = NOWHERE
 
     def seen(self, num: str) -> str:
-        """Of a statement's rows, those whose memory who reads may see; `num` is the column that has its number."""
+        """Of a statement's rows, those whose memory who reads may see; `num` is the column that has its number.
+
+        A subquery for one value is looked up row by row. PostgreSQL makes a join of an EXISTS, and of that join, after
+        a wrong guess at how many rows there are, a reading of all memories."""
         seen = f"SELECT 1 FROM memories m WHERE m.num = {num} AND m.ns = ?1 AND {self.open}"
-        return f" AND EXISTS ({seen})" if self.open else ""
+        return f" AND ({seen}) IS NOT NULL" if self.open else ""
 
     @property
     def open(self) -> str:

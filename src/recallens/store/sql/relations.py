@@ -51,15 +51,16 @@ class SqlRelations(Struct, frozen=True):
 
     def find(self, nums: Sequence[int]) -> dict[int, list[Relation]]:
         """Every relation that touches each of these memories, the oldest first."""
-        rows = self._here.all(
-            "SELECT j.value, a.id, b.id, r.type, r.confidence, r.origin, r.created, r.valid_until"
-            " FROM NUMBERS(?2) j CROSS JOIN relations r ON (r.source = j.value OR r.target = j.value) AND r.ns = ?1"
+        from_one, to_one = (
+            "SELECT j.value, r.id, a.id, b.id, r.type, r.confidence, r.origin, r.created, r.valid_until"
+            f" FROM NUMBERS(?2) j CROSS JOIN relations r ON r.{end} = j.value AND r.ns = ?1"
             f" AND {_SOUND}{self._between} JOIN memories a ON a.num = r.source AND a.ns = ?1"
-            " JOIN memories b ON b.num = r.target AND b.ns = ?1 ORDER BY j.value, r.id",
-            packed(nums),
+            " JOIN memories b ON b.num = r.target AND b.ns = ?1"
+            for end in ("source", "target")
         )
+        rows = self._here.all(f"{from_one} UNION {to_one} ORDER BY 1, 2", packed(nums))
         relations: dict[int, list[Relation]] = {}
-        for num, source, target, kind, confidence, origin, created, until in rows:
+        for num, _, source, target, kind, confidence, origin, created, until in rows:
             relation = Relation(source, target, RelationType(kind), confidence, Origin(origin), created, until)
             relations.setdefault(num, []).append(relation)
         return relations

@@ -69,10 +69,10 @@ class SqlTerms(Struct, frozen=True):
 
     def with_prefix(self, prefixes: Sequence[str], cap: int) -> dict[str, list[int]]:
         rows = self._here.all(
-            "SELECT j.value, t.number FROM TEXTS(?2) j CROSS JOIN terms t"
-            " ON t.ns = ?1 AND t.term >= j.value AND t.term < j.value || ?3 ORDER BY j.value, length(t.term), t.term",
-            packed(prefixes), AFTER_EVERY_TERM,
-        )  # fmt: skip
+            "SELECT (j.value ->> 0), t.number FROM RECORDS(?2) j CROSS JOIN terms t ON t.ns = ?1"
+            " AND t.term >= (j.value ->> 0) AND t.term < (j.value ->> 1) ORDER BY j.key, length(t.term), t.term",
+            packed([[prefix, prefix + AFTER_EVERY_TERM] for prefix in prefixes]),
+        )
         numbers: dict[str, list[int]] = {}
         for prefix, number in rows:
             begun = numbers.setdefault(prefix, [])
