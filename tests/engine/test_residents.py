@@ -18,7 +18,7 @@ PLACES: dict[str, Callable[[Path], str]] = {
     "postgres": lambda folder: postgres.fresh_store(),
 }
 # What the first question may take; a machine on which others work is given more.
-FIRST_MS = float(os.environ.get("RECALLENS_FIRST_MS", "250"))
+FIRST_MS = float(os.environ.get("RECALLENS_FIRST_MS", "150"))
 
 
 def filled(engine: Engine, namespace: str, count: int) -> None:

@@ -109,3 +109,11 @@ def test_forgetting_for_good_takes_kept_answers_along(scene: Scene) -> None:
     scene.engine.forget(made, hard=True)
     with open(scene.engine.core.store.location, "rb") as file:
         assert b"telltale" not in file.read()
+
+
+def test_words_that_are_answered_again_are_words_again(scene: Scene) -> None:
+    with scene.client(scene.token("default")) as client:
+        first, again = (keep(client, "k-1", SAID | {"format": "text"}) for _ in range(2))
+    assert [answer.status_code for answer in (first, again)] == [201, 201]
+    assert first.headers["content-type"] == again.headers["content-type"] == "text/plain; charset=utf-8"
+    assert first.text == again.text

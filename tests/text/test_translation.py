@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recallens.text.languages.korean_sounds import sound_alike
-from recallens.text.languages.translation import WORDS, TranslatedWords
+from recallens.text.languages.translation import WORDS, TranslatedWords, words_in_translation
 from recallens.text.tokenizer import tokenize
 
 ALIKE = """
@@ -47,6 +47,11 @@ def test_borrowed_words_sound_like_nothing_else() -> None:
         ("급여명세서", "Salary slips are sent as PDF"),
         ("소방 훈련", "The fire drill takes place in the courtyard"),
         ("다니엘", "Daniel prefers to be called in the afternoon"),
+        ("빌려", "We hire a crane from the yard next door"),
+        ("느려졌어", "Proofing is slow at night"),
+        ("차로", "Cream travels in the big car"),
+        ("repaired", "지붕을 지난주에 고쳤다"),
+        ("chains", "체인은 지게차 뒤에 있다"),
         ("roof", "옥상 정원은 아침 여섯 시에 물을 준다"),
         ("warehouses", "옛 창고는 팔았다"),
         ("Daniel", "다니엘은 오후에 전화받는 것을 좋아한다"),
@@ -61,7 +66,7 @@ def test_a_text_says_it_in_the_other_language(word: str, text: str) -> None:
     [
         ("급여명세서", "Salaries are paid on the last day"),
         ("소방 훈련", "The fire alarm is tested on Mondays"),
-        ("roof", "지붕 없는 정원"),
+        ("roof", "마당 뒤의 정원"),
         ("cow", "소방 훈련은 마당에서 한다"),
         ("주차", "창고 주차는 무료다"),
         ("warehouse", "The warehouse was sold"),
@@ -76,3 +81,18 @@ def test_the_list_has_each_korean_word_once_and_english_ones_that_are_words() ->
     lines = [line.split() for line in WORDS.read_text(encoding="utf-8").splitlines()]
     assert len({korean for korean, *_ in lines}) == len(lines)
     assert all(english and all(map(tokenize, english)) for _, *english in lines)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("냉장고는", "fridg"),
+        ("나눠", "split"),
+        ("추웠다", "cold"),
+        ("몰랐어", "unknown"),
+        ("generators", "발전"),
+        ("발전기", "generat"),
+    ],
+)
+def test_the_words_of_the_other_language_are_looked_up(word: str, said: str) -> None:
+    assert said in words_in_translation(word)

@@ -103,6 +103,7 @@ async def _once(
     # Before a key is kept: who may not do it leaves nothing behind.
     namespace = allowed(caller, operation.needs, named if isinstance(named, str) else None).namespace
     digest = request_digest(route.method, f"{request.url.path}?{request.url.query}", raw)
+    format = str(arguments.get("format", "json"))  # the same request has the same
 
     def performed() -> tuple[int, str]:
         answer, text = _performed(request, operation, arguments)
@@ -116,11 +117,12 @@ async def _once(
         if answer[2] and caller.owner is not None:  # given again without being done: that too stands in the log
             what = f"{operation.name} (again)"
             with engine_of(request).audit.watched(who=caller.owner, what=what, namespace=namespace) as witness:
-                witness.given.add_record(json.loads(answer[1]))
+                if format == "json":
+                    witness.given.add_record(json.loads(answer[1]))
         return answer
 
     status, body, again = await worked(request, work)
-    response = _response(request, status, body, "json")
+    response = _response(request, status, body, format)
     if again:
         response.headers[REPLAYED] = "true"
     return response

@@ -383,11 +383,22 @@ def bind_lexical(
             begun = index.begun(reader, wanted, EVERY_PREFIX_CAP) if wanted else {}
             return [QueryTerm(word, tuple(begun[word]), 1.0, word) for word in wanted if begun.get(word)], ()
         if prefixes == "none":
-            numbers = index.known(reader.terms.numbers(list(weights)))
-            return [QueryTerm(word, (number,), 1.0, word) for word, number in numbers.items()], ()
+            return exact_terms(reader, index, list(weights)), ()
         return weighted_terms(reader, index, weights, expansions or {}), index.code_words(reader)
 
     return BoundLexical(index, look_up, formula, weights, words)
+
+
+def bind_words(reader: Reader, index: LexicalIndex, words: Sequence[str], *, formula: Bm25, name: str) -> BoundLexical:
+    """These very words, as they are indexed, all equal."""
+    return BoundLexical(
+        index, lambda: (exact_terms(reader, index, words), ()), formula, dict.fromkeys(words, 1.0), words, name=name
+    )
+
+
+def exact_terms(reader: Reader, index: LexicalIndex, words: Sequence[str]) -> list[QueryTerm]:
+    numbers = index.known(reader.terms.numbers(words))
+    return [QueryTerm(word, (number,), 1.0, word) for word, number in numbers.items()]
 
 
 def weighted_terms(

@@ -179,11 +179,14 @@ def chosen_namespace(caller: Caller, asked: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """An answer that is no JSON: what a renderer wrote."""
+    """An answer that is no JSON: what a renderer wrote. `record` is what it was written of, by which the audit log
+    names the memories: a text may hold fewer handles than it tells of, or the handles of others.
+    """
 
     format: str
     body: str
     value: Any = None
+    record: Callable[[], Any] = tuple
     proposed: bool = False  # nothing was changed: it waits for the person at the machine
 
     @property
@@ -218,7 +221,9 @@ def answered(
     format: str, record: Callable[[], Record], words: Callable[[], str], value: Any = None
 ) -> Answer | Written:
     """The record, or where another format is asked for the words; each is made only where it is sent."""
-    return Answer(record(), value=value) if format == "json" else Written(format, words().removesuffix("\n"), value)
+    if format == "json":
+        return Answer(record(), value=value)
+    return Written(format, words().removesuffix("\n"), value, record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +259,7 @@ def perform(
         session=given.get("session"), question=given.get("query"),
     ) as witness:  # fmt: skip
         answer = _performed(operation, engine, caller, given, trace_id, strict, progress)
-        witness.given.add_record(answer.record) if isinstance(answer, Answer) else witness.given.add_text(answer.body)
+        witness.given.add_record(answer.record if isinstance(answer, Answer) else answer.record())
         return answer
 
 
@@ -324,9 +329,9 @@ def without_places(error: RecallensError, engine: Engine) -> RecallensError:
 
 def awaiting(waits: AwaitsReview, format: str) -> Answer | Written:
     """What somebody is told whose change only waits: not done, and where it is decided."""
-    if format == "text":
-        return Written("text", f"PROPOSED, not done: {waits}", proposed=True)
     record = {"proposed": True, "proposal": waits.proposal, "memory": waits.memory, "detail": str(waits)}
+    if format == "text":
+        return Written("text", f"PROPOSED, not done: {waits}", record=lambda: record, proposed=True)
     return Answer(record, proposed=True)
 
 

@@ -107,7 +107,7 @@ def search_memory(engine: Engine, call: Call, asked: SearchMemory) -> Answer | W
     as_json = asked.format == "json"
     found = engine.layers.search(asked.query, max_tokens=asked.max_tokens, json=as_json, **options, **call.who())
     if asked.format == "text":
-        return Written("text", found.to_text(), found)
+        return Written("text", found.to_text(), found, found.to_json)
     return replace(counted(found.recall, found.to_json(), found), on_one_line=True)
 
 
@@ -118,7 +118,7 @@ class _Layer(Protocol):
 
 def _of_layer(found: _Layer, format: str) -> Answer | Written:
     if format == "text":
-        return Written("text", found.to_text(), found)
+        return Written("text", found.to_text(), found, found.to_json)
     return Answer(found.to_json(), value=found, on_one_line=True)
 
 
@@ -166,7 +166,7 @@ def written(snapshot: Snapshot | None, format: XrayFormat) -> Answer | Written:
     """The one renderer's words, whatever the surface."""
     if format == "json":
         return Answer(record(document(snapshot)))
-    return Written(format, render(snapshot, format))
+    return Written(format, render(snapshot, format), record=lambda: record(document(snapshot)))
 
 
 def seen(engine: Engine, call: Call, *ids: str) -> None:

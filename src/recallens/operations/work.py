@@ -89,13 +89,18 @@ class ComposeContext(Arguments, frozen=True, kw_only=True):
     format: str = "json"
 
 
+def _parts(*names: str) -> Meta:
+    """Of a mapping whose keys are these, which the engine judges."""
+    return Meta(description=f"{' and '.join(names)}.", extra_json_schema={"propertyNames": {"enum": list(names)}})
+
+
 class Retrieve(Question, frozen=True, kw_only=True):
     context_budget: Annotated[Size | None, Meta(description="At most this many tokens in all (8000).")] = None
     brain_file_limit: Annotated[Count | None, Meta(description="Sections of files at most (8); 0 for none.")] = None
     medium_term_limit: Annotated[Count | None, Meta(description="Summaries of sessions at most (3).")] = None
     include_raw: Annotated[bool, Meta(description="Also raw conversations and transcripts.")] = False
-    actionability_weights: Annotated[dict[Name, Share] | None, Meta(description="fileMatch and commandMatch.")] = None
-    hierarchical_weights: Annotated[dict[Name, Share] | None, Meta(description="sameLevel and farMismatch.")] = None
+    actionability_weights: Annotated[dict[Name, Share] | None, _parts("fileMatch", "commandMatch")] = None
+    hierarchical_weights: Annotated[dict[Name, Share] | None, _parts("sameLevel", "farMismatch")] = None
     format: AnswerFormat = "json"
 
 

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from recallens.index.views import BoundSymbolic
+from recallens.index.views import BoundSymbolic, distinct
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
-from recallens.recall.facets import Facet, FacetKind
-from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Scene
+from recallens.recall.facets import WORDED, Facet, FacetKind
+from recallens.recall.scene import MULTILINGUAL, SEMANTIC, TRANSLATION, Scene
 from recallens.recall.views import within_windows
 from recallens.text.answers import answers_about, holds_answer
 from recallens.text.languages import grammar_of
@@ -36,7 +36,6 @@ SURE_BY_WORDS: Final = 0.1
 HALF_OF_A_PART: Final = 0.5
 SURE_OF_HALF: Final = 0.7  # where nothing of a kind is asked for
 MEASURED: Final = ("frequency", "duration", "version", "date", "time", "price", "value", "number")
-WORDED: Final = (FacetKind.ENTITY, FacetKind.TERM)
 BEGINNING: Final = 2
 _FIGURE: Final = re.compile(r"\d")
 # The encoder's opinion counts of a question of which it can read more than this.
@@ -77,15 +76,18 @@ def coverage(scene: Scene, facets: Sequence[Facet], rows: IntArray) -> BoolArray
 def translated(scene: Scene, facets: Sequence[Facet], rows: IntArray) -> BoolArray:
     """Which names and words (down) which rows (across) say in another language.
 
-    An answer in another language is one that the second encoder has found: only the nearest to it are read.
+    An answer in another language is one that the second encoder or the list of words has found: of both, only the
+    best are read.
     """
     said = np.zeros((len(facets), len(rows)), dtype=np.bool_)
     worded = [at for at, facet in enumerate(facets) if facet.kind in WORDED]
     if MULTILINGUAL not in scene.views or not worded or not len(rows):
         return said
-    nearest = np.argsort(-np.nan_to_num(scene.score(MULTILINGUAL, rows), nan=-1.0), kind="stable")[:MOST_TRANSLATED]
-    nums = scene.columns["num"][rows[nearest]].tolist()
-    for place, words in zip(nearest.tolist(), scene.bodies.translated(nums), strict=True):
+    views = [view for view in (MULTILINGUAL, TRANSLATION) if view in scene.views]
+    scores = (np.nan_to_num(scene.score(view, rows), nan=-1.0) for view in views)
+    best = distinct(np.concatenate([np.argsort(-score, kind="stable")[:MOST_TRANSLATED] for score in scores]))
+    nums = scene.columns["num"][rows[best]].tolist()
+    for place, words in zip(best.tolist(), scene.bodies.translated(nums), strict=True):
         said[worded, place] = [words.hold(facets[at].text) for at in worded]
     return said
 

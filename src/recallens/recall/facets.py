@@ -34,6 +34,7 @@ class FacetKind(StrEnum):
     ANSWER = "answer"  # the type of the answer: a time, a price, a number, a person, a place
 
 
+WORDED: Final = (FacetKind.ENTITY, FacetKind.TERM)
 WEIGHTS: Final = {
     FacetKind.ENTITY: 1.5,
     FacetKind.TERM: 1.0,

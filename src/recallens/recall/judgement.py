@@ -14,17 +14,19 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
+from recallens.index.lexical import BoundLexical
 from recallens.ingest.encoded import ASSISTANT_ROLES, USER_ROLES
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, Judgement, anywhere, everywhere
-from recallens.recall.coverage import WORDED, answering, coverage, in_other_letters, texts_of
-from recallens.recall.facets import Facet, FacetKind
-from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Scene, on_first_scale
+from recallens.recall.coverage import answering, coverage, in_other_letters, texts_of
+from recallens.recall.facets import WORDED, Facet, FacetKind
+from recallens.recall.scene import MULTILINGUAL, SEMANTIC, TRANSLATION, Scene, on_first_scale
 from recallens.recall.terms import deviation_of, measured_against
 from recallens.recall.views import REVIEW, SAME_FILE, within_windows
 from recallens.recall.views.graph import leading, related
 from recallens.recall.views.succession import inherited
+from recallens.text.languages.translation import words_in_translation
 from recallens.text.tokenizer import tokenize
 
 # Texts are read for the type of the answer only so far down.
@@ -336,7 +338,15 @@ def is_said(scene: Scene, facet: Facet) -> bool:
 
 
 def rarity_of(scene: Scene, facet: Facet) -> float:
-    return max(scene.words.rarity(sorted(facet.words))) if scene.words is not None else 1.0
+    """How rare a name or a word is here; one that nobody says in its own language, as the commonest that says it in
+    the other one.
+    """
+    if scene.words is None:
+        return 1.0
+    rarity, translation = max(scene.words.rarity(sorted(facet.words))), scene.views.get(TRANSLATION)
+    if not isinstance(translation, BoundLexical) or is_known(scene, facet):
+        return rarity
+    return min([rarity, *translation.rarity(words_in_translation(facet.text))])
 
 
 def _cosines(scene: Scene, pool: Pool) -> FloatArray:

@@ -17,7 +17,7 @@ from recallens.errors import NotFound
 from recallens.index.columns import NEVER, Columns, code_of
 from recallens.index.encoding import Encoding, LazySemantic
 from recallens.index.images import DamagedIndex
-from recallens.index.lexical import BoundLexical, bind_lexical
+from recallens.index.lexical import BoundLexical, bind_lexical, bind_words
 from recallens.index.version import Version
 from recallens.index.views import BoundView, bind_symbolic
 from recallens.ingest.encoded import ROLES
@@ -30,13 +30,13 @@ from recallens.model.salience import SECTOR_ORDER, reinforced, salience
 from recallens.model.state import MemoryState
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.recall.disagreements import disagreements
-from recallens.recall.facets import Facet, FacetKind, facets_of
+from recallens.recall.facets import WORDED, Facet, FacetKind, facets_of
 from recallens.recall.intents import names_a_kind
 from recallens.recall.plan import PLANNED_CHARACTERS, annotations_of, make_plan
 from recallens.recall.states import holds
 from recallens.store.protocols import Reader
 from recallens.store.records import NamespaceState
-from recallens.text.languages.translation import TranslatedWords
+from recallens.text.languages.translation import TranslatedWords, words_in_translation
 from recallens.text.scripts import is_read, known_share
 from recallens.text.statements import Disagreement
 from recallens.text.stopwords import names_in, projects_named, without_names
@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # a preset is a list of terms, and terms read scenes
 SEMANTIC: Final = "semantic"
 # The view of the second encoder, which reads what the store's own cannot.
 MULTILINGUAL: Final = "multilingual"
+TRANSLATION: Final = "translation"
 SHIFT, SLOPE = 0.1, 1.0
 # Between these shares of the question's words that the best row holds, its opinion gives way to that of the words.
 # Words and it in equal parts whatever is held: korquad-dev nDCG@10 0.936, react-ko2en 0.902; with a third of its
@@ -326,6 +327,11 @@ def open_scene(
     views = _bind_views(reader, index, encoding, preset, query, question, without_speakers, instead=served and unread)
     if served and second is not None and index.second is not None:
         views[MULTILINGUAL] = LazySemantic(second, index.second, columns, without_speakers, name=MULTILINGUAL)
+        if others := [
+            word for facet in question.facets if facet.kind in WORDED for word in words_in_translation(facet.text)
+        ]:
+            others = list(dict.fromkeys(others))
+            views[TRANSLATION] = bind_words(reader, index.lexical, others, formula=preset.formula, name=TRANSLATION)
     return Scene(
         reader=reader,
         state=state,

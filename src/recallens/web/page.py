@@ -106,6 +106,9 @@ def page(work: Callable[[Visit], Shown], *, sent: bool = False) -> Callable[[Req
     return endpoint
 
 
+_ATTRIBUTE = re.compile(r'[a-z]="([^"]*)"')
+
+
 def _watched(visit: Visit, work: Callable[[Visit], Shown]) -> Response:
     """The page; what a token's caller is shown stands in the audit log before it leaves."""
     with visit.engine.core.acting(visit.caller.actor):
@@ -120,7 +123,9 @@ def _witnessed(visit: Visit, work: Callable[[Visit], Shown]) -> Response:
     watched = visit.engine.audit.watched
     with watched(who=owner, what=f"page {work.__name__}", namespace=namespace, question=visit.query) as witness:
         response = _response(visit, work(visit))
-        witness.given.add_text(bytes(response.body).decode("utf-8", "replace"))
+        # A page names its memories where it leads to them; what a text mentions is not shown by that.
+        for named in _ATTRIBUTE.findall(bytes(response.body).decode("utf-8", "replace")):
+            witness.given.add_text(named)
         return response
 
 

@@ -16,8 +16,8 @@ from recallens.recall.terms import Amounts, score_term
 
 @score_term("translation", fits=True)
 def words_in_translation(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
-    """weight · the share of the question's names and words, by their rarity, that a row says in another language; the
-    less of it, the more of them a row says as they are asked.
+    """weight · the square of the share of the question's names and words, by their rarity, that a row says in another
+    language: one of several is a chance. The less of it, the more of them a row says as they are asked.
     """
     facets = [facet for facet in scene.question.facets if facet.kind in (FacetKind.ENTITY, FacetKind.TERM)]
     said = translated(scene, facets, pool.rows)
@@ -26,4 +26,4 @@ def words_in_translation(scene: Scene, pool: Pool, query: Query, weight: float) 
     rarity = np.array([rarity_of(scene, facet) for facet in facets])
     share: FloatArray = rarity @ said / rarity.sum()
     weight *= 1.0 - scene.trust(pool.rows[pool.live])[0]
-    return weight * share, share > 0, {"weight": weight}
+    return weight * share * share, share > 0, {"weight": weight}

@@ -22,10 +22,10 @@ from recallens.model.pool import Pool
 from recallens.model.query import WATCH, Query
 from recallens.model.salience import DAY_MS
 from recallens.model.verdict import BoolArray, FloatArray, Found, IntArray, Note, anywhere, everywhere, places
-from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Rows, Scene
+from recallens.recall.scene import MULTILINGUAL, SEMANTIC, TRANSLATION, Rows, Scene
 from recallens.text.times import DAY_BITS, DAYS_TOLD, MONTHS_FROM, day_of
 
-HYBRID_VIEWS: Final = frozenset(("lexical", SEMANTIC, MULTILINGUAL, "symbolic"))
+HYBRID_VIEWS: Final = frozenset(("lexical", SEMANTIC, MULTILINGUAL, TRANSLATION, "symbolic"))
 DIRECT, REVIEW, PROCEDURAL, GRAPH = "direct-answer", "review-context", "procedural", "graph"
 RECENT, SESSIONS, TIME = "recent-scan", "sessions", "time"
 # What review-context says of a row that names the very file; of one that names a file of the same name it says half.

@@ -31,7 +31,10 @@ _EMPTY: Final = frozenset(_CARRYING.split())
 _FINALS: Final = 28
 _N, _L, _SS = 4, 8, 20  # ㄴ, ㄹ, and ㅆ, which is the past
 _DROPPED: Final = frozenset((_N, _L, 10, 16, 17, _SS))  # ㄴ ㄹ ㄻ ㅁ ㅂ ㅆ, which an ending puts under a stem
+_B, _S = 17, 19  # ㅂ and ㅅ, which some stems lose before a vowel
+_CHANGING: Final = frozenset("듣걷묻싣닫")
 _VOWELS: Final = 21
+_EU, _FOR_EU = 18, (0, 4)  # ㅡ, in whose place ㅏ or ㅓ stands
 # A vowel that was drawn together with an ending, as it stands in the stem: 웠 우, 왔 오, 겼 기, 했 하, 됐 되.
 _UNDRAWN: Final = {14: 13, 9: 8, 6: 20, 10: 11}
 _DRAWN: Final = {"했": "하", "해": "하", "됐": "되", "돼": "되"}
@@ -87,6 +90,25 @@ def morpheme(word: str) -> str:
     if bare == word and (len(word) > 2 or (len(word) == 2 and word[1] in "어아" and final_of(word[0]))):
         bare = _SHORT_ENDING.sub("", word)
     return _said(bare or word)
+
+
+def stems_of(verb: str) -> set[str]:
+    """What the forms of a verb of a dictionary have in common, as `morpheme` gives it: more than one where the stem
+    changes before a vowel (듣다 들어, 춥다 추워, 모르다 몰라, 쓰다 써, 낫다 나아).
+    """
+    stem = verb.removesuffix("다")
+    stems = {_said(stem), stem}
+    code = ord(stem[-1]) - ord("가")
+    final, vowel, first = code % _FINALS, code // _FINALS % _VOWELS, code // _FINALS // _VOWELS
+    if final in (_B, _S):
+        stems.add(stem[:-1] + chr(ord(stem[-1]) - final))
+    elif stem[-1] in _CHANGING:
+        stems.add(stem[:-1] + chr(ord(stem[-1]) - final + _L))
+    elif stem[-1] == "르" and len(stem) > 1 and not final_of(stem[-2]):
+        stems |= {f"{stem[:-2]}{chr(ord(stem[-2]) + _L)}{drawn}" for drawn in "라러"}
+    elif not final and vowel == _EU:
+        stems |= {stem[:-1] + chr(ord("가") + (first * _VOWELS + drawn) * _FINALS) for drawn in _FOR_EU}
+    return stems - {""} - _EMPTY
 
 
 def _undrawn(stem: str) -> str:

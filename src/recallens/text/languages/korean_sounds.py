@@ -18,6 +18,7 @@ _VOWELS: Final = "aeaeoeoeoaeeouoeiu-ii"  # `-` is the vowel that only parts con
 _FINALS: Final = ".kkkNNNtLLMLLLLLMppttNttktpt"
 _FIRST_SYLLABLE, _SYLLABLES = ord("가"), 11_172
 
+_SEVERAL: Final = re.compile(r"..[^Ss][sS]$")
 _ANY: Final = "[aeiou-]"
 # What the first letter of a run of vowels may sound like, and runs that are read as one.
 _VOWEL: Final = {"a": "aeo", "e": "eio-", "i": "iae", "o": "oau", "u": "uoai", "y": "ia", "w": "uoaei"}
@@ -121,6 +122,11 @@ def _units(word: str) -> list[tuple[str, str | None, int]]:
 
 
 def sound_alike(hangul: str, latin: str) -> bool:
+    """Several are borrowed as one: 체인 is chains too."""
+    return _sounds_like(hangul, latin) or (_SEVERAL.search(latin) is not None and _sounds_like(hangul, latin[:-1]))
+
+
+def _sounds_like(hangul: str, latin: str) -> bool:
     sounds = hangul_sounds(hangul)
     if not sounds or not len(hangul) <= len(latin) <= MOST_LETTERS * len(hangul):
         return False

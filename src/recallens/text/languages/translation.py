@@ -1,6 +1,6 @@
 """Whether a text says a word of the question in the other language: by a list of common words, or by its sound.
 
-The list was written by hand for everyday and office life; what it does not hold is left to the encoder.
+The list was written by hand: some 12,800 common words. What it does not hold is left to the encoder.
 """
 
 from __future__ import annotations
@@ -12,13 +12,18 @@ from pathlib import Path
 from typing import Final
 
 from recallens.text.languages import grammar_of
+from recallens.text.languages.korean_forms import LONGEST_FIRST, carries, morpheme, stems_of
 from recallens.text.languages.korean_sounds import sound_alike
 from recallens.text.tokenizer import tokenize
 
 WORDS: Final = Path(__file__).parents[1] / "data" / "korean_english.txt"
 MOST_CHARACTERS: Final = 800
+BEGINNING: Final = 3  # letters that all forms of a word begin with
 # A Korean word of one syllable is the beginning of too many others.
 LEAST_SYLLABLES: Final = 2
+
+# A verb or an adjective stands in the list as in a dictionary.
+_VERB: Final = "다"
 
 _LATIN: Final = re.compile(r"[A-Za-z]{2,}")
 _HANGUL: Final = re.compile(r"[가-힣]+")
@@ -31,7 +36,9 @@ class TranslatedWords:
         text = text[:MOST_CHARACTERS]
         self._latin = frozenset(_LATIN.findall(text))
         self._tokens = frozenset(tokenize(" ".join(sorted(self._latin))))
-        self._hangul = frozenset(form for word in _HANGUL.findall(text) for form in _forms(word))
+        hangul = _HANGUL.findall(text)
+        self._hangul = frozenset(form for word in hangul for form in _forms(word))
+        self._verbs = frozenset(map(morpheme, hangul))
         self._held: dict[str, bool] = {}  # relevance, score and certificate ask for the same words
 
     def hold(self, phrase: str) -> bool:
@@ -43,43 +50,96 @@ class TranslatedWords:
 
     def _holds(self, word: str) -> bool:
         if _HANGUL.fullmatch(word):
-            readings = _readings(word)
-            if readings:
-                return any(all(not words.isdisjoint(self._tokens) for words in reading) for reading in readings)
-            return any(sound_alike(word, own) for own in self._latin)
+            if any(all(not words.isdisjoint(self._tokens) for words in reading) for reading in _readings(word)):
+                return True
+            return word not in _listed() and any(sound_alike(word, own) for own in self._latin)
         if not self._hangul or not _LATIN.fullmatch(word):
             return False
-        meant = {korean for token in tokenize(word) for korean in _korean().get(token, ())}
-        if any(own == korean or (len(korean) >= LEAST_SYLLABLES and own.startswith(korean))
-               for own in self._hangul for korean in meant):  # fmt: skip
+        meant = _meant(word)
+        if any(own == noun or (len(noun) >= LEAST_SYLLABLES and noun in own) for own in self._hangul for noun in meant):
+            return True
+        if any(not stems_of(verb).isdisjoint(self._verbs) for verb in meant if _is_verb(verb)):
             return True
         return any(sound_alike(own, word) for own in self._hangul)
 
 
+def words_in_translation(phrase: str) -> tuple[str, ...]:
+    """The words by which the other language may say those of the phrase, as they are indexed."""
+    words = dict[str, None]()
+    for word in phrase.split():
+        if _HANGUL.fullmatch(word):
+            words |= dict.fromkeys(token for reading in _readings(word) for part in reading for token in sorted(part))
+        elif _LATIN.fullmatch(word):
+            nouns = (noun for noun in _meant(word) if len(noun) >= LEAST_SYLLABLES and not _is_verb(noun))
+            words |= dict.fromkeys(token for noun in nouns for token in tokenize(noun))
+    return tuple(words)
+
+
 @lru_cache(maxsize=4_096)
 def _readings(word: str) -> tuple[tuple[frozenset[str], ...], ...]:
-    """What a Korean word may mean in English: itself, or two words that it is made of, or one and a syllable more."""
-    english = _english()
-    if word in english:
-        return ((english[word],),)
+    """What a Korean word may mean in English: itself, with a particle or as a form of a verb; or two words that it is
+    made of, or one and a syllable more.
+    """
+    listed = _listed()
+    bare = [word, *(word.removesuffix(end) for end in LONGEST_FIRST if word.endswith(end) and len(word) > len(end))]
+    whole = [each for each in bare if each in listed and (each == word or carries(each, word[len(each) :]))]
+    if word not in listed:
+        stem = morpheme(word)  # and again: 느려졌어 is 느려, which is a form of 느리다
+        whole += [verb for each in (stem, morpheme(stem)) for verb in _verbs().get(each, ())]
+    readings: list[tuple[frozenset[str], ...]] = [(_english(each),) for each in dict.fromkeys(whole)]
     halves = [(word[:at], word[at:]) for at in range(LEAST_SYLLABLES, len(word))]
-    both = tuple((english[one], english[two]) for one, two in halves if one in english and two in english)
-    return both or tuple((english[one],) for one, two in halves if one in english and len(two) == 1)
+    readings += [(_english(one), _english(two)) for one, two in halves if one in listed and two in listed]
+    return tuple(readings) or tuple((_english(one),) for one, two in halves if one in listed and len(two) == 1)
+
+
+def _is_verb(korean: str) -> bool:
+    return korean.endswith(_VERB) and len(korean) > len(_VERB)
 
 
 @cache
-def _english() -> Mapping[str, frozenset[str]]:
-    lines = [line.split() for line in WORDS.read_text(encoding="utf-8").splitlines()]
-    return {korean: frozenset(token for word in english for token in tokenize(word)) for korean, *english in lines}
+def _listed() -> Mapping[str, tuple[str, ...]]:
+    """The list: Korean words, and the words of English for each."""
+    lines = (line.split() for line in WORDS.read_text(encoding="utf-8").splitlines())
+    return {korean: tuple(english) for korean, *english in lines}
+
+
+@lru_cache(maxsize=16_384)
+def _tokens(word: str) -> tuple[str, ...]:
+    return tuple(tokenize(word))
+
+
+@lru_cache(maxsize=4_096)
+def _english(korean: str) -> frozenset[str]:
+    """The words of English that say one of the list, as they are indexed."""
+    return frozenset(token for word in _listed()[korean] for token in _tokens(word))
 
 
 @cache
-def _korean() -> Mapping[str, frozenset[str]]:
-    words: dict[str, set[str]] = {}
-    for korean, english in _english().items():
-        for token in english:
-            words.setdefault(token, set()).add(korean)
-    return {token: frozenset(korean) for token, korean in words.items()}
+def _verbs() -> Mapping[str, tuple[str, ...]]:
+    """The verbs of the list by what all forms of each have in common."""
+    verbs: dict[str, list[str]] = {}
+    for korean in filter(_is_verb, _listed()):
+        for stem in stems_of(korean):
+            verbs.setdefault(stem, []).append(korean)
+    return {stem: tuple(korean) for stem, korean in verbs.items()}
+
+
+@cache
+def _by_beginning() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """The list from English: under its first letters, each word and the Korean words for it."""
+    words: dict[str, dict[str, list[str]]] = {}
+    for korean, english in _listed().items():
+        for word in english:
+            words.setdefault(word[:BEGINNING], {}).setdefault(word, []).append(korean)
+    return {begun: {word: tuple(own) for word, own in of.items()} for begun, of in words.items()}
+
+
+@lru_cache(maxsize=4_096)
+def _meant(word: str) -> tuple[str, ...]:
+    """The Korean words of the list that say an English one, whichever of its forms stands there."""
+    tokens = set(_tokens(word))
+    alike = _by_beginning().get(word.lower()[:BEGINNING], {})
+    return tuple(dict.fromkeys(korean for own in alike if not tokens.isdisjoint(_tokens(own)) for korean in alike[own]))
 
 
 @lru_cache(maxsize=16_384)
