@@ -251,6 +251,8 @@ def delivered(own: Gathered, relevance: np.ndarray, model: Model, *, plain: bool
                 after += right[kept].sum(), kept.sum()
                 recall.append((first.sum() / gold, right[kept].sum() / gold))
                 asked, silent = asked + 1, silent + (not kept.any())
+    if not recall:  # the encoder reads none of its questions
+        return {}
     all_recall, kept_recall = np.mean(recall, axis=0)
     return {
         "precision": (after[0] / max(after[1], 1)) / (before[0] / before[1]), "recall": kept_recall / all_recall,

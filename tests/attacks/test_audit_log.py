@@ -25,7 +25,7 @@ from recallens.deadline import until
 from recallens.engine import Engine
 from recallens.errors import RecallensError, StoreError, TooLate
 from recallens.http.routes import ROUTES
-from recallens.model.audit import Act, ChainHead, Key, chained
+from recallens.model.audit import CUT, Act, Anchor, ChainHead, Key, against_anchors, chained, cut_of, verify_chain
 from recallens.model.memory import Memory
 from recallens.operations import OPERATIONS, Caller, Right, perform
 from recallens.server import whole
@@ -444,6 +444,13 @@ ATTACKS: dict[str, tuple[Callable[[apsw.Connection], Any], bool]] = {
     "rebuilt": (_rebuilt, True),
     "cut, with the head": (_cut, False),
     "all deleted, with the head": (lambda db: db.execute("DELETE FROM audit; DELETE FROM audit_heads"), False),
+    "all deleted, of a store with another id": (
+        lambda db: db.execute(
+            "DELETE FROM audit; DELETE FROM audit_heads; DELETE FROM audit_marks;"
+            "UPDATE meta SET value = 'another' WHERE key = 'store-id'"
+        ),
+        False,
+    ),
 }
 
 
@@ -456,11 +463,47 @@ def test_whatever_is_done_to_the_log_is_found(opened: Open, tmp_path: Path, atta
     db = apsw.Connection(str(tmp_path / "store.db"))
     change(db)
     db.close()
-    assert engine.audit.verify().problems, attack
+    reopened = opened("store.db")  # whose id is read anew
+    assert reopened.audit.verify(anchor=str(anchor)).problems, attack
     bare = opened("store.db")  # by one who knows of no anchor
     assert bool(bare.audit.verify().problems) is alone
     if not alone:
         assert "no anchor knows this log" in bare.audit.verify().notes[0]
+
+
+def test_a_cut_that_the_key_signed_is_compared_with_the_anchor(opened: Open, tmp_path: Path) -> None:
+    engine, anchor = watched_store(opened, tmp_path)
+    head, invented = engine.audit.anchor(str(anchor)).head, "ab" * 32
+    cut = chained(
+        engine.core.log.key, replace(head, digest=invented),
+        Act("default", CUT, head.number, outcome=cut_of(head.number, invented)), (),
+    )  # fmt: skip
+    anchors = [Anchor(engine.core.store.id, "default", head, 0)]
+    ended = ChainHead(head.chain, cut.number, cut.digest)
+    assert verify_chain([cut], ended, {cut.key: engine.core.log.key}) == []
+    (problem,), _ = against_anchors(anchors, engine.core.store.id, [cut], ended)
+    assert f"entry {head.number} is not the one that was anchored" in problem
+
+
+def test_what_a_text_mentions_is_not_given_and_what_has_no_handle_is(scene: Scene) -> None:
+    engine, reader = scene.engine, Caller(Right.READ, frozenset(["default"]), owner="reader")
+    mentions = engine.remember("The garden gate is painted by m1, m2 and m3 in turns", dedupe=False)
+    before = engine.audit.entries(limit=1)[0]
+    answer = perform(OPERATIONS["retrieve"], engine, reader, {"query": "who paints the garden gate", "format": "text"})
+    assert "garden gate" in answer.text
+    assert mentions.id in (named := named_in(engine, entries_of(engine, "reader", before)))
+    with engine.core.read(None) as known:
+        others = set(known.memories.ids([1, 2, 3]).values())
+    assert not (others & named) or any(id in answer.text for id in others)
+
+
+def test_what_is_refused_with_a_key_is_written_down(scene: Scene, served: TestClient) -> None:
+    token, secret = scene.engine.tokens.create(["default"], right="read")
+    before = scene.engine.audit.entries(limit=1)[0]
+    for key in ("k-1", "bad key"):
+        headers = {"Authorization": f"Bearer {secret}", "Idempotency-Key": key}
+        assert served.post("/v1/memories", json={"content": "Mine"}, headers=headers).status_code in (400, 403)
+    assert len(entries_of(scene.engine, token.id, before)) == 2
 
 
 def test_an_older_copy_of_the_store_is_found(opened: Open, tmp_path: Path) -> None:

@@ -84,6 +84,16 @@ def test_health_is_told_beside_1100_half_open_requests(tmp_path: Path) -> None:
         assert time.monotonic() - began < 5
 
 
+def test_health_is_told_beside_600_bodies_that_do_not_come(tmp_path: Path) -> None:
+    with command(tmp_path / "s.db", 1024) as address, ExitStack() as held:
+        place = ("127.0.0.1", int(address.rpartition(":")[2]))
+        for _ in range(600):
+            wire = held.enter_context(socket.create_connection(place, timeout=10))
+            wire.sendall(BODY_HEAD % (b"/session", b"application/json"))
+        for _ in range(5):
+            assert httpx.get(f"{address}/healthz", timeout=5).json() == {"status": "ok"}
+
+
 def test_a_head_that_does_not_come_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with served(tmp_path / "s.db", monkeypatch, head_seconds=0.5) as place:
         for sent in (b"", b"GET /hea", HEAD, HEAD + b"X-Slow: "):

@@ -100,6 +100,10 @@ def test_the_owner_of_a_connection_is_told_by_the_system() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
         assert not of_another_user(client.getsockname(), listener.getsockname())
         assert not of_another_user(None, None)
+        place, port = client.getsockname()
+        # Another end with the same port, and what is left of a connection, are not this one.
+        assert of_another_user(("127.0.0.9", port), listener.getsockname())
+    assert of_another_user((place, port), ("127.0.0.1", 9))
 
 
 def test_a_name_of_its_own_needs_a_token(store: Path) -> None:

@@ -82,3 +82,16 @@ def test_no_header_or_session_of_a_request_leaves_a_secret(tmp_path: Path) -> No
             refused = client.post("/v1/memories", json={"content": "yaks", "session": secret})
             assert (refused.status_code, refused.json()["code"]) == (400, "InvalidInput")
     assert secret.encode() not in kept_in(tmp_path)
+
+
+def test_secrets_beside_the_question_are_not_kept(tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "s.db", encoder="hashing", create=True) as engine:
+        kept = engine.remember("The deploy script runs at noon")
+        query = engine.recalls.question(
+            "deploy script", commands=[f"login {TOKEN}"], files=[f"cfg/{TOKEN}"], folders=[TOKEN], scopes=[TOKEN],
+        )  # fmt: skip
+        assert TOKEN not in str(query)
+        assert "REDACTED" in str(query)
+        with pytest.raises(InvalidInput, match="looks like a secret"):
+            engine.confirm(kept.id, session=TOKEN)
+    assert TOKEN.encode() not in kept_in(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -154,6 +155,12 @@ def test_a_damaged_store_is_told_on_stderr_alone(run: Run, home: Path, store: Pa
     assert (done.stdout, bool(done.stderr)) == ("{}\n", True)
 
 
+def test_a_pipe_is_no_transcript(run: Run, home: Path) -> None:
+    os.mkfifo(home / "pipe")
+    told = json.dumps({"session_id": FIRST, "transcript_path": str(home / "pipe")})
+    assert "no file" in run("hook", "session-end", input=told).stderr
+
+
 def test_a_wrong_event_or_client_is_told(run: Run) -> None:
     assert "session-start, prompt, before-tool, session-end" in run("hook", "begin", code=2).stderr
     refused = run("hook", "prompt", "--client", "claude-desktop", code=2)
@@ -289,6 +296,10 @@ def test_pending_approval_is_explained(run: Run) -> None:
 def test_a_server_beside_the_store_is_asked_instead(run: Run, remember: Any, store: Path, home: Path) -> None:
     pytest.importorskip("starlette")
     remember("The gateway of the harbor listens on port 8443")
+    remember("The cranes of the harbor stop at 20 metres a second", "--zone", "working", "--source", "agent")
+    winds = "At how many metres a second do the cranes of the harbor stop?"
+    alone = context_of(hook(run, "prompt", prompt=winds))
+    assert "working zone" in alone
     place = Path(f"{store}.sock")
     with subprocess.Popen([*RECALLENS, "serve", "--socket", str(place)], stdout=subprocess.PIPE, text=True) as server:
         try:
@@ -297,6 +308,7 @@ def test_a_server_beside_the_store_is_asked_instead(run: Run, remember: Any, sto
             answer = hook(run, "prompt", prompt="Which port does the gateway of the harbor listen on?")
             assert "m1 " in context_of(answer)
             assert answer["systemMessage"].endswith(f"`recallens explain --session {FIRST}`")
+            assert context_of(hook(run, "prompt", prompt=winds)) == alone
             assert hook(run, "prompt", prompt="What is the capital of Mongolia, by the way?") == {}
         finally:
             server.terminate()

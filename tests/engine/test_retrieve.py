@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from recallens.engine import Engine
 from recallens.engine.retrieval import BRAIN_FILE_LIMIT
 from recallens.errors import InvalidInput
+from recallens.model.memory import Zone
 from recallens.model.recall import Retrieval, build_context_string, build_lesson_string, build_strings
 from recallens.recall.results import LESSON_CHARACTERS, SECTION_CHARACTERS
 from recallens.recall.views.graph import HOP_DECAY, HUB_TIES, GraphEdge, spread
@@ -300,3 +302,11 @@ def test_a_short_question_is_expanded_and_finds_what_is_said_in_other_words(
     assert [chunk.content for chunk in found.selectedChunks] == [kept]
     assert other in str(engine.xray(question, preset="fusion").plan)
     assert other not in str(engine.xray(question).plan)  # a search goes by how much the question asks
+
+
+def test_a_text_says_whose_a_memory_is(engine: Engine) -> None:
+    engine.remember("A release needs two approvals", dedupe=False)
+    engine.remember("A release needs one approval only", dedupe=False, zone=Zone.WORKING, source="agent")
+    told = build_context_string(engine.retrieve("how many approvals does a release need"))
+    assert re.search(r"\[[^]]*working zone, from agent[^]]*\] A release needs one", told)
+    assert re.search(r"\[[^],]*\] A release needs two", told)

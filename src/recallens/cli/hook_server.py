@@ -6,11 +6,17 @@ import http.client
 import json
 import os
 import socket
+import stat
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
+import msgspec
+
+from recallens.model.context import HYPOTHESIS, UNCITED
 from recallens.model.hook import LEAD, POINTERS, HookEvent, HookInput, Injection, asked_of_tool, question_of
+from recallens.model.state import MemoryState
+from recallens.render.formats import as_name, visible
 
 # What is not answered by then is asked without the server.
 SECONDS: Final = 2.0
@@ -18,9 +24,16 @@ _TOKEN_CHARACTERS: Final = 4  # the common measure, where the counter itself is 
 
 
 def socket_of(store: str) -> Path | None:
-    """Where `recallens serve --socket STORE.sock` listens for this store, if it does."""
+    """Where `recallens serve --socket STORE.sock` listens for this store, if it does: a socket of the same user's, as
+    another may have put one beside a store in a shared folder.
+    """
     place = Path(f"{store}.sock")
-    return place if place.exists() else None
+    try:
+        found = place.lstat()
+    except OSError:
+        return None
+    mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+    return place if mine and stat.S_ISSOCK(found.st_mode) else None
 
 
 def asked(place: Path, event: HookEvent, told: HookInput, namespace: str | None) -> Injection | None:
@@ -78,5 +91,10 @@ def _injection(record: dict[str, Any], told: HookInput, program: str | None) -> 
 
 
 def _line(result: dict[str, Any]) -> str:
-    source = f" (from {result['source']})" if "source" in result else ""
-    return f"{result['handle']} {result['timestamp'][:10]} {result['type']}{source}: {result['summary']}"
+    """As the hook says it that asks without a server."""
+    told = [*msgspec.convert(result.get("state", {}), MemoryState).remarks(as_name)]
+    summary = result["summary"].removeprefix(HYPOTHESIS)
+    told += [UNCITED] if summary != result["summary"] else []
+    told += [f"from {as_name(result['source'])}"] if "source" in result else []
+    remarks = f" ({visible(', '.join(told))})" if told else ""
+    return f"{result['handle']} {result['timestamp'][:10]} {result['type']}{remarks}: {summary}"

@@ -371,6 +371,7 @@ class Core:
     def ensure_session(self, tx: Writer, id: str | None, *, at: int | None = None, project: str | None = None) -> None:
         """A session that acts without having been started is started by its first act."""
         if id is not None and tx.sessions.get(id) is None:
+            reference("session id", id)
             begun = self.clock() if at is None else at
             tx.sessions.put(Session(id, tx.name, begun, project=project, zone=self.actor.zone))
 

@@ -178,6 +178,8 @@ def session_ended(engine: Engine, told: HookInput, decisions: Sequence[HookDecis
     if not told.transcript:
         raise InvalidInput("the program told of no transcript")
     source, path = source_named(told.client), Path(told.transcript).expanduser()
+    if not path.is_file():  # a pipe would keep the program waiting
+        raise InvalidInput("the transcript that the program told of is no file")
     lines = [entry for entry in source.read(SourceFile(path)) if isinstance(entry, MemoryLine)]
     # Some programs do not write down where they worked, but tell the hook.
     project = None if any(line.draft.project for line in lines) else project_in(told.folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any, Final
 
 from recallens.config import Settings
@@ -97,8 +97,19 @@ def _values(options: Mapping[str, Any]) -> dict[str, Any]:
         if known.parts:
             values |= {known.parts[part]: share for part, share in _shares(name, value, known)}
         elif place := place_of(name):
-            values[place] = _CHECKS[known.check](name.replace("_", " "), value, known)
+            values[place] = _kept(_CHECKS[known.check](name.replace("_", " "), value, known))
     return values
+
+
+def _kept(value: Any) -> Any:
+    """What a recall is recorded with holds no secret, whether in a file's name, a command or the name of a weight."""
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return without_secrets(value)
+    if isinstance(value, tuple):
+        return tuple(map(_kept, value))
+    if isinstance(value, Mapping):
+        return {_kept(name): each for name, each in value.items()}
+    return value
 
 
 def _limit(text: str, asked: int | None, preset: Preset, settings: Settings, now: int) -> int:

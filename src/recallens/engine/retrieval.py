@@ -17,7 +17,7 @@ from recallens.model.memory import Kind, Memory
 from recallens.model.query import SearchOptions
 from recallens.model.recall import Recall, Retrieval, RetrievalChunk, SearchResult, build_strings
 from recallens.model.verdict import Pick
-from recallens.recall.results import excerpt
+from recallens.recall.results import excerpt, remarks_of
 from recallens.recall.sources import fusion_log
 from recallens.render.records import present
 from recallens.text.token_count import budget_tokens, count_tokens
@@ -137,7 +137,7 @@ class _Notes:
 
 
 def _scored(result: SearchResult, notes: _Notes) -> RetrievalChunk:
-    remarks = list(result.state.against())
+    remarks = remarks_of(result.memory, result.state)
     chunk = _chunk(result.memory, result.score, notes, ", ".join(remarks))
     if remarks:
         chunk = replace(chunk, metadata={**chunk.metadata, "remarks": remarks})

@@ -19,10 +19,10 @@ from recallens.index.version import Version
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.memory import UNREADABLE, Event, EventKind, Memory, Status, Usage
 from recallens.model.query import DEFAULT_LIMIT, Documents, Mode, Query, SearchOptions
-from recallens.model.recall import INCOMPLETE, Recall
+from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, reinforced
 from recallens.model.snapshot import SCHEMA_VERSION, snapshot_id_of
-from recallens.model.state import MemoryState, withheld
+from recallens.model.state import INCOMPLETE, MemoryState, withheld
 from recallens.model.verdict import Found, Note, Pick
 from recallens.recall.certificate import limited
 from recallens.recall.disagreements import disagreements

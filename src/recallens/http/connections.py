@@ -1,7 +1,7 @@
 """A connection as the server keeps it: so long for a request's head, so long idle, so long for an answer to be taken.
 
 uvicorn has a time only for what is idle between two requests. Of more connections than the server keeps, one that has
-asked nothing yet makes room, so that whoever does ask is answered.
+asked nothing yet makes room, then one whose request has not come whole, so that whoever does ask is answered.
 """
 
 from __future__ import annotations
@@ -44,9 +44,15 @@ class BoundedConnection(H11Protocol):
         """Whether no request of it is being answered, or read beyond its head."""
         return self.cycle is None or self.cycle.response_complete
 
+    @property
+    def sends_its_body(self) -> bool:
+        """Whether the rest of a request is still to come."""
+        return self.conn.their_state is h11.SEND_BODY
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         if len(self.connections) >= most_connections():
-            idle = [one for one in self.connections if isinstance(one, BoundedConnection) and one.asks_nothing]
+            others = [one for one in self.connections if isinstance(one, BoundedConnection)]
+            idle = [one for one in others if one.asks_nothing] or [one for one in others if one.sends_its_body]
             if not idle:
                 transport.abort()
                 return

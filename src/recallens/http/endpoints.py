@@ -48,11 +48,17 @@ async def answered(request: Request, route: Route) -> Response:
     """Where it comes to no operation, that too is written down."""
     try:
         operation, arguments, raw = await _asked(request, route)
+        key = checked_key(request.headers.get(HEADER)) if route.writes else None
+        if key is not None:  # before it is kept: who may not do it leaves nothing behind
+            named = arguments.get("namespace")
+            namespace = allowed(
+                caller_of(request), operation.needs, named if isinstance(named, str) else None
+            ).namespace
     except (RecallensError, Refused) as error:
         await worked(request, partial(refused, engine_of(request), caller_of(request), route.operation.name, error))
         raise
-    if route.writes and (key := checked_key(request.headers.get(HEADER))) is not None:
-        return await _once(request, route, operation, arguments, raw, key)
+    if key is not None:
+        return await _once(request, route, operation, arguments, raw, key, namespace)
     work = partial(_performed, request, operation, arguments)
     # What the person at the machine alone can ask, such as a golden set, may take as long as it takes.
     answer, text = await worked(request, work, ends=operation.needs is not Right.LOCAL)
@@ -97,11 +103,10 @@ def _status(route: Route, answer: Answer | Written) -> int:
 
 
 async def _once(
-    request: Request, route: Route, operation: Operation, arguments: Mapping[str, Any], raw: bytes, key: str
-) -> Response:
-    caller, named = caller_of(request), arguments.get("namespace")
-    # Before a key is kept: who may not do it leaves nothing behind.
-    namespace = allowed(caller, operation.needs, named if isinstance(named, str) else None).namespace
+    request: Request, route: Route, operation: Operation, arguments: Mapping[str, Any], raw: bytes, key: str,
+    namespace: str,
+) -> Response:  # fmt: skip
+    caller = caller_of(request)
     digest = request_digest(route.method, f"{request.url.path}?{request.url.query}", raw)
     format = str(arguments.get("format", "json"))  # the same request has the same
 

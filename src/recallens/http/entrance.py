@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, MutableMapping
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Final
 
@@ -141,20 +143,38 @@ def _folder(shared: Path, name: str) -> FolderSessions:
 
 
 def of_another_user(client: Address, server: Address) -> bool:
-    """Whether a connection on this machine is known to be another user's, as Linux tells it.
+    """Whether a connection on this machine is another user's, or nobody's that can be told, as Linux tells it.
 
-    A cookie goes to every port of a host, so that another user's server can be given it: it is of no use to them.
+    A cookie goes to every port of a host, so that another user's server can be given it: it is of no use to them. A
+    connection is known by both of its ends while it is open; what is left of one that was closed belongs to root.
     """
     if client is None or server is None or not hasattr(os, "getuid"):
         return False
-    for table, family in (("tcp", 4), ("tcp6", 6)):
+    ends, seen = (_end(*client[:2]), _end(*server[:2])), False
+    for table in ("tcp", "tcp6"):
         try:
             lines = Path(f"/proc/net/{table}").read_text("ascii").splitlines()[1:]
         except OSError:
             continue
+        seen = True
         for line in lines:
             fields = line.split()
-            here, there = (int(place.rpartition(":")[2], 16) for place in fields[1:3])
-            if (here, there) == (client[1], server[1]) and (family == 6) == (":" in client[0]):
+            if fields[3] == _ESTABLISHED and (_listed_end(fields[1]), _listed_end(fields[2])) == ends:
                 return int(fields[7]) not in (os.getuid(), 0)
-    return False
+    return seen and ends[0][0].is_loopback
+
+
+_ESTABLISHED: Final = "01"
+End = tuple[IPv4Address | IPv6Address, int]
+
+
+def _end(address: str, port: int) -> End:
+    ip = ip_address(address.partition("%")[0])
+    return (ip.ipv4_mapped or ip if isinstance(ip, IPv6Address) else ip), port
+
+
+def _listed_end(place: str) -> End:
+    """An end as the kernel lists it: words of four bytes in the machine's order."""
+    address, _, port = place.partition(":")
+    words = [int(address[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(address), 8)]
+    return _end(str(ip_address(b"".join(words))), int(port, 16))

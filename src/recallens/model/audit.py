@@ -191,6 +191,8 @@ def against_anchors(
     begun_anew = [anchor.head.number for anchor in others if anchor.store == store]
     if begun_anew:
         problems.append(f"the log was begun anew: another one of this store was anchored, up to entry {begun_anew[-1]}")
+    elif others and not mine:
+        problems.append("the anchor knows a log of such a namespace, and it is not here: it was wiped, or is another's")
     elif others:
         notes.append(f"the anchor knows {len({each.head.chain for each in others})} other logs of such a namespace")
     if head is None or not mine:
@@ -199,6 +201,9 @@ def against_anchors(
     digests = {entry.number: entry.digest for entry in entries}
     first, last = min(digests, default=head.number + 1), max(each.number for each in mine)
     held = [each for each in mine if first <= each.number <= head.number]
+    if entries and first > 1:  # the last one that was pruned is named by the first that is left
+        digests[first - 1] = entries[0].previous
+        held += [each for each in mine if each.number == first - 1]
     made_anew = min((each.number for each in held if digests.get(each.number) != each.digest), default=None)
     if made_anew is not None:
         problems.append(f"entry {made_anew} is not the one that was anchored: the chain was made anew")

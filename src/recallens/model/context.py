@@ -124,6 +124,8 @@ class Context(Struct, frozen=True):
 
 # In front of what cites nothing: it may be true, and nobody has said where it comes from.
 HYPOTHESIS = "[HYPOTHESIS] "
+# What cites nothing, in a word among the remarks of a line; JSON has the specification's label before the text.
+UNCITED = "hypothesis"
 
 # A memory of up to this many tokens is whole in layer 1, and this is what a line costs in the median. A line of a
 # longer memory is held to a little more, its head included, for most end before it.

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -79,10 +79,6 @@ class EndedNote(Struct, frozen=True):
     title: str | None = None
     ended: int | None = None
     superseded_by: str | None = None
-
-
-# How the reason begins why a view answered in part: its vectors are still being made.
-INCOMPLETE: Final = "vectors incomplete: "
 
 
 class Recall(Struct, frozen=True):

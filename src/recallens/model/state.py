@@ -88,6 +88,10 @@ def is_hypothesis(memory: Memory, verified: Verified) -> bool:
 EVERYTHING: Final = Sight(everything=True)
 
 
+# How the reason begins why a view answered in part: its vectors are still being made.
+INCOMPLETE: Final = "vectors incomplete: "
+
+
 class MemoryState(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """What is out of the ordinary about a memory; other memories are named by their handles."""
 

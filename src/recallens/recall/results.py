@@ -376,6 +376,18 @@ def _answering(text: str, question: str, characters: int) -> str:
     return shown
 
 
+_PLAIN: Final = re.compile(r"[\w.:-]{1,40}")  # a name that can be taken for nothing else
+
+
+def remarks_of(memory: Memory, state: MemoryState) -> list[str]:
+    """What speaks against a memory, and of one that is not the trusted person's, its zone and who said it."""
+    remarks = list(state.against())
+    if state.zone is not Zone.TRUSTED and state.withheld is None:
+        remarks.append(f"{state.zone} zone")
+        remarks += [f"from {memory.source}"] if _PLAIN.fullmatch(memory.source) else []
+    return remarks
+
+
 def excerpts(scene: Scene, pool: Pool, positions: IntArray, query: Query) -> list[Excerpt]:
     if not len(positions):
         return []
@@ -386,6 +398,6 @@ def excerpts(scene: Scene, pool: Pool, positions: IntArray, query: Query) -> lis
     standing = _standing(scene, nums, bodies, query)
     return [
         excerpt(memory, question=query.text, source=source, path=path_of(memory, bodies.paths),
-                remark=", ".join(standing[memory.num].against()))
+                remark=", ".join(remarks_of(memory, standing[memory.num])))
         for memory, source in zip(memories, sources, strict=True)
     ]  # fmt: skip

@@ -17,7 +17,7 @@ from recallens.model.citation import (
     TerminalCitation,
 )
 from recallens.model.memory import Memory, Status, Zone
-from recallens.model.recall import INCOMPLETE
+from recallens.model.state import INCOMPLETE
 from recallens.model.times import instant
 
 NONE: Final = "(none)"

@@ -18,6 +18,7 @@ from recallens.model.context import (
     INDEX_TOKENS,
     LONGEST_LINE,
     TIMELINE_TOKENS,
+    UNCITED,
     IndexEntry,
     Relationship,
     TimelineEntry,
@@ -48,9 +49,6 @@ RAISE = "raise maxTokens."
 # The last line of an answer, of the places of the lines that are shown.
 Foot = Callable[[Sequence[int]], str]
 
-# What cites nothing, in a word among the remarks of a line; JSON has the specification's label before the text.
-UNCITED = "hypothesis"
-
 
 def cost(text: str) -> int:
     """What a text costs as it is sent, with the end of its last line."""
@@ -65,11 +63,17 @@ def takes(text: str) -> int:
 def head_of(memory: Memory, state: MemoryState, *, when: str) -> str:
     """Handle, date, kind and who said it, and what is out of the ordinary about it."""
     by = f" {as_name(memory.author)}" if memory.author else ""
-    told = [*state.remarks(as_name), *((UNCITED,) if is_hypothesis(memory, state.verified) else ())]
-    if (source := _stranger(memory, state)) is not None:
-        told.append(f"from {as_name(source)}")
-    remarks = visible(", ".join(told))
+    remarks = visible(", ".join(marks_of(memory, state)))
     return f"{memory.handle} {when} {memory.kind}{by}" + (f" ({remarks})" if remarks else "")
+
+
+def marks_of(memory: Memory, state: MemoryState) -> list[str]:
+    """What is out of the ordinary about a memory, that nobody has checked it, and where it comes from."""
+    source = _stranger(memory, state)
+    return [
+        *state.remarks(as_name), *((UNCITED,) if is_hypothesis(memory, state.verified) else ()),
+        *((f"from {as_name(source)}",) if source is not None else ()),
+    ]  # fmt: skip
 
 
 def _stranger(memory: Memory, state: MemoryState) -> str | None:
