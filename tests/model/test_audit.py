@@ -145,8 +145,11 @@ def test_an_anchor_finds_a_cut_an_older_copy_and_a_chain_made_anew() -> None:
     assert told(anew) == (["entry 1 is not the one that was anchored: the chain was made anew"], [])
     begun = ["the log was begun anew: another one of this store was anchored, up to entry 6"]
     assert told(WHOLE[:2], anew="d")[0] == against_anchors(anchors, "store", [], None)[0] == begun
+    elsewhere = [*anchors, Anchor("another", "default", replace(head(WHOLE), chain="d"), 0)]
+    problems, notes = against_anchors(elsewhere, "store", WHOLE, head(WHOLE))
+    assert (problems, notes) == ([], ["the anchor knows 1 other logs of such a namespace"])
     problems, notes = told(WHOLE[:2], "another store", anew="d")
-    assert (problems, notes[1]) == ([], "the anchor knows 1 other logs of such a namespace")
+    assert problems == ["the anchor knows a log of such a namespace, and it is not here: it was wiped, or is another's"]
     assert "no anchor knows this log" in notes[0]
 
 
