@@ -150,3 +150,17 @@ def test_the_receipt_names_only_the_files_beside_the_store_that_hold_it(
     assert "before.db, a copy beside the store, was not read and may hold it" in told
     assert any("other files beside the store, which were not read and may hold it" in each for each in told)
     assert store.name not in {each.split(",")[0] for each in told}
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+def test_a_recall_that_is_recorded_after_the_erasure_keeps_nothing_of_it(
+    engine: Engine, tmp_path: Path, kind: str
+) -> None:
+    text, name, word = SECRETS[kind]
+    known = engine.remember(text).id
+    read = engine.search("what about Note 7, the gateway, and " + name, record=False, cut=False)
+    assert known in [result.memory.id for result in read.results]
+    engine.maintenance.erasure.erase([known])
+    assert engine.recalls._search.recorded(read, record=True, owner=None).recorded
+    assert engine.maintenance.erasure.verify([word]).holders == ()
+    assert word.lower() not in bytes_of(tmp_path)

@@ -122,7 +122,7 @@ async def look(client: Client, course: Course, chance: random.Random) -> None:
             assert id in [one["id"] for one in found["results"]], f"{key} is not found by another"
         case 1:
             seen = await asked(client, course, "recall_xray", query=key)
-            assert seen["snapshot"]["results"]
+            assert seen["snapshot"]["results"], (key, seen)
         case 2:
             details = await asked(client, course, "get_details", task_id=id)
             assert key in json.dumps(details)

@@ -40,6 +40,8 @@ BATCH_ROWS = 256
 # How much of a correcting text is asked with, and among how many memories like it the corrected one is looked for.
 LONGEST_QUESTION = 400
 CANDIDATES = 12
+# What is like a text is no question to be understood: words and meaning by rank, without a plan, terms or a cut.
+ALIKE = "rrf"
 
 
 class AddedDocument(Struct, frozen=True):
@@ -129,7 +131,7 @@ class Ingest:
         pairs = []
         for num, memory, correction in self._corrections(namespace, memories):
             text = memory.content[:LONGEST_QUESTION]
-            asked = Query(text, self._core.clock(), namespace, limit=CANDIDATES, cut=False, certify=False)
+            asked = Query(text, self._core.clock(), namespace, limit=CANDIDATES, preset=ALIKE)
             alike = [result.memory for result in self._search.recall(asked).results]
             old = corrected(correction, memory, alike)
             if old is not None:

@@ -240,7 +240,7 @@ class Search:
             tx.sessions.link(query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
         entry = self._core.log.recalled(tx, query.text, [numbers[memory.id] for memory in kept], query.session, owner)
         audit = {memory.id: entry.id for memory in kept}
-        if ledger is not None and self._core.settings.capture:
+        if ledger is not None and self._core.settings.capture and _all_there(tx, ledger):
             digest, packed = ledger.kept()
             tx.trail.put_ledger(
                 id=snapshot_id_of(digest, ledger.query["now"]), session=query.session or "", at=self._core.clock(),
@@ -248,6 +248,12 @@ class Search:
                 since=self._core.clock() - self._core.settings.ledger_days * DAY_MS,
             )  # fmt: skip
         return audit
+
+
+def _all_there(tx: Writer, ledger: Ledger) -> bool:
+    """Whether every memory that the ledger tells of is still stored: what was erased since is not written down again."""
+    told = {id for note in ledger.notes("identity") for id in note["rows"]}
+    return len(tx.memories.find(list(told))) == len(told)
 
 
 def _without_unreadable(recall: Recall, version: Version) -> Recall:
