@@ -9,11 +9,10 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from recallens.errors import EncoderError, InvalidInput
 from recallens.ingest.credit import evidence_of_use, work_log
@@ -31,7 +30,7 @@ from recallens.model.memory import Kind, Memory, Status, Zone
 from recallens.model.query import Mode, SearchOptions
 from recallens.model.snapshot import snapshot_id
 from recallens.model.times import day
-from recallens.model.trust import Actor, Input, InputKind, importer
+from recallens.model.trust import Actor
 from recallens.render.context import closing, header, mark_for, opening
 from recallens.render.formats import printable as visible
 from recallens.render.layers import head_of, said_by, titled
@@ -171,7 +170,6 @@ class SessionEnd(Struct, frozen=True):
 
 def session_ended(engine: Engine, told: HookInput, decisions: Sequence[HookDecision]) -> SessionEnd:
     """The transcript as turns, what was found out in it, and of the decisions of its hooks whether they were right."""
-    from recallens.ingest.findings import findings
     from recallens.ingest.importers import MemoryLine, source_named
     from recallens.ingest.source_file import SourceFile
 
@@ -184,32 +182,10 @@ def session_ended(engine: Engine, told: HookInput, decisions: Sequence[HookDecis
     # Some programs do not write down where they worked, but tell the hook.
     project = None if any(line.draft.project for line in lines) else project_in(told.folder)
     imported = engine.maintenance.imports.run(source.NAME, path, project=project)
-    if project is not None:
-        lines = [replace(line, draft=structs.replace(line.draft, project=project)) for line in lines]
-    with engine.core.acting(importer(Zone.WORKING)):
-        found = _kept(engine, findings(lines))
     with suppress(EncoderError):  # words find it, and its vectors wait in the backlog
         engine.encoder.drain()
     judged = _judged(engine, decisions, told, lines)
-    return SessionEnd(imported.imported, found, judged)
-
-
-def _kept(engine: Engine, found: Sequence[MemoryLine]) -> int:
-    """Those that are new. What was said is as trusted as the turn that says it, a command as its session."""
-    known = engine.memories.resolve([str(line.key) for line in found])
-    new = [line for line in found if line.key not in known]
-    turns = engine.memories.resolve([str(line.key).rpartition("/")[0] for line in new])
-    memories = engine.memories.many(turns.values())
-    drafts = []
-    for line in new:
-        turn = memories.get(turns.get(str(line.key).rpartition("/")[0], ""))
-        made_of = Input(InputKind.SESSION, str(line.draft.session), Zone.WORKING)
-        if turn is not None and line.draft.author is not None:
-            made_of = Input.of(turn)
-        drafts.append(structs.replace(line.draft, inputs=(made_of,), zone=Zone.WORKING))
-    for _ in engine.memories.remember_many(drafts, dedupe=False):
-        pass
-    return len(drafts)
+    return SessionEnd(imported.imported, imported.found, judged)
 
 
 def _judged(

@@ -16,12 +16,14 @@ from recallens.engine.sessions import Sessions
 from recallens.errors import InvalidInput, RecallensError
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft
+from recallens.ingest.findings import Finder
 from recallens.ingest.importers import Entry, MemoryLine, RelationLine, SessionLine, SkippedEntry, Source
 from recallens.ingest.prepare import check
 from recallens.ingest.redact import redact
 from recallens.ingest.source_file import SourceFile
 from recallens.ingest.validate import text_content
 from recallens.model.memory import Memory, Session, Status, Zone
+from recallens.model.trust import Input, InputKind
 
 # (kilobytes read, kilobytes to read)
 ImportProgress = Callable[[int, int], None]
@@ -41,6 +43,9 @@ class Imported(Struct, frozen=True, rename="camel"):
     replaced: int = 0  # of the imported ones, those whose text has changed where they came from
     quarantined: int = 0  # of the imported ones, those that a tool gave
     redacted: int = 0
+    found: int = (
+        0  # decisions, corrections and commands that worked at last, found in what was said: beside the read ones
+    )
     dry_run: bool = False
     vault: str | None = None
 
@@ -68,7 +73,7 @@ class ImportRun:
 
     def __init__(
         self, core: Core, ingest: Ingest, memories: Memories, sessions: Sessions, namespace: str, *, zone: Zone,
-        project: str | None, dry_run: bool,
+        project: str | None, dry_run: bool, finder: Finder | None = None,
     ) -> None:  # fmt: skip
         self._core = core
         self._ingest = ingest
@@ -78,13 +83,14 @@ class ImportRun:
         self._zone = zone
         self._project = project
         self._dry_run = dry_run
+        self._finder = finder
         self._session_lines: dict[str, SessionLine] = {}
         self._grown: dict[str, None] = {}  # the sessions of which something is new, in order
         self._relation_lines: list[RelationLine] = []
         self._ids: dict[str, str] = {}  # of memories, by what the lines call them
         self._taken: set[str] = set()  # the ids at their source of what was imported by this run
         self._skipped: list[SkippedEntry] = []
-        self._already = self._replaced = self._quarantined = self._redacted = 0
+        self._already = self._replaced = self._quarantined = self._redacted = self._found = 0
 
     def take_all(self, entries: Iterator[Entry]) -> None:
         while batch := list(islice(entries, BATCH_ROWS)):
@@ -131,6 +137,25 @@ class ImportRun:
         self._already += len(there)
         for line, old in there:
             self._call(line, old.id if old is not None else self._ids.get(str(line.draft.source_id)))
+        if self._finder is not None:
+            self._keep_findings(list(self._finder.found_in(lines)))
+
+    def _keep_findings(self, found: Sequence[MemoryLine]) -> None:
+        """Those that are new. What was said is as trusted as the turn that says it, a command as its session."""
+        known = self._known(found)
+        new = [line for line in found if str(line.draft.source_id) not in known]
+        turns = [self._ids.get(_turn_of(line)) for line in new]
+        memories = self._memories.many(filter(None, turns), namespace=self._namespace)
+        drafts = []
+        for line, turn in zip(new, turns, strict=True):
+            made_of = Input(InputKind.SESSION, str(line.draft.session), self._zone)
+            if turn in memories and line.draft.author is not None:
+                made_of = Input.of(memories[turn])
+            drafts.append(structs.replace(self._filled(line.draft, None), inputs=(made_of,)))
+        self._found += len(drafts)
+        if not self._dry_run:
+            for _ in self._ingest.remember_many(drafts, namespace=self._namespace, dedupe=False):
+                pass
 
     def _known(self, lines: Sequence[MemoryLine]) -> dict[str, Memory]:
         """What the store has of them, by the id that they have where they came from."""
@@ -169,7 +194,7 @@ class ImportRun:
         read = imported + self._already + len(self._skipped)
         return Imported(
             source, files, read, imported, self._already, tuple(self._skipped), len(self._grown), related,
-            self._replaced, self._quarantined, self._redacted, self._dry_run,
+            self._replaced, self._quarantined, self._redacted, self._found, self._dry_run,
         )  # fmt: skip
 
     def _relate(self, line: RelationLine) -> bool:
@@ -187,6 +212,10 @@ class ImportRun:
             )  # fmt: skip
             return True
         return False
+
+
+def _turn_of(finding: MemoryLine) -> str:
+    return str(finding.draft.source_id).rpartition("/")[0]
 
 
 def _stands(old: Memory, draft: Draft) -> bool:

@@ -40,6 +40,7 @@ class Imports:
         """
         # Late: what reads other programs' files is needed by nothing else.
         from recallens.engine.import_run import ImportRun, entries_of
+        from recallens.ingest.findings import Finder
         from recallens.ingest.importers import files_of, source_named
 
         known = source_named(source)
@@ -54,6 +55,7 @@ class Imports:
             run = ImportRun(
                 self._core, self._ingest, self._memories, self._sessions, name, zone=zone_of_talk,
                 project=label("project", project), dry_run=dry_run,
+                finder=Finder() if getattr(known, "IS_WORK", False) else None,
             )  # fmt: skip
             run.take_all(entries_of(known, files, progress or (lambda done, total: None)))
             return run.finish(source, len(files))

@@ -251,7 +251,7 @@ class Search:
 
 
 def _all_there(tx: Writer, ledger: Ledger) -> bool:
-    """Whether every memory that the ledger tells of is still stored: what was erased since is not written down again."""
+    """Whether every memory that the ledger tells of is still stored: what was erased is not written down again."""
     told = {id for note in ledger.notes("identity") for id in note["rows"]}
     return len(tx.memories.find(list(told))) == len(told)
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from msgspec import structs
@@ -36,7 +36,7 @@ from recallens.index.lexical import LexicalIndex
 from recallens.index.segments import Segment, from_entries, merge, silenced, with_segment
 from recallens.index.vectors import VECTOR_DTYPE, VectorIndex, block_sums, build_scan, has_scans
 from recallens.index.version import SEGMENT_ARRAYS, Version
-from recallens.model.verdict import BoolArray
+from recallens.model.verdict import BoolArray, IntArray
 from recallens.store.protocols import Reader
 from recallens.store.records import NamespaceState
 
@@ -47,6 +47,8 @@ LONGEST_TAIL = 4_096
 TAIL_SHARE = 0.25
 # Rows that are read from the store at once: as objects of Python they take ten times the room that they end in.
 ROWS_AT_ONCE = 2_000
+
+Numbers = TypeVar("Numbers", Sequence[int], IntArray)
 
 # Beyond this a file is made anew rather than mended.
 MOST_ERASED_IN_PLACE = 1_000
@@ -113,12 +115,13 @@ class Resident:
         for part in _parts(changes.changed):
             columns = _with_rows(columns, reader, part)
         columns, _ = columns.next((), changes.removed)
+        del changes  # a million numbers, while the most memory is needed
         if self._columns_alone:
             return Version(wanted, columns, LexicalIndex((), columns), None, None, columns.size)
         segments = version.segments
         if columns.size > first:
             fresh, words = columns["num"][first:], int(columns["length"][first:].sum())
-            entries = (reader.terms.entries(part) for part in _parts(fresh.tolist()))
+            entries = (reader.terms.entries(part.tolist()) for part in _parts(fresh))
             segments = with_segment(segments, from_entries(first, fresh, entries, words))
         vectors, others = version.resident_vectors[0], None
         if vectors is not None and self._encoder is not None:
@@ -311,7 +314,7 @@ def _uncollected(many: bool) -> Iterator[None]:
             gc.enable()
 
 
-def _parts(nums: Sequence[int]) -> Iterator[Sequence[int]]:
+def _parts(nums: Numbers) -> Iterator[Numbers]:
     for start in range(0, len(nums), ROWS_AT_ONCE):
         yield nums[start : start + ROWS_AT_ONCE]
 
@@ -335,8 +338,8 @@ def _all_vectors(reader: Reader, encoder: str, columns: Columns, none: VectorInd
     base = np.empty((count, none.base.shape[1]), dtype=VECTOR_DTYPE)
     rows = np.empty(count, dtype=np.int32)
     held = 0
-    for part in _parts(columns["num"].tolist()):
-        vectors = reader.vectors.of(encoder, part)
+    for part in _parts(columns["num"]):
+        vectors = reader.vectors.of(encoder, part.tolist())
         blobs = np.frombuffer(b"".join([blob for _, blob in vectors]), dtype=VECTOR_DTYPE)
         place = slice(held, held + len(vectors))
         base[place] = blobs.reshape(len(vectors), base.shape[1])

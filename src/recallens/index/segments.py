@@ -15,10 +15,11 @@ from recallens.model.verdict import BoolArray, IntArray
 from recallens.store.records import LexicalEntry
 
 Terms = NDArray[np.uint32]
-Counts = NDArray[np.uint16]
-Places = NDArray[np.int32]
+# 16 and 32 bits; fewer only while runs are joined.
+Counts = NDArray[np.unsignedinteger[Any]]
+Places = NDArray[np.integer[Any]]
 
-_MOST = np.iinfo(np.uint16).max
+_MOST, _FEW = np.iinfo(np.uint16).max, np.iinfo(np.uint8).max
 # Rows that are put in order at once: of these, what is ordered lies in the processor's own memory.
 RUN_ROWS = 1 << 13
 # Terms that a run can number in 16 bits, and up to which there is a table of them all.
@@ -75,30 +76,32 @@ def build(first: int, offsets: IntArray, forward: Terms) -> Segment:
     size, known = len(offsets) - 1, int(forward.max(initial=0)) + 1
     if size <= RUN_ROWS or known > MOST_TERMS:
         return _turned(first, offsets, forward)
-    # One block for all runs, and not some hundred of a megabyte, which a process would never give back.
-    rows, counts, held = np.empty(len(forward), dtype=np.int32), np.empty(len(forward), dtype=np.uint16), 0
+    # One block for all runs, and not some hundred of a megabyte, which a process would never give back. Within a run
+    # few bits are enough: while runs are joined, all postings are there twice.
+    rows, counts, held = np.empty(len(forward), dtype=np.uint16), np.empty(len(forward), dtype=np.uint8), 0
     runs = []
     for a, b in pairwise([*range(0, size, RUN_ROWS), size]):
         own = forward[offsets[a] : offsets[b]]
-        run = _numbered(first + a, offsets[a : b + 1] - offsets[a], own, known)
+        run = _numbered(offsets[a : b + 1] - offsets[a], own, known)
         place = slice(held, held + len(run.rows))
         rows[place], counts[place] = run.rows, run.counts
-        runs.append(replace(run, rows=rows[place], counts=counts[place]))
+        often = run.counts.max(initial=0) > _FEW
+        runs.append(replace(run, first=first + a, rows=rows[place], counts=run.counts if often else counts[place]))
         held = place.stop
-    return _joined(offsets, forward, runs)
+    return _joined(offsets, forward, runs, within=True)
 
 
-def _numbered(first: int, offsets: IntArray, forward: Terms, known: int) -> Segment:
-    """The same as `_turned`, by the places that the terms below `known` have among those of this run."""
+def _numbered(offsets: IntArray, forward: Terms, known: int) -> Segment:
+    """The same as `_turned` from row 0 on, by the places that the terms below `known` have among those of this run."""
     held = np.zeros(known, dtype=np.bool_)
     held[forward] = True
     terms = np.flatnonzero(held)
     if len(terms) > FEW_TERMS:
-        return _turned(first, offsets, forward)
+        return _turned(0, offsets, forward)
     numbers = np.empty(known, dtype=np.uint16)
     numbers[terms] = np.arange(len(terms), dtype=np.uint16)
     own = numbers[forward]
-    rows = np.repeat(np.arange(first, first + len(offsets) - 1, dtype=np.int32), np.diff(offsets))
+    rows = np.repeat(np.arange(len(offsets) - 1, dtype=np.uint16), np.diff(offsets))
     rows = rows[own.argsort(kind="stable")]
     starts = np.concatenate([[0], np.cumsum(np.bincount(own))])
     begins = np.ones(len(rows), dtype=np.bool_)  # a pair of a term and a row
@@ -106,9 +109,7 @@ def _numbered(first: int, offsets: IntArray, forward: Terms, known: int) -> Segm
     begins[starts[:-1]] = True
     pairs = np.flatnonzero(begins)
     counts = np.minimum(np.diff(pairs, append=len(rows)), _MOST).astype(np.uint16)
-    return Segment(
-        first, offsets, forward, terms.astype(np.uint32), pairs.searchsorted(starts), rows[pairs], counts
-    )  # fmt: skip
+    return Segment(0, offsets, forward, terms.astype(np.uint32), pairs.searchsorted(starts), rows[pairs], counts)
 
 
 def _turned(first: int, offsets: IntArray, forward: Terms) -> Segment:
@@ -171,8 +172,9 @@ def merge(segments: Sequence[Segment]) -> Segment:
     return _joined(offsets.astype(np.int64), np.concatenate([s.forward for s in segments]), segments)
 
 
-def _joined(offsets: IntArray, forward: Terms, runs: Sequence[Segment]) -> Segment:
-    """One segment of several that follow each other: each term's rows, run by run, without sorting them again."""
+def _joined(offsets: IntArray, forward: Terms, runs: Sequence[Segment], *, within: bool = False) -> Segment:
+    """One segment of several that follow each other: each term's rows, run by run, without sorting them again. `within`
+    says that rows are counted from the first of their run."""
     terms = np.unique(np.concatenate([run.terms for run in runs]))
     where = [terms.searchsorted(run.terms) for run in runs]
     sizes = np.zeros(len(terms), dtype=np.int64)
@@ -188,7 +190,8 @@ def _joined(offsets: IntArray, forward: Terms, runs: Sequence[Segment]) -> Segme
         for a, b in pairwise([*edges.tolist(), len(run.terms)]):
             span = slice(int(run.starts[a]), int(run.starts[b]))
             place = np.arange(span.start, span.stop) + np.repeat(following[at[a:b]] - run.starts[a:b], lengths[a:b])
-            rows[place], counts[place] = run.rows[span], run.counts[span]
+            counts[place] = run.counts[span]
+            rows[place] = run.rows[span] if not within else run.rows[span].astype(np.int32) + np.int32(run.first)
         following[at] += lengths
     return Segment(runs[0].first, offsets, forward, terms, starts, rows, counts)
 

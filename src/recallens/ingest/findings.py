@@ -6,7 +6,8 @@ Each is told in the words of who said it, or by the commands alone: nothing of w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -17,10 +18,12 @@ from recallens.ingest.corrections import correction_in
 from recallens.ingest.importers import MemoryLine
 from recallens.ingest.transcript import TOOL, USER
 from recallens.model.memory import Kind, Sector
+from recallens.text.languages import alternatives
+from recallens.text.normalize import fold
 from recallens.text.sentences import sentences
 
 _KEPT_KINDS: Final = (Kind.DECISION, Kind.PREFERENCE)
-# Shorter ones say nothing by themselves, longer ones are pasted.
+# Shorter ones say nothing by themselves, longer ones are pasted. A syllable of Korean says as much as two letters.
 SHORTEST, LONGEST = 20, 400
 # Of one turn: a turn that decides more is a document.
 MOST_OF_A_TURN: Final = 5
@@ -29,39 +32,71 @@ NEAR: Final = 12
 # The share of a failed command's words that one which worked has too.
 SAME_COMMAND: Final = 0.5
 _WORD: Final = re.compile(r"[\w./-]{2,}")
+_RULING: Final = re.compile(alternatives(lambda pack: pack.work.rulings))
+_REQUEST: Final = re.compile(alternatives(lambda pack: pack.work.requests))
 
 
-def findings(lines: Sequence[MemoryLine]) -> list[MemoryLine]:
-    """In the order in which they were found out. Each is known by the turn or the command that it was found in."""
-    found: list[MemoryLine] = []
-    for line in lines:
-        # An assistant tells what it has done as if it had been decided: only people decide and correct.
-        if line.draft.author == USER:
-            found += islice(_decided(line), MOST_OF_A_TURN)
-    return [*found, *_worked(lines)]
+@dataclass(slots=True)
+class _Failed:
+    command: str
+    runs_since: int = 0
+
+
+class Finder:
+    """Reads the lines of transcripts as they come, each session in its order, and gives what is found out in them.
+
+    Each finding is known by the turn or the command that it was found in.
+    """
+
+    def __init__(self) -> None:
+        self._failed: dict[str | None, list[_Failed]] = {}  # the commands of each session that nothing has answered yet
+
+    def found_in(self, lines: Iterable[MemoryLine]) -> Iterator[MemoryLine]:
+        for line in lines:
+            # An assistant tells what it has done as if it had been decided: only people decide and correct.
+            if line.draft.author == USER:
+                yield from islice(_decided(line), MOST_OF_A_TURN)
+            elif line.draft.author == TOOL and (command := _command(line)):
+                yield from self._ran(line, command)
+
+    def _ran(self, line: MemoryLine, command: str) -> Iterator[MemoryLine]:
+        """A command that failed, with the next one like it that did not."""
+        waiting = self._failed.setdefault(line.draft.session, [])
+        for failed in waiting:
+            failed.runs_since += 1
+        if line.draft.attributes.get("failed"):
+            waiting.append(_Failed(command))
+        else:
+            answered = [failed for failed in waiting if _is_alike(failed.command, command)]
+            for number, before in enumerate(
+                dict.fromkeys(each.command for each in answered if each.command != command)
+            ):
+                name = "worked" if number == 0 else f"worked{number}"
+                yield _finding(line, f"`{before}` failed; `{command}` worked.", Kind.GOTCHA, name)
+            waiting[:] = [failed for failed in waiting if failed not in answered]
+        waiting[:] = [failed for failed in waiting if failed.runs_since < NEAR]
 
 
 def _decided(line: MemoryLine) -> Iterator[MemoryLine]:
     for number, sentence in enumerate(sentences(line.draft.content)):
         text = sentence.strip()
-        if not SHORTEST <= len(text) <= LONGEST or text.endswith("?"):
+        if not SHORTEST <= _said(text) <= LONGEST or text.endswith("?"):
             continue
         kind = classify_kind(text, Sector.SEMANTIC)
-        if kind in _KEPT_KINDS or correction_in(text) is not None:
+        if kind in _KEPT_KINDS or _is_laid_down(text):
             yield _finding(line, text, kind if kind in _KEPT_KINDS else Kind.DECISION, f"said{number}")
 
 
-def _worked(lines: Sequence[MemoryLine]) -> Iterator[MemoryLine]:
-    """A command that failed, with the next one like it that did not."""
-    runs = [line for line in lines if line.draft.author == TOOL and _command(line)]
-    for at, failed in enumerate(runs):
-        if not failed.draft.attributes.get("failed"):
-            continue
-        later = (run for run in runs[at + 1 : at + 1 + NEAR] if not run.draft.attributes.get("failed"))
-        worked = next((run for run in later if _is_alike(_command(failed), _command(run))), None)
-        if worked is not None and _command(worked) != _command(failed):
-            text = f"`{_command(failed)}` failed; `{_command(worked)}` worked."
-            yield _finding(worked, text, Kind.GOTCHA, "worked")
+def _is_laid_down(text: str) -> bool:
+    """Whether it puts somebody right or says what holds from now on; what is to be done next does neither."""
+    folded = fold(text)
+    if _RULING.search(folded):
+        return True
+    return not _REQUEST.search(folded) and correction_in(text) is not None
+
+
+def _said(text: str) -> int:
+    return len(text) if text.isascii() else len(text) + sum(letter > "\u1100" for letter in text)
 
 
 def _command(line: MemoryLine) -> str:

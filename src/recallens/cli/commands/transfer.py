@@ -158,6 +158,10 @@ def _print_imported(given: Given, record: dict[str, Any]) -> None:
         (record["replaced"], "changed text", None), (record["quarantined"], "output of tools in quarantine",
          "outputs of tools in quarantine"), (record["redacted"], "text redacted", "texts redacted"),
     ]  # fmt: skip
+    if record["found"]:
+        found = counted(record["found"], "decision, correction or command that worked at last",
+                        "decisions, corrections and commands that worked at last")  # fmt: skip
+        say(f"{found} {'would be ' if dry else ''}found in what was said")
     if any(count for count, _, _ in also):
         say("with " + ", ".join(counted(count, noun, plural) for count, noun, plural in also if count))
     reasons: dict[str, list[str]] = {}

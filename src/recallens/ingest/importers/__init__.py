@@ -96,7 +96,8 @@ Entry = MemoryLine | SessionLine | RelationLine | SkippedEntry
 
 class Source(Protocol):
     """What another program keeps. `FOLDERS` are where it keeps that below a home folder, `PATTERNS` its files' names;
-    without a pattern the folder itself is read. One with `IS_VAULT = True` is kept as a vault."""
+    without a pattern the folder itself is read. One with `IS_VAULT = True` is kept as a vault; in one with
+    `IS_WORK = True` people decide and correct, and commands fail and work: that is looked for."""
 
     NAME: str
     ABOUT: str

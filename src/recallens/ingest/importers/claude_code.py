@@ -26,6 +26,7 @@ NAME = "claude-code"
 ABOUT = "transcripts of Claude Code, below ~/.claude/projects"
 FOLDERS = (".claude/projects",)
 PATTERNS = ("*.jsonl",)
+IS_WORK: Final = True
 
 _OF_THE_CLIENT: Final = re.compile(r"\s*<(?:command-|local-command|bash-|user-memory)|Caveat: The messages below")
 _INTERRUPTED: Final = "[Request interrupted"

@@ -30,6 +30,7 @@ NAME = "codex"
 ABOUT = "sessions of Codex, below ~/.codex/sessions"
 FOLDERS = (".codex/sessions", ".codex/archived_sessions")
 PATTERNS = ("rollout-*.jsonl",)
+IS_WORK: Final = True
 
 _CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call", "mcp_tool_call")
 _FAILED: Final = re.compile(r"(?:Process exited with code|exit code:?) (?!0\b)-?\d", re.IGNORECASE)

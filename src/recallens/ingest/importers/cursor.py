@@ -18,6 +18,7 @@ NAME = "cursor"
 ABOUT = "conversations of Cursor, below ~/.cursor/projects"
 FOLDERS = (".cursor/projects",)
 PATTERNS = ("agent-transcripts/*/*.jsonl", "agent-transcripts/*.jsonl")
+IS_WORK: Final = True
 
 # What a person typed stands between these; beside it stand files and rules that the program added.
 _TYPED: Final = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)

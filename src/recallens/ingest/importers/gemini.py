@@ -13,6 +13,7 @@ NAME = "gemini"
 ABOUT = "chats of Gemini CLI, below ~/.gemini/tmp"
 FOLDERS = (".gemini/tmp",)
 PATTERNS = ("chats/session-*.json", "chats/session-*.jsonl")
+IS_WORK: Final = True
 
 _AUTHORS: Final = {"user": USER, "gemini": ASSISTANT, "model": ASSISTANT}
 

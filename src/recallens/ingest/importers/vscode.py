@@ -29,6 +29,7 @@ FOLDERS = (
     "AppData/Roaming/Code/User/workspaceStorage",
 )
 PATTERNS = ("GitHub.copilot-chat/transcripts/*.jsonl",)
+IS_WORK: Final = True
 
 _SPEAKERS: Final = {"user.message": USER, "assistant.message": ASSISTANT}
 _STARTED, _ENDED = "tool.execution_start", "tool.execution_complete"

@@ -114,7 +114,8 @@ WORK: Final = pack.WorkWords(
     r"|nowadays|(?:as of|starting(?: in| from| on)?|beginning(?: in| on)?|effective|since|from) "
     rf"(?:today|now|next|{_MONTH})"
     r"|going forward|stopped using|we (?:have )?(?:dropped|retired|left)|retired|(?:went|gone) (?:up|down)"
-    r"|(?:rais|lower|reduc|increas|extend|shorten|bump)ed|cut(?= (?:it )?(?:from|to))|correction|turned out)\b",
+    r"|(?:rais|lower|reduc|increas|extend|shorten|bump)ed|cut(?= (?:it )?(?:from|to))|correction|turned out)\b"
+    r"|\A(?:no|actually), (?=[^.;]{2,120}, not )",
     additions=r"\b(?:also|too|as well|in addition|additionally|another|an? (?:second|third)|faster|quicker|easier"
     r"|better|slower|cheaper|nicer|smoother|additional|extra|even)\b",
     reasons=r"\b(?:because|due to|so that|after it|as (?:it|they|he|she)) [^.;]*",
@@ -122,12 +123,23 @@ WORK: Final = pack.WorkWords(
     replaced=(
         r"\b(?:instead of|in place of|rather than|stopped using|retired|away from|off) "
         r"(?P<old>[^,.;:()]{2,60}?)(?= for\b| and\b|[,.;:()]|$)",
+        r"\A(?:no|actually), [^.;]{2,120}, not (?P<old>[^,.;:()]{1,40})",
         r"\bno longer (?P<old>[^,.;:()]{2,60})",
         r"\bused to (?P<old>[^,.;:()]{2,60})",
         r"\bfrom (?P<old>[^,.;:()]{1,40}?) to\b",
         r"\breplac(?:ed|es|ing) (?P<old>[^,.;:()]{2,40}?) (?:with|by)\b",
         r"\b(?:do|does|is|are)(?: not|n't) (?P<old>[^,.;:()]{2,40}?) any ?(?:more|longer)\b",
     ),
+    rulings=r"\A(?:no|nope|actually|wrong|(?:that|this)(?:.s| is) (?:wrong|incorrect|not (?:right|true)))[,:.!;-]"
+    r"(?!\s?(?:thanks?|never ?mind|wait|hold|let me|please|can|could|would|go|problem|worries|idea|i(?:.ll| will))\b)"
+    r"|\b(?:use|uses|is|are|be|means?|runs?|lives?|goes)\b[^.;]{1,80}, not (?:the |an? )?[\w./-]+(?: \w+)?[.!]?\Z"
+    r"|\b(?:don.t|do not|never|stop) us(?:e|ing)\b|\bstop (?:adding|putting|writing|committing|pushing|running)\b"
+    r"|\bnever (?:edit|commit|push|run|touch|change|write|call|deploy|merge|add|put|log|store|delete|import)\b"
+    r"|(?:\A|[,:;] |\b(?:please|must|should|and) )always (?!been\b|the\b)[a-z]+\b"
+    r"|\bi (?:told you|(?:already )?said)\b|\bremember(?: that\b| to\b|:)|\bkeep in mind\b|\bfor the record\b"
+    r"|\b(?:let.s|we(?:.ll| will| should)) (?:go with|stick (?:to|with)|settle on|standardi[sz]e on|keep using)\b"
+    r"|\blet.s use \S+(?: \S+)? (?:for|instead|everywhere|from)\b",
+    requests=r"\A(?:\w+[,.!]? )?(?:please )?now,? (?!(?:we|the|our|it|they|i|all|every|each|there|this|that|you)\b)",
     acts=r"\b(?:we|i|you|they|he|she)"
     r"(?: (?:now|no longer|will|can|must|should|have|has|always|only|also|do|don't|not))* [a-z]+\b",
     places="in|of|at|for|on|to|from|with",

@@ -220,6 +220,8 @@ class WorkWords(Struct, frozen=True, kw_only=True):
     reasons: str = ""  # a pattern: why something was changed, up to the end of the sentence
     moved: str = ""  # a pattern with a group `topic`, right behind a sign: what was moved or switched
     replaced: tuple[str, ...] = ()  # patterns with a group `old`: what holds no longer
+    rulings: str = ""  # a pattern in small letters: how a person at work puts somebody right or lays down what holds
+    requests: str = ""  # a pattern in small letters: how a person asks for the next step, which changes nothing
     acts: str = ""  # a pattern: who does something and what they do, before what they do it to
     topical: str = ""  # a pattern: how a word ends that a clause is about
     apart: str = ""  # a pattern: how a word ends that says nothing of the word behind it
