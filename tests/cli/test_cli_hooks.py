@@ -60,6 +60,11 @@ class Session:
         self.said("assistant", [{"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}])
         self.said("user", [{"type": "tool_result", "tool_use_id": call, "content": output, "is_error": failed}])
 
+    def edited(self, path: str) -> None:
+        call = f"toolu_{len(self.lines)}"
+        self.said("assistant", [{"type": "tool_use", "id": call, "name": "Edit", "input": {"file_path": path}}])
+        self.said("user", [{"type": "tool_result", "tool_use_id": call, "content": f"{path} has been updated."}])
+
 
 def first_session(home: Path) -> Session:
     session = Session(home / f"{FIRST}.jsonl", FIRST)
@@ -115,6 +120,32 @@ def test_what_is_known_of_a_file_is_told_before_it_is_edited(run: Run, remember:
     assert "ferry" not in told
     other = {"tool_name": "Edit", "tool_input": {"file_path": "/home/ada/harbor/src/quay.py"}}
     assert hook(run, "before-tool", **other) == {}
+
+
+def test_a_decision_is_told_before_the_file_that_was_edited_upon_it(run: Run, home: Path) -> None:
+    session = Session(home / f"{FIRST}.jsonl", FIRST)
+    session.said("user", "Look at the retries of the tracking worker in src/worker.py please")
+    session.said("assistant", [{"type": "text", "text": "In src/worker.py the constant RETRIES is 3, with a pause."}])
+    session.said("user", "No, it has to try five times, not three.")
+    session.edited("/home/ada/harbor/src/worker.py")
+    session.said("assistant", [{"type": "text", "text": "Done."}])
+    run("hook", "session-end", input=json.dumps({"session_id": FIRST, "transcript_path": str(session.path)}))
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": "/home/ada/harbor/src/worker.py"}}
+    told = context_of(hook(run, "before-tool", session_id=SECOND, **edit))
+    assert "it has to try five times, not three" in told
+    assert "RETRIES is 3" not in told
+    other = {"tool_name": "Edit", "tool_input": {"file_path": "/home/ada/harbor/src/quay.py"}}
+    assert hook(run, "before-tool", session_id=SECOND, **other) == {}
+
+
+def test_a_finding_and_its_turn_are_one_pointer(run: Run, home: Path, ask: Ask) -> None:
+    session = Session(home / f"{FIRST}.jsonl", FIRST)
+    session.said("user", "Thanks. We decided that the tracking worker retries five times. Please write that down.")
+    run("hook", "session-end", input=json.dumps({"session_id": FIRST, "transcript_path": str(session.path)}))
+    answer = hook(run, "prompt", session_id=SECOND, prompt="How often does the tracking worker retry?")
+    assert context_of(answer).count("retries five times") == 1
+    id = answer["systemMessage"].split("`recallens explain ")[1].rstrip("`")
+    assert len(ask("explain", id)["snapshot"]["results"]) == 1
 
 
 def test_silence_is_recorded_and_wrong_ones_are_counted(run: Run, ask: Ask, remember: Any, home: Path) -> None:

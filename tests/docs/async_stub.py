@@ -22,6 +22,14 @@ STUB = Path(asynchronous.__file__).with_suffix(".pyi")
 HEAD = '"""Written by tests/docs/async_stub.py: the verbs of the engine, awaited."""\n\n'
 PARTS = "recallens.engine."
 WHOLE = ""  # a module that is imported as it is
+STREAM = "AsyncStream"
+STREAM_CLASS = """
+T = TypeVar("T")
+
+class AsyncStream(Generic[T]):
+    def __aiter__(self) -> AsyncIterator[T]: ...
+    def __await__(self) -> Generator[Any, None, list[T]]: ...
+"""
 # What the class itself has, beside what it has of the engine.
 OWN = """
     @classmethod
@@ -37,7 +45,8 @@ OWN_NAMES = {
     "Self": "typing", "Path": "pathlib", "Settings": "recallens.config", "Clock": "recallens.model.memory",
     "Callable": "collections.abc", "Encoder": "recallens.index.encoders.protocol",
     "Prepare": "recallens.ingest.prepare", "TracebackType": "types",
-    "Core": "recallens.engine.core", "Engine": "recallens.engine.engine",
+    "AsyncIterator": "collections.abc", "Generator": "collections.abc", "Any": "typing", "Generic": "typing",
+    "TypeVar": "typing", "Core": "recallens.engine.core", "Engine": "recallens.engine.engine",
 }  # fmt: skip
 
 
@@ -62,20 +71,18 @@ class Stub:
         defaults = ast.Constant(...)
         written.args.defaults = [defaults for _ in written.args.defaults]
         written.args.kw_defaults = [None if each is None else defaults for each in written.args.kw_defaults]
-        returns = written.returns or ast.Name("Any")
-        if (
-            isinstance(returns, ast.Subscript)
-            and isinstance(returns.value, ast.Name)
-            and returns.value.id == "Iterator"
-        ):
-            returns = ast.Subscript(ast.Name("list"), returns.slice)
+        returns, how = written.returns or ast.Name("Any"), "async def"
+        if inspect.isgeneratorfunction(function):
+            assert isinstance(returns, ast.Subscript)
+            returns, how = ast.Subscript(ast.Name(STREAM), returns.slice), "def"
         annotations = [a.annotation for a in (*written.args.args, *written.args.kwonlyargs) if a.annotation]
         annotations += [
             each.annotation for each in (written.args.vararg, written.args.kwarg) if each and each.annotation
         ]
         for annotation in (*annotations, returns):
             self._find(annotation, module)
-        return f"    async def {name}({ast.unparse(written.args)}) -> {ast.unparse(returns)}: ..."
+        self.homes.pop(STREAM, None)  # it stands in the stub itself
+        return f"    {how} {name}({ast.unparse(written.args)}) -> {ast.unparse(returns)}: ..."
 
     def _find(self, annotation: ast.expr, module: ModuleType) -> None:
         for node in ast.walk(annotation):
@@ -124,7 +131,7 @@ def written() -> str:
         imports.setdefault(home, []).append(name)
     lines = [f"import {name}" for name in sorted(imports.pop(WHOLE, []))]
     lines += [f"from {home} import {', '.join(sorted(names))}" for home, names in sorted(imports.items())]
-    return HEAD + "\n".join(lines) + "\n\n" + classes + "\n" + body
+    return HEAD + "\n".join(lines) + "\n" + STREAM_CLASS + "\n" + classes + "\n" + body
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -41,6 +42,44 @@ def test_a_closed_engine_does_nothing_more(tmp_path: Path, act: Callable[[Any], 
         act(memory)
 
 
+def test_an_engine_says_which_store_it_has_and_whether_it_is_open(tmp_path: Path) -> None:
+    store = tmp_path / "team.db"
+    memory = recallens.open(store, encoder="none")
+    assert repr(memory) == f"<Engine {str(store)!r}, namespace 'default', open>"
+    memory.close()
+    assert repr(memory) == f"<Engine {str(store)!r}, namespace 'default', closed>"
+    with pytest.raises(StoreClosed, match="is closed"), memory:
+        pass
+
+
+# ── times ──
+
+MAY, JUNE = datetime(2026, 5, 4, 9, 30, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def test_every_time_may_be_a_datetime(opened: Open) -> None:
+    memory = opened()
+    kept = memory.remember("The gateway listens on port 8443", created=MAY, valid_from=MAY, valid_until=JUNE).id
+    ((drafted,),) = memory.memories.remember_many([recallens.Draft("The ferry leaves at nine", created=MAY)])
+    known = memory.get(kept)
+    assert (known.created_at, known.valid_from_at, known.valid_until_at) == (MAY, MAY, JUNE)
+    assert memory.get(drafted.id).created_at == MAY
+    assert memory.get(drafted.id).valid_until_at is None
+    asked = "which port does the gateway listen on"
+    assert not memory.search(asked, now=JUNE + timedelta(days=1))
+    for bounds in ({"now": MAY + timedelta(days=1)}, {"as_of": MAY + timedelta(days=1)}):
+        assert [result.memory.id for result in memory.search(asked, **bounds)] == [kept]
+    within = {"since": MAY - timedelta(days=1), "until": MAY + timedelta(days=1)}
+    assert memory.search(asked, as_of=MAY + timedelta(days=2), **within)
+    assert not memory.search(asked, as_of=MAY + timedelta(days=2), since=MAY + timedelta(hours=1))
+    assert memory.sessions.start("s-1", started=MAY).started == known.created
+    assert memory.sessions.end("s-1", ended=JUNE).ended == known.valid_until
+    task = memory.tasks.start("Move the gateway", started=MAY)
+    assert memory.tasks.end(task.id, reward=1.0, ended=JUNE).task.ended == known.valid_until
+    with pytest.raises(recallens.InvalidInput, match="a datetime or epoch milliseconds"):
+        memory.remember("The ferry leaves at ten", created="long ago")
+
+
 # ── a recall in the hand ──
 
 
@@ -53,7 +92,10 @@ def test_a_recall_gives_its_results_one_by_one_and_says_what_it_is_in_a_line(ope
     assert shown.startswith("<Recall 'which port does the gateway of the harbor listen on': 1 result, first m1 (")
     assert len(shown) < 250
     assert "nothing is likely to help" in repr(memory.search("the capital of Mongolia"))
-    assert recall  # however many results: it is there
+    assert len(recall) == 1
+    assert recall
+    nothing = memory.search("the capital of Mongolia")
+    assert (len(nothing), bool(nothing)) == (0, False)
 
 
 def test_a_notebook_shows_the_bars_and_nothing_that_a_memory_says_is_markup(opened: Open) -> None:
@@ -89,8 +131,26 @@ def test_every_verb_can_be_awaited_and_they_run_side_by_side(tmp_path: Path) -> 
             assert memory.core.settings.namespace == "default"
             with pytest.raises(recallens.NotFound):
                 await memory.get("m99")
-        with pytest.raises(RuntimeError):
-            await memory.search("buoy")
+        for act in (memory.search("buoy"), memory.memories.remember_many([recallens.Draft("Too late")])):
+            with pytest.raises(StoreClosed, match="closed"):
+                await act
+        with pytest.raises(StoreClosed, match="closed"):
+            await memory.__aenter__()
+        assert repr(memory).startswith("<AsyncEngine '")
+
+    asyncio.run(scene())
+
+
+def test_what_comes_bit_by_bit_can_be_taken_so(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with await recallens.AsyncEngine.open(tmp_path / "team.db", encoder="none") as memory:
+            drafts = (recallens.Draft(f"Buoy {number} is {number * 7} metres deep") for number in range(600))
+            sizes, counts = [], []
+            async for batch in memory.memories.remember_many(drafts, dedupe=False):
+                sizes.append(len(batch))
+                counts.append(len(await memory.memories.resolve([f"m{number}" for number in range(1, 601)])))
+            assert sizes == [256, 256, 88]
+            assert counts == [256, 512, 600]  # each is kept before the next is asked for
 
     asyncio.run(scene())
 

@@ -25,8 +25,8 @@ def state(engine: Engine) -> dict[str, tuple[object, ...]]:
 
     def told(memory: Memory) -> tuple[object, ...]:
         ties = {(tie.source, tie.target, tie.type) for tie in engine.memories.relations(memory.id) if tie.holds(now)}
-        return memory.content, memory.status, memory.zone, memory.valid_until, memory.base_salience, \
-            "pinned" in memory.attributes, frozenset(ties)  # fmt: skip
+        return memory.content, memory.status, memory.zone, memory.valid_until, memory.base_salience, memory.confirmed, \
+            memory.reinforcement, memory.uses, "pinned" in memory.attributes, frozenset(ties)  # fmt: skip
 
     ids = [engine.get(f"m{number}").id for number in range(1, 10) if known(engine, number)]
     return {id: told(memory) for id in ids if (memory := engine.get(id)).status is not Status.FORGOTTEN}
@@ -49,6 +49,7 @@ CHANGES: dict[str, tuple[str, Callable[[Engine], object]]] = {
     "pin": ("pinned m1", lambda engine: engine.memories.pin("m1")),
     "unpin": ("unpinned m2", lambda engine: engine.memories.pin("m2", pinned=False)),
     "until": ("set the end of m1", lambda engine: engine.memories.hold_until("m1", datetime(2030, 1, 1, tzinfo=UTC))),
+    "confirm": ("confirmed m1", lambda engine: engine.confirm("m1")),
     "deemphasise": ("halved the weight of m1", lambda engine: engine.memories.deemphasise("m1")),
     "approve": ("approved m3", lambda engine: engine.memories.review("m3", approve=True)),
     "reject": ("rejected m3", lambda engine: engine.memories.review("m3", approve=False)),
@@ -140,3 +141,18 @@ def test_the_journal_holds_no_text_and_does_not_travel(kept: Engine, tmp_path: o
     assert "m1" in held
     assert "drawer" not in held
     assert "mat" not in held.replace("format", "")
+
+
+def test_a_confirmation_that_is_taken_back_leaves_what_else_has_happened(kept: Engine) -> None:
+    with kept.core.acting(AGENT):
+        kept.confirm("m1")
+    before = kept.get("m1")
+    kept.confirm("m1")
+    kept.confirm("m1")  # counts once, and is one change
+    assert kept.get("m1").reinforcement > before.reinforcement
+    assert kept.memories.undo() == "confirmed m1"
+    assert kept.get("m1").reinforcement == pytest.approx(before.reinforcement)
+    assert kept.get("m1").confirmed
+    assert kept.memories.undo() == "pinned m2"
+    kept.confirm("m1")
+    assert kept.memories.reversals.last("default").words == "confirmed m1"  # it counts again

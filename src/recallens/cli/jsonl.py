@@ -140,7 +140,7 @@ def _load(engine: Engine, found: Import, names: LineNames, *, given: Given, dedu
                 loaded.outcomes[remembered.outcome] += 1
                 loaded.redacted += remembered.outcome is Outcome.CREATED and bool(remembered.redacted)
                 if line.supersedes is not None:
-                    when = now if line.draft.created is None else line.draft.created
+                    when = now if line.draft.created_ms is None else line.draft.created_ms
                     replaced.append((line.supersedes, remembered.id, when))
             advance(len(batch))
     if sessions:

@@ -7,19 +7,24 @@ editors; `python tests/docs/async_stub.py` writes it from the engine, and a test
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from functools import partial, wraps
+from inspect import isgeneratorfunction, unwrap
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Generic, Self, TypeVar
 
 from recallens.engine.engine import Engine
+from recallens.errors import StoreClosed
 
 # Each thread has its own connection to the store.
 THREADS: Final = 4
 _ENGINE: Final = "recallens.engine."
+_END: Final = object()
+
+T = TypeVar("T")
 
 
 class AsyncPart:
@@ -42,17 +47,42 @@ class AsyncPart:
         return [name for name in dir(self._part) if not name.startswith("_")]
 
 
+class AsyncStream(Generic[T]):
+    """What a verb gives piece by piece: `async for` takes the pieces as they come, `await` all of them as a list."""
+
+    def __init__(self, pieces: Callable[[], Iterator[T]], threads: ThreadPoolExecutor) -> None:
+        self._pieces = pieces
+        self._threads = threads
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        context = copy_context()
+        pieces = await _done_in(self._threads, context, self._pieces)
+        while (piece := await _done_in(self._threads, context, next, pieces, _END)) is not _END:
+            yield piece
+
+    def __await__(self) -> Generator[Any, None, list[T]]:
+        return _done_in(self._threads, copy_context(), lambda: list(self._pieces())).__await__()
+
+
 def _awaited(method: Callable[..., Any], threads: ThreadPoolExecutor) -> Callable[..., Any]:
-    def done(*args: Any, **named: Any) -> Any:
-        answer = method(*args, **named)
-        return list(answer) if isinstance(answer, Iterator) else answer  # what is read later would be read elsewhere
+    if isgeneratorfunction(unwrap(method)):
+        return wraps(method)(lambda *args, **named: AsyncStream(partial(method, *args, **named), threads))
 
     @wraps(method)
     async def call(*args: Any, **named: Any) -> Any:
-        work = partial(copy_context().run, done, *args, **named)
-        return await asyncio.get_running_loop().run_in_executor(threads, work)
+        return await _done_in(threads, copy_context(), method, *args, **named)
 
     return call
+
+
+async def _done_in(
+    threads: ThreadPoolExecutor, context: Context, work: Callable[..., Any], *args: Any, **named: Any
+) -> Any:
+    try:
+        done = asyncio.get_running_loop().run_in_executor(threads, partial(context.run, work, *args, **named))
+    except RuntimeError as error:  # the threads take nothing any more
+        raise StoreClosed("the engine is closed", hint="Open it anew, by AsyncEngine.open.") from error
+    return await done
 
 
 class AsyncEngine(AsyncPart):
@@ -70,7 +100,11 @@ class AsyncEngine(AsyncPart):
         await asyncio.to_thread(self._threads.shutdown)
         await asyncio.to_thread(self._part.close)
 
+    def __repr__(self) -> str:
+        return f"<Async{repr(self._part)[1:]}"
+
     async def __aenter__(self) -> Self:
+        self._part.__enter__()
         return self
 
     async def __aexit__(

@@ -16,6 +16,7 @@ from recallens.engine.witness import anchor_lines, anchors_in, open_anchor, watc
 from recallens.errors import InvalidInput, NotFound, UnknownOption
 from recallens.ingest.validate import epoch_ms, label, namespace_name, reference
 from recallens.model.audit import Anchor, Anomaly, AuditEntry, Token, against_anchors, anomalies, unlinked, verify_chain
+from recallens.model.times import When
 
 PREFIX = "rcl_"
 # 32 random bytes: nobody finds one by trying, so that a fast digest is as good as a slow one.
@@ -32,7 +33,7 @@ class Tokens:
         self._core = core
 
     def create(
-        self, namespaces: Iterable[str], *, right: str = "read", name: str | None = None, expires: int | None = None,
+        self, namespaces: Iterable[str], *, right: str = "read", name: str | None = None, expires: When | None = None,
         scopes: Iterable[str] = (),
     ) -> tuple[Token, str]:  # fmt: skip
         """The token and its text, which nobody can tell again. `scopes` are the contexts that its caller holds."""
@@ -42,14 +43,15 @@ class Tokens:
         if right not in RIGHTS:
             raise UnknownOption("right", right, RIGHTS)
         now = self._core.clock()
-        if expires is not None and (epoch_ms("expires", expires) or 0) <= now:
+        ends = epoch_ms("expires", expires)
+        if ends is not None and ends <= now:
             raise InvalidInput("a token must expire later than now", hint="Give a time to come, or none.")
         text = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
         called = (label("name", name) or "").strip()[:MOST_NAME] or f"{right} {', '.join(granted)}"[:MOST_NAME]
         held = tuple(dict.fromkeys(label("scope", scope) or "" for scope in scopes))
         if not all(held):
             raise InvalidInput("a scope is a word", hint="Name a context: --scope hr.")
-        token = Token(secrets.token_hex(6), called, digest(text), granted, right, now, expires, scopes=held)
+        token = Token(secrets.token_hex(6), called, digest(text), granted, right, now, ends, scopes=held)
         with self._core.store.write_all() as tx:
             tx.tokens.put(token)
         return token, text

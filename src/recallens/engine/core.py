@@ -30,8 +30,9 @@ from recallens.index.encoding import Encoding
 from recallens.index.resident import Resident
 from recallens.index.version import Version
 from recallens.ingest.prepare import Prepare, prepare
-from recallens.ingest.validate import namespace_name, reference
+from recallens.ingest.validate import epoch_ms, namespace_name, reference
 from recallens.model.memory import Clock, IdSource, Memory, Session, number_of
+from recallens.model.times import When
 from recallens.model.trust import PERSON, Actor
 from recallens.store.candidates import CandidateReader
 from recallens.store.protocols import Reader, Store, Writer
@@ -326,6 +327,11 @@ class Core:
                 yield reader, state, version.seen_with(reader, sight.scopes)
 
     # ── looking things up ──
+
+    def moment(self, name: str, given: When | None) -> int:
+        """A time that a caller gives, or now."""
+        known = epoch_ms(name, given)
+        return self.clock() if known is None else known
 
     def namespace(self, name: str | None) -> str:
         return namespace_name(name if name is not None else self.settings.namespace)

@@ -33,7 +33,7 @@ from recallens.engine.sessions import Sessions
 from recallens.engine.tasks import Tasks
 from recallens.engine.transfer import Transfer
 from recallens.engine.vaults import Vaults
-from recallens.errors import InvalidInput
+from recallens.errors import InvalidInput, StoreClosed
 from recallens.index.encoders.protocol import Encoder
 from recallens.ingest.prepare import Prepare, prepare
 from recallens.ingest.signature import checked
@@ -128,7 +128,14 @@ class Engine:
         self.core.close()
 
     def __enter__(self) -> Self:
+        if self.core.store.closed:
+            raise StoreClosed(f"{self.core.store.location} is closed", hint="Open it anew, by Engine.open.")
         return self
+
+    def __repr__(self) -> str:
+        store = self.core.store
+        state = "closed" if store.closed else "read-only" if store.read_only else "open"
+        return f"<Engine {store.location!r}, namespace {self.core.settings.namespace!r}, {state}>"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

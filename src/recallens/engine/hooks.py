@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from recallens.engine.search import held_to
 from recallens.errors import EncoderError, InvalidInput
 from recallens.ingest.credit import evidence_of_use, work_log
 from recallens.model.hook import (
@@ -42,13 +43,16 @@ from recallens.text.tokenizer import tokenize
 if TYPE_CHECKING:
     from recallens.engine import Engine
     from recallens.ingest.importers import MemoryLine
-    from recallens.model.recall import Recall, SearchResult
+    from recallens.model.query import Query
+    from recallens.model.recall import SearchResult
 
 START_TOKENS: Final = 700
 LINE_CHARACTERS: Final = 280
 # What a new session should know of the ones before it: of each kind the latest, and the last sessions themselves.
 _TOLD_KINDS: Final = (Kind.DECISION, Kind.PREFERENCE, Kind.PRINCIPLE, Kind.GOTCHA, Kind.LESSON)
 _OF_EACH, _RECAPS, _LOOKED_AT = 8, 2, 60
+# So many are looked at for the pointers: some of them will be questions, or say what another one says.
+_LOOKED_FOR: Final = 2 * POINTERS
 _OWN_TOOL: Final = re.compile(r"\Amcp__recallens|\brecallens (?:search|context|retrieve|show|xray)\b")
 
 
@@ -110,8 +114,7 @@ def _at_prompt(engine: Engine, told: HookInput) -> Injection:
     text = question_of(told)
     if text is None:
         return Injection(reason="the prompt asks nothing")
-    recall = engine.search(text, limit=POINTERS, session=told.session)
-    return _pointers(recall, [result for result in recall.results if not _is_question(result.memory)])
+    return _given(engine, engine.recalls.query(text, limit=_LOOKED_FOR, session=told.session), _no_questions)
 
 
 def _before_tool(engine: Engine, told: HookInput) -> Injection:
@@ -119,24 +122,47 @@ def _before_tool(engine: Engine, told: HookInput) -> Injection:
     asked = asked_of_tool(told)
     if asked is None:
         return Injection(reason="neither a file nor a command")
-    options: SearchOptions = {"limit": POINTERS, "session": told.session, "mode": Mode.KEYWORD}
+    options: SearchOptions = {"limit": _LOOKED_FOR, "session": told.session, "mode": Mode.KEYWORD}
     if asked.file is not None:
         options |= {"affected": (asked.file,), "open_file": asked.file}
-    recall = engine.search(asked.question, **options)
-    if asked.file is not None:
-        return _pointers(recall, recall.results)
+        return _given(engine, engine.recalls.query(asked.question, **options), _known_before_turns)
     named = re.compile(rf"(?<!\w){re.escape(asked.program or '')}(?!\w)")
-    return _pointers(recall, [result for result in recall.results if named.search(result.memory.content)])
+    query = engine.recalls.query(asked.question, **options)
+    return _given(engine, query, lambda found: [each for each in found if named.search(each.content)])
 
 
-def _pointers(recall: Recall, results: Sequence[SearchResult]) -> Injection:
-    made = snapshot_id(recall.ledger)
-    if not results:
+def _given(engine: Engine, query: Query, fitting: Callable[[list[Memory]], list[Memory]]) -> Injection:
+    """Pointers to those of the results that fit. What is not given is left out before the recall is recorded."""
+    recall = engine.recall(query)
+    found = [result.memory for result in recall.results]
+    chosen = {memory.id for memory in _without_sources(fitting(found))[:POINTERS]}
+    recall = engine.recalls.keep(
+        held_to(recall, chosen, "no pointer: a question, what another one says, or one too many")
+    )
+    made = snapshot_id(recall.ledger) if recall.recorded else None
+    if not recall.results:
         return Injection(recall=made, reason="nothing is likely to help")
-    words = set(tokenize(recall.query.text))
-    lines = [f"- {_pointer(result, words)}\n" for result in results[:POINTERS]]
-    text = LEAD + "".join(lines)
-    return Injection(text, tuple(result.memory.id for result in results[:POINTERS]), estimate_tokens(text), made)
+    words = set(tokenize(query.text))
+    text = LEAD + "".join(f"- {_pointer(result, words)}\n" for result in recall.results)
+    return Injection(text, tuple(result.memory.id for result in recall.results), estimate_tokens(text), made)
+
+
+def _no_questions(found: list[Memory]) -> list[Memory]:
+    """Somebody asked it, and it answers nothing."""
+    return [each for each in found if each.kind is not Kind.EPISODE or not each.content.rstrip().endswith("?")]
+
+
+def _known_before_turns(found: list[Memory]) -> list[Memory]:
+    """What an assistant said while it worked on a file is told only where nothing else is known of it."""
+    return [each for each in found if not each.is_turn or each.author == "user"] or found
+
+
+def _without_sources(found: list[Memory]) -> list[Memory]:
+    """Without the turns of which a finding is there too, which says the same in a sentence; and without recaps of
+    sessions, where anything else is there."""
+    made_of = {str(each.source_id).rpartition("/")[0] for each in found if not each.is_turn and each.source_id}
+    single = [each for each in found if not each.is_turn or each.source_id not in made_of]
+    return [each for each in single if each.kind is not Kind.SUMMARY] or single
 
 
 def _pointer(result: SearchResult, words: set[str]) -> str:
@@ -148,11 +174,6 @@ def _pointer(result: SearchResult, words: set[str]) -> str:
         best = max(sentences(own), key=lambda sentence: len(words & set(tokenize(sentence))), default=own)
         text = cut_at_word(visible(one_line(titled(memory, best))), LINE_CHARACTERS)
     return f"{head}: {text}"
-
-
-def _is_question(memory: Memory) -> bool:
-    """Somebody asked it, and it answers nothing."""
-    return memory.kind is Kind.EPISODE and memory.content.rstrip().endswith("?")
 
 
 def project_in(folder: str | None) -> str | None:
@@ -201,7 +222,7 @@ def _judged(
     known = engine.memories.many(id for each in spoken for id in each.memories)
     unused = sum(not _is_taken_up(each, known, lines) for each in spoken)
     prompts = sorted(each.at for each in asked if each.event is HookEvent.PROMPT)
-    calls = [line.draft.created or 0 for line in lines if _OWN_TOOL.search(line.draft.content)
+    calls = [line.draft.created_ms or 0 for line in lines if _OWN_TOOL.search(line.draft.content)
              and line.draft.author == "tool"]  # fmt: skip
     missed = 0
     for silence in silences:
@@ -215,7 +236,9 @@ def _judged(
 
 def _is_taken_up(decision: HookDecision, known: Mapping[str, Memory], lines: Sequence[MemoryLine]) -> bool:
     later = [
-        line.draft.content for line in lines if (line.draft.created or 0) >= decision.at and line.draft.author != "user"
+        line.draft.content
+        for line in lines
+        if (line.draft.created_ms or 0) >= decision.at and line.draft.author != "user"
     ]
     log = work_log("", later)
     return any(evidence_of_use(known[id], log) is not None for id in decision.memories if id in known)

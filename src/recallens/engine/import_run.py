@@ -184,6 +184,8 @@ class ImportRun:
 
     def finish(self, source: str, files: int) -> Imported:
         """Relations, and the end and recap of every session that grew: they need everything to be there."""
+        if self._finder is not None:
+            self._keep_findings(self._finder.rest())
         related = 0
         if not self._dry_run:
             related = sum(self._relate(line) for line in self._relation_lines)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from datetime import datetime
 from typing import assert_never
 
 import numpy as np
@@ -18,10 +17,11 @@ from recallens.errors import AwaitsReview, EditConflict, InvalidInput, NotAllowe
 from recallens.ingest import curation
 from recallens.ingest.batch import Remembered
 from recallens.ingest.draft import Draft
-from recallens.ingest.validate import epoch_ms, option, parse_when, unit_interval
+from recallens.ingest.validate import option, parse_when, unit_interval
 from recallens.model.memory import PROPOSED, Memory, Origin, Relation, RelationType, Status, Zone, handle_of
 from recallens.model.reversal import ReversalStep, StepKind
 from recallens.model.salience import SECTOR_ORDER, salience
+from recallens.model.times import When
 from recallens.model.trust import (
     NO_DETAILS,
     Change,
@@ -175,12 +175,11 @@ class Memories:
                 self.reversals.note(tx, f"edited {old.handle}, which is {edited.handle} now", *_back_again(old))
         return edited
 
-    def supersede(self, old: str, new: str, *, namespace: str | None = None, at: int | None = None) -> None:
+    def supersede(self, old: str, new: str, *, namespace: str | None = None, at: When | None = None) -> None:
         asking = self._core.settings.session
         with self._core.changing(namespace) as tx:
             self._core.ensure_session(tx, asking)
-            known = epoch_ms("at", at)
-            ended = self._core.clock() if known is None else known
+            ended = self._core.moment("at", at)
             (before, replaced), (after, _) = self._core.seen_memory(tx, old), self._core.seen_memory(tx, new)
             done = curation.supersede(tx, before, after, ended, asking, by=self._core.actor)
             if done:
@@ -237,7 +236,7 @@ class Memories:
                 self.reversals.note(tx, f"{'pinned' if pinned else 'unpinned'} {memory.handle}", back)
         return memory
 
-    def hold_until(self, id: str, until: int | str | datetime | None, *, namespace: str | None = None) -> Memory:
+    def hold_until(self, id: str, until: When | str | None, *, namespace: str | None = None) -> Memory:
         """Say until when it holds; None is without an end. Afterwards a search brings it only as of an earlier day."""
         self._person_only("setting an end")
         end = None if until is None else parse_when(until, now_ms=self._core.clock())
@@ -302,10 +301,11 @@ class Memories:
 
     def confirm(self, id: str, *, session: str | None = None, namespace: str | None = None) -> None:
         with self._core.changing(namespace) as tx:
-            num, _ = self._core.seen_memory(tx, id)
+            num, memory = self._core.seen_memory(tx, id)
             asking = session or self._core.settings.session
             self._core.ensure_session(tx, asking)
-            curation.confirm(tx, num, at=self._core.clock(), session=asking, by=self._core.actor)
+            if curation.confirm(tx, num, at=self._core.clock(), session=asking, by=self._core.actor):
+                self.reversals.note(tx, f"confirmed {memory.handle}", ReversalStep(StepKind.UNCONFIRM, memory.id))
 
     def deemphasise(self, id: str, *, namespace: str | None = None) -> float:
         with self._core.changing(namespace) as tx:
@@ -406,6 +406,10 @@ class Memories:
                 self.relate(step.memory, step.other or "", **step.values, namespace=namespace)
             case StepKind.UNRELATE:
                 self.unrelate(step.memory, step.other or "", step.values["type"], namespace=namespace)
+            case StepKind.UNCONFIRM:
+                with self._core.changing(namespace) as tx:
+                    num, memory = self._core.memory(tx, step.memory)
+                    curation.take_back_confirmation(tx, memory, num, by=self._core.actor)
             case StepKind.SET:
                 with self._core.changing(namespace) as tx:
                     num, _ = self._core.memory(tx, step.memory)

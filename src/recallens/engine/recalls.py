@@ -40,6 +40,10 @@ class Recalls:
         self.sent = search.sent
         self.search_documents = search.documents
 
+    def keep(self, recall: Recall) -> Recall:
+        """Record a recall that was made without being recorded, as a search does."""
+        return self._search.recorded(recall, record=None, owner=None)
+
     def xray(self, text: str, *, trace_id: str | None = None, **options: Unpack[SearchOptions]) -> Snapshot:
         """A fresh recall, explained. It injects nothing and records nothing, so it has no audit entries."""
         return _explained(self.ledger(self.question(text, **options)), trace_id=trace_id)

@@ -17,6 +17,7 @@ from recallens.ingest.validate import epoch_ms, label, option, reference
 from recallens.model.memory import Memory, Session, Status, Usage
 from recallens.model.recall import SessionContext
 from recallens.model.state import not_held
+from recallens.model.times import When
 from recallens.model.trust import Input, derived, lowest, rank
 from recallens.text.normalize import clean
 
@@ -35,10 +36,10 @@ class Sessions:
 
     def start(
         self, id: str | None = None, *, project: str | None = None, title: str | None = None,
-        started: int | None = None, namespace: str | None = None,
+        started: When | None = None, namespace: str | None = None,
     ) -> Session:  # fmt: skip
         name, id = self._core.namespace(namespace), id or f"s-{self._core.new_id().lower()}"
-        begun = self._core.clock() if started is None else started
+        begun = self._core.moment("started", started)
         project, zone = project or self._core.settings.project, self._core.actor.zone
         session = _kept(Session(id, name, begun, project=project, title=title, zone=zone))
         with self._core.making(name) as tx:
@@ -46,7 +47,7 @@ class Sessions:
         return session
 
     def end(
-        self, id: str, *, summary: str | None = None, ended: int | None = None, namespace: str | None = None
+        self, id: str, *, summary: str | None = None, ended: When | None = None, namespace: str | None = None
     ) -> Session:
         """End a session, and keep its recap as a memory. One that was kept before and says something else is
         superseded: a question about an earlier time still finds what was known then.
@@ -55,7 +56,7 @@ class Sessions:
             session = tx.sessions.get(clean(id))
             if session is None:
                 raise no_session(id)
-            at = self._core.clock() if ended is None else ended
+            at = self._core.moment("ended", ended)
             zone = lowest((session.zone, self._core.actor.zone))
             session = _kept(structs.replace(session, ended=at, summary=summary or session.summary, zone=zone))
             tx.sessions.put(session)

@@ -18,7 +18,7 @@ from recallens.ingest.curation import strengthen
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import kept_text
 from recallens.ingest.promotion import Attempts, promotions, same_work, work_of
-from recallens.ingest.validate import MAX_CONTENT_BYTES, epoch_ms, label, reference, text_content, unit_interval
+from recallens.ingest.validate import MAX_CONTENT_BYTES, label, reference, text_content, unit_interval
 from recallens.model.citation import Citation, LogCitation, TerminalCitation
 from recallens.model.craft import TITLE_CHARACTERS, Gotcha, Pattern, kind_of
 from recallens.model.memory import (
@@ -41,6 +41,7 @@ from recallens.model.query import MAX_LIMIT
 from recallens.model.salience import DAY_MS, RECALL_REINFORCEMENT, Uplift, uplift_of
 from recallens.model.state import FAILURE, SUCCESS, not_held
 from recallens.model.task import Credit, Promotion, Task, TaskOutcome
+from recallens.model.times import When
 from recallens.model.trust import (
     Actor,
     Change,
@@ -85,10 +86,10 @@ class Tasks:
 
     def start(
         self, text: str, *, id: str | None = None, session: str | None = None, project: str | None = None,
-        worktree: str | None = None, started: int | None = None, namespace: str | None = None,
+        worktree: str | None = None, started: When | None = None, namespace: str | None = None,
     ) -> Task:  # fmt: skip
         words = kept_text(text_content(text), self._core.actor.zone) or ""
-        name, at = self._core.namespace(namespace), self._at("started", started)
+        name, at = self._core.namespace(namespace), self._core.moment("started", started)
         task = Task(
             _task_id(id) if id is not None else self._short_id(),
             name,
@@ -125,7 +126,7 @@ class Tasks:
             raise UnknownOption("kind of log", kind, ARTIFACT_KINDS)
         text = redact(_log_text(content))[0]
         form: Literal["log", "terminal_snapshot"] = "log" if kind == "log" else "terminal_snapshot"
-        at = self._at("created", created)
+        at = self._core.moment("created", created)
         with self._core.changing(namespace) as tx:
             running = _running(tx, task, "log to it")
             artifact = Artifact(self._core.new_id(), tx.name, running.id, form, text, at, self._core.actor.zone)
@@ -133,14 +134,14 @@ class Tasks:
         return artifact
 
     def end(
-        self, task: str, *, reward: float, summary: str | None = None, ended: int | None = None,
+        self, task: str, *, reward: float, summary: str | None = None, ended: When | None = None,
         namespace: str | None = None,
     ) -> TaskOutcome:  # fmt: skip
         """One transaction: the outcome, the task's episode, each memory's counts, and what it all adds up to."""
         worth, words, at = (
             unit_interval("reward", reward),
             kept_text(summary, self._core.actor.zone),
-            self._at("ended", ended),
+            self._core.moment("ended", ended),
         )
         with self._core.changing(namespace) as tx:
             self._core.settle_encoding(tx)
@@ -243,7 +244,7 @@ class Tasks:
         ids = list(dict.fromkeys([memories] if isinstance(memories, str) else memories))
         if not ids:
             raise InvalidInput("name at least one memory that was used", hint="A search shows ids.")
-        now = self._at("at", at)
+        now = self._core.moment("at", at)
         with self._core.changing(namespace) as tx:
             running = _running(tx, task, "mark what was used in it") if task is not None else None
             asking = label("session", session) or (running.session if running else None) or self._core.settings.session
@@ -306,9 +307,6 @@ class Tasks:
             count = counted(craft) if isinstance(craft, Pattern | Gotcha) else len(attempts.successes)
             promoted.append(Promotion(kind_of(craft), id, created, count))
         return tuple(promoted)
-
-    def _at(self, name: str, moment: int | None) -> int:
-        return self._core.clock() if moment is None else epoch_ms(name, moment) or 0
 
 
 def _attempt_of(tx: Reader, task: Task, logs: Sequence[Artifact]) -> str:

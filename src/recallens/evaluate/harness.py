@@ -123,7 +123,7 @@ def filled(
 ) -> Iterator[tuple[Engine, int]]:
     """A store that holds one haystack, each unit as a memory of its own, and the time of the latest."""
     drafts = [_draft(unit, dataset.dates_in(haystack)) for unit in dataset.seen_in(haystack)]
-    latest = max((draft.created for draft in drafts if draft.created is not None), default=UNDATED)
+    latest = max((draft.created_ms for draft in drafts if draft.created_ms is not None), default=UNDATED)
     folder = SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="recallens-eval-", dir=folder) as place:
         second = encoder.second if isinstance(encoder, CachedEncoder) else None
@@ -162,7 +162,7 @@ class PreparedUnits:
         row = self._rows.get(draft.source_id or "")
         if row is None:
             row = self._rows[draft.source_id or ""] = prepare(draft, id=id, namespace=namespace, now=now)
-        created = row.memory.created if draft.created is None else draft.created
+        created = row.memory.created if draft.created_ms is None else draft.created_ms
         dated = structs.replace(row.memory, id=id, created=created, updated=created)
         told = row.days_told and days_told(f"{dated.title or ''}\n{dated.content}", created)
         return replace(row, memory=dated, days_told=told)

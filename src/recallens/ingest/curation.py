@@ -285,6 +285,12 @@ def restate(tx: Writer, amounts: Mapping[int, tuple[float, int] | None]) -> None
     said = [(num, stated) for num in nums if (stated := amounts[num]) is not None]
     events = [Event(memories[num].namespace, EventKind.STATED, at, amount=amount) for num, (amount, at) in said]
     tx.trail.record(events, [num for num, _ in said])
+    _reinforce_anew(tx, memories)
+
+
+def _reinforce_anew(tx: Writer, memories: Mapping[int, Memory]) -> None:
+    """As strong as what has happened to each makes it."""
+    nums = sorted(memories)
     steps: dict[int, tuple[float, int]] = dict.fromkeys(nums, (0.0, 0))
     for num, _, at, amount in tx.trail.usage_of(nums):
         if amount:
@@ -323,10 +329,20 @@ def foldable(reader: Reader, before: int) -> tuple[dict[int, float], list[int]]:
     return folded, [id for own in several.values() for id, *_ in own[:-1]]
 
 
-def confirm(tx: Writer, num: int, *, at: int, session: str | None, by: Actor = PERSON) -> None:
-    """Of each owner one confirmation counts, however often it is said."""
-    if by.called not in tx.lineage.confirmers(num):
+def confirm(tx: Writer, num: int, *, at: int, session: str | None, by: Actor = PERSON) -> bool:
+    """Of each owner one confirmation counts, however often it is said: whether this one does."""
+    counts = by.called not in tx.lineage.confirmers(num)
+    if counts:
         strengthen(tx, num, EventKind.CONFIRMED, by=CONFIRM_REINFORCEMENT, now=at, session=session, owner=by.called)
+    return counts
+
+
+def take_back_confirmation(tx: Writer, memory: Memory, num: int, *, by: Actor = PERSON) -> None:
+    """As if this owner had never confirmed it; whatever else has happened to it counts as before."""
+    tx.trail.drop_confirmations(num, by.called)
+    left = any(kind == EventKind.CONFIRMED for _, kind, _, _ in tx.trail.usage_of([num]))
+    tx.memories.update(num, {"uses": max(memory.uses - 1, 0), "confirmed": int(left)})
+    _reinforce_anew(tx, {num: memory})
 
 
 def deemphasise(tx: Writer, memory: Memory, num: int, *, at: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct, field
@@ -11,6 +12,7 @@ from msgspec import Struct, field
 from recallens.model.citation import Citation
 from recallens.model.memory import Kind, Memory, Sector, Session, Zone
 from recallens.model.state import BLOCKING
+from recallens.model.times import When, to_ms
 from recallens.model.trust import Input, InputKind
 from recallens.text.languages import main_language
 from recallens.text.sentences import ELLIPSIS, cut_at_word
@@ -28,7 +30,7 @@ _PARAGRAPH: Final = re.compile(r"(?:[^\n]*\S[^\n]*\n?)+")
 
 
 class Draft(Struct, frozen=True):
-    """A memory to be. What is None is decided by rule; times are epoch milliseconds."""
+    """A memory to be. What is None is decided by rule; times are datetimes or epoch milliseconds."""
 
     content: str
     title: str | None = None
@@ -55,12 +57,16 @@ class Draft(Struct, frozen=True):
     author: str | None = None
     position: int | None = None
     reward: float | None = None
-    created: int | None = None
-    valid_from: int | None = None
-    valid_until: int | None = None
+    created: When | None = None
+    valid_from: When | None = None
+    valid_until: When | None = None
     supersedes: str | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     inputs: tuple[Input, ...] = ()  # what a derived text was made of: it is restricted as they are
+
+    @property
+    def created_ms(self) -> int | None:
+        return to_ms(self.created) if isinstance(self.created, datetime) else self.created
 
 
 def recap_id(session: str) -> str:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from recallens.ingest.classification import classify_kind
 from recallens.ingest.corrections import correction_in
@@ -31,6 +31,11 @@ MOST_OF_A_TURN: Final = 5
 NEAR: Final = 12
 # The share of a failed command's words that one which worked has too.
 SAME_COMMAND: Final = 0.5
+# Of the files that were edited upon a decision.
+MOST_FILES: Final = 3
+_EDITS: Final = re.compile(r"edit|write|replace|patch|create_?file|insert", re.IGNORECASE)
+_PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add) File: (\S+)$", re.MULTILINE)
+_PATH: Final = re.compile(r"[\w.~@+:\\/-]*[./\\][\w.@+-]+")
 _WORD: Final = re.compile(r"[\w./-]{2,}")
 _RULING: Final = re.compile(alternatives(lambda pack: pack.work.rulings))
 _REQUEST: Final = re.compile(alternatives(lambda pack: pack.work.requests))
@@ -42,39 +47,70 @@ class _Failed:
     runs_since: int = 0
 
 
+@dataclass(slots=True)
+class _Session:
+    failed: list[_Failed] = field(default_factory=list)  # what nothing has answered yet
+    decided: list[MemoryLine] = field(default_factory=list)  # in the last turn of the person
+    edited: dict[str, None] = field(default_factory=dict)  # the files that were edited since
+
+    def settled(self) -> list[MemoryLine]:
+        """What was decided, with the files that were edited upon it: it is about those."""
+        files = list(self.edited)[:MOST_FILES]
+        found = [replace(line, draft=structs.replace(line.draft, attributes={"files": files} if files else {}))
+                 for line in self.decided]  # fmt: skip
+        self.decided, self.edited = [], {}
+        return found
+
+
 class Finder:
-    """Reads the lines of transcripts as they come, each session in its order, and gives what is found out in them.
+    """Reads the lines of transcripts as they come, each session in its order, and gives what is found out in them: a
+    decision once the next turn of the person begins, the others with `rest`.
 
     Each finding is known by the turn or the command that it was found in.
     """
 
     def __init__(self) -> None:
-        self._failed: dict[str | None, list[_Failed]] = {}  # the commands of each session that nothing has answered yet
+        self._sessions: dict[str | None, _Session] = {}
 
     def found_in(self, lines: Iterable[MemoryLine]) -> Iterator[MemoryLine]:
         for line in lines:
+            session = self._sessions.setdefault(line.draft.session, _Session())
             # An assistant tells what it has done as if it had been decided: only people decide and correct.
             if line.draft.author == USER:
-                yield from islice(_decided(line), MOST_OF_A_TURN)
-            elif line.draft.author == TOOL and (command := _command(line)):
-                yield from self._ran(line, command)
+                yield from session.settled()
+                session.decided = list(islice(_decided(line), MOST_OF_A_TURN))
+            elif line.draft.author == TOOL:
+                session.edited |= dict.fromkeys(_edited(line))
+                if command := _command(line):
+                    yield from _ran(line, command, session.failed)
 
-    def _ran(self, line: MemoryLine, command: str) -> Iterator[MemoryLine]:
-        """A command that failed, with the next one like it that did not."""
-        waiting = self._failed.setdefault(line.draft.session, [])
-        for failed in waiting:
-            failed.runs_since += 1
-        if line.draft.attributes.get("failed"):
-            waiting.append(_Failed(command))
-        else:
-            answered = [failed for failed in waiting if _is_alike(failed.command, command)]
-            for number, before in enumerate(
-                dict.fromkeys(each.command for each in answered if each.command != command)
-            ):
-                name = "worked" if number == 0 else f"worked{number}"
-                yield _finding(line, f"`{before}` failed; `{command}` worked.", Kind.GOTCHA, name)
-            waiting[:] = [failed for failed in waiting if failed not in answered]
-        waiting[:] = [failed for failed in waiting if failed.runs_since < NEAR]
+    def rest(self) -> list[MemoryLine]:
+        return [line for session in self._sessions.values() for line in session.settled()]
+
+
+def _ran(line: MemoryLine, command: str, waiting: list[_Failed]) -> Iterator[MemoryLine]:
+    """A command that failed, with the next one like it that did not."""
+    for failed in waiting:
+        failed.runs_since += 1
+    if line.draft.attributes.get("failed"):
+        waiting.append(_Failed(command))
+    else:
+        answered = [failed for failed in waiting if _is_alike(failed.command, command)]
+        for number, before in enumerate(dict.fromkeys(each.command for each in answered if each.command != command)):
+            name = "worked" if number == 0 else f"worked{number}"
+            yield _finding(line, f"`{before}` failed; `{command}` worked.", Kind.GOTCHA, name)
+        waiting[:] = [failed for failed in waiting if failed not in answered]
+    waiting[:] = [failed for failed in waiting if failed.runs_since < NEAR]
+
+
+def _edited(line: MemoryLine) -> Iterator[str]:
+    """The files that a tool has changed, as they are called within the project."""
+    held, asked = line.draft.attributes, str(line.draft.attributes.get("command") or "")
+    if held.get("failed") or not _EDITS.search(str(held.get("tool") or "")):
+        return
+    for path in (*_PATCHED.findall(asked), *([asked] if _PATH.fullmatch(asked) else ())):
+        _, inside, below = path.replace("\\", "/").partition(f"/{line.draft.project}/")
+        yield below if inside else path
 
 
 def _decided(line: MemoryLine) -> Iterator[MemoryLine]:
@@ -111,7 +147,7 @@ def _is_alike(failed: str, worked: str) -> bool:
 
 def _finding(line: MemoryLine, text: str, kind: Kind, name: str) -> MemoryLine:
     key = f"{line.draft.source_id}/{name}"
-    draft = replace(
+    draft = structs.replace(
         line.draft, content=text, kind=kind, sector=None, source_id=key, zone=None, status=None, position=None,
         attributes={}, author=None if line.draft.author == TOOL else line.draft.author,
     )  # fmt: skip

@@ -41,6 +41,7 @@ _LABELS = (
     "title", "summary", "project", "source", "source_id", "document", "session", "task", "worktree", "author",
     "supersedes",
 )  # fmt: skip
+_TIMES = ("created", "valid_from", "valid_until")
 _COMPOSED = ("tags", "scopes", "citations", "attributes", "inputs")
 COMMIT_LABEL = 7  # the length at which people abbreviate a hash: longer ones are found by it too
 
@@ -59,8 +60,7 @@ def check(draft: Draft) -> None:
         _share(name, getattr(draft, name), 0.0)
     for name in _LABELS:
         label(name, getattr(draft, name))
-    for name in ("created", "valid_from", "valid_until"):
-        epoch_ms(name, getattr(draft, name))
+    _, begins, ends = (epoch_ms(name, getattr(draft, name)) for name in _TIMES)
     for scope in draft.scopes:
         label("a scope", scope)
     if draft.position is not None and not (isinstance(draft.position, int) and 0 <= draft.position < 2**31):
@@ -71,9 +71,9 @@ def check(draft: Draft) -> None:
         raise InvalidInput(f"attributes must be plain JSON values ({error})") from error
     if kind is not None:
         check_fields(kind, draft.attributes)
-    if draft.valid_from is not None and draft.valid_until is not None and draft.valid_until <= draft.valid_from:
+    if begins is not None and ends is not None and ends <= begins:
         raise InvalidInput("valid-until must come after valid-from")
-    if status is Status.SUPERSEDED and draft.valid_until is None:
+    if status is Status.SUPERSEDED and ends is None:
         raise InvalidInput("a superseded memory needs valid-until: the time at which it was")
 
 
@@ -97,7 +97,8 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
     annotations = annotate(content, tags(draft.tags))
     kind = _chosen(Kind, draft.kind)
     sector = _chosen(Sector, draft.sector) or classify_sector(content, kind)
-    created = now if draft.created is None else draft.created
+    created, begins, ends = (epoch_ms(name, getattr(draft, name)) for name in _TIMES)
+    created = now if created is None else created
     restrictions = derived(draft.inputs)
     zone = lowest((_chosen(Zone, draft.zone) or Zone.TRUSTED, restrictions.zone))
     suspected = () if zone is Zone.TRUSTED else screened("\n".join(filter(None, (title, summary, content))), [
@@ -141,8 +142,8 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
         author=label("author", draft.author),
         position=draft.position,
         reward=draft.reward,
-        valid_from=draft.valid_from,
-        valid_until=draft.valid_until,
+        valid_from=begins,
+        valid_until=ends,
         content_hash=content_hash(content),
         attributes=attributes,
     )

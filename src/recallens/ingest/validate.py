@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from recallens.errors import InvalidInput, UnknownOption
-from recallens.model.times import EARLIEST_MS, LATEST_MS
+from recallens.model.times import EARLIEST_MS, LATEST_MS, to_ms
 from recallens.text.normalize import MAX_TAG, MAX_TAGS, clean, tag_name
 from recallens.text.scripts import MARKS
 
@@ -115,9 +115,11 @@ def reference(what: str, value: str) -> str:
 
 def epoch_ms(what: str, value: object) -> int | None:
     """A time as it is kept, of any year that a calendar can name; None where there is none."""
+    if isinstance(value, datetime):
+        return to_ms(value)
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and EARLIEST_MS <= value <= LATEST_MS):
         return value
-    raise InvalidInput(f"{what} must be a time in epoch milliseconds, not {value!r}")
+    raise InvalidInput(f"{what} must be a datetime or epoch milliseconds, not {value!r}")
 
 
 def tags(values: Iterable[str]) -> tuple[str, ...]:
@@ -142,7 +144,7 @@ def parse_when(value: object, *, now_ms: int) -> int:
     """Epoch milliseconds, UTC, of any of WHEN_FORMS."""
     moment: int | None = None
     if isinstance(value, datetime):
-        moment = _epoch_ms(value)
+        moment = to_ms(value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         moment = _from_number(value)
     elif isinstance(value, str):
@@ -176,12 +178,7 @@ def _from_text(text: str, now_ms: int) -> int | None:
     try:
         coarse = _YEAR_OR_MONTH.fullmatch(text)
         if coarse:
-            return _epoch_ms(datetime(int(coarse[1]), int(coarse[2] or 1), 1))
-        return _epoch_ms(datetime.fromisoformat(text))
+            return to_ms(datetime(int(coarse[1]), int(coarse[2] or 1), 1))
+        return to_ms(datetime.fromisoformat(text))
     except (ValueError, OverflowError):
         return None
-
-
-def _epoch_ms(moment: datetime) -> int:
-    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

@@ -142,7 +142,9 @@ def _listed(head: str, items: Iterable[str]) -> str:
 
 
 def affected_files(memory: Memory) -> tuple[str, ...]:
-    return listed_in(memory.attributes, "files") if memory.kind is Kind.GOTCHA else ()
+    """Those that a gotcha names, or that were edited upon a decision."""
+    told = memory.kind in (Kind.GOTCHA, Kind.DECISION, Kind.PREFERENCE)
+    return listed_in(memory.attributes, "files") if told else ()
 
 
 def listed_in(held: Mapping[str, Any], name: str) -> tuple[str, ...]:

@@ -6,12 +6,14 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Literal
 
 from msgspec import Struct, field, to_builtins
 
 from recallens.model.citation import Citation
+from recallens.model.times import to_datetime
 
 # Where what a vault brought says that it is from.
 VAULT_SOURCE: Final = "vault"
@@ -168,6 +170,18 @@ class Memory(Struct, frozen=True, gc=False):
     def handle(self) -> str:
         """The short name by which every tool and command takes it."""
         return handle_of(self.num)
+
+    @property
+    def created_at(self) -> datetime:
+        return to_datetime(self.created)
+
+    @property
+    def valid_from_at(self) -> datetime | None:
+        return None if self.valid_from is None else to_datetime(self.valid_from)
+
+    @property
+    def valid_until_at(self) -> datetime | None:
+        return None if self.valid_until is None else to_datetime(self.valid_until)
 
     @property
     def is_turn(self) -> bool:

@@ -14,6 +14,7 @@ from msgspec import Struct, ValidationError, convert, field, structs
 
 from recallens.model.memory import Kind, Sector, Tier
 from recallens.model.plan import Intent, Scope
+from recallens.model.times import When
 
 DEFAULT_NAMESPACE = "default"
 DEFAULT_LIMIT = 10
@@ -188,17 +189,17 @@ class SearchOptions(TypedDict, total=False):
     preset: Annotated[str | None, Option(
         "The ranking.", Check.PRESET, choices=Ranking, metavar="NAME", setting=True, on_page=True,
     )]
-    now: Annotated[int | None, Option(
+    now: Annotated[When | None, Option(
         "Ask as if it were this time: ISO, or 3d for three days ago.", Check.MOMENT, metavar="WHEN", on_page=True,
     )]
-    as_of: Annotated[int | None, Option(
+    as_of: Annotated[When | None, Option(
         "What was known at this time: 2026-05-01, 3d …", Check.MOMENT, metavar="WHEN", on_page=True,
     )]
-    since: Annotated[str | int | None, Option(
+    since: Annotated[str | When | None, Option(
         "Only what was made from this day on, or names a day since: 2026-03-01, 3 days ago, last week …", Check.EDGE,
         "filters.since", metavar="DAY", on_page=True, gates=("time-window",),
     )]
-    until: Annotated[str | int | None, Option(
+    until: Annotated[str | When | None, Option(
         "Only what was made up to the end of this day, or names a day until then: 2026-03-01, yesterday …", Check.EDGE,
         "filters.until", metavar="DAY", on_page=True, gates=("time-window",),
     )]

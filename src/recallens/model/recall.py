@@ -102,6 +102,13 @@ class Recall(Struct, frozen=True):
         """The results, the best first."""
         return iter(self.results)
 
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __bool__(self) -> bool:
+        """Whether anything is likely to help."""
+        return bool(self.results)
+
     def __repr__(self) -> str:
         asked = self.query.text if len(self.query.text) <= 60 else f"{self.query.text[:59]}…"
         if not self.results:

@@ -20,6 +20,7 @@ class StepKind(StrEnum):
     UNPIN = "unpin"
     RELATE = "relate"
     UNRELATE = "unrelate"
+    UNCONFIRM = "unconfirm"
 
 
 class ReversalStep(Struct, frozen=True, omit_defaults=True):

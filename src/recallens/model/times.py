@@ -19,6 +19,19 @@ _MONTHS: Final = (
 )  # fmt: skip
 
 
+When = int | datetime
+"""A time as a caller may give it: epoch milliseconds, or a datetime, which is UTC where it has no zone."""
+
+
+def to_ms(moment: datetime) -> int:
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return (aware - _EPOCH) // timedelta(milliseconds=1)
+
+
+def to_datetime(ms: int) -> datetime:
+    return _EPOCH + timedelta(milliseconds=ms)
+
+
 def instant(ms: int) -> str:
     """ISO 8601 with milliseconds, as records and agents get it."""
     try:

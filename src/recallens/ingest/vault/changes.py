@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft
 from recallens.ingest.prepare import prepare
+from recallens.ingest.validate import epoch_ms
 from recallens.ingest.vault.notes import VaultNote, draft_of, placed
 from recallens.model.citation import citation_to_json
 from recallens.model.vault import KnownSection, Placed, Seen, Vault
@@ -95,7 +96,7 @@ def _facts(draft: Draft) -> SectionFacts:
     return SectionFacts(
         unstated.importance if draft.importance is None else draft.importance,
         unstated.confidence if draft.confidence is None else draft.confidence,
-        draft.valid_from, draft.review, tuple(draft.scopes), draft.source_id,
+        epoch_ms("valid_from", draft.valid_from), draft.review, tuple(draft.scopes), draft.source_id,
     )  # fmt: skip
 
 

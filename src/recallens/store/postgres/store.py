@@ -45,7 +45,7 @@ class PostgresStore:
         self._pool: ConnectionPool[Connection[TupleRow]] = open_pool(url)
         self._replica = open_pool(read_url) if read_url is not None else None
         self._local = threading.local()
-        self._closed = False
+        self.closed = False
         self.after_commit: Callable[[], None] = lambda: None
         self.file = PostgresSpace(lambda: connect(url), lambda: self._transaction(writes=True))
         self._index = IndexBuild(lambda: connect(url), lambda: self._transaction(writes=True))
@@ -59,7 +59,7 @@ class PostgresStore:
 
     @contextmanager
     def _transaction(self, *, writes: bool) -> Iterator[PostgresDatabase]:
-        if self._closed:
+        if self.closed:
             raise closed(self.location)
         with (
             WordedErrors(self.location),
@@ -180,7 +180,7 @@ class PostgresStore:
 
     def close(self) -> None:
         """What other threads are at ends with StoreClosed once their transaction has ended."""
-        self._closed = True
+        self.closed = True
         self._pool.close()
         if self._replica is not None:
             self._replica.close()

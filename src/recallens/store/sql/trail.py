@@ -156,6 +156,11 @@ class SqlTrail(Struct, frozen=True):
             packed(nums),
         )
 
+    def drop_confirmations(self, num: int, owner: str) -> None:
+        self._here.change(
+            "DELETE FROM events WHERE ns = ?1 AND kind = 'confirmed' AND num = ?2 AND owner = ?3", num, owner
+        )
+
     def put_ledger(
         self, *, id: str, session: str, at: int, ledger: bytes, audit: Mapping[str, str], keep: int,
         owner: str | None = None, since: int = 0,

@@ -211,7 +211,7 @@ class SqliteStore:
         self._terms: TermCache = {}
         self._writing = threading.Lock()
         self.file = SqliteFile(self.path, self._writing, lambda: self.connection)
-        self._closed = False
+        self.closed = False
         self.after_commit: Callable[[], None] = lambda: None
         self._identity = files.identity(self.path)
         self._signs_at_opening = self._signs()
@@ -223,7 +223,7 @@ class SqliteStore:
     def connection(self) -> apsw.Connection:
         """This thread's connection. Without a WAL beside it, a store that we may only read is taken to stand still:
         once it has changed, it is opened anew."""
-        if self._closed:
+        if self.closed:
             raise closed(self.location)
         files.refuse_vanished(self.path, self._identity)
         if getattr(self._local, "pid", None) != os.getpid() or (self.read_only and self._has_moved_on()):
@@ -367,7 +367,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """What other threads are at ends with StoreClosed; a statement that is running is waited for."""
-        self._closed = True
+        self.closed = True
         with self._lock:
             for connection in list(self._open):
                 self._close(connection)

@@ -139,7 +139,8 @@ WORK: Final = pack.WorkWords(
     r"|\bi (?:told you|(?:already )?said)\b|\bremember(?: that\b| to\b|:)|\bkeep in mind\b|\bfor the record\b"
     r"|\b(?:let.s|we(?:.ll| will| should)) (?:go with|stick (?:to|with)|settle on|standardi[sz]e on|keep using)\b"
     r"|\blet.s use \S+(?: \S+)? (?:for|instead|everywhere|from)\b",
-    requests=r"\A(?:\w+[,.!]? )?(?:please )?now,? (?!(?:we|the|our|it|they|i|all|every|each|there|this|that|you)\b)",
+    requests=r"\A(?:\w+[,.!] |(?:ok|okay|and|so|then) )?(?:please )?now,? "
+    r"(?!(?:we|the|our|it|they|i|all|every|each|there|this|that|you)\b)",
     acts=r"\b(?:we|i|you|they|he|she)"
     r"(?: (?:now|no longer|will|can|must|should|have|has|always|only|also|do|don't|not))* [a-z]+\b",
     places="in|of|at|for|on|to|from|with",

@@ -1,0 +1,103 @@
+"""What people lay down while they work, in plain words, is found; what they only ask for next is not."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from recallens.ingest.draft import Draft
+from recallens.ingest.findings import Finder
+from recallens.ingest.importers import MemoryLine
+from recallens.ingest.transcript import TOOL, USER
+
+LAID_DOWN = [
+    "No, the retention is 14 days, not 7 days.", "That's wrong: the port is 8443, not 8080.",
+    "Actually, we use pnpm, not npm.", "No, don't use mocks here, use the real database.",
+    "Don't use moment.js, use date-fns instead.", "From now on, always run the linter before committing.",
+    "Let's go with Postgres.", "We'll go with Postgres for the event store.",
+    "Stop using tabs in the YAML files.", "I told you: never edit generated files by hand.",
+    "We chose Terraform over Pulumi for infra.", "Please remember that the CI cache is per branch.",
+    "We now deploy on Thursdays instead of Fridays.",
+    "아니, 보존 기간은 7일이 아니라 14일이야.", "아니요, npm 말고 pnpm을 써야 해요.",
+    "이벤트 저장소는 Postgres를 쓰기로 결정했습니다.", "금요일 배포는 금지야, 목요일에만 해.",
+    "앞으로는 항상 린터를 먼저 돌려 줘.",
+    "생성된 파일은 절대 손으로 고치지 마.",
+]  # fmt: skip
+ASKED_FOR = [
+    "Actually, can you look at the logs first.", "No problem, take your time with it.",
+    "No, wait, let me check the dashboard first.", "Run the tests and tell me what fails.",
+    "It fails on staging, not production, weird right.", "The build is always failing on my machine today.",
+    "I think the cache is stale, look at redis.", "Great, now do the same for the other module.",
+    "Now update the README as well please.", "Let's use the debugger to see what is going on.",
+    "Now run the tests again and commit.", "Should we use pnpm instead of npm here?",
+    "테스트를 돌리고 결과를 알려줘.", "이거 말고 다른 파일도 봐줘.", "아니 괜찮아 그냥 진행해 줘.",
+    "이제 README도 업데이트해 줘.", "좋아, 이제 다음 단계로 넘어가자.", "npm 말고 pnpm을 쓰는 게 나을까?",
+]  # fmt: skip
+
+
+def found(*lines: MemoryLine) -> list[MemoryLine]:
+    finder = Finder()
+    return [*finder.found_in(lines), *finder.rest()]
+
+
+def line(text: str, id: str = "t1", *, author: str = USER, **attributes: object) -> MemoryLine:
+    draft = Draft(text, author=author, session="s", source_id=id, position=1, attributes=attributes)
+    return MemoryLine(draft, id, None)
+
+
+@pytest.mark.parametrize("text", LAID_DOWN)
+def test_what_is_laid_down_is_found_in_the_words_of_who_said_it(text: str) -> None:
+    (one,) = found(line(f"Hm. {text}"))
+    assert one.draft.content == text
+    assert one.draft.kind in ("decision", "preference")
+    assert one.draft.position is None
+
+
+@pytest.mark.parametrize("text", ASKED_FOR)
+def test_what_is_asked_for_next_is_not(text: str) -> None:
+    assert found(line(text)) == []
+
+
+def test_an_assistant_lays_nothing_down() -> None:
+    assert found(*(line(text, author="assistant") for text in LAID_DOWN)) == []
+
+
+def ran(command: str, id: str, *, failed: bool = False) -> MemoryLine:
+    return line("output", id, author=TOOL, command=command, **({"failed": True} if failed else {}))
+
+
+def test_a_command_that_worked_at_last_is_found_however_the_lines_come_in() -> None:
+    runs = [ran("make test DB=old", "c1", failed=True), ran("ls", "c2"), ran("make test DB=new", "c3")]
+    told = [each.draft.content for each in found(*runs)]
+    assert told == ["`make test DB=old` failed; `make test DB=new` worked."]
+    finder = Finder()
+    assert [each.draft.content for run in runs for each in finder.found_in([run])] == told
+
+
+def test_what_works_much_later_answers_nothing() -> None:
+    between = [ran(f"ls folder{number}", f"b{number}") for number in range(12)]
+    runs = [ran("make test DB=old", "c1", failed=True), *between, ran("make test DB=new", "c3")]
+    assert found(*runs) == []
+    assert len(found(runs[0], *between[1:], runs[-1])) == 1
+
+
+EDITS = {
+    "Edit": ("/home/ada/harbor/src/worker.py", ["src/worker.py"]),
+    "apply_patch": (
+        "*** Begin Patch\n*** Update File: src/a.py\n@@\n*** Add File: src/b.py\n",
+        ["src/a.py", "src/b.py"],
+    ),
+    "replace_string_in_file": ("src/worker.py", ["src/worker.py"]),
+    "Read": ("/home/ada/harbor/src/worker.py", []),
+    "Bash": ("vim src/worker.py", []),
+}
+
+
+@pytest.mark.parametrize("tool", EDITS)
+def test_a_decision_is_about_the_files_that_are_edited_upon_it(tool: str) -> None:
+    asked, files = EDITS[tool]
+    edit = line("done", "e1", author=TOOL, tool=tool, command=asked)
+    edit = MemoryLine(replace(edit.draft, project="harbor"), "e1", None)
+    decided, later = found(line(LAID_DOWN[0]), edit, line("Run the tests please."), line(LAID_DOWN[1], "t2"))
+    assert decided.draft.attributes == ({"files": files} if files else {})
+    assert later.draft.attributes == {}
