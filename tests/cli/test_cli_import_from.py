@@ -58,6 +58,7 @@ def test_every_entry_is_accounted_for_and_nothing_is_added_the_second_time(ask: 
     again = imported(ask, name)
     assert (again["imported"], again["alreadyThere"], again["skipped"]) == (0, new + twice, first["skipped"])
     assert (ask("stats")["totals"], memories(ask)) == before
+    assert again["found"] == 0
     assert ask("doctor")["ok"] is True
 
 
@@ -70,7 +71,7 @@ def test_a_dry_run_says_the_same_and_writes_nothing(ask: Ask, run: Run, store: P
     assert imported(ask, name, "--dry-run") == dry
     assert ask("stats")["totals"] == before
     real = imported(ask, name)
-    counted = ("read", "imported", "alreadyThere", "skipped", "quarantined", "sessions")
+    counted = ("files", "read", "imported", "alreadyThere", "skipped", "quarantined", "sessions", "found")
     assert [dry[each] for each in counted] == [real[each] for each in counted]
 
 
@@ -86,7 +87,39 @@ def test_turns_keep_their_ids_times_and_session(ask: Ask) -> None:
         "Retry of the tracking worker",
         1_777_881_601_000,
     )
-    assert len([link for link in session["memories"] if link["usageType"] == "created"]) == 8
+    assert len([link for link in session["memories"] if link["usageType"] == "created"]) == 10
+
+
+def test_what_was_decided_and_what_worked_is_found_in_a_backfill(ask: Ask, run: Run) -> None:
+    told = run("import", "--from", "claude-code", FILES / "claude-code", "--no-embed").stdout
+    assert "2 decisions, corrections and commands that worked at last found in what was said" in told
+    found = {each["content"]: each for each in ask("list", "--limit", "100")["memories"] if each["kind"] != "episode"}
+    (decided,) = [each for text, each in found.items() if text.startswith("We decided that the tracking worker")]
+    assert (decided["kind"], decided["zone"], decided["projectId"]) == ("decision", "working", "harbor")
+    assert [each for each in found if each.startswith("`pytest tests/test_worker.py` failed; `")]
+
+
+def test_a_session_whose_name_cannot_be_kept_ends_no_import(ask: Ask, home: Path) -> None:
+    lines = [
+        {"type": "user", "uuid": f"u{number}", "sessionId": session, "cwd": "/x/harbor",
+         "timestamp": "2026-05-05T09:00:05Z", "message": {"role": "user", "content": f"Buoy {number} is red"}}
+        for number, session in enumerate(("s-1", "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "s-2"))
+    ]  # fmt: skip
+    write_lines(home / "talk.jsonl", lines)
+    record = ask("import", "--from", "claude-code", home / "talk.jsonl", "--no-embed")
+    assert (record["read"], record["imported"], len(record["skipped"])) == (3, 2, 1)
+    assert "secret" in record["skipped"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("name", "empty"),
+    [("claude", {"uuid": "c1", "chat_messages": []}), ("chatgpt", {"conversation_id": "c1", "mapping": {}})],
+)
+def test_a_conversation_without_messages_is_named(ask: Ask, home: Path, name: str, empty: dict[str, Any]) -> None:
+    (home / "conversations.json").write_text(json.dumps([empty]), encoding="utf-8")
+    record = ask("import", "--from", name, home / "conversations.json", "--no-embed")
+    assert (record["read"], record["imported"]) == (1, 0)
+    assert [entry["reason"] for entry in record["skipped"]] == ["a conversation without messages"]
 
 
 def test_secrets_are_taken_out(ask: Ask) -> None:
@@ -194,7 +227,7 @@ def test_commits_are_episodes_that_cite_the_commit_and_its_files(ask: Ask, home:
     git("add", ".")
     git("commit", "-q", "-m", "Lift forty tonnes\n\nThe old limit was thirty.")
     record = ask("import", "--from", "git", home / "quay", "--no-embed")
-    assert (record["read"], record["imported"]) == (1, 1)
+    assert (record["files"], record["read"], record["imported"]) == (0, 1, 1)  # a history is no file
     (commit,) = memories(ask).values()
     assert (commit["title"], commit["kind"], commit["projectId"]) == ("Lift forty tonnes", "episode", "quay")
     assert [citation["kind"] for citation in commit["citations"]] == ["commit", "file"]
@@ -208,6 +241,7 @@ def test_an_obsidian_vault_stays_a_vault(ask: Ask, run: Run, home: Path) -> None
     dry = ask("import", "--from", "obsidian", home / "notes", "--dry-run")
     assert (dry["read"], dry["imported"]) == (1, 1)
     first = ask("import", "--from", "obsidian", home / "notes", "--no-embed")
+    assert dry["files"] == first["files"] == 1
     assert (first["imported"], first["vault"]) == (1, "notes")
     again = ask("import", "--from", "obsidian", home / "notes", "--no-embed")
     assert (again["imported"], again["alreadyThere"]) == (0, 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from pathlib import Path
 
 from msgspec import Struct, structs
 
@@ -21,7 +20,7 @@ from recallens.ingest.importers import Entry, MemoryLine, RelationLine, SessionL
 from recallens.ingest.prepare import check
 from recallens.ingest.redact import redact
 from recallens.ingest.source_file import SourceFile
-from recallens.ingest.validate import text_content
+from recallens.ingest.validate import reference, text_content
 from recallens.model.memory import Memory, Session, Status, Zone
 from recallens.model.trust import Input, InputKind
 
@@ -50,11 +49,10 @@ class Imported(Struct, frozen=True, rename="camel"):
     vault: str | None = None
 
 
-def entries_of(source: Source, files: Sequence[Path], progress: ImportProgress) -> Iterator[Entry]:
+def entries_of(source: Source, files: Sequence[SourceFile], progress: ImportProgress) -> Iterator[Entry]:
     """The entries of all files. A file that cannot be read is a skipped entry, unless it is the only one."""
-    opened = [SourceFile(path) for path in files]
-    total, before = sum(file.size for file in opened) >> 10, 0
-    for file in opened:
+    total, before = sum(file.size for file in files) >> 10, 0
+    for file in files:
         try:
             for count, entry in enumerate(source.read(file)):
                 if count % BATCH_ROWS == 0:
@@ -106,6 +104,8 @@ class ImportRun:
     def _usable(self, line: MemoryLine) -> bool:
         try:
             check(line.draft)
+            if line.draft.session is not None:
+                reference("session id", line.draft.session)
         except InvalidInput as error:
             self._skipped.append(SkippedEntry(str(line.draft.source_id), error.message))
             return False

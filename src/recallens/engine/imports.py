@@ -42,6 +42,7 @@ class Imports:
         from recallens.engine.import_run import ImportRun, entries_of
         from recallens.ingest.findings import Finder
         from recallens.ingest.importers import files_of, source_named
+        from recallens.ingest.source_file import SourceFile
 
         known = source_named(source)
         place = Path(path).expanduser()
@@ -57,8 +58,9 @@ class Imports:
                 project=label("project", project), dry_run=dry_run,
                 finder=Finder() if getattr(known, "IS_WORK", False) else None,
             )  # fmt: skip
-            run.take_all(entries_of(known, files, progress or (lambda done, total: None)))
-            return run.finish(source, len(files))
+            opened = [SourceFile(path) for path in files]
+            run.take_all(entries_of(known, opened, progress or (lambda done, total: None)))
+            return run.finish(source, sum(file.files for file in opened))
 
     def _keep_vault(
         self, source: str, place: Path, zone: Zone | None, project: str | None, namespace: str | None

@@ -21,11 +21,12 @@ Piece = tuple[str, Any]  # where it stands; and an object, or the text of what i
 
 
 class SourceFile:
-    """One file or folder of a source, and how many of its bytes have been read."""
+    """One file or folder of a source, how many of its bytes have been read, and how many files that was."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.done = 0
+        self.files = 1 if path.is_file() else 0  # of a folder, who reads it counts them
 
     @property
     def size(self) -> int:

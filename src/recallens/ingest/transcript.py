@@ -23,6 +23,7 @@ LONGEST_COMMAND: Final = 400
 TITLE_CHARACTERS: Final = 80
 
 NO_TEXT: Final = "no text"
+NO_MESSAGES: Final = "a conversation without messages"
 THOUGHT: Final = "a thought of the model"
 TOOL_CALL: Final = "a call of a tool: kept with what it gave"
 BOOKKEEPING: Final = "the program's own bookkeeping"

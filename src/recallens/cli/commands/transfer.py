@@ -148,8 +148,9 @@ def _store_to_compare(given: Given) -> Iterator[Engine]:
 
 def _print_imported(given: Given, record: dict[str, Any]) -> None:
     skipped, dry = record["skipped"], record["dryRun"]
+    of_files = f" of {counted(record['files'], 'file')}" if record["files"] else ""  # a history has none
     say(
-        f"{counted(record['read'], 'entry', 'entries')} of {counted(record['files'], 'file')} read:"
+        f"{counted(record['read'], 'entry', 'entries')}{of_files} read:"
         f" {record['imported']} {'would be ' if dry else ''}imported, {record['alreadyThere']} already there,"
         f" {len(skipped)} skipped"
     )

@@ -10,7 +10,17 @@ from typing import Any, Final
 
 from recallens.ingest.importers import Entry, SkippedEntry
 from recallens.ingest.source_file import SourceFile
-from recallens.ingest.transcript import ASSISTANT, BOOKKEEPING, THOUGHT, TOOL_CALL, USER, Transcript, moment, text_of
+from recallens.ingest.transcript import (
+    ASSISTANT,
+    BOOKKEEPING,
+    NO_MESSAGES,
+    THOUGHT,
+    TOOL_CALL,
+    USER,
+    Transcript,
+    moment,
+    text_of,
+)
 
 NAME = "chatgpt"
 ABOUT = "conversations.json of an export of ChatGPT"
@@ -32,6 +42,8 @@ def read(file: SourceFile) -> Iterator[Entry]:
             title=text_of(conversation.get("title")) or None, started=moment(conversation.get("create_time")),
         )  # fmt: skip
         yield talk.session()
+        if not tree:
+            yield SkippedEntry(place, NO_MESSAGES)
         shown = _branch(tree, conversation.get("current_node"))
         for id in shown:
             yield from _node(talk, f"{place} {id}", id, tree[id])

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from recallens.ingest.importers import Entry, SkippedEntry
 from recallens.ingest.source_file import SourceFile
-from recallens.ingest.transcript import ASSISTANT, THOUGHT, TOOL_CALL, USER, Transcript, moment, text_of
+from recallens.ingest.transcript import ASSISTANT, NO_MESSAGES, THOUGHT, TOOL_CALL, USER, Transcript, moment, text_of
 
 NAME = "claude"
 ABOUT = "conversations.json of an export of claude.ai"
@@ -29,6 +29,8 @@ def read(file: SourceFile) -> Iterator[Entry]:
             started=moment(conversation.get("created_at")), summary=text_of(conversation.get("summary")) or None,
         )  # fmt: skip
         yield talk.session()
+        if not messages:
+            yield SkippedEntry(place, NO_MESSAGES)
         for number, message in enumerate(messages, start=1):
             own = f"{place} message {number}"
             if isinstance(message, Mapping):

@@ -30,10 +30,11 @@ def read(file: SourceFile) -> Iterator[Entry]:
             if isinstance(sight, Problem):
                 yield SkippedEntry(sight.path, sight.reason)
             elif isinstance(sight, NoteFile) and choice.omits(sight.path) is None:
-                yield from _sections(root, sight.path)
+                yield from _sections(file, root, sight.path)
 
 
-def _sections(root: Root, path: str) -> Iterator[Entry]:
+def _sections(file: SourceFile, root: Root, path: str) -> Iterator[Entry]:
+    file.files += 1
     try:
         note = read_note(path, root.read(path)[0], now=0)
     except (InvalidInput, OSError) as error:
