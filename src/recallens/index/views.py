@@ -80,6 +80,10 @@ def _largest(values: NDArray[Any], k: int) -> Any:
     return np.partition(values, len(values) - k)[len(values) - k]
 
 
+# From this part of a namespace on, marking every row takes less time than sorting those that are asked for.
+MANY_ROWS = 32
+
+
 # ── scores of the few rows that hold any of the query's words ──
 
 
@@ -111,13 +115,22 @@ class ScoredRows(Struct, eq=False):
 
 def added_up(size: int, rows: NDArray[Any], *columns: FloatArray) -> tuple[IntArray, list[FloatArray]]:
     """The distinct rows in order, and what each has of every column, summed in the order in which it stands there."""
-    known = distinct(rows)
+    known = _among(size, rows)
     # A table over the namespace, of which only the entries of these rows are ever written or read.
     place = np.empty(size, dtype=np.int32)
     place[known] = np.arange(len(known), dtype=np.int32)
     at = place[rows]
     sums: list[FloatArray] = [np.bincount(at, weights=values).astype(np.float64, copy=False) for values in columns]
     return known.astype(np.int64), sums
+
+
+def _among(size: int, rows: NDArray[Any]) -> NDArray[Any]:
+    """The distinct rows in order: many are marked in a table over the namespace, few are sorted."""
+    if MANY_ROWS * len(rows) < size:
+        return distinct(rows)
+    held = np.zeros(size, dtype=np.bool_)
+    held[rows] = True
+    return np.flatnonzero(held)
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
