@@ -52,6 +52,12 @@ def test_what_is_no_token(run: Run, words: list[str], code: int, told: str) -> N
     assert told in run("token", *words, code=code).stderr
 
 
+def test_a_file_has_no_replica(run: Run, store: Path) -> None:
+    told = run("serve", "--read-url", "postgresql://app@replica/recallens", code=2).stderr
+    assert "a store in a file has no replica" in told
+    assert not store.exists()
+
+
 def test_serving_elsewhere_needs_a_token(run: Run) -> None:
     run("init")
     refused = run("serve", "--host", "0.0.0.0", "--port", "0", code=6)

@@ -416,6 +416,8 @@ def _no_memory(id: str) -> NotFound:
 def open_store(settings: Settings, *, create: bool) -> Store:
     """The engine that a store's name asks for: a file is SQLite's, an address PostgreSQL's."""
     if not is_address(settings.store):
+        if settings.sources.get("read_url") == "flag":
+            raise InvalidInput("a store in a file has no replica", hint="Leave out the address to read from.")
         return SqliteStore(settings.store, create=create)
     scheme = settings.store.partition("://")[0]
     if scheme not in ("postgresql", "postgres"):

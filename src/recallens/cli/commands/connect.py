@@ -44,12 +44,14 @@ TOKEN = "RECALLENS_TOKEN"  # nosec B105: the name of a variable
               help="Processes behind the one address (1), each with threads of its own.")  # fmt: skip
 @click.option("--deadline", metavar="SECONDS", type=click.FloatRange(min=0.1, max=3600), default=30.0,
               help="A request that takes longer is answered 504 (30).")  # fmt: skip
+@click.option("--read-url", metavar="URL", type=TEXT,
+              help="A replica from which recalls are answered: postgresql://… (also RECALLENS_READ_URL).")  # fmt: skip
 @click.option("--access-log", is_flag=True, help="A line a request on standard error: route, status, time.")
 @click.option("--spans", is_flag=True, help="OpenTelemetry spans, where it is installed and set up.")
 @shared
 def serve(
     given: Given, /, host: str, port: int, path: Path | None, open_page: bool, allow_hosts: tuple[str, ...],
-    threads: int | None, workers: int, deadline: float, access_log: bool, spans: bool,
+    threads: int | None, workers: int, deadline: float, read_url: str | None, access_log: bool, spans: bool,
 ) -> None:  # fmt: skip
     """Answer over HTTP: the API at /v1, its description at /openapi.json, the page at /. Ctrl-C stops it.
 
@@ -75,9 +77,9 @@ def serve(
     if workers > 1:
         if path is not None:
             raise InvalidInput("one process answers at a Unix socket", hint="Leave --workers or --socket out.")
-        _serve_by_several(given, workers, host, port, allow_hosts, asked, spans, access_log, open_page)
+        _serve_by_several(given, workers, host, port, allow_hosts, asked, read_url, spans, access_log, open_page)
         return
-    with given.engine(create=True) as engine:
+    with given.engine(create=True, read_url=read_url) as engine:
         engine.core.folder = None  # whoever asks over HTTP works elsewhere
         private = path is not None
         refuse_open_doors(engine, host, allow_hosts)
@@ -95,7 +97,7 @@ def serve(
 
 def _serve_by_several(
     given: Given, count: int, host: str, port: int, allow_hosts: tuple[str, ...], limits: dict[str, Any],
-    spans: bool, access_log: bool, open_page: bool,
+    read_url: str | None, spans: bool, access_log: bool, open_page: bool,
 ) -> None:  # fmt: skip
     """The processes share the port, and the sessions of browsers in a folder of theirs."""
     from recallens import workers
@@ -103,7 +105,7 @@ def _serve_by_several(
     from recallens.http.guard import is_loopback
     from recallens.server import address_of, refuse_open_doors, reserved
 
-    with given.engine(create=True) as engine:  # made or brought up to date before several open it
+    with given.engine(create=True, read_url=read_url) as engine:  # made or brought up to date before several open it
         refuse_open_doors(engine, host, allow_hosts)
         settings = engine.core.settings
     shared = workers.shared_folder()
