@@ -443,3 +443,23 @@ def test_what_is_known_of_a_file_under_review_is_delivered_and_not_abstained_fro
     assert recall.silence is None
     assert certificate_of(recall)["abstention"]["abstain"] is False
     assert engine.search("zebra crossings").results == ()
+
+
+@pytest.mark.parametrize("encoder", ["none", "hashing:64", "minilm"])
+def test_a_bare_number_code_or_path_finds_what_holds_it_and_nothing_like_it(
+    opened: Open, minilm: Any, encoder: str
+) -> None:
+    engine = opened(encoder=minilm if encoder == "minilm" else encoder)
+    places = ("kitchen", "office", "workshop", "attic", "창고", "사무실", "부두")
+    drafts = [Draft(f"The crate a{n % 4}n{n} stands in the {places[n % 7]}.") for n in range(400)]
+    drafts += [Draft(f"Ticket ERR-40{n} was closed, see src/quay{n}.py") for n in range(10, 30)]
+    for _ in engine.memories.remember_many(drafts, dedupe=False):
+        pass
+    engine.encoder.drain()
+    asked = {f"a{n % 4}n{n}": drafts[n].content for n in range(0, 400, 9)}
+    asked |= {f"ERR-40{n}": drafts[390 + n].content for n in range(10, 30, 3)}
+    asked |= {"src/quay11.py": drafts[401].content, "ERR-4012 src/quay12.py": drafts[402].content}
+    found = {text: [each.memory.content for each in engine.search(text, record=False)] for text in asked}
+    assert {text: texts[:1] for text, texts in found.items()} == {text: [held] for text, held in asked.items()}
+    assert sum(map(len, found.values())) <= len(asked) + 2
+    assert not engine.search("a1n401", record=False)

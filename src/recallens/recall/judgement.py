@@ -7,6 +7,7 @@ of a hundred thousand. `bench/relevance.py` fits their weights on the dev sets a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
@@ -177,9 +178,14 @@ UNHEARD: Final = 1.5
 CALIBRATED: Final = "all-MiniLM-L6-v2-int8@"
 
 
-# What is not measured but known: a row names a file under review, or is related to one that helps.
-UNDER_REVIEW, LINKED = "underReview", "linked"
+# What is not measured but known: a row names a file under review, is related to one that helps, or is one of the few
+# that hold the number, the code or the path that is asked for and nothing else.
+UNDER_REVIEW, LINKED, CALLED = "underReview", "linked", "called"
 OF_THE_FILE: Final = 0.6
+OF_THE_NAME: Final = 0.6
+FEW_CALLED: Final = 10
+SHARE_OF_CALLED: Final = 0.5  # beside them, what does not hold it is something else
+_IDENTIFIER: Final = re.compile(r"(?=\S*[\d_./:-])[\w./:#@-]{3,}")
 
 
 def judge_relevance(scene: Scene, pool: Pool, query: Query) -> Iterator[Judgement]:
@@ -197,11 +203,15 @@ def judge_relevance(scene: Scene, pool: Pool, query: Query) -> Iterator[Judgemen
         for name, weight in model.weights.items():
             told[prefix + name] = signals[name] if alone else np.where(mask, signals[name], np.nan)
             weights[prefix + name] = weight
-    weights |= {UNDER_REVIEW: 1.0, LINKED: 1.0}
-    told |= {UNDER_REVIEW: np.full(len(pool), np.nan), LINKED: np.full(len(pool), np.nan)}
+    known = (UNDER_REVIEW, LINKED, CALLED)
+    weights |= dict.fromkeys(known, 1.0)
+    told |= {name: np.full(len(pool), np.nan) for name in known}
     if scene.question.only_windows:  # the words of such a question say nothing: being of the time is what counts
         told[OF_THE_TIME] = 1.0 - _outside_windows(scene, pool)
         weights[OF_THE_TIME] = OF_THE_TIME_ODDS
+    own = Judgement.of("relevance", bias, weights, told, least=0.0).probability
+    called = _called(scene, pool.rows, query)
+    told[CALLED] = _raised(own, np.where(called, OF_THE_NAME, 0.0))
     own = Judgement.of("relevance", bias, weights, told, least=0.0).probability
     if MULTILINGUAL in scene.views:
         meant = {name: signals[name] for name in BY_SECOND} | {"standsOut": _second_stands_out(scene, pool)}
@@ -214,12 +224,28 @@ def judge_relevance(scene: Scene, pool: Pool, query: Query) -> Iterator[Judgemen
     unread = min(float(signals["unreadable"][best]), 1.0 - scene.question.fluency)
     unheard = models is BY_MEANING and float(signals["unknown"][best]) > MOST_UNKNOWN
     least, share = _bounds(scene, pool, best, of_best)
+    if anywhere(called):
+        share = SHARE_OF_CALLED
     if MEANT in told and signals["words"][best] > 0.0 and _in_other_letters(scene, pool.rows[[best]]):
         least = min(least, LEAST_MEANT)
     least *= (1.0 - unread / 2.0) * (UNHEARD if unheard else 1.0)
     told[UNDER_REVIEW] = _raised(own, np.where(pool.raw(REVIEW) >= SAME_FILE, OF_THE_FILE, 0.0))
     told[LINKED] = _raised(own, related(scene, pool, query, own, leading(pool, own, least)))
     yield Judgement.of("relevance", bias, weights, told, least=least, share=share)
+
+
+def _called(scene: Scene, rows: IntArray, query: Query) -> BoolArray:
+    """The rows that hold all of a question which is nothing but numbers, codes or paths, each as it is written; none
+    where these are many.
+    """
+    called, asked = np.zeros(len(rows), dtype=np.bool_), query.text.split()
+    worded = [facet for facet in scene.question.facets if facet.kind in WORDED]
+    if worded and all(map(_IDENTIFIER.fullmatch, asked)):
+        held = np.flatnonzero(coverage(scene, worded, rows).all(axis=0))[:READ]
+        written = [re.compile(rf"(?<!\w){re.escape(each)}(?!\w)", re.IGNORECASE) for each in asked]
+        texts = texts_of(scene, rows[held])
+        called[held] = [all(each.search(text) for each in written) for text in texts]
+    return called if called.sum() <= FEW_CALLED else np.zeros_like(called)
 
 
 def _bounds(scene: Scene, pool: Pool, best: int, model: Model) -> tuple[float, float]:
