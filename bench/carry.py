@@ -2,9 +2,11 @@
 
     python bench/carry.py                     the sample, a vault, and 100,000 memories; exit 1 where anything differs
     python bench/carry.py --sizes 2000        a smaller store instead of the last
+    python bench/carry.py --server postgresql://…/EMPTY --only      100,000 memories moved to a server and back
 
 The bytes of the two exports must be equal, the audit chain must verify, and each of 200 questions must have the same
-results in the same order with the same scores, to the last bit. Vectors are encoded anew by the import.
+results in the same order with the same scores, to the last bit. Vectors are encoded anew by the import. Of a store
+that is moved, `migrate` itself compares every row; the questions are asked of all three.
 """
 
 from __future__ import annotations
@@ -67,11 +69,11 @@ def bulk(count: int, encoder: str) -> Callable[[Path], None]:
     return fill
 
 
-def opened(store: Path, encoder: str | None = None) -> Engine:
+def opened(store: Path | str, encoder: str | None = None) -> Engine:
     return Engine.open(settings=load({"store": str(store)} | ({"encoder": encoder} if encoder else {})))
 
 
-def recalled(store: Path, asked: Sequence[str], now: int) -> list[list[tuple[str, float, float | None]]]:
+def recalled(store: Path | str, asked: Sequence[str], now: int) -> list[list[tuple[str, float, float | None]]]:
     """Id, score and relevance of each result of each question, asked whole."""
     with opened(store) as engine:
         recalls = [engine.recall(engine.recalls.query(text, now=now, limit=LIMIT, cut=False)) for text in asked]
@@ -112,6 +114,23 @@ def measure(name: str, fill: Callable[[Path], None], folder: Path) -> dict[str, 
     }
 
 
+def moved(name: str, fill: Callable[[Path], None], folder: Path, server: str) -> dict[str, Any]:
+    first, back = folder / f"{name}.db", folder / f"{name}-back.db"
+    fill(first)
+    seconds = {}
+    for what, source, target in (("to the server", str(first), server), ("and back", server, str(back))):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "recallens", "migrate", "--from", source, "--to", target], check=True)
+        seconds[what] = round(time.perf_counter() - began, 1)
+    now, asked = int(time.time() * 1000), questions(QUESTIONS)
+    own, *others = (recalled(store, asked, now) for store in (first, server, back))
+    equal = [sum(mine == theirs for mine, theirs in zip(own, other, strict=True)) for other in others]
+    return {
+        "store": name, "recalls": len(asked), "rows": sum(map(len, own)), "recallsEqual": dict(zip(seconds, equal, strict=True)),
+        "equal": equal == [len(asked)] * 2, "seconds": seconds,
+    }  # fmt: skip
+
+
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -123,12 +142,18 @@ def main() -> int:
     parser.add_argument("--encoder", default="hashing:384", help="of the stores of these sizes")
     parser.add_argument("--only", action="store_true", help="leave out the sample and the vault")
     parser.add_argument("--folder", type=Path, help="where the stores are made; a temporary folder otherwise")
+    parser.add_argument("--server", help="the address of an empty database: the stores are moved there and back")
     given = parser.parse_args()
     kinds: dict[str, Callable[[Path], None]] = {} if given.only else {"sample": sample, "vault": vault}
     kinds |= {f"{size}-memories": bulk(size, given.encoder) for size in given.sizes}
     sound = True
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         for name, fill in kinds.items():
+            if given.server is not None:
+                figures = moved(name, fill, Path(folder), given.server)
+                print(json.dumps(figures), flush=True)
+                sound = sound and figures["equal"]
+                continue
             figures = measure(name, fill, Path(folder))
             print(json.dumps(figures), flush=True)
             equal = figures["bytesEqual"] and figures["recallsEqual"] == figures["recalls"]
