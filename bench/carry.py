@@ -126,8 +126,8 @@ def moved(name: str, fill: Callable[[Path], None], folder: Path, server: str) ->
     own, *others = (recalled(store, asked, now) for store in (first, server, back))
     equal = [sum(mine == theirs for mine, theirs in zip(own, other, strict=True)) for other in others]
     return {
-        "store": name, "recalls": len(asked), "rows": sum(map(len, own)), "recallsEqual": dict(zip(seconds, equal, strict=True)),
-        "equal": equal == [len(asked)] * 2, "seconds": seconds,
+        "store": name, "recalls": len(asked), "rows": sum(map(len, own)), "equal": equal == [len(asked)] * 2,
+        "recallsEqual": dict(zip(seconds, equal, strict=True)), "seconds": seconds,
     }  # fmt: skip
 
 
