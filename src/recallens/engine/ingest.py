@@ -40,8 +40,8 @@ BATCH_ROWS = 256
 # How much of a correcting text is asked with, and among how many memories like it the corrected one is looked for.
 LONGEST_QUESTION = 400
 CANDIDATES = 12
-# What is like a text is no question to be understood: words and meaning by rank, without a plan, terms or a cut.
-ALIKE = "rrf"
+# What is like a text is no question to be understood: by its words, without a plan, other terms or a cut.
+ALIKE = "bm25"
 
 
 class AddedDocument(Struct, frozen=True):
