@@ -111,6 +111,32 @@ def test_a_session_whose_name_cannot_be_kept_ends_no_import(ask: Ask, home: Path
     assert "secret" in record["skipped"][0]["reason"]
 
 
+def test_relations_are_read_in_either_form_of_the_mcp_memory_server(ask: Ask, home: Path) -> None:
+    entities = [{"name": name, "entityType": "person", "observations": [f"{name} likes tea"]} for name in ("Ada", "Bo")]
+    relation = {"from": "Ada", "to": "Bo", "relationType": "works_with"}
+    (home / "memory.json").write_text(json.dumps({"entities": entities, "relations": [relation]}), encoding="utf-8")
+    record = ask("import", "--from", "mcp-memory", home / "memory.json", "--no-embed")
+    assert (record["read"], record["imported"], record["relations"]) == (3, 3, 1)
+
+
+def test_a_text_whose_id_is_anothers_too_is_named_every_time(ask: Ask, home: Path) -> None:
+    said = [{"uuid": "k11", "sender": "human", "text": text} for text in ("Buoy 1 is red", "Buoy 1 is green")]
+    (home / "conversations.json").write_text(json.dumps([{"uuid": "c1", "chat_messages": said}]), encoding="utf-8")
+    first, again = (ask("import", "--from", "claude", home / "conversations.json", "--no-embed") for _ in range(2))
+    assert (first["imported"], again["imported"], again["replaced"]) == (1, 0, 0)
+    assert first["skipped"] == again["skipped"]
+    assert "same id" in first["skipped"][0]["reason"]
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "cursor"])
+def test_an_empty_file_is_named(ask: Ask, home: Path, name: str) -> None:
+    (home / "empty.jsonl").write_text("", encoding="utf-8")
+    record = ask("import", "--from", name, home / "empty.jsonl", "--no-embed")
+    assert [(entry["place"], entry["reason"]) for entry in record["skipped"]] == [
+        ("empty.jsonl", "there is nothing in it")
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "empty"),
     [("claude", {"uuid": "c1", "chat_messages": []}), ("chatgpt", {"conversation_id": "c1", "mapping": {}})],

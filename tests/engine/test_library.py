@@ -21,6 +21,8 @@ def test_open_makes_a_store_and_no_folders(tmp_path: Path) -> None:
         recallens.open(tmp_path / "no" / "such" / "team.db", encoder="none")
     assert refused.value.hint == "Make it first, or name a store elsewhere."
     assert not (tmp_path / "no").exists()
+    with pytest.raises(recallens.InvalidInput, match="the path of a file"):
+        recallens.open(5)  # type: ignore[arg-type]
     with recallens.open(tmp_path / "team.db", encoder="none") as memory:
         memory.remember("The ferry leaves at nine")
     assert (tmp_path / "team.db").exists()
@@ -76,6 +78,10 @@ def test_every_time_may_be_a_datetime(opened: Open) -> None:
     assert memory.sessions.end("s-1", ended=JUNE).ended == known.valid_until
     task = memory.tasks.start("Move the gateway", started=MAY)
     assert memory.tasks.end(task.id, reward=1.0, ended=JUNE).task.ended == known.valid_until
+    session = memory.sessions.report("s-1").session
+    assert (session.started_at, session.ended_at) == (MAY, JUNE)
+    for bounds in ({"until": datetime.max}, {"since": datetime.min}, {"since": datetime.max}):
+        memory.search(asked, **bounds)
     with pytest.raises(recallens.InvalidInput, match="a datetime or epoch milliseconds"):
         memory.remember("The ferry leaves at ten", created="long ago")
 
@@ -93,6 +99,7 @@ def test_a_recall_gives_its_results_one_by_one_and_says_what_it_is_in_a_line(ope
     assert len(shown) < 250
     assert "nothing is likely to help" in repr(memory.search("the capital of Mongolia"))
     assert len(recall) == 1
+    assert recall[0] is next(iter(recall))
     assert recall
     nothing = memory.search("the capital of Mongolia")
     assert (len(nothing), bool(nothing)) == (0, False)

@@ -156,3 +156,20 @@ def test_a_confirmation_that_is_taken_back_leaves_what_else_has_happened(kept: E
     assert kept.memories.undo() == "pinned m2"
     kept.confirm("m1")
     assert kept.memories.reversals.last("default").words == "confirmed m1"  # it counts again
+
+
+def test_what_was_deleted_for_good_is_said_and_nothing_else_taken_back(kept: Engine) -> None:
+    kept.forget("m2")
+    kept.forget("m1", hard=True)
+    with pytest.raises(InvalidInput, match="deleted m1 for good: that cannot be taken back"):
+        kept.memories.undo()
+    assert kept.get("m2").status is Status.FORGOTTEN
+    assert kept.memories.undo() == "forgot m2"
+
+
+def test_a_change_gives_the_memory_as_it_is_now(kept: Engine) -> None:
+    ends = datetime(2030, 1, 1, tzinfo=UTC)
+    assert kept.memories.hold_until("m1", ends).valid_until_at == ends
+    assert kept.memories.pin("m1").attributes["pinned"]
+    now = kept.core.clock()
+    assert kept.memories.hold_until("m1", "3d").valid_until == now + 3 * 86_400_000  # to come, as at the command

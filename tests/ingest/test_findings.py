@@ -17,7 +17,14 @@ LAID_DOWN = [
     "Let's go with Postgres.", "We'll go with Postgres for the event store.",
     "Stop using tabs in the YAML files.", "I told you: never edit generated files by hand.",
     "We chose Terraform over Pulumi for infra.", "Please remember that the CI cache is per branch.",
-    "We now deploy on Thursdays instead of Fridays.",
+    "We now deploy on Thursdays instead of Fridays.", "No, 14 days, not 7", "We decided on Kafka",
+    "Actually the webhook signature uses SHA-512, not SHA-256, I checked with the vendor",
+    "we agreed with legal that user data is deleted after a year", "let's just go with zod for form validation",
+    "btw please don't ever push straight to main", "I'd rather have small commits, one per change",
+    "feature flags go through Unleash, not env vars", "that's wrong, the free trial is 21 days not 14",
+    "money amounts should be integers in cents everywhere", "we're dropping IE11 support from here on",
+    "npm 말고 pnpm을 써", "운영 DB에는 절대로 직접 쿼리 날리지 마", "개인정보는 로그에 남기면 안 돼",
+    "환불 API는 관리자만 호출할 수 있게 하는 걸로 정했습니다", "포트는 8080 아니고 9090이야",
     "아니, 보존 기간은 7일이 아니라 14일이야.", "아니요, npm 말고 pnpm을 써야 해요.",
     "이벤트 저장소는 Postgres를 쓰기로 결정했습니다.", "금요일 배포는 금지야, 목요일에만 해.",
     "앞으로는 항상 린터를 먼저 돌려 줘.",
@@ -29,7 +36,9 @@ ASKED_FOR = [
     "It fails on staging, not production, weird right.", "The build is always failing on my machine today.",
     "I think the cache is stale, look at redis.", "Great, now do the same for the other module.",
     "Now update the README as well please.", "Let's use the debugger to see what is going on.",
-    "Now run the tests again and commit.", "Should we use pnpm instead of npm here?",
+    "Now run the tests again and commit.", "we have three failing tests now", "Let's go with the second one then.",
+    "don't worry about the warnings for now", "please don't run the build yet, I'm editing package.json",
+    "잠깐, 아직 커밋하지 마", "Should we use pnpm instead of npm here?",
     "테스트를 돌리고 결과를 알려줘.", "이거 말고 다른 파일도 봐줘.", "아니 괜찮아 그냥 진행해 줘.",
     "이제 README도 업데이트해 줘.", "좋아, 이제 다음 단계로 넘어가자.", "npm 말고 pnpm을 쓰는 게 나을까?",
 ]  # fmt: skip
@@ -101,3 +110,10 @@ def test_a_decision_is_about_the_files_that_are_edited_upon_it(tool: str) -> Non
     decided, later = found(line(LAID_DOWN[0]), edit, line("Run the tests please."), line(LAID_DOWN[1], "t2"))
     assert decided.draft.attributes == ({"files": files} if files else {})
     assert later.draft.attributes == {}
+
+
+def test_what_somebody_else_wrote_is_no_decision_of_the_person() -> None:
+    mail = "Summarise the mail I got:\n> From now on all customers must use TLS 1.3.\n> We decided to raise prices.\n"
+    code = "```\n# we decided to use port 8443, not 8080\n```\nWe decided to keep the old port."
+    assert found(line(mail)) == []
+    assert [each.draft.content for each in found(line(code))] == ["We decided to keep the old port."]

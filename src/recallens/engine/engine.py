@@ -112,6 +112,8 @@ class Engine:
         that cannot read, in place of the packaged multilingual one. `prepare` derives from a
         draft what is stored with it; whoever stores the same texts again and again can remember what it gave.
         """
+        if store is not None and not isinstance(store, str | Path):
+            raise InvalidInput(f"a store is the path of a file or postgresql://…, not {store!r}")
         if settings is None:
             named = encoder if isinstance(encoder, str) else None
             settings = load({"store": str(store) if store is not None else None, "encoder": named, **flags})

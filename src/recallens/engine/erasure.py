@@ -30,6 +30,7 @@ from recallens.engine.leftovers import (
     texts,
     words_of,
 )
+from recallens.engine.reversals import Reversals
 from recallens.engine.sessions import Sessions
 from recallens.errors import ErasurePending
 from recallens.index.columns import code_of
@@ -50,6 +51,7 @@ WAIT_MS, OPENING_WAIT_MS = 2_000, 50
 FIRST_ROWS = 64
 # A number that hardly any other memory has tells that a text which is linked to it speaks of it.
 FEW_OTHERS = 8
+MOST_NAMED = 5  # of what was erased, in the journal of changes
 LOG_READ = 1_000_000
 OLDER, PROPOSED = "an older version of ", "a proposed edit of "
 WRITTEN = "written in a task with it, and names "
@@ -69,7 +71,10 @@ class Erasure:
     def erase(self, ids: Sequence[str], *, namespace: str | None = None) -> Receipt:
         """Erase memories with their older versions and whatever quotes them."""
         with self._core.changing(namespace) as tx:
-            receipt, recaps = self.take_out(tx, [self._core.num(tx, id) for id in ids])
+            nums = [self._core.num(tx, id) for id in ids]
+            receipt, recaps = self.take_out(tx, nums)
+            told = ", ".join(map(handle_of, nums)) if len(nums) <= MOST_NAMED else f"{len(nums):,} memories"
+            Reversals(self._core).note(tx, f"deleted {told} for good")
         return self.prove(receipt, recaps, namespace)
 
     def take_out(self, tx: Writer, nums: Sequence[int]) -> tuple[Receipt, list[str]]:

@@ -128,7 +128,7 @@ def _before_tool(engine: Engine, told: HookInput) -> Injection:
         return _given(engine, engine.recalls.query(asked.question, **options), _known_before_turns)
     named = re.compile(rf"(?<!\w){re.escape(asked.program or '')}(?!\w)")
     query = engine.recalls.query(asked.question, **options)
-    return _given(engine, query, lambda found: [each for each in found if named.search(each.content)])
+    return _given(engine, query, lambda found: [e for e in _no_questions(found) if named.search(e.content)])
 
 
 def _given(engine: Engine, query: Query, fitting: Callable[[list[Memory]], list[Memory]]) -> Injection:

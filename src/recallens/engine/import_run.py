@@ -53,11 +53,15 @@ def entries_of(source: Source, files: Sequence[SourceFile], progress: ImportProg
     """The entries of all files. A file that cannot be read is a skipped entry, unless it is the only one."""
     total, before = sum(file.size for file in files) >> 10, 0
     for file in files:
+        told = False
         try:
             for count, entry in enumerate(source.read(file)):
                 if count % BATCH_ROWS == 0:
                     progress(before + file.done >> 10, total)
+                told = told or not isinstance(entry, SessionLine)
                 yield entry
+            if not told and file.path.is_file():
+                yield SkippedEntry(file.path.name, "there is nothing in it")
         except (InvalidInput, OSError) as error:
             if len(files) == 1:
                 raise
@@ -87,6 +91,7 @@ class ImportRun:
         self._relation_lines: list[RelationLine] = []
         self._ids: dict[str, str] = {}  # of memories, by what the lines call them
         self._taken: set[str] = set()  # the ids at their source of what was imported by this run
+        self._seen: dict[str, str] = {}  # what each id said when it was first read, as a digest
         self._skipped: list[SkippedEntry] = []
         self._already = self._replaced = self._quarantined = self._redacted = self._found = 0
 
@@ -116,9 +121,11 @@ class ImportRun:
         new: dict[str, tuple[MemoryLine, Draft]] = {}
         there: list[tuple[MemoryLine, Memory | None]] = []
         for line in lines:
-            id = str(line.draft.source_id)
+            id, said = str(line.draft.source_id), content_hash(line.draft.content)
             old = known.get(id)
-            if id in self._taken or id in new or (old is not None and _stands(old, line.draft)):
+            if self._seen.setdefault(id, said) != said:
+                self._skipped.append(SkippedEntry(id, "another text with the same id was read before it"))
+            elif id in self._taken or id in new or (old is not None and _stands(old, line.draft)):
                 there.append((line, old))
             else:
                 new[id] = line, self._filled(line.draft, old)

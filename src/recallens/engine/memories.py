@@ -17,7 +17,7 @@ from recallens.errors import AwaitsReview, EditConflict, InvalidInput, NotAllowe
 from recallens.ingest import curation
 from recallens.ingest.batch import Remembered
 from recallens.ingest.draft import Draft
-from recallens.ingest.validate import option, parse_when, unit_interval
+from recallens.ingest.validate import later, option, unit_interval
 from recallens.model.memory import PROPOSED, Memory, Origin, Relation, RelationType, Status, Zone, handle_of
 from recallens.model.reversal import ReversalStep, StepKind
 from recallens.model.salience import SECTOR_ORDER, salience
@@ -234,12 +234,12 @@ class Memories:
             if curation.pin(tx, memory, num, pinned=pinned, at=self._core.clock()):
                 back = ReversalStep(StepKind.UNPIN if pinned else StepKind.PIN, memory.id)
                 self.reversals.note(tx, f"{'pinned' if pinned else 'unpinned'} {memory.handle}", back)
-        return memory
+            return tx.memories.get([num])[num]
 
     def hold_until(self, id: str, until: When | str | None, *, namespace: str | None = None) -> Memory:
         """Say until when it holds; None is without an end. Afterwards a search brings it only as of an earlier day."""
         self._person_only("setting an end")
-        end = None if until is None else parse_when(until, now_ms=self._core.clock())
+        end = None if until is None else later(until, now_ms=self._core.clock())
         with self._core.changing(namespace) as tx:
             num, memory = self._core.seen_memory(tx, id)
             if memory.status is Status.SUPERSEDED:
@@ -249,7 +249,7 @@ class Memories:
             tx.memories.update(num, {"valid_until": end, "updated": self._core.clock()})
             words = f"set the end of {memory.handle}" if end is not None else f"took the end off {memory.handle}"
             self.reversals.note(tx, words, _set(memory, "valid_until"))
-        return memory
+            return tx.memories.get([num])[num]
 
     def _person_only(self, what: str) -> None:
         if not self._core.actor.decides:
@@ -389,6 +389,8 @@ class Memories:
             raise EditConflict("something else was changed since", hint=f"The last change: {last.words}.")
         with self._core.changing(name) as tx:
             self.reversals.drop_last(tx, last.group)
+        if not last.steps:
+            raise InvalidInput(f"{last.words}: that cannot be taken back", hint="Undo again for the change before it.")
         with self.reversals.unnoted():
             for step in last.steps:
                 self._take_step(step, name)

@@ -33,6 +33,9 @@ from recallens.model.query import (
     Situation,
     place_of,
 )
+from recallens.model.salience import DAY_MS
+from recallens.model.terms import WEIGHABLE
+from recallens.model.times import EARLIEST_MS, LATEST_MS
 from recallens.recall.plan import PLANNED_CHARACTERS, measure, windows_of
 from recallens.recall.presets import Preset, preset_named
 from recallens.recall.question import dynamic_k
@@ -148,9 +151,17 @@ def _factors(value: Mapping[str, float]) -> dict[str, float]:
         raise InvalidInput(f"weights must be given by name, not {value!r}")
     factors = dict(value)
     for name, factor in factors.items():
+        if name not in WEIGHABLE:
+            raise UnknownOption("part of the score", name, WEIGHABLE)
         if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 <= factor < math.inf:
             raise InvalidInput(f"the weight of {name!r} must be a number from 0, not {factor!r}")
     return factors
+
+
+def _edge(name: str, value: object) -> int | None:
+    """A bound of a time; one beyond all days is as good as the last: the days beside it are looked at too."""
+    known = epoch_ms(name, value)
+    return None if known is None else min(max(known, EARLIEST_MS + 366 * DAY_MS), LATEST_MS - 366 * DAY_MS)
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:
@@ -217,6 +228,6 @@ _CHECKS: Final[Mapping[Check, Callable[[str, Any, Option], Any]]] = {
     Check.SHARE: lambda name, value, _: unit_interval(name, value),
     Check.FLAG: lambda _, value, __: bool(value),
     Check.MOMENT: lambda name, value, _: epoch_ms(name, value),
-    Check.EDGE: lambda name, value, _: value if isinstance(value, str) else epoch_ms(name, value),
+    Check.EDGE: lambda name, value, _: value if isinstance(value, str) else _edge(name, value),
     Check.FACTORS: lambda _, value, __: _factors(value),
 }

@@ -48,8 +48,9 @@ class Reversals:
             _QUIET.reset(token)
 
     def note(self, tx: Writer, words: str, *steps: ReversalStep) -> None:
-        """In the transaction of the change itself; what belongs to the change before joins it."""
-        if not self._core.actor.decides or _QUIET.get() or not steps:
+        """In the transaction of the change itself; what belongs to the change before joins it. Without steps it cannot
+        be taken back, which is then said instead of taking back what was changed before it."""
+        if not self._core.actor.decides or _QUIET.get():
             return
         known, group, at = self.all(tx.name), _GROUP.get() or secrets.token_hex(4), self._core.clock()
         if known and known[-1].group == group:

@@ -24,7 +24,7 @@ from recallens.text.sentences import sentences
 
 _KEPT_KINDS: Final = (Kind.DECISION, Kind.PREFERENCE)
 # Shorter ones say nothing by themselves, longer ones are pasted. A syllable of Korean says as much as two letters.
-SHORTEST, LONGEST = 20, 400
+SHORTEST, LONGEST = 14, 400
 # Of one turn: a turn that decides more is a document.
 MOST_OF_A_TURN: Final = 5
 # So many commands later, what works is no longer the answer to what failed.
@@ -39,6 +39,9 @@ _PATH: Final = re.compile(r"[\w.~@+:\\/-]*[./\\][\w.@+-]+")
 _WORD: Final = re.compile(r"[\w./-]{2,}")
 _RULING: Final = re.compile(alternatives(lambda pack: pack.work.rulings))
 _REQUEST: Final = re.compile(alternatives(lambda pack: pack.work.requests))
+_PASSING: Final = re.compile(alternatives(lambda pack: pack.work.passing))
+# What somebody else wrote: quoted lines, and code.
+_QUOTED: Final = re.compile(r"^[ \t]*>[^\n]*$|^```.*?(?:^```\s*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -114,7 +117,7 @@ def _edited(line: MemoryLine) -> Iterator[str]:
 
 
 def _decided(line: MemoryLine) -> Iterator[MemoryLine]:
-    for number, sentence in enumerate(sentences(line.draft.content)):
+    for number, sentence in enumerate(sentences(_QUOTED.sub("", line.draft.content))):
         text = sentence.strip()
         if not SHORTEST <= _said(text) <= LONGEST or text.endswith("?"):
             continue
@@ -126,6 +129,8 @@ def _decided(line: MemoryLine) -> Iterator[MemoryLine]:
 def _is_laid_down(text: str) -> bool:
     """Whether it puts somebody right or says what holds from now on; what is to be done next does neither."""
     folded = fold(text)
+    if _PASSING.search(folded):
+        return False
     if _RULING.search(folded):
         return True
     return not _REQUEST.search(folded) and correction_in(text) is not None

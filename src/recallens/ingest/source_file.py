@@ -43,8 +43,8 @@ class SourceFile:
                     yield f"{self.path.name}:{number}", parsed(line)
 
     def elements(self, keys: Sequence[str] = ()) -> Iterator[Piece]:
-        """The objects of a JSON list, one by one; of an object with one of these keys those of the list that it
-        names; of JSON lines every line; else the one object that the file is."""
+        """The objects of a JSON list, one by one; of an object with some of these keys those of the lists that
+        they name; of JSON lines every line; else the one object that the file is."""
         first, whole_line = self._beginning()
         if first == "[":
             yield from self._listed()
@@ -52,8 +52,8 @@ class SourceFile:
             yield from self.lines()
         else:
             whole = self.whole()
-            listed = next((whole[key] for key in keys if isinstance(whole, dict) and key in whole), whole)
-            objects = listed if isinstance(listed, list) else [listed]
+            named = [whole[key] for key in keys if isinstance(whole, dict) and key in whole] or [whole]
+            objects = [each for listed in named for each in (listed if isinstance(listed, list) else [listed])]
             for number, value in enumerate(objects, start=1):
                 yield f"{self.path.name} #{number}", value if isinstance(value, dict | str) else _no_object(value)
 

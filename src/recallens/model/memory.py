@@ -235,6 +235,14 @@ class Session(Struct, frozen=True, gc=False):
     summary: str | None = None
     zone: Zone = Zone.TRUSTED  # the lowest of those who gave it its title and its summary
 
+    @property
+    def started_at(self) -> datetime:
+        return to_datetime(self.started)
+
+    @property
+    def ended_at(self) -> datetime | None:
+        return None if self.ended is None else to_datetime(self.ended)
+
 
 class Document(Struct, frozen=True, gc=False):
     """A text that memories were cut from: a vault file, or a document added as text."""

@@ -105,6 +105,9 @@ class Recall(Struct, frozen=True):
     def __len__(self) -> int:
         return len(self.results)
 
+    def __getitem__(self, at: int) -> SearchResult:
+        return self.results[at]
+
     def __bool__(self) -> bool:
         """Whether anything is likely to help."""
         return bool(self.results)

@@ -27,7 +27,7 @@ _NO_ENDS: Final = "a relation without from, to and relationType"
 def read(file: SourceFile) -> Iterator[Entry]:
     created = int(file.path.stat().st_mtime * 1000)
     first: dict[str, str] = {}  # the key of each entity's first memory
-    for place, record in file.elements(("entities",)):
+    for place, record in file.elements(("entities", "relations")):
         if isinstance(record, str):
             yield SkippedEntry(place, record)
         elif record.get("type") == "relation" or "relationType" in record:

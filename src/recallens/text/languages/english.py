@@ -305,12 +305,14 @@ _MEMORIES: Final = pack.MemoryWords(
     " collapsed spilled cracked missing overflowed trapped spoiled collided mould wet",
     milestones="opened launched launch released release live signed won approved passed inspected inspectors visited"
     " delegation elected started finished",
-    decision=r"\b(?:decid(?:e|ed|es|ing)|decision|agreed (?:to|on|that)|settled on|we chose|i chose|chose to"
-    r"|opted (?:for|to)|going with|went with|we(?:'ll| will) use|switch(?:ed|ing) (?:from|to)|ruled out)\b",
+    decision=r"\b(?:decid(?:e|ed|es|ing)|decision|agreed (?:with (?:\w+ ){1,3})?(?:to|on|that)|settled on"
+    r"|we chose|i chose|chose to|opted (?:for|to)|going with|went with|we(?:'ll| will) use"
+    r"|switch(?:ed|ing) (?:from|to)|ruled out)\b",
     gotcha=r"\b(?:gotcha|caveat|pitfall|beware|be careful|careful(?:ly)? (?:with|of|not)|careful|watch out|warning"
     r"|don['’]t forget|make sure (?:not|never)|trap|foot-?gun|known issue|breaks? (?:if|when)|fails? (?:if|when))\b",
     preference=r"\b(?:prefer(?:s|red|ence|ences)?|favou?rite"
-    r"|(?:i|user|he|she|they) (?:really )?(?:likes?|loves?|hates?|dislikes?)|would rather|my go-to)\b",
+    r"|(?:i|user|he|she|they) (?:really )?(?:likes?|loves?|hates?|dislikes?)"
+    r"|(?:would|i['’]d|we['’]d) rather|my go-to)\b",
     lesson=r"\b(?:lessons?(?: learned)?|learn(?:ed|t) that|in hindsight|takeaway|next time|should have|realis?z?ed"
     r"|retrospective|root cause was|mistake was)\b",
     principle=r"\b(?:principle|rule of thumb|as a rule|best practices?)\b|^\s*(?:always|never)\b",

@@ -132,15 +132,21 @@ WORK: Final = pack.WorkWords(
     ),
     rulings=r"\A(?:no|nope|actually|wrong|(?:that|this)(?:.s| is) (?:wrong|incorrect|not (?:right|true)))[,:.!;-]"
     r"(?!\s?(?:thanks?|never ?mind|wait|hold|let me|please|can|could|would|go|problem|worries|idea|i(?:.ll| will))\b)"
-    r"|\b(?:use|uses|is|are|be|means?|runs?|lives?|goes)\b[^.;]{1,80}, not (?:the |an? )?[\w./-]+(?: \w+)?[.!]?\Z"
+    r"|\A(?!.*\b(?:fail\w*|broke\w*|crash\w*|weird|seems?|looks?|maybe|think)\b)[^.;]{3,80}, not "
+    r"(?:the |an? )?[\w./-]+(?: \w+){0,2}(?=[.!,;]|\Z)"
     r"|\b(?:don.t|do not|never|stop) us(?:e|ing)\b|\bstop (?:adding|putting|writing|committing|pushing|running)\b"
     r"|\bnever (?:edit|commit|push|run|touch|change|write|call|deploy|merge|add|put|log|store|delete|import)\b"
-    r"|(?:\A|[,:;] |\b(?:please|must|should|and) )always (?!been\b|the\b)[a-z]+\b"
+    r"|\b(?:don.t|do not) ever [a-z]+\b|(?:\A|[,:;] |\b(?:please|must|should|and) )always (?!been\b|the\b)[a-z]+\b"
     r"|\bi (?:told you|(?:already )?said)\b|\bremember(?: that\b| to\b|:)|\bkeep in mind\b|\bfor the record\b"
-    r"|\b(?:let.s|we(?:.ll| will| should)) (?:go with|stick (?:to|with)|settle on|standardi[sz]e on|keep using)\b"
-    r"|\blet.s use \S+(?: \S+)? (?:for|instead|everywhere|from)\b",
+    r"|\b(?:let.s|we(?:.ll| will| should)) (?:just |all )?(?:go with|stick (?:to|with)|settle on|standardi[sz]e on"
+    r"|keep using) (?!(?:it|that|this|option|plan|the (?:first|second|third|last|latter|former))\b)"
+    r"|\blet.s use \S+(?: \S+)? (?:for|instead|everywhere|from)\b|\A(?:heads[- ]up|fyi|important|reminder|ps)[:,]"
+    r"|\b\d+\S*(?: \w+)?,? not \d|\bfrom here on\b|\bwe(?:.re| are) (?:dropping|retiring|switching|standardi[sz]ing)\b"
+    r"|\b(?:should|must|has to|have to|needs? to) (?:always |only |never )?(?:be|go|stay|live|use)\b[^.?]*"
+    r"\b(?:everywhere|always|only|never|at all times|every time)\b",
     requests=r"\A(?:\w+[,.!] |(?:ok|okay|and|so|then) )?(?:please )?now,? "
-    r"(?!(?:we|the|our|it|they|i|all|every|each|there|this|that|you)\b)",
+    r"(?!(?:we|the|our|it|they|i|all|every|each|there|this|that|you)\b)|\bnow[.!]*\Z",
+    passing=r"\b(?:for now|right now|not yet|just this once|for the moment|don.t worry|one more time)\b",
     acts=r"\b(?:we|i|you|they|he|she)"
     r"(?: (?:now|no longer|will|can|must|should|have|has|always|only|also|do|don't|not))* [a-z]+\b",
     places="in|of|at|for|on|to|from|with",

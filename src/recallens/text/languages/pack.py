@@ -222,6 +222,7 @@ class WorkWords(Struct, frozen=True, kw_only=True):
     replaced: tuple[str, ...] = ()  # patterns with a group `old`: what holds no longer
     rulings: str = ""  # a pattern in small letters: how a person at work puts somebody right or lays down what holds
     requests: str = ""  # a pattern in small letters: how a person asks for the next step, which changes nothing
+    passing: str = ""  # a pattern in small letters: how they say that something holds for the moment only
     acts: str = ""  # a pattern: who does something and what they do, before what they do it to
     topical: str = ""  # a pattern: how a word ends that a clause is about
     apart: str = ""  # a pattern: how a word ends that says nothing of the word behind it
