@@ -61,8 +61,12 @@ UPCOMING: Final = timedelta(days=60)
 NEAREST: Final = timedelta(days=182)
 # Of every language: numbers alone.
 _ISO: Final = TimeRule(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?!\d)", "date")
-# One look that rules most questions out: every rule needs one of these.
-_SIGN: Final = Phrases.of(lambda pack: pack.times.sign, anywhere=r"[12][09](?<=19|20)\d\d")
+# One look that rules most texts out: every rule of a language needs one of its signs, or a year.
+_YEAR: Final = r"[12][09](?<=19|20)\d\d"
+_SIGNS: Final = tuple(
+    (own, Phrases.of(lambda pack, own=own: pack.times.sign if pack is own else "", anywhere=_YEAR))  # type: ignore[misc]
+    for own in PACKS
+)
 _EVENT_SIGN: Final = Phrases.of(lambda pack: pack.times.event_sign)
 _SINCE: Final = tuple(word for pack in PACKS for word in pack.times.since_within)
 
@@ -170,10 +174,11 @@ def time_references(text: str, today: date) -> list[Reference]:
 
 def _found(text: str, today: date, ahead: timedelta = UPCOMING, readings: frozenset[str] | None = None) -> list[_Match]:
     """Those of these readings, or of every one."""
-    if not _SIGN.within(text):
+    told = tuple(pack.code for pack, sign in _SIGNS if sign.within(text) and not (pack.letters and text.isascii()))
+    if not told:
         return []
     found: list[_Match] = []
-    for rule, words, pattern in _rules(text.isascii(), readings):
+    for rule, words, pattern in _rules(told, readings):
         if rule.any_such and readings is None and _is_present(text, words):  # why are we closed on Sunday
             continue
         for match in pattern.finditer(text):
@@ -202,10 +207,14 @@ def _joined(text: str, first: _Match, last: _Match) -> bool:
 
 
 @cache  # compiling all rules takes 20 ms, and most questions speak of no time
-def _rules(in_ascii: bool, readings: frozenset[str] | None) -> tuple[tuple[TimeRule, TimeWords, re.Pattern[str]], ...]:
-    """The rules of these readings, or all, in the order in which they are tried."""
-    packs = packs_for("") if in_ascii else PACKS
-    rules = [(_ISO, TimeWords()), *((rule, pack.times) for pack in packs for rule in pack.times.rules)]
+def _rules(
+    languages: tuple[str, ...], readings: frozenset[str] | None
+) -> tuple[tuple[TimeRule, TimeWords, re.Pattern[str]], ...]:
+    """The rules of these languages and readings, or of all readings, in the order in which they are tried."""
+    rules = [
+        (_ISO, TimeWords()),
+        *((rule, pack.times) for pack in PACKS if pack.code in languages for rule in pack.times.rules),
+    ]
     return tuple(
         (rule, words, re.compile(words.around[0] + rule.pattern + words.around[1]))
         for rule, words in rules
