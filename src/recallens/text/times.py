@@ -62,11 +62,11 @@ NEAREST: Final = timedelta(days=182)
 # Of every language: numbers alone.
 _ISO: Final = TimeRule(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?!\d)", "date")
 # One look that rules most texts out: every rule of a language needs one of its signs, or a year.
-_YEAR: Final = r"[12][09](?<=19|20)\d\d"
 _SIGNS: Final = tuple(
-    (own, Phrases.of(lambda pack, own=own: pack.times.sign if pack is own else "", anywhere=_YEAR))  # type: ignore[misc]
+    (own, Phrases.of(lambda pack, own=own: pack.times.sign if pack is own else ""))  # type: ignore[misc]
     for own in PACKS
 )
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _EVENT_SIGN: Final = Phrases.of(lambda pack: pack.times.event_sign)
 _SINCE: Final = tuple(word for pack in PACKS for word in pack.times.since_within)
 
@@ -174,8 +174,10 @@ def time_references(text: str, today: date) -> list[Reference]:
 
 def _found(text: str, today: date, ahead: timedelta = UPCOMING, readings: frozenset[str] | None = None) -> list[_Match]:
     """Those of these readings, or of every one."""
-    told = tuple(pack.code for pack, sign in _SIGNS if sign.within(text) and not (pack.letters and text.isascii()))
-    if not told:
+    of_year = _YEAR.search(text) is not None
+    of_all = of_year and readings is None
+    told = tuple(pack.code for pack, sign in _SIGNS if (of_all or sign.within(text)) and pack in packs_for(text))
+    if not told and not of_year:
         return []
     found: list[_Match] = []
     for rule, words, pattern in _rules(told, readings):
