@@ -649,6 +649,10 @@ def test_what_a_note_says_of_itself_is_kept_and_a_persons_decision_stands(store:
     with store.write("n") as tx:
         tx.trail.drop_stated([third])
         assert tx.vaults.states(vault)[third].stated is None
+        for owner in ("ada", "bo"):
+            tx.trail.record([Event("n", EventKind.CONFIRMED, START_MS, amount=0.1, owner=owner)], [third])
+        tx.trail.drop_confirmations(third, "ada")
+        assert tx.lineage.confirmers(third) == {"bo"}
     assert store.check(None).problems == []
 
 

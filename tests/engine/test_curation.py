@@ -603,9 +603,9 @@ def test_citations_of_a_duplicate_are_added_to_the_memory(engine: Engine) -> Non
 @pytest.mark.parametrize(
     ("attribute", "value", "complaint"),
     [
-        ("created", "yesterday", "created must be a time in epoch milliseconds, not 'yesterday'"),
-        ("valid_from", 2**70, "valid_from must be a time in epoch milliseconds"),
-        ("valid_until", 1.5, "valid_until must be a time in epoch milliseconds, not 1.5"),
+        ("created", "yesterday", "created must be a datetime or epoch milliseconds, not 'yesterday'"),
+        ("valid_from", 2**70, "valid_from must be a datetime or epoch milliseconds"),
+        ("valid_until", 1.5, "valid_until must be a datetime or epoch milliseconds, not 1.5"),
         ("project", 5, "project must be text, not 5"),
         ("author", b"x", "author must be text, not b'x'"),
         ("scopes", (3,), "scopes must be a list of texts"),

@@ -13,6 +13,7 @@ from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from recallens.engine.core import Core
+from recallens.engine.erased import note_erased
 from recallens.engine.leftovers import (
     PROOF_SECONDS,
     SELDOM_SHARE,
@@ -32,7 +33,7 @@ from recallens.engine.leftovers import (
 )
 from recallens.engine.reversals import Reversals
 from recallens.engine.sessions import Sessions
-from recallens.errors import ErasurePending
+from recallens.errors import ErasurePending, StoreError
 from recallens.index.columns import code_of
 from recallens.index.resident import MOST_ERASED_IN_PLACE, Resident
 from recallens.index.version import Version
@@ -75,7 +76,12 @@ class Erasure:
             receipt, recaps = self.take_out(tx, nums)
             told = ", ".join(map(handle_of, nums)) if len(nums) <= MOST_NAMED else f"{len(nums):,} memories"
             Reversals(self._core).note(tx, f"deleted {told} for good")
-        return self.prove(receipt, recaps, namespace)
+        try:
+            return self.prove(receipt, recaps, namespace)
+        except (
+            StoreError
+        ) as error:  # the memories are gone; what is left of their bytes is finished by the next command
+            return replace(receipt, pending=f"{error.message}; the next command goes on with it")
 
     def take_out(self, tx: Writer, nums: Sequence[int]) -> tuple[Receipt, list[str]]:
         """In a transaction, everything that says part of these memories; gives the sessions whose recap went too."""
@@ -210,6 +216,8 @@ class Erasure:
         tx.erasure.blank_documents(documents, titles)
         kept = *(f"{handle_of(num)} {why}" for num, why in going.kept.items()), *left_in_work(tx, going)
         sources = {memory.source_id for memory in going.memories.values()}
+        recapped = {recap_id(session) for session in recaps}
+        note_erased(self._core, tx, filter(None, sources - recapped))
         lost = [session for session in recaps if recap_id(session) in sources]
         return Receipt(tuple(gone), (), kept, tuple(outside), len(unused)), lost
 

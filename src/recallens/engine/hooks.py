@@ -74,36 +74,47 @@ def _at_start(engine: Engine, told: HookInput, tokens: int) -> Injection:
     """What is pinned, the last sessions and what was decided in the project, the newest first, within the budget."""
     project = engine.core.settings.project or project_in(told.folder)
     recaps = _latest(engine, Kind.SUMMARY, project, _RECAPS)
-    others = [memory for kind in _TOLD_KINDS for memory in _latest(engine, kind, project, _OF_EACH)]
+    approved, others = (
+        [memory for kind in _TOLD_KINDS for memory in _latest(engine, kind, project, _OF_EACH, approved=approved)]
+        for approved in (True, False)
+    )
     pinned = _latest(engine, None, project, _OF_EACH)
-    ordered = [*pinned, *recaps, *sorted(others, key=lambda memory: -memory.created)]
+    # Whoever writes the most does not take the places of what is trusted: of the budget, that has half first.
+    trusted = [*pinned, *sorted(approved, key=lambda memory: -memory.created)]
+    ordered = [*pinned, *recaps, *sorted((*approved, *others), key=lambda memory: -memory.created)]
     lines = {memory.id: f"{header(memory, ())}: {_said(memory)}\n" for memory in ordered}
     mark = mark_for(lines.values())
     left = tokens - count_tokens(opening(mark)) - count_tokens(closing(mark))
-    chosen: list[str] = []
-    for id, line in lines.items():
-        cost = count_tokens(line)
-        if cost <= left:
-            chosen.append(id)
-            left -= cost
+    kept, half = set[str](), left // 2
+    for memories, least in ((trusted, left - half), (ordered, 0)):
+        for id in (memory.id for memory in memories if memory.id not in kept):
+            cost = count_tokens(lines[id])
+            if left - cost >= least:
+                kept.add(id)
+                left -= cost
+    chosen = [id for id in lines if id in kept]
     if not chosen:
         return Injection(reason="nothing is known of this project" if not lines else "no line fits the budget")
     text = opening(mark) + "".join(lines[id] for id in chosen) + closing(mark)
     return Injection(text, tuple(chosen), count_tokens(text))
 
 
-def _latest(engine: Engine, kind: Kind | None, project: str | None, most: int) -> list[Memory]:
+def _latest(
+    engine: Engine, kind: Kind | None, project: str | None, most: int, *, approved: bool = False
+) -> list[Memory]:
     """The latest of a kind that hold, of the project or of none; without a kind those that are pinned."""
     now, pinned = engine.core.clock(), kind is None
     pages = [
         engine.memories.browse(
-            Listing(project=each, kind=kind, pinned=pinned, statuses=(Status.ACTIVE,), limit=_LOOKED_AT)
+            Listing(
+                project=each, kind=kind, pinned=pinned, statuses=(Status.ACTIVE,), approved=approved, limit=_LOOKED_AT
+            )
         )
         for each in dict.fromkeys((project, None))
     ]
     seen = {memory.id: memory for page in pages for memory in page.memories if memory.project in (project, None)}
     holding = [memory for memory in seen.values() if memory.valid_until is None or memory.valid_until > now]
-    return sorted(holding, key=lambda memory: -memory.created)[:most]
+    return sorted((memory for memory in holding if memory.created <= now), key=lambda memory: -memory.created)[:most]
 
 
 def _said(memory: Memory) -> str:

@@ -9,6 +9,7 @@ from itertools import islice
 from msgspec import Struct, structs
 
 from recallens.engine.core import Core
+from recallens.engine.erased import erased_sources
 from recallens.engine.ingest import BATCH_ROWS, Ingest
 from recallens.engine.memories import Memories
 from recallens.engine.sessions import Sessions
@@ -20,9 +21,10 @@ from recallens.ingest.importers import Entry, MemoryLine, RelationLine, SessionL
 from recallens.ingest.prepare import check
 from recallens.ingest.redact import redact
 from recallens.ingest.source_file import SourceFile
+from recallens.ingest.transcript import TITLE_CHARACTERS
 from recallens.ingest.validate import reference, text_content
 from recallens.model.memory import Memory, Session, Status, Zone
-from recallens.model.trust import Input, InputKind
+from recallens.model.trust import Input, InputKind, rank
 
 # (kilobytes read, kilobytes to read)
 ImportProgress = Callable[[int, int], None]
@@ -92,6 +94,8 @@ class ImportRun:
         self._ids: dict[str, str] = {}  # of memories, by what the lines call them
         self._taken: set[str] = set()  # the ids at their source of what was imported by this run
         self._seen: dict[str, str] = {}  # what each id said when it was first read, as a digest
+        self._waiting: set[str] = set()  # the beginnings of turns that wait for review
+        self._erased = erased_sources(core, namespace)
         self._skipped: list[SkippedEntry] = []
         self._already = self._replaced = self._quarantined = self._redacted = self._found = 0
 
@@ -123,7 +127,9 @@ class ImportRun:
         for line in lines:
             id, said = str(line.draft.source_id), content_hash(line.draft.content)
             old = known.get(id)
-            if self._seen.setdefault(id, said) != said:
+            if self._erased.holds(id):
+                self._skipped.append(SkippedEntry(id, "it was deleted for good"))
+            elif self._seen.setdefault(id, said) != said:
                 self._skipped.append(SkippedEntry(id, "another text with the same id was read before it"))
             elif id in self._taken or id in new or (old is not None and _stands(old, line.draft)):
                 there.append((line, old))
@@ -132,10 +138,13 @@ class ImportRun:
         drafts = [draft for _, draft in new.values()]
         grown = dict.fromkeys(draft.session for draft in drafts if draft.session is not None)
         if drafts and not self._dry_run:
-            self._sessions.put(self._kept_sessions(grown), namespace=self._namespace)
+            begun = [structs.replace(session, title=None, summary=None) for session in self._kept_sessions(grown)]
+            self._sessions.put(begun, namespace=self._namespace)  # what they are called is known when all was read
             for batch in self._ingest.remember_many(drafts, namespace=self._namespace, dedupe=False):
                 for (line, _), remembered in zip(new.values(), batch, strict=True):
                     self._redacted += bool(remembered.redacted)
+                    if remembered.waits:
+                        self._waiting.add(line.draft.content[:TITLE_CHARACTERS])
                     self._call(line, remembered.id)
         self._grown |= grown
         self._taken |= new.keys()
@@ -145,12 +154,14 @@ class ImportRun:
         for line, old in there:
             self._call(line, old.id if old is not None else self._ids.get(str(line.draft.source_id)))
         if self._finder is not None:
-            self._keep_findings(list(self._finder.found_in(lines)))
+            left = [line for line in lines if not self._erased.holds(str(line.draft.source_id))]
+            self._keep_findings(list(self._finder.found_in(left)))
 
     def _keep_findings(self, found: Sequence[MemoryLine]) -> None:
         """Those that are new. What was said is as trusted as the turn that says it, a command as its session."""
         known = self._known(found)
         new = [line for line in found if str(line.draft.source_id) not in known]
+        new = [line for line in new if not self._erased.holds(str(line.draft.source_id))]
         turns = [self._ids.get(_turn_of(line)) for line in new]
         memories = self._memories.many(filter(None, turns), namespace=self._namespace)
         drafts = []
@@ -185,9 +196,18 @@ class ImportRun:
         now, lines = self._core.clock(), [self._session_lines[id] for id in ids if id in self._session_lines]
         return [
             Session(line.id, self._namespace, now if line.started is None else line.started, None,
-                    self._project or line.project, line.title, line.summary)
+                    self._project or line.project, self._shown_title(line), None if self._hides else line.summary)
             for line in lines
         ]  # fmt: skip
+
+    @property
+    def _hides(self) -> bool:
+        return self._zone is Zone.QUARANTINE
+
+    def _shown_title(self, line: SessionLine) -> str | None:
+        """None where it is the beginning of a turn that is not to be read."""
+        quoted = line.title is not None and any(said.startswith(line.title) for said in self._waiting)
+        return None if self._hides or quoted else line.title
 
     def finish(self, source: str, files: int) -> Imported:
         """Relations, and the end and recap of every session that grew: they need everything to be there."""
@@ -198,13 +218,20 @@ class ImportRun:
             related = sum(self._relate(line) for line in self._relation_lines)
             self._sessions.put(self._kept_sessions(self._grown), namespace=self._namespace)
             for line in (self._session_lines[id] for id in self._grown if id in self._session_lines):
-                self._sessions.end(line.id, ended=line.ended, namespace=self._namespace)
+                if self._may_end(line.id):
+                    self._sessions.end(line.id, ended=line.ended, namespace=self._namespace)
         imported = len(self._taken)
         read = imported + self._already + len(self._skipped)
         return Imported(
             source, files, read, imported, self._already, tuple(self._skipped), len(self._grown), related,
             self._replaced, self._quarantined, self._redacted, self._found, self._dry_run,
         )  # fmt: skip
+
+    def _may_end(self, session: str) -> bool:
+        """A session that is more trusted than the file stays as it is."""
+        with self._core.read(self._namespace) as reader:
+            known = reader.sessions.get(session)
+        return known is None or rank(known.zone) <= rank(self._core.actor.zone)
 
     def _relate(self, line: RelationLine) -> bool:
         """Whether it was still to be done; one whose end is not there is left out."""

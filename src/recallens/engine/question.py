@@ -34,7 +34,6 @@ from recallens.model.query import (
     place_of,
 )
 from recallens.model.salience import DAY_MS
-from recallens.model.terms import WEIGHABLE
 from recallens.model.times import EARLIEST_MS, LATEST_MS
 from recallens.recall.plan import PLANNED_CHARACTERS, measure, windows_of
 from recallens.recall.presets import Preset, preset_named
@@ -151,8 +150,6 @@ def _factors(value: Mapping[str, float]) -> dict[str, float]:
         raise InvalidInput(f"weights must be given by name, not {value!r}")
     factors = dict(value)
     for name, factor in factors.items():
-        if name not in WEIGHABLE:
-            raise UnknownOption("part of the score", name, WEIGHABLE)
         if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 <= factor < math.inf:
             raise InvalidInput(f"the weight of {name!r} must be a number from 0, not {factor!r}")
     return factors

@@ -157,6 +157,9 @@ def forget(tx: Writer, memory: Memory, num: int, *, at: int, by: Actor = PERSON)
     """Soft: it stays in the store, hidden from every recall at every time, until restored. So is what quotes it."""
     _hide(tx, memory, num, at, {} if by.decides else {FORGOTTEN_BY: by.called})
     hide_quotes(tx, memory, at=at, by=by)
+    for session in filter(None, map(tx.sessions.get, tx.erasure.sessions([num]))):
+        if session.title and memory.content.lstrip().startswith(session.title):  # an import took it from its first turn
+            tx.erasure.blank_session(session.id, title=True, summary=False)
 
 
 def _hide(tx: Writer, memory: Memory, num: int, at: int, marks: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct, field
 
 from recallens.model.citation import Citation
-from recallens.model.memory import Kind, Memory, Sector, Session, Zone
+from recallens.model.memory import Kind, Memory, Sector, Session, Status, Zone
 from recallens.model.state import BLOCKING
 from recallens.model.times import When, to_ms
 from recallens.model.trust import Input, InputKind
@@ -101,7 +101,7 @@ def recap(session: Session, memories: Sequence[Memory]) -> Draft | None:
 
 def _blocked(memory: Memory) -> bool:
     """What nobody may read is in no recap; what is meant for some contexts only makes the recap meant for them."""
-    return memory.status in BLOCKING or memory.zone is Zone.QUARANTINE
+    return memory.status in (*BLOCKING, Status.PENDING_REVIEW) or memory.zone is Zone.QUARANTINE
 
 
 def _first_and_last(memories: Sequence[Memory]) -> tuple[str, list[Memory]]:

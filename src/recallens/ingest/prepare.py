@@ -106,7 +106,7 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
                                           "tags", "scopes", "citations", "attributes")
     ])  # fmt: skip
     status = _chosen(Status, draft.status) or Status.ACTIVE
-    if status is Status.ACTIVE and zone is Zone.WORKING and holds(suspected):
+    if status is Status.ACTIVE and (restrictions.waits or (zone is Zone.WORKING and holds(suspected))):
         status = Status.PENDING_REVIEW
     attributes = dict(redact_values(draft.attributes))
     if suspected:

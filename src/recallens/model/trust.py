@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from recallens.model.memory import PROPOSED, Memory, Zone, handle_of
+from recallens.model.memory import PROPOSED, Memory, Status, Zone, handle_of
 from recallens.model.state import BLOCKING, EVERYTHING, Sight, withheld
 
 IMPORT: Final = "import"  # the source of what a file says
@@ -114,13 +114,15 @@ class Input(Struct, frozen=True):
     review: str | None = None
     replaced: bool = False
     num: int = 0  # of a memory
+    waits: bool = False  # for a decision, and what is made of it with it; not what a person wrote in its place
 
     @classmethod
     def of(cls, memory: Memory, *, replaced: bool = False) -> Input:
         """What is forgotten, rejected or in quarantine makes a text that is for nobody before a person has decided."""
         review = memory.review if memory.review == PROPOSED else None
         zone = Zone.QUARANTINE if memory.status in BLOCKING else memory.zone
-        return cls(InputKind.MEMORY, memory.id, zone, memory.scopes, review, replaced, memory.num)
+        waits = memory.status is Status.PENDING_REVIEW and not replaced
+        return cls(InputKind.MEMORY, memory.id, zone, memory.scopes, review, replaced, memory.num, waits)
 
     @property
     def name(self) -> str:
@@ -133,6 +135,7 @@ class Restrictions(Struct, frozen=True):
     zone: Zone = Zone.TRUSTED
     scopes: tuple[str, ...] = ()
     review: str | None = None
+    waits: bool = False
 
 
 def derived(inputs: Iterable[Input]) -> Restrictions:
@@ -140,7 +143,8 @@ def derived(inputs: Iterable[Input]) -> Restrictions:
     made_of = tuple(inputs)
     scopes = dict.fromkeys(scope for each in made_of for scope in each.scopes)
     review = next((each.review for each in made_of if each.review is not None), None)
-    return Restrictions(lowest(each.zone for each in made_of), tuple(scopes), review)
+    waits = any(each.waits for each in made_of)
+    return Restrictions(lowest(each.zone for each in made_of), tuple(scopes), review, waits)
 
 
 class Delivery(Struct, frozen=True, rename="camel", omit_defaults=True):

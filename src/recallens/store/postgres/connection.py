@@ -115,7 +115,7 @@ _SECRET = re.compile(r"password=\S+|(?<=://)[^@/\s]*@")
 
 
 def closed(place: str) -> StoreClosed:
-    return StoreClosed(f"{place} is closed", hint="Open it again, or close it when all is done.")
+    return StoreClosed(f"{place} was closed", hint="Open it again, or close it when all is done.")
 
 
 # ── opening ──

@@ -94,7 +94,7 @@ class InOurWords(Struct, frozen=True):
 
 
 def closed(path: str) -> StoreClosed:
-    return StoreClosed(f"{path} is closed", hint="Open it again, or close it when all is done.")
+    return StoreClosed(f"{path} was closed", hint="Open it again, or close it when all is done.")
 
 
 def cannot_write(path: str) -> StoreReadOnly:
