@@ -18,7 +18,8 @@ from functools import lru_cache
 from typing import Final
 
 from recallens.model.memory import Kind, Sector
-from recallens.text.languages import alternatives
+from recallens.text.languages import alternatives, between_bars
+from recallens.text.sieve import Sieve, sets_met
 
 # A text says what it is near its beginning; reading further would let one word in a long log decide.
 HEAD: Final = 2_000
@@ -63,11 +64,11 @@ _SECTOR_OF_KIND: Final = {
 }
 
 
-def _cues(name: str) -> re.Pattern[str]:
+def _cues(name: str) -> Sieve:
     # Matched against lower-cased text, since ignoring case in the pattern is several times slower.
     pattern = alternatives(lambda pack: getattr(pack.memories, name))
     opens = name in ("summary", "note")  # only where it is the first word
-    return re.compile(rf"\A\s*(?:#+\s*)?(?:{pattern})\b" if opens else pattern, re.MULTILINE)
+    return Sieve([rf"\A\s*(?:#+\s*)?(?:{pattern})\b"] if opens else between_bars(pattern), re.MULTILINE)
 
 
 _CUES: Final = {name: _cues(name) for name in (_SECTOR_RULES | _KIND_RULES)}
@@ -78,11 +79,12 @@ class _Cues:
 
     def __init__(self, head: str) -> None:
         self._head = head.lower()
+        self._met = sets_met(self._head)
         self._found: dict[str, bool] = {}
 
     def has(self, rule: str) -> bool:
         if rule not in self._found:
-            self._found[rule] = _CUES[rule].search(self._head) is not None
+            self._found[rule] = _CUES[rule].holds(self._head, self._met)
         return self._found[rule]
 
 

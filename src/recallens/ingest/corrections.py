@@ -16,6 +16,7 @@ from recallens.text.amounts import Amount, amounts_in
 from recallens.text.content import held_share, morphemes, overlap
 from recallens.text.languages import PACKS, alternatives
 from recallens.text.normalize import fold
+from recallens.text.sieve import Sieve
 from recallens.text.statements import measured_in
 from recallens.text.subjects import speak_of_two_things
 from recallens.text.tokenizer import tokenize
@@ -36,8 +37,10 @@ LONGEST_STATEMENT: Final = 300
 HISTORY: Final = frozenset((Kind.EPISODE, Kind.SUMMARY, Kind.OBSERVATION))
 
 _SIGNS: Final = re.compile(alternatives(lambda pack: pack.work.corrections))
+_MAY_CORRECT: Final = Sieve.of(_SIGNS.pattern)
 _ADDS: Final = re.compile(alternatives(lambda pack: pack.work.additions))
 _REASON: Final = re.compile(alternatives(lambda pack: pack.work.reasons))
+_MAY_REASON: Final = Sieve.of(_REASON.pattern)
 _SENTENCE_END: Final = re.compile(r"[.!?;]\s")
 _REPLACED: Final = tuple(re.compile(pattern) for pack in PACKS for pattern in pack.work.replaced)
 _MOVED: Final = re.compile(alternatives(lambda pack: pack.work.moved))
@@ -59,8 +62,10 @@ class Correction(Struct, frozen=True):
 
 def correction_in(text: str) -> Correction | None:
     """None where nothing is said to have changed; what is better now, or is so now too, replaces nothing."""
-    folded = _REASON.sub(" ", fold(text[:LONGEST_TEXT]))
-    sign = _SIGNS.search(folded)
+    folded = fold(text[:LONGEST_TEXT])
+    if _MAY_REASON.holds(folded):
+        folded = _REASON.sub(" ", folded)
+    sign = _SIGNS.search(folded) if _MAY_CORRECT.holds(folded) else None
     if sign is None:
         return None
     amounts = list(amounts_in(folded))

@@ -192,6 +192,23 @@ def _formats() -> tuple[SecretFormat, ...]:
     return (*FORMATS, *(_token(kind, tuple(signs), pattern) for kind, signs, pattern in rules["formats"]), *named)
 
 
+@cache
+def _places() -> dict[str, tuple[int, ...]]:
+    """Where the formats of each sign stand among all."""
+    places: dict[str, tuple[int, ...]] = {}
+    for place, form in enumerate(_formats()):
+        for sign in form.signs:
+            places[sign] = (*places.get(sign, ()), place)
+    return places
+
+
+def _formats_signed(lowered: str) -> list[SecretFormat]:
+    """Those of which the text has a sign, in their order."""
+    places = _places()
+    signed = {place for sign in filter(lowered.__contains__, places) for place in places[sign]}
+    return [_formats()[place] for place in sorted(signed)]
+
+
 _REST: Final = "[A-Za-z0-9_-]"
 
 FORMATS: Final = (
@@ -259,9 +276,8 @@ def _redact_piece(text: str, kinds: dict[str, None]) -> str:
     if "PRIVATE KEY" in text:
         text = _redact_pem(text, kinds)
     lowered = _lowered(text)
-    for form in _formats() if _RUN.search(text) else ():
-        if any(map(lowered.__contains__, form.signs)):
-            text = _compiled(form.pattern).sub(partial(_replaced, form.kind, kinds), text)
+    for form in _formats_signed(lowered) if _RUN.search(text) else ():
+        text = _compiled(form.pattern).sub(partial(_replaced, form.kind, kinds), text)
 
     def replace(pattern: re.Pattern[str], kind: str, is_secret: Callable[[re.Match[str]], bool], text: str) -> str:
         return pattern.sub(lambda m: m["keep"] + _mark(kind, kinds) if is_secret(m) else m.group(), text)

@@ -16,6 +16,7 @@ from msgspec import Struct
 from recallens.model.trust import STUFFED, SWAPPED
 from recallens.text.languages import PACKS, alternatives
 from recallens.text.normalize import normalize
+from recallens.text.sieve import Sieve, sets_met
 from recallens.text.stopwords import query_stopwords
 
 # A text with so many questions, of which most sentences are, asks what others will ask.
@@ -70,8 +71,10 @@ def strings_in(value: object) -> Iterator[str]:
 def suspicions(text: str) -> tuple[str, ...]:
     """What speaks against the text, in words for whoever reviews it; nothing for nearly every honest one."""
     plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).lower()
-    found = [reason for reason, pattern in _commands() if pattern.search(plain) is not None]
-    if _swaps(plain):
+    rules, (pair, instead, may_swap) = _commands(), _swap()
+    met = sets_met(plain)
+    found = [reason for reason, commands in rules if commands.holds(plain, met)]
+    if may_swap.holds(plain, met) and _swaps(plain, pair, instead):
         found.append(SWAPPED)
     if _stuffed(plain):
         found.append(STUFFED)
@@ -79,23 +82,21 @@ def suspicions(text: str) -> tuple[str, ...]:
 
 
 @cache
-def _commands() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _commands() -> tuple[tuple[str, Sieve], ...]:
     spoken = [said for pack in PACKS for said in pack.commands.patterns.items()]
-    return tuple((reason, re.compile("|".join(patterns), re.MULTILINE)) for reason, patterns in spoken)
+    return tuple((reason, Sieve.of("|".join(patterns), re.MULTILINE)) for reason, patterns in spoken)
 
 
 @cache
-def _swap() -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _swap() -> tuple[re.Pattern[str], re.Pattern[str], Sieve]:
     """One thing's number and another's, close together: patient 30789 … patient 4269; and what makes that a swap."""
     between = rf"(?:[ _-]?(?:{alternatives(lambda pack: pack.commands.numbered)}))?[ _#:-]{{0,3}}"
     pair = rf"\b([^\W\d_]{{2,20}}){between}(\d{{2,12}})(?!\d)[^\n]{{0,160}}?\b\1{between}(?!\2(?!\d))\d{{2,12}}(?!\d)"
-    return re.compile(pair), re.compile(alternatives(lambda pack: pack.commands.instead))
+    instead = alternatives(lambda pack: pack.commands.instead)
+    return re.compile(pair), re.compile(instead), Sieve.of(instead)
 
 
-def _swaps(text: str) -> bool:
-    pair, instead = _swap()
-    if instead.search(text) is None:
-        return False
+def _swaps(text: str, pair: re.Pattern[str], instead: re.Pattern[str]) -> bool:
     return any(instead.search(text, max(0, each.start() - 60), each.end() + 60) for each in pair.finditer(text))
 
 

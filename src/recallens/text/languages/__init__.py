@@ -101,7 +101,7 @@ class Phrases:
 
     def __init__(self, words: str, letters: str, *, anywhere: str | None = None) -> None:
         """`words` has a pattern on a line or several, between bars."""
-        patterns = [pattern for line in words.split("\n") for pattern in _between_bars(line.strip()) if pattern]
+        patterns = [pattern for line in words.split("\n") for pattern in between_bars(line.strip()) if pattern]
         self._bit = 1 << next(_BITS)
         for beginning in {_beginning(pattern) for pattern in patterns}:
             _BEGINS[beginning] = _BEGINS.get(beginning, 0) | self._bit
@@ -130,15 +130,19 @@ class Phrases:
         return [match.group() for pattern in patterns for match in pattern.finditer(_read(text)[0])]
 
 
-def _between_bars(pattern: str) -> list[str]:
+# Of a pattern: a sign behind its stroke, a set of letters, or a letter.
+_PIECE: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
+
+
+def between_bars(pattern: str) -> list[str]:
     """The parts of a pattern between the bars that stand in no brackets."""
     parts, depth = [""], 0
-    for character in pattern:
-        depth += (character == "(") - (character == ")")
-        if character == "|" and not depth:
+    for piece in _PIECE.findall(pattern):
+        depth += (piece == "(") - (piece == ")")
+        if piece == "|" and not depth:
             parts.append("")
         else:
-            parts[-1] += character
+            parts[-1] += piece
     return parts
 
 
