@@ -159,14 +159,14 @@ def test_the_users_own_words_come_first_where_an_assistant_spoke_too(engine: Eng
     assert "userTurn" not in recall.results[1].parts
 
 
-def test_in_chats_with_an_assistant_meaning_weighs_less_and_a_session_speaks_for_nothing(engine: Engine) -> None:
+def test_in_chats_with_an_assistant_words_weigh_less_and_a_session_speaks_for_nothing(engine: Engine) -> None:
     turns = ["the bicycle is green", "a bicycle shop", "the shop was closed", "green paint"]
     chat = [Draft(text, author=who, session="s") for text in turns for who in ("user", "assistant")]
     keep(engine, *chat)
-    told = [parts(ask(engine, "green bicycle"), name) for name in ("chat", "vector", "session")]
+    told = [parts(ask(engine, "green bicycle"), name) for name in ("chat", "bm25", "session")]
     assert told[2] == {}
     for text, delta in told[0].items():
-        assert delta == pytest.approx(-0.4 * told[1][text])
+        assert delta == pytest.approx(-0.2 * told[1][text])
     keep(engine, *(Draft(f"{text} indeed", author="Mina", session="t") for text in turns))
     mixed = ask(engine, "green bicycle")
     assert parts(mixed, "session")

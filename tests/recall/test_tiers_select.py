@@ -56,6 +56,21 @@ def test_a_near_duplicate_gives_way(real: Engine) -> None:
     assert penalty[second] < penalty[other] < 0
 
 
+def test_what_was_said_in_another_session_is_another_occasion(real: Engine) -> None:
+    texts = ("I went to the film festival in Busan", "I went to the film festival in Jeonju", "we ate noodles after it")
+    turns = [
+        real.remember(text, author="user", session=session, position=at, dedupe=False).id
+        for session in ("spring", "autumn") for at, text in enumerate(texts)
+    ]  # fmt: skip
+    snapshot = real.xray("which film festival did I go to", limit=6)
+    penalty = {each.memoryId: each.scoreDecomposition.get("mmrPenalty", 0.0) for each in snapshot.results}
+    festivals = {"spring": turns[:2], "autumn": turns[3:5]}
+    paid = {session: sorted(penalty[turn] for turn in own) for session, own in festivals.items()}
+    for own in paid.values():  # the better one of each session pays nothing, though it says the same as the other's
+        assert own[0] < 0
+        assert own[1] == 0
+
+
 def test_the_order_of_choice_is_the_order_of_final_scores_and_the_first_pays_nothing(real: Engine) -> None:
     for at in range(12):
         real.remember(f"cache {'lookups ' * (at % 4)}number {at}", importance=at / 12, dedupe=False)

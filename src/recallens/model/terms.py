@@ -13,7 +13,7 @@ WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "translation": ("words in translation", "the words that it says in another language"),
     "pairs": ("words side by side", "words that stand side by side"),
     "code": ("code by meaning", "what its code means"),
-    "chat": ("meaning in chats", "how little the meaning of a whole turn says in a chat"),
+    "chat": ("words in chats", "how little the words of a whole turn say in a chat"),
     "talk": ("meaning in talk", "how much more its meaning says than its words in a talk"),
     "wordsHeld": ("words held", "how much of the question it says"),
     "turnBefore": ("turn before", "what the turn before it speaks of"),

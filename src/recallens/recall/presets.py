@@ -91,7 +91,7 @@ DEFAULT = Preset(
         languages.words_in_translation(3.0),
         relevance.word_pairs(0.3),
         relevance.meaning_of_code(0.7),
-        relevance.meaning_of_chats(0.28),
+        relevance.words_of_chats(0.14),
         relevance.session_support(0.3, in_talk=2.1),
         talk.meaning_of_talk(0.3, 0.29),
         talk.words_held(2.3),

@@ -273,7 +273,8 @@ def at_most(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
 def mmr_diversify(scene: Scene, balance: float, lessons: int, pool: Pool, query: Query) -> Iterator[Verdict]:
     """Choose k rows one by one, each paying for its likeness to what is chosen already; then some lessons of the rest.
 
-    The price is a Term, so the order of choice is the order of final scores: what is left can only get dearer.
+    The price is a Term, so the order of choice is the order of final scores: what is left can only get dearer. What was
+    said in another session is another occasion, however alike: who asks how often something happened wants them all.
     """
     order = by_score(scene, pool)
     if not len(order):
@@ -285,6 +286,7 @@ def mmr_diversify(scene: Scene, balance: float, lessons: int, pool: Pool, query:
     sample = pool.score[measured_against(pool)]
     unit = (1.0 - balance) / balance * (deviation_of(sample) if len(sample) > 1 else 0.0)
     likeness_to = likeness(scene, pool.rows[row_order])
+    sessions = _sessions_of_turns(scene, pool.rows[row_order])
     worth = np.full(len(pool), -np.inf)  # -inf for what cannot be chosen, or is
     worth[: len(order)] = scores
     price = np.zeros(len(pool))  # of each row: what its likeness to the rows chosen before it costs, up to a unit
@@ -301,7 +303,8 @@ def mmr_diversify(scene: Scene, balance: float, lessons: int, pool: Pool, query:
         picks.append(pick)
         paid.append(price[pick])
         worth[pick] = -np.inf
-        np.maximum(price, unit * likeness_to(pick), out=price)
+        another_occasion = (sessions[pick] >= 0) & (sessions >= 0) & (sessions != sessions[pick])
+        np.maximum(price, np.where(another_occasion, 0.0, unit * likeness_to(pick)), out=price)
         np.subtract(worth, price, out=left)
     price[picks] = paid
     cost = np.empty(len(pool))
@@ -315,6 +318,13 @@ def mmr_diversify(scene: Scene, balance: float, lessons: int, pool: Pool, query:
     beside = f", and {len(picks) - query.limit} more lessons" if len(picks) > query.limit else ""
     reason = f"first {query.limit} by score and novelty{beside}" if len(order) > len(picks) else ""
     yield _pick(scene, pool, "mmr-diversify", chosen, reason)
+
+
+def _sessions_of_turns(scene: Scene, rows: IntArray) -> IntArray:
+    """The session of each row that is a turn, by its place in one; −1 for all else."""
+    columns = scene.columns
+    turns = (columns["author"][rows] >= 0) & (columns["position"][rows] >= 0)
+    return np.where(turns, columns["session"][rows], -1)
 
 
 # ── the budget: whole items, each a line that says what it is and its text ──

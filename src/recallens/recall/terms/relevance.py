@@ -95,19 +95,20 @@ def meaning_of_code(scene: Scene, pool: Pool, query: Query, weight: float) -> Am
     return np.where(computed, delta, 0.0), computed, {"weight": weight, "share": share}
 
 
-@score_term("chat", view="semantic", fits=True)
-def meaning_of_chats(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
-    """What taking this much weight from meaning costs, as far as a user and an assistant said the candidates.
+@score_term("chat", view="lexical", fits=True)
+def words_of_chats(scene: Scene, pool: Pool, query: Query, weight: float) -> Amounts | None:
+    """What taking this much weight from words costs, as far as a user and an assistant said the candidates.
 
-    What the user said of themselves is an aside in a turn that asks for something else, and the vector is of the whole.
+    What the user said of themselves is an aside in a turn that asks for something else, with words of its own; the
+    vector of each sentence reads the aside alone.
     """
     sample = measured_against(pool)
     share = _chat_share(scene, pool, sample)
-    if not share or not scene.reads_meaning:
+    if not share or not scene.reads_meaning or scene.words is None:
         return None
-    meaning = scene.meaning(pool.rows)
-    computed = ~np.isnan(meaning)
-    delta = -weight * share * _trust(scene, pool)[1] * standing(meaning, computed & sample)
+    by_words = scene.score("lexical", pool.rows)
+    computed = ~np.isnan(by_words)
+    delta = -weight * share * _trust(scene, pool)[0] * standing(by_words, computed & sample)
     return np.where(computed, delta, 0.0), computed, {"weight": weight, "share": share}
 
 
