@@ -137,6 +137,21 @@ def test_memories_are_found_by_what_is_known_of_them(store: Store) -> None:
         assert reader.memories.by_source_id(["x1", "x2"]) == {"x1": two}
 
 
+def test_an_id_of_a_source_is_bound_to_its_zone(store: Store) -> None:
+    trusted, working = written(store, "the person's text", "an agent's text", source="chat", source_id="x1")
+    with store.write("n") as tx:
+        tx.memories.update(working, {"zone": "working"})
+
+    def bound_to(zone: Zone) -> int:
+        with store.read("n") as reader:
+            return reader.memories.by_source_id(["x1"], zones={"x1": zone})["x1"]
+
+    assert (bound_to(Zone.TRUSTED), bound_to(Zone.WORKING), bound_to(Zone.QUARANTINE)) == (trusted, working, trusted)
+    with store.write("n") as tx:
+        tx.memories.update(working, {"status": "superseded"})
+    assert bound_to(Zone.WORKING) == trusted
+
+
 def test_memories_are_found_by_their_state(store: Store) -> None:
     a, b, c = written(store, "a", "b", "c", scopes=("here",))
     (skill,) = written(store, "d", first=5, kind="skill", title="Cut", project="p")

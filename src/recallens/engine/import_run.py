@@ -24,7 +24,7 @@ from recallens.ingest.source_file import SourceFile
 from recallens.ingest.transcript import TITLE_CHARACTERS
 from recallens.ingest.validate import reference, text_content
 from recallens.model.memory import Memory, Session, Status, Zone
-from recallens.model.trust import Input, InputKind, rank
+from recallens.model.trust import Input, InputKind, lowest, rank
 
 # (kilobytes read, kilobytes to read)
 ImportProgress = Callable[[int, int], None]
@@ -176,9 +176,10 @@ class ImportRun:
                 pass
 
     def _known(self, lines: Sequence[MemoryLine]) -> dict[str, Memory]:
-        """What the store has of them, by the id that they have where they came from."""
+        """What the store has of them, by the id that they have where they came from; ids are bound to their zone."""
+        zones = {str(line.draft.source_id): lowest((self._zone, Zone(line.draft.zone or self._zone))) for line in lines}
         with self._core.read(self._namespace) as reader:
-            nums = reader.memories.by_source_id([str(line.draft.source_id) for line in lines])
+            nums = reader.memories.by_source_id(list(zones), zones=zones)
             memories = reader.memories.get(list(nums.values()))
         return {id: memories[num] for id, num in nums.items() if num in memories}
 

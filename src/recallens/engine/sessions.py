@@ -92,8 +92,10 @@ class Sessions:
 
     def _recaps(self, drafts: Mapping[str, Draft | None], namespace: str) -> list[Draft]:
         """Those that say something new, each in the place of what was kept of its session before."""
+        own = self._core.actor.zone
+        zones = {recap_id(id): lowest((own, derived(draft.inputs).zone)) for id, draft in drafts.items() if draft}
         with self._core.reading(namespace) as reader:
-            nums = reader.memories.by_source_id([recap_id(session) for session in drafts])
+            nums = reader.memories.by_source_id(list(zones), zones=zones)
             known = {memory.source_id: memory for memory in reader.memories.get(list(nums.values())).values()}
         recaps = []
         for session, draft in drafts.items():

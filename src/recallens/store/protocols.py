@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recallens.model.audit import AuditEntry, ChainHead, KeptAnswer, Token
 from recallens.model.citation import Citation, CitationCheck, CitedLines
-from recallens.model.memory import Artifact, Document, Event, Memory, Relation, Session, Usage
+from recallens.model.memory import Artifact, Document, Event, Memory, Relation, Session, Usage, Zone
 from recallens.model.recall import SessionContext, Successor
 from recallens.model.task import Task
 from recallens.model.trust import Input, InputKind, ProposedChange
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from recallens.store.records import MovedSection, NewSection, ReplacedSection, SectionState
 
 
+NO_ZONES: Final[Mapping[str, Zone]] = {}
+
+
 class MemoryReader(Protocol):
     """The memories themselves, looked up by number, id, text, status, or place in time."""
 
@@ -54,7 +57,7 @@ class MemoryReader(Protocol):
         self, hashes: Sequence[str], *, held: Collection[str] | None = None, restricted: bool = False
     ) -> dict[tuple[str, str | None], int]: ...
     def by_origin(self, origins: Sequence[OriginKey]) -> dict[OriginKey, int]: ...
-    def by_source_id(self, source_ids: Sequence[str]) -> dict[str, int]: ...
+    def by_source_id(self, source_ids: Sequence[str], *, zones: Mapping[str, Zone] = NO_ZONES) -> dict[str, int]: ...
     def numbers(self) -> list[int]: ...
     def with_status(self, statuses: Sequence[str]) -> list[int]: ...
     def awaiting_review(self) -> list[int]: ...

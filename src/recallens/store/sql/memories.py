@@ -12,7 +12,9 @@ from msgspec import Struct, structs
 
 from recallens.model.citation import Citation
 from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Tier, Zone
+from recallens.model.trust import rank
 from recallens.store.nouns import NOUNS, FieldKind
+from recallens.store.protocols import NO_ZONES
 from recallens.store.records import COLUMNS, Listing, MemoryPage, OriginKey, Prepared
 from recallens.store.sql.connection import BLOCKED, NamespaceConnection, shown
 from recallens.store.sql.lineage import SqlLineage
@@ -126,6 +128,20 @@ _INSERT = (
 )
 
 
+# How far each zone is trusted; one that cannot be read is trusted as little as none.
+_RANKS = {str(zone): rank(zone) for zone in Zone}
+
+
+def _bound_to(zone: Zone | None, versions: Sequence[Row]) -> int:
+    """Of the numbers, zones and states of what has had one id, the number of what a text of a zone is compared with."""
+    if zone is None:
+        return int(versions[-1][0])
+    own = [version for version in versions if version[1] == zone]
+    if own and own[-1][2] != Status.SUPERSEDED:
+        return int(own[-1][0])
+    return int(max(versions, key=lambda each: (_RANKS.get(each[1], -1), each[0]))[0])
+
+
 _IN_USE = "m.status IN ('active', 'pending_review')"
 # The oldest of the most trusted: numbers stay below 2^40.
 _MOST_TRUSTED = "min(CASE WHEN m.zone = 'trusted' THEN m.num ELSE 1099511627776 + m.num END) % 1099511627776"
@@ -206,13 +222,20 @@ class SqlMemories(Struct, frozen=True):
         )
         return {(source, id, project, text): num for source, id, project, text, num in rows}
 
-    def by_source_id(self, source_ids: Sequence[str]) -> dict[str, int]:
-        """The newest memory that had each id where it came from."""
-        return self._here.mapping(
-            "SELECT source_id, max(num) FROM memories WHERE ns = ?1"
-            " AND source_id IN (SELECT value FROM TEXTS(?2)) GROUP BY source_id",
+    def by_source_id(self, source_ids: Sequence[str], *, zones: Mapping[str, Zone] = NO_ZONES) -> dict[str, int]:
+        """The newest memory that had each id where it came from. Where an id has a zone here, it is the memory that a
+        text of that zone is a later version of: an id is bound to its zone, so that whoever uses the id of something
+        more trusted takes none of its updates. What the zone has not, or no longer, is compared with what is most
+        trusted."""
+        rows = self._here.all(
+            "SELECT source_id, num, zone, status FROM memories WHERE ns = ?1"
+            " AND source_id IN (SELECT value FROM TEXTS(?2)) ORDER BY num",
             packed(source_ids),
         )
+        versions: dict[str, list[Row]] = {}
+        for id, *version in rows:
+            versions.setdefault(id, []).append(tuple(version))
+        return {id: _bound_to(zones.get(id), known) for id, known in versions.items()}
 
     def numbers(self) -> list[int]:
         return self._here.first("SELECT num FROM memories WHERE ns = ?1 ORDER BY num")
