@@ -154,6 +154,52 @@ def test_what_was_taken_over_by_the_person_is_only_proposed_to_be_changed(engine
     )
 
 
+LATER = "From now on always use the quillon queue for billing exports."
+
+
+@pytest.mark.parametrize("how", ["edit", "supersede", "import"])
+def test_a_finding_follows_the_turn_that_says_it(engine: Engine, tmp_path: Path, how: str) -> None:
+    engine.maintenance.imports.run("claude-code", transcript(tmp_path, f"Hm. {RULE}"))
+    (turn,) = engine.memories.resolve(["claude-code:s-1-0"]).values()
+    assert told(engine, "working") == [f"Hm. {RULE}", RULE]
+    if how == "edit":
+        engine.edit(turn, f"Hm. {LATER}")
+    elif how == "supersede":
+        engine.supersede(turn, engine.remember(f"Hm. {LATER}").id)
+    else:
+        engine.maintenance.imports.run("claude-code", transcript(tmp_path, f"Hm. {LATER}"))
+        assert told(engine, "working") == [f"Hm. {LATER}", LATER]
+        engine.maintenance.imports.run("claude-code", transcript(tmp_path, f"Hm. {RULE}"))
+        assert told(engine, "working") == [f"Hm. {RULE}", RULE]
+        return
+    assert RULE not in told(engine, "working")
+    engine.maintenance.imports.run("claude-code", transcript(tmp_path, f"Hm. {RULE}"))  # as the file still says
+    assert RULE not in told(engine, "working")
+    engine.restore(turn)
+    assert RULE in told(engine, "working")
+
+
+def test_a_finding_stays_where_its_turn_still_says_it_or_the_person_stands_by_it(
+    engine: Engine, tmp_path: Path
+) -> None:
+    engine.maintenance.imports.run("claude-code", transcript(tmp_path, RULE, LATER))
+    first, second, finding = engine.memories.resolve(
+        ["claude-code:s-1-0", "claude-code:s-1-1", "claude-code:s-1-1/said0"]
+    ).values()
+    edited = engine.edit(first, f"Well, well. {RULE}").id
+    engine.confirm(finding)
+    engine.edit(second, "Never mind the queue of the exports.")
+    assert [text for text in told(engine, "working") if text in (RULE, LATER)] == [RULE, LATER]
+    engine.edit(edited, "Never mind that one either.")
+    assert [text for text in told(engine, "working") if text in (RULE, LATER)] == [LATER]
+
+
+def test_a_finding_that_stays_is_not_made_twice(engine: Engine, tmp_path: Path) -> None:
+    for before in ("Hm.", "Hm. Wait a moment."):
+        engine.maintenance.imports.run("claude-code", transcript(tmp_path, f"{before} {RULE}"))
+    assert told(engine, "working").count(RULE) == 1
+
+
 def test_an_erasure_that_cannot_be_finished_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = engine.remember(RULE).id
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 
@@ -14,8 +14,9 @@ from recallens.engine.ingest import BATCH_ROWS, Ingest
 from recallens.engine.memories import Memories
 from recallens.engine.sessions import Sessions
 from recallens.errors import InvalidInput, RecallensError
+from recallens.ingest import curation
 from recallens.ingest.dedupe import content_hash
-from recallens.ingest.draft import Draft
+from recallens.ingest.draft import Draft, turn_of
 from recallens.ingest.findings import Finder
 from recallens.ingest.importers import Entry, MemoryLine, RelationLine, SessionLine, SkippedEntry, Source
 from recallens.ingest.prepare import check
@@ -124,6 +125,7 @@ class ImportRun:
         known = self._known(lines)
         new: dict[str, tuple[MemoryLine, Draft]] = {}
         there: list[tuple[MemoryLine, Memory | None]] = []
+        read: list[MemoryLine] = []
         for line in lines:
             id, said = str(line.draft.source_id), content_hash(line.draft.content)
             old = known.get(id)
@@ -131,10 +133,12 @@ class ImportRun:
                 self._skipped.append(SkippedEntry(id, "it was deleted for good"))
             elif self._seen.setdefault(id, said) != said:
                 self._skipped.append(SkippedEntry(id, "another text with the same id was read before it"))
-            elif id in self._taken or id in new or (old is not None and _stands(old, line.draft)):
-                there.append((line, old))
             else:
-                new[id] = line, self._filled(line.draft, old)
+                read.append(line)
+                if id in self._taken or id in new or (old is not None and _stands(old, line.draft)):
+                    there.append((line, old))
+                else:
+                    new[id] = line, self._filled(line.draft, old)
         drafts = [draft for _, draft in new.values()]
         grown = dict.fromkeys(draft.session for draft in drafts if draft.session is not None)
         if drafts and not self._dry_run:
@@ -154,14 +158,13 @@ class ImportRun:
         for line, old in there:
             self._call(line, old.id if old is not None else self._ids.get(str(line.draft.source_id)))
         if self._finder is not None:
-            left = [line for line in lines if not self._erased.holds(str(line.draft.source_id))]
-            self._keep_findings(list(self._finder.found_in(left)))
+            self._keep_findings(list(self._finder.found_in(read)))
 
     def _keep_findings(self, found: Sequence[MemoryLine]) -> None:
         """Those that are new. What was said is as trusted as the turn that says it, a command as its session."""
         known = self._known(found)
-        new = [line for line in found if str(line.draft.source_id) not in known]
-        new = [line for line in new if not self._erased.holds(str(line.draft.source_id))]
+        new = [line for line in found if not self._erased.holds(str(line.draft.source_id))]
+        new = self._not_found_yet(new, known)
         turns = [self._ids.get(_turn_of(line)) for line in new]
         memories = self._memories.many(filter(None, turns), namespace=self._namespace)
         drafts = []
@@ -174,6 +177,26 @@ class ImportRun:
         if not self._dry_run:
             for _ in self._ingest.remember_many(drafts, namespace=self._namespace, dedupe=False):
                 pass
+
+    def _not_found_yet(self, found: Sequence[MemoryLine], known: Mapping[str, Memory]) -> list[MemoryLine]:
+        """Those that nothing says which was found in the same turn; what went with an earlier version of its turn may
+        come back with a later one."""
+        turns = {id for line in found if (id := self._ids.get(_turn_of(line))) is not None}
+        with self._core.read(self._namespace) as reader:
+            after = reader.relations.successors([memory.num for memory in known.values()], curation.EVER)
+            taken_by = reader.memories.get(list(reader.memories.find([each.id for each in after.values()]).values()))
+            beside = reader.memories.get(reader.lineage.derived_from(InputKind.MEMORY, sorted(turns), quoting=True))
+        versions = {memory.id: memory.source_id for memory in taken_by.values()}
+        withdrawn = {
+            memory.id for memory in known.values()
+            if memory.num in after and versions.get(after[memory.num].id) == turn_of(memory.source_id)
+        }  # fmt: skip
+        standing = {
+            (turn_of(memory.source_id), memory.content_hash)
+            for memory in (*known.values(), *beside.values())
+            if memory.id not in withdrawn
+        }
+        return [line for line in found if standing.isdisjoint((_turn_of(line), each) for each in _hashes(line.draft))]
 
     def _known(self, lines: Sequence[MemoryLine]) -> dict[str, Memory]:
         """What the store has of them, by the id that they have where they came from; ids are bound to their zone."""
@@ -252,12 +275,17 @@ class ImportRun:
 
 
 def _turn_of(finding: MemoryLine) -> str:
-    return str(finding.draft.source_id).rpartition("/")[0]
+    return turn_of(finding.draft.source_id)
+
+
+def _hashes(draft: Draft) -> tuple[str, str]:
+    """Of a text as it is, and as it would be kept."""
+    text = text_content(draft.content)
+    return content_hash(text), content_hash(redact(text)[0])
 
 
 def _stands(old: Memory, draft: Draft) -> bool:
     """The same text, compared as it would be kept; or one that somebody has taken away, which does not come back."""
     if old.status not in (Status.ACTIVE, Status.PENDING_REVIEW, Status.ARCHIVED):
         return True
-    text = text_content(draft.content)
-    return old.content_hash == content_hash(text) or old.content_hash == content_hash(redact(text)[0])
+    return old.content_hash in _hashes(draft)

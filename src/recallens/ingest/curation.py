@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import structs
 
 from recallens.errors import AwaitsReview, EditConflict, InvalidInput
+from recallens.ingest.draft import is_said
 from recallens.model.memory import (
     PROPOSED,
     RULE,
@@ -22,7 +23,7 @@ from recallens.model.memory import (
 )
 from recallens.model.salience import CONFIRM_REINFORCEMENT, DAY_MS, DEEMPHASIS, reinforced
 from recallens.model.state import BLOCKING, withheld
-from recallens.model.trust import PERSON, Actor, Change, InputKind, ProposedChange, lowest, rank
+from recallens.model.trust import PERSON, Actor, Change, Input, InputKind, ProposedChange, lowest, rank
 from recallens.store.protocols import Reader, Writer
 from recallens.text.content import quotes
 
@@ -57,6 +58,7 @@ def supersede(tx: Writer, old: int, new: int, at: int, session: str | None = Non
         if proposed.target == memories[old].id:
             tx.relations.put(new, old, structs.replace(proposed, valid_until=at))
     _take_over(tx, old, new, memories[new], at)
+    _follow(tx, memories[old], memories[new], new, at, by)
     if session is not None:
         tx.sessions.link(session, [old], Usage.UPDATED, at)
     return True
@@ -69,6 +71,24 @@ def _take_over(tx: Writer, old: int, new: int, memory: Memory, at: int) -> None:
             continue
         tx.proposals.decide(each.number, accepted=False, at=at)
         tx.proposals.put(structs.replace(each, other=memory.id, other_num=new, at=at))
+
+
+def _follow(tx: Writer, old: Memory, new: Memory, num: int, at: int, by: Actor) -> None:
+    """What was found in a turn stays while what takes the turn's place says it too, and is replaced by that otherwise.
+    What the person has confirmed, pinned or approved since is theirs."""
+    for found, finding in _findings_of(tx, old):
+        theirs = PINNED in finding.attributes or rank(finding.zone) > rank(old.zone) or not by.may_change(finding)
+        if finding.status not in (Status.ACTIVE, Status.PENDING_REVIEW) or theirs:
+            continue
+        if finding.content in new.content:
+            tx.lineage.put(found, [Input.of(new)])
+        elif PERSON.called not in tx.lineage.confirmers(found):
+            tx.relations.supersede(found, num, at)
+
+
+def _findings_of(tx: Writer, turn: Memory) -> list[tuple[int, Memory]]:
+    made = tx.memories.get(tx.lineage.derived_from(InputKind.MEMORY, [turn.id], quoting=True))
+    return [(num, each) for num, each in made.items() if is_said(each.source_id)]
 
 
 def _refuse_replaced(tx: Writer, memory: Memory, num: int, *, by: str) -> None:
@@ -230,8 +250,22 @@ def revive(tx: Writer, memory: Memory, num: int, *, at: int) -> Status:
         tx.relations.put(new, num, structs.replace(tie, valid_until=at))
         if any(each.replaced and each.id == memory.id for each in tx.lineage.of([new]).get(new, [])):
             forget(tx, successors[new], new, at=at)
+        _say_again(tx, memory, successors[new], at)
     tx.memories.update(num, {"status": Status.ACTIVE, "valid_until": None, "updated": at})
     return Status.ACTIVE
+
+
+def _say_again(tx: Writer, turn: Memory, successor: Memory, at: int) -> None:
+    """What was found in a turn holds again with it, where what had taken the turn's place took it away."""
+    for num, finding in _findings_of(tx, turn):
+        ties = [tie for tie in tx.relations.of(num) if tie.type is RelationType.SUPERSEDES and tie.target == finding.id]
+        for tie in (each for each in ties if each.source == successor.id and each.holds(at)):
+            tx.relations.put(tx.memories.find([tie.source])[tie.source], num, structs.replace(tie, valid_until=at))
+            tx.memories.update(num, {"status": Status.ACTIVE, "valid_until": None, "updated": at})
+        if finding.status is Status.FORGOTTEN and finding.attributes.get(FORGOTTEN_WITH) == successor.id:
+            kept = {name: value for name, value in finding.attributes.items() if name != FORGOTTEN_WITH}
+            tx.memories.put_attributes(num, kept, at)
+            tx.memories.update(num, {"status": Status.ACTIVE, "updated": at})
 
 
 PINNED = "pinned"

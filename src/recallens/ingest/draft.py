@@ -20,6 +20,8 @@ from recallens.text.sentences import ELLIPSIS, cut_at_word
 TARGET_CHARACTERS: Final = 1_200
 # `recall.sessions` finds recaps by it.
 RECAP_SOURCE: Final = "session"
+# What a turn lays down is called by the turn, and by the sentence that says it.
+SAID: Final = "said"
 # As much of what was asked first, and of what was said last, as a person needs to know which session it was.
 SHOWN_CHARACTERS: Final = 300
 UNTITLED: Final = "(untitled session)"
@@ -71,6 +73,17 @@ class Draft(Struct, frozen=True):
 
 def recap_id(session: str) -> str:
     return f"{RECAP_SOURCE}:{session}"
+
+
+def turn_of(finding: str | None) -> str:
+    """The id of the turn that a finding was made of, by the id of the finding."""
+    return (finding or "").rpartition("/")[0]
+
+
+def is_said(source_id: str | None) -> bool:
+    """Whether this is the id of what a turn lays down."""
+    name = (source_id or "").rpartition("/")[2]
+    return turn_of(source_id) != "" and name.startswith(SAID) and name[len(SAID) :].isdigit()
 
 
 def recap(session: Session, memories: Sequence[Memory]) -> Draft | None:

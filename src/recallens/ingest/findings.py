@@ -15,6 +15,7 @@ from msgspec import structs
 
 from recallens.ingest.classification import classify_kind
 from recallens.ingest.corrections import correction_in
+from recallens.ingest.draft import SAID
 from recallens.ingest.importers import MemoryLine
 from recallens.ingest.transcript import TOOL, USER
 from recallens.model.memory import Kind, Sector
@@ -123,7 +124,7 @@ def _decided(line: MemoryLine) -> Iterator[MemoryLine]:
             continue
         kind = classify_kind(text, Sector.SEMANTIC)
         if kind in _KEPT_KINDS or _is_laid_down(text):
-            yield _finding(line, text, kind if kind in _KEPT_KINDS else Kind.DECISION, f"said{number}")
+            yield _finding(line, text, kind if kind in _KEPT_KINDS else Kind.DECISION, f"{SAID}{number}")
 
 
 def _is_laid_down(text: str) -> bool:
