@@ -107,6 +107,21 @@ def test_a_head_that_does_not_come_ends(tmp_path: Path, monkeypatch: pytest.Monk
             assert ended(wire, 5).count(b"200 OK") == 1
 
 
+def test_a_head_that_is_too_large_is_431(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small, large = (
+        b"".join(b"X-%d: %s\r\n" % (number, b"x" * 1_000) for number in range(count)) for count in (25, 200)
+    )
+    with served(tmp_path / "s.db", monkeypatch) as place:
+        for path in (b"/healthz", b"/v1/stats", b"/mcp", b"/"):
+            for more, expected in ((small, False), (large, True), (b"X-One: " + b"x" * 40_000 + b"\r\n", True)):
+                with socket.create_connection(place) as wire:
+                    wire.sendall(HEAD.replace(b"/healthz", path) + b"Connection: close\r\n" + more + b"\r\n")
+                    assert (b" 431 " in ended(wire, 5).partition(b"\r\n")[0]) is expected
+        with socket.create_connection(place) as wire:  # a path is a part of the head too
+            wire.sendall(HEAD.replace(b"/healthz", b"/" + b"x" * 40_000) + b"Connection: close\r\n\r\n")
+            assert b" 431 " in ended(wire, 5).partition(b"\r\n")[0]
+
+
 def drips(wire: socket.socket, data: bytes, every: float) -> float:
     """How long somebody can go on who sends a byte now and then."""
     began = time.monotonic()

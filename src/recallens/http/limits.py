@@ -21,6 +21,7 @@ class Limits(Struct, frozen=True):
 
     body_bytes: int = 2 * 1024 * 1024
     query_bytes: int = 64 * 1024
+    head_bytes: int = 32 * 1024  # of the path and the headers together
     answer_bytes: int = 8 * 1024 * 1024
     bytes_a_minute: int = 64 * 1024 * 1024
     threads: int = 1 + max(2, min(4, os.cpu_count() or 2))
@@ -52,7 +53,7 @@ class Allowance:
 
 
 class Bounded:
-    """Refuses bodies past the limit, by what they announce, by what they hold, and by the time that they take."""
+    """Refuses heads past the limit; and bodies, by what they announce, by what they hold, and by their time."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self.app, self.limits = app, limits
@@ -66,6 +67,10 @@ class Bounded:
         if len(scope["query_string"]) > self.limits.query_bytes:
             raise Refused(414, "QueryTooLong", f"the query has over {self.limits.query_bytes:,} bytes",
                           hint="Use POST with a JSON body.")  # fmt: skip
+        head = len(scope.get("raw_path") or b"") + sum(len(name) + len(value) for name, value in scope["headers"])
+        if head > self.limits.head_bytes:
+            raise Refused(431, "HeadTooLarge", f"path and headers have over {self.limits.head_bytes:,} bytes",
+                          hint="Send fewer and shorter headers.", Connection="close")  # fmt: skip
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if announced.isdigit() and int(announced) > most:
             raise too_large
