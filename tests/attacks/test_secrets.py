@@ -329,6 +329,29 @@ def test_a_namespace_that_holds_a_secret_is_refused(tmp_path: Path) -> None:
     assert secret.encode() not in b"".join(path.read_bytes() for path in tmp_path.rglob("s.db*") if path.is_file())
 
 
+@pytest.mark.parametrize(("text", "secrets"), [
+    ("We changed the password from winter22 to spring23.", ("winter22", "spring23")),
+    ("2FA secret: JBSW Y3DP EHPK 3PXP", ("JBSW", "3PXP")),
+    ("The SNMP community string is harb0rRO", ("harb0rRO",)),
+    ("The PIN is 4821", ("4821",)), ("My PIN for the safe is 482199.", ("482199",)), ("PIN 번호는 4821이야", ("4821",)),
+    ("recovery codes: 8f3k-22mq 9d1x-77pl", ("8f3k-22mq", "9d1x-77pl")), ("복구 코드는 8f3k-22mq야", ("8f3k-22mq",)),
+    ("backup codes are 12345678 and 87654321", ("12345678", "87654321")),
+])  # fmt: skip
+def test_short_secrets_are_taken_by_what_they_are_called(text: str, secrets: tuple[str, ...]) -> None:
+    redacted = redact(text)[0]
+    assert not [secret for secret in secrets if secret in redacted]
+    assert redact(redacted)[0] == redacted
+
+
+@pytest.mark.parametrize("text", [
+    "The pin is bent on connector 2.", "Pin: the GPIO header has 40 of them", "Recovery codes are shown once.",
+    "The community is 1200 people strong", "We moved the password page from version 2 to version 3.",
+    "The status code is 4040 here", "The backup code is in src/backup.py",
+])  # fmt: skip
+def test_what_is_only_called_alike_stays(text: str) -> None:
+    assert redact(text) == (text, ())
+
+
 def test_honest_sentences_about_passwords_stay() -> None:
     touched = [redact(text)[0] for text in HONEST.strip().splitlines() if redact(text)[1]]
     assert touched == []

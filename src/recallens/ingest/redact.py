@@ -130,6 +130,22 @@ _KNOWN_NAME: Final = re.compile(
     re.IGNORECASE,
 )
 _SNAKE_AND_NUMBER: Final = re.compile(r"[a-z]+_[a-z]*\d{2,}[a-z]?")
+# "The PIN is …", "recovery codes: … …", "community string …", a seed in groups of four: names that say what a short
+# value is, behind a verb, a particle or a sign.
+_CODE: Final = re.compile(
+    rf"(?<![\w-])(?:{alternatives(lambda pack: pack.secrets.codes)})(?![a-z])"
+    rf"(?:(?:\s(?:for|of)\s[a-z ]{{1,24}}?)?(?:\s{{0,2}}[:=]|\s(?:is|are|was)(?:\snow)?)|{_PARTICLE})\s{{1,3}}[\"'`]?"
+    r"(?P<said>(?:[a-z2-7]{4} ){3,7}[a-z2-7]{4}(?![a-z0-9])"
+    r"|(?:[a-z0-9]{4,12}(?:-[a-z0-9]{4,12}){0,3}(?:,? and |, ?| )){0,15}"
+    r"[a-z0-9]{4,12}(?:-[a-z0-9]{4,12}){0,3}(?![a-z0-9-]))"
+)
+_CODE_SIGNS: Final = tuple(",".join(each(lambda pack: pack.secrets.code_signs)).split(","))
+_ONE_CODE: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_SEED: Final = re.compile(r"(?:[A-Z2-7]{4} ){3,7}[A-Z2-7]{4}")
+# "changed the password from … to …": one that was and one that is.
+_CHANGED: Final = re.compile(
+    rf"(?:{_PASSWORD_NAMES})[^\n:;.]{{0,32}}?\s(?:{alternatives(lambda pack: pack.secrets.changes)})"
+)
 # A look that rules most texts out: every such name has one of these.
 _NAMED_IN_PROSE: Final = tuple(" ".join(each(lambda pack: pack.secrets.signs)).split())
 # The shape of a connection string, told with the words for its parts.
@@ -297,6 +313,10 @@ def _redact_piece(text: str, kinds: dict[str, None]) -> str:
     if any(map(lowered.__contains__, _NAMED_IN_PROSE)):
         for find in (_told, _beside_name, _strong_near_name, _used_as):
             text = _without(find(text), text, kinds)
+    if "pass" in lowered and " from " in lowered:
+        text = _without(_changed(text), text, kinds)
+    if any(map(lowered.__contains__, _CODE_SIGNS)):
+        text = _without(_codes(text), text, kinds)
     return _without(_paired(text), text, kinds) if "/" in text or ":" in text else text
 
 
@@ -374,6 +394,30 @@ def _used_as(text: str) -> Iterator[tuple[int, int]]:
         value = _NO_SECRET.split(text[max(0, end - LONGEST_PASSWORD) : end])[-1]
         if is_secret_value(value, quoted=False):
             yield end - len(value), end
+
+
+def _changed(text: str) -> Iterator[tuple[int, int]]:
+    for match in _CHANGED.finditer(_lowered(text)):
+        for start, end in (match.span("was"), match.span("becomes")):
+            value = text[start:end].strip("\"'`“”‘’,;.!?()")
+            if is_secret_value(value, quoted=False) and not _KNOWN_NAME.fullmatch(value):
+                begin = text.index(value, start)
+                yield begin, begin + len(value)
+
+
+def _codes(text: str) -> Iterator[tuple[int, int]]:
+    """Each code of those that a name announces: with a digit in it, for anything else is a word of the sentence."""
+    for match in _CODE.finditer(_lowered(text)):
+        start, end = match.span("said")
+        if _SEED.fullmatch(text, start, end):
+            yield start, end
+            continue
+        for code in _ONE_CODE.finditer(_lowered(text), start, end):
+            if not DIGIT.search(code.group()):
+                if code.group() == "and":
+                    continue
+                break
+            yield code.span()
 
 
 def _paired(text: str) -> Iterator[tuple[int, int]]:

@@ -251,6 +251,9 @@ class SecretWords(Struct, frozen=True, kw_only=True):
     says: str = ""  # what stands between a name and the secret in a sentence
     particles: str = ""  # what may follow one of these names before the sign of assignment
     phrases: str = ""  # names of secrets that are made of words
+    codes: str = ""  # names of short secrets: PINs, recovery codes, community strings, seeds
+    code_signs: str = ""  # of which each of these names holds one, or is followed by it; between commas
+    changes: str = ""  # how the password that `was` and the one that it `becomes` are told
     used_as: str = ""  # what stands behind a secret that is named first
     logins: str = ""  # what a name and its password are told with
     general: str = ""  # what is told of passwords in general: a rule, a state, a page
