@@ -143,6 +143,49 @@ def test_an_event_that_nobody_tells_of_dates_nothing_and_that_is_said(seasons: S
 
 
 @pytest.mark.parametrize(
+    ("question", "told"),
+    [("what did we decide after the rejection by the app store", "Apple sent our build back: a form was missing."),
+     ("what came up since Ines Faber was hired", "Ines Faber came on board as our bookkeeper."),
+     ("what changed after the breach of the mail server", "Malware locked the mail server for a night."),
+     ("what did we note since the depot was relocated", "The warehouse moved from Harbour Street to the ring road."),
+     ("물류 센터 이사 이후 뭘 정했어", "창고를 부두에서 외곽으로 옮겼다."),
+     ("이나래 채용 이후 뭘 정했어", "이나래 회계사가 우리 팀에 들어왔다."),
+     ("데이터센터 이관 뒤에 뭐가 달라졌어", "서버를 지하 전산실에서 판교로 옮겼다."),
+     ("주문 서버 장애 이후 뭘 했어", "주문 서버가 세 시간 동안 먹통이었다.")],
+)  # fmt: skip
+def test_an_event_is_known_in_other_words_and_whatever_its_kind(
+    tmp_path: Path, minilm: MiniLMEncoder, question: str, told: str
+) -> None:
+    clock = FixedClock(at(NOW))
+    with Engine.open(tmp_path / "words.db", encoder=minilm, clock=clock, ids=IdSource(clock, lambda bits: 0)) as engine:
+        event = engine.remember(Draft(told, kind="observation", created=at("2027-01-12")))
+        engine.remember(Draft("The kettle is descaled on Mondays.", created=at("2027-01-13")))
+        engine.remember(Draft("탕비실 주전자는 월요일에 닦는다.", created=at("2027-01-14")))
+        windows = (time_of(engine.search(question, record=False).ledger) or {"windows": ()})["windows"]
+        assert [window["event"]["id"] for window in windows if "event" in window] == [event.id]
+
+
+@pytest.mark.parametrize(
+    ("question", "another"),
+    [("what did we decide after the contract with Halberd", "Signed an agreement with the carrier Osprey."),
+     ("what happened after Tobias resigned", "Our cook Mirela left the company."),
+     ("what changed since the release of version 7", "Version 4 of the app came out; 7,400 people installed it."),
+     ("본사 화재 이후 뭘 했어", "본사를 광주에서 전주로 옮겼다."),
+     ("최두리 퇴사 이후 뭘 정했어", "요리사 한별이 회사를 떠났다.")],
+)  # fmt: skip
+def test_another_event_of_the_sort_is_not_the_one_asked_for(
+    tmp_path: Path, minilm: MiniLMEncoder, question: str, another: str
+) -> None:
+    clock = FixedClock(at(NOW))
+    with Engine.open(tmp_path / "sorts.db", encoder=minilm, clock=clock, ids=IdSource(clock, lambda bits: 0)) as engine:
+        engine.remember(Draft(another, kind="episode", created=at("2027-01-12")))
+        engine.remember(Draft("The kettle is descaled on Mondays.", created=at("2027-01-13")))
+        engine.remember(Draft("탕비실 주전자는 월요일에 닦는다.", created=at("2027-01-14")))
+        windows = (time_of(engine.search(question, record=False).ledger) or {"windows": ()})["windows"]
+        assert not [window for window in windows if "event" in window]
+
+
+@pytest.mark.parametrize(
     ("question", "first", "last"),
     [("what happened the day after the outage", "2026-11-19", "2026-11-19"),
      ("정전 다음 날 뭐 했어", "2026-09-22", "2026-09-22"),

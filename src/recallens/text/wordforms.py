@@ -48,7 +48,8 @@ class SpokenWords:
     """The words of a text and what two neighbours make together."""
 
     def __init__(self, text: str) -> None:
-        self._written = _WORD.findall(text[:MOST_CHARACTERS])
+        self._text = text[:MOST_CHARACTERS]
+        self._written = _WORD.findall(self._text)
         words = list(map(letters, self._written))
         self._by_first_letter = defaultdict[str, set[str]](set)
         for word in {*words, *map(add, words, words[1:])}:
@@ -65,6 +66,10 @@ class SpokenWords:
         grammar = grammar_of(word)
         stem = grammar.morpheme(word) if grammar else ""
         return len(stem) >= LEAST_STEM and stem in self._stems
+
+    def says(self, figure: str) -> bool:
+        """Whether the number stands in the text by itself, and not within another."""
+        return re.search(rf"(?<![\d.,]){re.escape(figure)}(?![\d]|[.,]\d)", self._text) is not None
 
     def begins(self, word: str) -> bool:
         """Whether a word of the text begins with this one."""

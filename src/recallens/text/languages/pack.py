@@ -75,7 +75,10 @@ class TimeWords(Struct, frozen=True, kw_only=True):
     states: str = ""  # a pattern: the question asks how something was at a time, and not what happened then
     changes: str = ""  # a pattern of words that only say that something changed, as any text may that tells of a change
     done: str = ""  # a pattern of words that may be a verb's form, and say what was done
-    same_events: tuple[str, ...] = ()  # patterns: each of the words in which one sort of event is told
+    # Patterns: the words in which a sort of event is told, by the sort's name, which is the same in every language.
+    same_events: Mapping[str, str] = {}
+    same_things: Mapping[str, str] = {}  # likewise: the words for what events befall
+    reports: str = ""  # a pattern of a memory that tells what was done or came about, whatever its kind
     concludes: str = ""  # a pattern of an event that ends a course of others
     was: str = r"(?!)"  # a pattern of a question about what was, whatever else it holds
     happenings: str = ""  # a pattern of words that only say that something happened
