@@ -71,6 +71,8 @@ def understood(text: str) -> list[tuple[str, str]]:
         ("3월 1일 전에", "1970-01-01", "2024-03-01"),
         ("on July 1", "2024-07-01", "2024-07-02"),
         ("last quarter", "2024-01-01", "2024-04-01"),
+        ("what changed in the first quarter", "2024-01-01", "2024-04-01"),
+        ("decisions of the third quarter of 2023", "2023-07-01", "2023-10-01"),
     ],
 )
 def test_a_reference_is_the_days_that_it_means(text: str, start: str, end: str) -> None:

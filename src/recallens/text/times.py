@@ -282,7 +282,7 @@ def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWo
         case "season":
             return part_of_year(today, words.seasons[groups["season"]], 3, told_year)
         case "quarter":
-            return part_of_year(today, 3 * int(groups["quarter"]) - 2, 3, told_year)
+            return part_of_year(today, 3 * _number(groups["quarter"], words.quarters) - 2, 3, told_year)
         case "half":
             return part_of_year(today, words.halves[groups["half"]], 6, told_year)
         case "year":

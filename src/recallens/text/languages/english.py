@@ -70,6 +70,7 @@ _SHORT_MONTHS: Final = tuple(name[:3] for name in _MONTH_NAMES)
 _MONTHS: Final = {name: at % 12 + 1 for at, name in enumerate(_MONTH_NAMES + _SHORT_MONTHS)} | {"sept": 9}
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SEASONS: Final = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
+_QUARTERS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 _FEW: Final = 3
 _NUMBERS: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
@@ -148,6 +149,10 @@ _TIMES: Final = pack.TimeWords(
         pack.TimeRule(rf"(?:last|this|past) {_SEASON}(?:'s)?(?: of {_YEAR})?", "season"),
         pack.TimeRule(rf"(?:in |during )?(?:the )?{_SEASON} (?:of )?{_YEAR}", "season"),
         pack.TimeRule(rf"Q(?P<quarter>[1-4])(?:,? (?:of )?{_YEAR})?", "quarter"),
+        pack.TimeRule(
+            rf"(?:in |during )?(?:the )?(?P<quarter>{'|'.join(_QUARTERS)}) quarter(?: of (?:{_YEAR}|th(?:e|is) year))?",
+            "quarter",
+        ),
         pack.TimeRule(rf"(?:in |during |since |last |this |back in |early |late |mid[- ]){{1,3}}{_MONTH}", "month"),
         pack.TimeRule(
             rf"(?:(?<=before )|(?<=until )|(?<=after )|(?<=prior to )|(?<=between )|(?<=from )|(?<=by )){_MONTH}",
@@ -160,7 +165,7 @@ _TIMES: Final = pack.TimeWords(
     around=(r"(?i:\b(?:", r")\b)"),
     sign=r"""
     ago|yesterday|today|tonight|last|this|past|previous|recent(?:ly)?|lately|before|q1|q2|q3|q4|weekend
-    the other day|on the
+    the other day|on the|first half|second half|first quarter|second quarter|third quarter|fourth quarter
     monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|fall|autumn|winter
     jan\w*|feb\w*|mar(?:ch)?|apr(?:il)?|may|jun|june|jul|july|aug(?:ust)?|sep\w*|oct(?:ober)?|nov\w*|dec(?:ember)?
     """,
@@ -169,6 +174,7 @@ _TIMES: Final = pack.TimeWords(
     weekdays=_WEEKDAYS,
     seasons=_SEASONS,
     halves={"first": 1, "second": 7},
+    quarters=_QUARTERS,
     since_before=r"\b(?:since|after|following)\s+(?:the\s+)?$",
     since_within=("since",),
     until_before=r"\b(?:before|until|prior to|by)\s+(?:the\s+)?$",

@@ -52,6 +52,7 @@ class TimeWords(Struct, frozen=True, kw_only=True):
     weekdays: tuple[str, ...] = ()  # from Monday
     seasons: Mapping[str, int] = {}  # the month in which one begins
     halves: Mapping[str, int] = {}  # the month in which a half of the year begins
+    quarters: Mapping[str, int] = {}  # of a year, in words
     parts: Mapping[str, tuple[int, int | None]] = {}  # of a month: its first day, and the one after its last
     weeks: Mapping[str, int] = {}  # how many weeks back a weekday's week is
     # What makes a span open, as the end of the text before it, its own beginning, or the beginning of what follows.
