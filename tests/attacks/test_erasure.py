@@ -24,8 +24,8 @@ from recallens.errors import ErasurePending, NotFound
 from recallens.index import resident
 from recallens.ingest.draft import Draft
 
-PIN = "The PIN of the safe in the archive is 47118265, said Quetzalcoatl"
-TRACES = ("47118265", "quetzalcoatl", "pin of the safe")
+DRAWER = "The drawer of the safe in the archive is 47118265, said Quetzalcoatl"
+TRACES = ("47118265", "quetzalcoatl", "drawer of the safe")
 
 
 @pytest.fixture
@@ -55,14 +55,14 @@ def left(folder: Path, traces: tuple[str, ...] = TRACES) -> list[str]:
 
 
 def test_versions_recaps_and_summaries_go_with_it(engine: Engine, store: Path) -> None:
-    first = engine.remember(PIN, session="s", title="The PIN", author="Quetzalcoatl").id
+    first = engine.remember(DRAWER, session="s", title="The DRAWER", author="Quetzalcoatl").id
     engine.remember("We deploy on Fridays", session="s")
     engine.search("which pin has the safe", session="s")
-    engine.sessions.end("s", summary="Noted the PIN 47118265. Then deployed.")
-    engine.remember(f"Later: {PIN}", session="t", dedupe=False)
+    engine.sessions.end("s", summary="Noted the drawer 47118265. Then deployed.")
+    engine.remember(f"Later: {DRAWER}", session="t", dedupe=False)
     engine.sessions.end("t")
     engine.maintenance.publish()
-    newest = engine.edit(first, f"{PIN}. Twice.").id
+    newest = engine.edit(first, f"{DRAWER}. Twice.").id
     other = engine.search("Later", session="u").results
     engine.forget(newest, hard=True)
     # What somebody wrote by themselves is theirs, and stays; with it and what was made of it the last byte goes.
@@ -80,11 +80,11 @@ def test_versions_recaps_and_summaries_go_with_it(engine: Engine, store: Path) -
 
 
 def test_the_receipt_names_what_went_what_stays_and_what_lies_outside(engine: Engine, store: Path) -> None:
-    first = engine.remember(PIN, session="s").id
-    own = engine.remember(f"Later: {PIN}", dedupe=False).id
-    engine.sessions.end("s", summary="Noted the PIN 47118265.")
+    first = engine.remember(DRAWER, session="s").id
+    own = engine.remember(f"Later: {DRAWER}", dedupe=False).id
+    engine.sessions.end("s", summary="Noted the drawer 47118265.")
     engine.maintenance.backup(str(store.parent / "copy.db"))
-    newest = engine.edit(first, f"{PIN}. Twice.").id
+    newest = engine.edit(first, f"{DRAWER}. Twice.").id
     receipt = engine.maintenance.erasure.erase([newest])
     handle = receipt.erased[0].name
     assert receipt.pending is None
@@ -102,11 +102,11 @@ def test_the_receipt_names_what_went_what_stays_and_what_lies_outside(engine: En
 def test_logs_episodes_and_crafts_go_with_it(engine: Engine, store: Path) -> None:
     for number in range(3):
         task = engine.tasks.start(f"Open the safe in the archive, round {number}").id
-        engine.remember(PIN, task=task, kind="gotcha", dedupe=False)
-        engine.tasks.log(task, f"turned the dial\nThe PIN of the safe in the archive is 47118265\n{number}")
-        engine.tasks.end(task, reward=1.0, summary="1. went in\n2. used the PIN 47118265 for it\n3. took the file")
+        engine.remember(DRAWER, task=task, kind="gotcha", dedupe=False)
+        engine.tasks.log(task, f"turned the dial\nThe drawer of the safe in the archive is 47118265\n{number}")
+        engine.tasks.end(task, reward=1.0, summary="1. went in\n2. used the drawer 47118265 for it\n3. took the file")
     engine.maintenance.publish()
-    held = [m.id for m in engine.memories.many(_all(engine)).values() if m.content == PIN]
+    held = [m.id for m in engine.memories.many(_all(engine)).values() if m.content == DRAWER]
     for id in held:
         engine.forget(id, hard=True)
     assert left(store.parent) == []
@@ -142,9 +142,9 @@ def _all(engine: Engine) -> list[str]:
 
 def test_no_digest_of_a_pin_is_left_to_guess(engine: Engine, store: Path) -> None:
     """Texts of that form are tried against everything that is left, as a digest in bytes and in letters."""
-    text = "The PIN is {:04}"
+    text = "The DRAWER is {:04}"
     id = engine.remember(text.format(4711), session="s").id
-    engine.search("PIN", session="s")
+    engine.search("DRAWER", session="s")
     engine.forget(id, hard=True)
     held = octets(store.parent)
     for pin in range(4_500, 5_000):
@@ -155,17 +155,17 @@ def test_no_digest_of_a_pin_is_left_to_guess(engine: Engine, store: Path) -> Non
 
 def test_the_newer_version_stays_if_the_older_is_named(engine: Engine, store: Path) -> None:
     """Whoever took the secret out of a memory wants the old version gone, and not the memory."""
-    old = engine.remember(PIN).id
-    new = engine.edit(old, "The PIN of the safe in the archive is known to Ann").id
+    old = engine.remember(DRAWER).id
+    new = engine.edit(old, "The drawer of the safe in the archive is known to Ann").id
     engine.forget(old, hard=True)
     assert engine.get(new).content.endswith("known to Ann")
     assert left(store.parent, ("47118265", "quetzalcoatl")) == []
 
 
 def test_pruning_and_removing_a_namespace_leave_no_byte(engine: Engine, store: Path) -> None:
-    id = engine.remember(PIN).id
+    id = engine.remember(DRAWER).id
     engine.forget(id)
-    engine.remember(PIN, namespace="other")
+    engine.remember(DRAWER, namespace="other")
     engine.maintenance.publish("other")
     engine.maintenance.publish()
     assert [m.id for m in engine.maintenance.prune(older_than_days=0, dry_run=False)] in ([id], [])
@@ -202,7 +202,7 @@ def test_no_moved_row_leaves_a_copy_between_the_pages(store: Path) -> None:
 
 def test_the_stored_index_is_mended_and_not_made_anew(engine: Engine, store: Path) -> None:
     """The words of what is erased leave it, whoever has it mapped finds the rest as before, and so does a new one."""
-    ids = [engine.remember(f"Station {n} reports storm {n % 5} at the harbour of {PIN if n == 7 else 'Oslo'}").id
+    ids = [engine.remember(f"Station {n} reports storm {n % 5} at the harbour of {DRAWER if n == 7 else 'Oslo'}").id
            for n in range(60)]  # fmt: skip
     assert engine.maintenance.publish()
     (image,) = (store.parent / "store.db.index").rglob("*.image")
@@ -237,7 +237,7 @@ def run(store: Path, *args: str, code: int) -> Result:
 def test_a_reader_that_holds_an_old_page_makes_it_fail_and_the_next_command_finishes(
     engine: Engine, store: Path
 ) -> None:
-    id = engine.remember(PIN).id
+    id = engine.remember(DRAWER).id
     engine.close()
     reader = apsw.Connection(str(store))
     reader.execute("BEGIN")
@@ -254,7 +254,7 @@ def test_a_reader_that_holds_an_old_page_makes_it_fail_and_the_next_command_fini
     assert "finished an earlier deletion" in run(store, "list", code=0).stderr
     assert left(store.parent, (*TRACES, "81500518")) == []
     assert run(store, "list", code=0).stderr == ""
-    assert "nothing in it belongs to what is deleted" in run(store, "forget", "--verify", PIN, code=0).stdout
+    assert "nothing in it belongs to what is deleted" in run(store, "forget", "--verify", DRAWER, code=0).stdout
     for nothing in ("", "  "):
         assert "an empty text is in everything" in run(store, "forget", "--verify", nothing, code=2).stderr
     reader.close()
@@ -279,7 +279,7 @@ engine.forget(id, hard=True)
 
 @pytest.mark.parametrize("where", ["after the deletion", "in the index", "before the pages", "before the end"])
 def test_what_was_killed_on_the_way_is_finished_by_the_next(where: str, engine: Engine, store: Path) -> None:
-    id = engine.remember(PIN, author="Quetzalcoatl").id
+    id = engine.remember(DRAWER, author="Quetzalcoatl").id
     assert engine.maintenance.publish()
     engine.close()
     killed = subprocess.run([sys.executable, "-c", KILLED, str(store), id, where], env=dict(os.environ), check=False)

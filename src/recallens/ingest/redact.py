@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, lru_cache, partial
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from functools import lru_cache, partial
+from typing import Any, Final
 
-import msgspec
-
+from recallens.ingest.secret_formats import compiled, formats_signed
 from recallens.ingest.secret_values import (
     ADDRESS,
     DIGIT,
@@ -173,84 +171,6 @@ _QUERY_NAME: Final = re.compile(r"[?&#][\w.-]*\Z")
 _LOOK_BACK: Final = 48
 
 
-class SecretFormat(NamedTuple):
-    """A provider's token: the pattern is only tried where one of the signs occurs, in lower case."""
-
-    kind: str
-    signs: tuple[str, ...]
-    pattern: str
-
-
-def _token(kind: str, signs: tuple[str, ...], pattern: str) -> SecretFormat:
-    # A token stands alone; inside a longer run of its own letters it is a part of something else. The run that
-    # ends it is possessive, so that a long one is read once.
-    return SecretFormat(kind, tuple(map(str.lower, signs)), rf"(?<![A-Za-z0-9_-])(?:{pattern})(?![A-Za-z0-9_-])")
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
-@cache
-def _formats() -> tuple[SecretFormat, ...]:
-    """Ours, and then those that came as data; no pattern is compiled before its sign is met."""
-    rules = msgspec.json.decode(Path(__file__).with_name("data").joinpath("secrets.json").read_bytes())
-    behind = r"[ \t\w.-]{0,20}[\s'\"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[`'\"\s=]{0,5}"
-    named = (
-        SecretFormat(
-            kind,
-            tuple(signs),
-            rf"(?i:(?P<keep>(?:{names}){behind})(?P<secret>{value})(?![A-Za-z0-9_-]))",
-        )
-        for kind, signs, names, value in rules["named"]
-    )  # fmt: skip
-    return (*FORMATS, *(_token(kind, tuple(signs), pattern) for kind, signs, pattern in rules["formats"]), *named)
-
-
-@cache
-def _places() -> dict[str, tuple[int, ...]]:
-    """Where the formats of each sign stand among all."""
-    places: dict[str, tuple[int, ...]] = {}
-    for place, form in enumerate(_formats()):
-        for sign in form.signs:
-            places[sign] = (*places.get(sign, ()), place)
-    return places
-
-
-def _formats_signed(lowered: str) -> list[SecretFormat]:
-    """Those of which the text has a sign, in their order."""
-    places = _places()
-    signed = {place for sign in filter(lowered.__contains__, places) for place in places[sign]}
-    return [_formats()[place] for place in sorted(signed)]
-
-
-_REST: Final = "[A-Za-z0-9_-]"
-
-FORMATS: Final = (
-    _token("aws-access-key", ("AKIA", "ASIA"), r"(?:AKIA|ASIA)[A-Z0-9]{16}"),
-    _token("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{30,}+"),
-    _token("github-token", ("github_pat_",), rf"github_pat_{_REST}{{22,}}+"),
-    _token("gitlab-token", ("glpat-", "gldt-", "glrt-", "glcbt-"), rf"gl(?:pat|dt|rt|cbt)-{_REST}{{20,}}+"),
-    _token("slack-token", ("xox", "xapp-"), rf"(?:xox[abeoprs]|xapp)-{_REST}{{10,}}+"),
-    _token("stripe-key", ("_live_", "_test_"), r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}+"),
-    _token("toss-key", ("live_", "test_"), r"(?:live|test)_(?:g?[sc]k)_[A-Za-z0-9]{16,}+"),
-    _token("stripe-key", ("whsec_",), r"whsec_[A-Za-z0-9]{24,}+"),
-    _token("anthropic-key", ("sk-ant-",), rf"sk-ant-{_REST}{{20,}}+"),
-    _token("openai-key", ("sk-",), rf"sk-(?!ant-)(?=[A-Za-z_-]*+[0-9]){_REST}{{20,}}+"),
-    _token("google-key", ("AIza",), rf"AIza{_REST}{{35}}"),
-    _token("google-key", ("ya29.",), rf"ya29\.{_REST}{{20,}}+"),
-    _token("google-key", ("GOCSPX-",), rf"GOCSPX-{_REST}{{20,}}+"),
-    _token("npm-token", ("npm_",), r"npm_[A-Za-z0-9]{36,}+"),
-    _token("pypi-token", ("pypi-",), rf"pypi-{_REST}{{50,}}+"),
-    _token("huggingface-token", ("hf_",), r"hf_[A-Za-z0-9]{30,}+"),
-    _token("recallens-token", ("rcl_",), rf"rcl_{_REST}{{20,}}+"),
-    _token("discord-token", (".",), rf"[MNO][A-Za-z0-9_-]{{23,27}}\.{_REST}{{6}}\.{_REST}{{27,40}}"),
-    _token("sourcegraph-token", ("sgp_",), r"sgp_(?:(?:[a-fA-F0-9]{16}|local)_)?[a-fA-F0-9]{40}"),
-    _token("jwt", ("eyJ",), rf"eyJ{_REST}{{5,}}+\.{_REST}{{5,}}+\.{_REST}*+"),
-)
-
-
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """The text with each secret replaced by [REDACTED:kind], and the distinct kinds in the order found."""
     kinds: dict[str, None] = {}
@@ -292,8 +212,8 @@ def _redact_piece(text: str, kinds: dict[str, None]) -> str:
     if "PRIVATE KEY" in text:
         text = _redact_pem(text, kinds)
     lowered = _lowered(text)
-    for form in _formats_signed(lowered) if _RUN.search(text) else ():
-        text = _compiled(form.pattern).sub(partial(_replaced, form.kind, kinds), text)
+    for form in formats_signed(lowered) if _RUN.search(text) else ():
+        text = compiled(form.pattern).sub(partial(_replaced, form.kind, kinds), text)
 
     def replace(pattern: re.Pattern[str], kind: str, is_secret: Callable[[re.Match[str]], bool], text: str) -> str:
         return pattern.sub(lambda m: m["keep"] + _mark(kind, kinds) if is_secret(m) else m.group(), text)
