@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from recallens.text.languages import pack
@@ -11,6 +10,7 @@ from recallens.text.languages.english_commands import COMMANDS
 from recallens.text.languages.english_intents import INTENTS
 from recallens.text.languages.english_notes import NOTES
 from recallens.text.languages.english_statements import STATEMENTS
+from recallens.text.languages.english_times import ANY_WEEKDAY, MONTH_NAMES, TIMES, WEEKDAYS
 from recallens.text.languages.english_work import AMOUNTS, WORK
 
 _FUNCTION_WORDS: Final = """
@@ -61,223 +61,6 @@ language, translation, data, model, training, purchase buy, trip travel, doctor 
 house home, employment: job work, child kid, food meal, audit, hackathon, launch release,
 certificate cert, app application, store, reject rejection, join, contract
 """
-
-_MONTH_NAMES: Final = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-_SHORT_MONTHS: Final = tuple(name[:3] for name in _MONTH_NAMES)
-_MONTHS: Final = {name: at % 12 + 1 for at, name in enumerate(_MONTH_NAMES + _SHORT_MONTHS)} | {"sept": 9}
-_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_SEASONS: Final = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
-_QUARTERS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4}
-_FEW: Final = 3
-_NUMBERS: Final = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "couple": 2, "a couple of": 2, "couple of": 2, "few": _FEW,
-    "a few": _FEW, "several": _FEW,
-}  # fmt: skip
-
-
-def _longest_first(names: Iterable[str]) -> str:
-    return "|".join(sorted(names, key=len, reverse=True))
-
-
-_ANY_MONTH: Final = _longest_first(_MONTHS)
-_LONG_MONTHS: Final = _longest_first(name for name in _MONTHS if len(name) > 3 and name != "march")  # not a verb too
-_ANY_WEEKDAY: Final = "|".join(_WEEKDAYS)
-_MONTH: Final = rf"(?P<month>{_ANY_MONTH})\.?"
-_WEEKDAY: Final = rf"(?P<weekday>{_ANY_WEEKDAY})"
-_SEASON: Final = r"(?P<season>" + "|".join(_SEASONS) + r")"
-_COUNT: Final = r"(?P<count>\d{1,3}|" + _longest_first(_NUMBERS) + r")"
-_UNIT: Final = r"(?P<unit>day|week|month|year)s?"
-_YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
-_DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-# The days of a month from the first up to and without the last; of a third that reaches its end, None.
-_PARTS: Final = {
-    **dict.fromkeys(("early", "start", "beginning"), (1, 11)), **dict.fromkeys(("mid", "middle"), (11, 21)),
-    **dict.fromkeys(("late", "end"), (21, None)), "first half": (1, 16), "second half": (16, None),
-}  # fmt: skip
-_PART: Final = r"(?P<part>" + "|".join(_PARTS) + r")"
-# The words of an event, up to where its clause ends; a stop within a number ends nothing. Since when is a question.
-_EVENT: Final = (
-    r"(?P<event>(?!(?:when|what time|which|how)\b)(?:[^,;?!.\n]|\.(?=\w)){3,80}?)"
-    r"(?=[,;?!\n]|\.(?!\w)|$|\s(?:what|which|who|where|why|how|did|about|regarding|concerning)\b)"
-)
-
-_TIMES: Final = pack.TimeWords(
-    rules=(
-        pack.TimeRule(
-            rf"(?:between |from )(?:the )?{_DAY} (?:and|to|through|until|till) (?:the )?(?P<until>\d{{1,2}})"
-            rf"(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? {_YEAR})?",
-            "date",
-        ),
-        pack.TimeRule(
-            rf"(?:on |the )*{_MONTH} {_DAY}(?: ?[-–] ?(?P<until>\d{{1,2}})(?!\d))?(?:,? {_YEAR})?"
-            r"(?! ?(?:weeks|months|days))",
-            "date",
-        ),
-        pack.TimeRule(rf"(?:on |the )*{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?", "date"),
-        pack.TimeRule(rf"on the {_DAY}(?= *(?:[?.!,]|$))", "date"),
-        pack.TimeRule(rf"(?:in |at |during )?(?:the )?{_PART}[- ](?:of )?{_MONTH}(?:,? (?:of )?{_YEAR})?", "part"),
-        pack.TimeRule(rf"(?:in |during )?(?:the )?(?P<half>first|second) half of {_YEAR}", "half"),
-        pack.TimeRule(r"(?:in |during )?(?:the )?(?P<half>first|second) half of (?:the|this) year", "half"),
-        pack.TimeRule(r"(?:in |during )?(?:the )?(?P<half>first|second) half of last year", "half", back=1),
-        pack.TimeRule(rf"{_MONTH},? (?:of )?{_YEAR}", "month"),
-        pack.TimeRule(r"the day before yesterday", "day", back=2),
-        pack.TimeRule(r"yesterday|last night", "day", back=1),
-        pack.TimeRule(r"today|tonight|this morning|this afternoon|this evening|earlier today|\w+ hours? ago", "day"),
-        pack.TimeRule(rf"{_COUNT} {_UNIT} ago", "ago"),
-        pack.TimeRule(
-            rf"(?:over |in |during |within |for )?(?:the )?(?:past|last|previous|recent) {_COUNT} {_UNIT}", "past"
-        ),
-        pack.TimeRule(r"the (?P<unit>week|month|year) before last", "period", back=2),
-        pack.TimeRule(r"(?:last|(?:over |on |at )?the(?: past| previous)?) weekend", "weekend", back=1),
-        pack.TimeRule(r"this weekend", "weekend"),
-        pack.TimeRule(rf"(?:on )?{_WEEKDAY},? (?:of )?(?P<week>last|this) week", "weekday"),
-        pack.TimeRule(rf"(?P<week>last|this) week'?s? (?:on )?{_WEEKDAY}", "weekday"),
-        pack.TimeRule(rf"(?:in |at )?(?:the )?{_PART} (?:of )?last month", "part", back=1),
-        pack.TimeRule(rf"(?:in |at )?(?:the )?{_PART} (?:of )?this month", "part"),
-        pack.TimeRule(r"(?:last|the previous) (?P<unit>week|month|quarter|year)", "period", back=1),
-        pack.TimeRule(r"this (?P<unit>week|month|quarter|year)", "period"),
-        pack.TimeRule(r"(?:the past) (?P<unit>week|month|year)", "past"),
-        pack.TimeRule(r"the other day", "past", count=7, vague=True),
-        pack.TimeRule(rf"(?:last|this past|this|past) {_WEEKDAY}", "weekday"),
-        pack.TimeRule(rf"on {_WEEKDAY}", "weekday", any_such=True),
-        pack.TimeRule(rf"{_WEEKDAY}(?=\W*$)", "weekday", any_such=True),
-        pack.TimeRule(rf"(?:(?<=since )|(?<=until )|(?<=before )|(?<=after )){_WEEKDAY}", "weekday"),
-        pack.TimeRule(rf"(?:last|this|past) {_SEASON}(?:'s)?(?: of {_YEAR})?", "season"),
-        pack.TimeRule(rf"(?:in |during )?(?:the )?{_SEASON} (?:of )?{_YEAR}", "season"),
-        pack.TimeRule(rf"Q(?P<quarter>[1-4])(?:,? (?:of )?{_YEAR})?", "quarter"),
-        pack.TimeRule(
-            rf"(?:in |during )?(?:the )?(?P<quarter>{'|'.join(_QUARTERS)}) quarter(?: of (?:{_YEAR}|th(?:e|is) year))?",
-            "quarter",
-        ),
-        pack.TimeRule(rf"(?:in |during |since |last |this |back in |early |late |mid[- ]){{1,3}}{_MONTH}", "month"),
-        pack.TimeRule(
-            rf"(?:(?<=before )|(?<=until )|(?<=after )|(?<=prior to )|(?<=between )|(?<=from )|(?<=by )){_MONTH}",
-            "month",
-        ),
-        pack.TimeRule(rf"(?:(?<=and )|(?<=to )|(?<=of ))(?P<month>{_LONG_MONTHS})", "month"),
-        pack.TimeRule(rf"(?:in|during|since|back in|of) {_YEAR}", "year"),
-        pack.TimeRule(r"recently|lately", "past", count=30, vague=True),
-    ),
-    around=(r"(?i:\b(?:", r")\b)"),
-    sign=r"""
-    ago|yesterday|today|tonight|last|this|past|previous|recent(?:ly)?|lately|before|q1|q2|q3|q4|weekend
-    the other day|on the|first half|second half|first quarter|second quarter|third quarter|fourth quarter
-    monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|fall|autumn|winter
-    jan\w*|feb\w*|mar(?:ch)?|apr(?:il)?|may|jun|june|jul|july|aug(?:ust)?|sep\w*|oct(?:ober)?|nov\w*|dec(?:ember)?
-    """,
-    numbers=_NUMBERS,
-    months=_MONTHS,
-    weekdays=_WEEKDAYS,
-    seasons=_SEASONS,
-    halves={"first": 1, "second": 7},
-    quarters=_QUARTERS,
-    since_before=r"\b(?:since|after|following)\s+(?:the\s+)?$",
-    since_within=("since",),
-    until_before=r"\b(?:before|until|prior to|by)\s+(?:the\s+)?$",
-    parts=_PARTS,
-    weeks={"last": 1, "this": 0},
-    between=r"\b(?:between|from)\s+(?:the\s+)?$",
-    joints=r",?\s+(?:and|to|until|till|through)\s+(?:the\s+)?",
-    ranges=r"\s+(?:to|until|till|through)\s+(?:the\s+)?|\s?[-–~]\s?",
-    event_sign="since|after|follow(?:ing|ed)|before|until|prior to|leading up to|ahead of|during|on the day",
-    events=(
-        pack.EventRule(rf"\b(?:the\s+)?(?:next\s+)?(?:day|morning)\s+after\s+{_EVENT}", 1, 2, ("after",)),
-        pack.EventRule(rf"\b(?:(?:in|during)\s+)?(?:the\s+)?week\s+after\s+{_EVENT}", 0, 8, ("after",)),
-        pack.EventRule(rf"\b(?:(?:in|during)\s+)?(?:the\s+)?month\s+after\s+{_EVENT}", 0, 32, ("after",)),
-        pack.EventRule(rf"\b(?:the\s+)?day\s+before\s+{_EVENT}", -1, 0, ("before",)),
-        pack.EventRule(rf"\b(?:(?:in|during)\s+)?(?:the\s+)?week\s+before\s+{_EVENT}", -7, 0, ("before",)),
-        pack.EventRule(rf"\bon\s+the\s+day\s+(?:of|that|when)\s+{_EVENT}", 0, 1, ("day",)),
-        pack.EventRule(
-            r"\bduring\s+(?P<event>(?:the|our)\s+(?:[\w.-]+\s+){0,4}?(?:outages?|incident|storm|crash|downtime|migration"
-            r"|release|launch|rollout|deploy(?:ment)?|inspection|audit|attack|strike|power cut|blackout))\b",
-            0,
-            1,
-            ("during",),
-        ),
-        pack.EventRule(
-            r"(?:\b(?:right|just|shortly|soon|ever)\s+)?\b(?<!named )(?<!look )(?<!looked )(?<!looking )(?<!called )"
-            rf"(?:since|after(?!\s+all\b)|following the|followed(?=\s+(?:the|our)\b))\s+{_EVENT}",
-            signs=("since", "after", "follow"),
-        ),
-        pack.EventRule(
-            r"(?:\b(?:right|just|shortly)\s+)?\b(?:before(?!\s+long\b)|(?<!how long )until(?! when\b)|prior to"
-            r"|leading up to|ahead of)"
-            rf"\s+{_EVENT}",
-            None,
-            0,
-            ("before", "until", "prior to", "leading up to", "ahead of"),
-        ),
-    ),
-    present=r"\b(?:is|are|am|do|does|will|shall)\b",
-    was=r"\b(?:did|was|were|had|went|broke|made|since|(?!planned|scheduled|closed|needed)\w+ed)\b",
-    states=r"\b(?:what|which|where|who|whose|how)\b.*\b(?:was|were)\b(?! (?:decided|done|said|agreed|discussed|changed"
-    r"|tried|learn\w+|found|made|built|fixed|shipped|released|happening|going|\w+ed)\b)"
-    r"|\bhow (?:much|many|long|often|big|large|high)\b.*\b(?:did|was|were)\b"
-    r"|\b(?:what|where|which|when)\b.*\bdid\b.*\b(?:costs?|run|stand|live|use|cover|hold|charge|close|open|last|keep|go)\b",
-    changes=r"rais\w+|rises?|increas\w+|chang\w+|switch\w*|mov(?:e|ed|ing)|migrat\w+|replac\w+|upgrad\w+|cut",
-    done=r"\w+(?:ed|ing)",
-    same_events={
-        "theft": r"thefts?|st[oe]al\w*|stole\w*|robb\w+|burgl\w+|break-?in|broke into",
-        "launch": r"launch\w*|releas\w*|w[eo]nt live|go(?:es|ing)?[- ]live|live since|open(?:s|ed|ing)?|came out"
-        r"|roll(?:ed|ing)?[- ]?out|introduc\w+|shipp(?:ed|ing)|publish\w*|deploy\w*|installed|became available",
-        "flood": r"flood\w*|under water|inundat\w+|water (?:ran|came|poured|got)",
-        "rejection": r"reject\w*|refus\w+|turned (?:us |it |\w+ )?down|declin\w+|den(?:ied|ial)"
-        r"|sent (?:us |it )?back|vetoed",
-        "fire": r"fires?|burn(?:ed|t)|blaze|caught fire",
-        "collision": r"collisions?|collid\w+|ran into|drove into|hit",
-        "breakdown": r"break-?down|br[eo]ke\w*|snapp\w+|fail(?:ed|ures?)|gave out|stopped|died",
-        "outage": r"outages?|blackouts?|power (?:cut|failure)|unreachable|unavailable|offline|downtime"
-        r"|had no (?:network|power)|(?:was|were|went) down|(?:could|did) not (?:log ?in|connect|be reached)",
-        "departure": r"resign\w*|retir\w*|quit|departure|left|farewell",
-        "approval": r"approv\w+|pass(?:ed|ing)|accepted|granted|certif\w+|awarded",
-        "arrival": r"join(?:s|ed|ing)?|hir(?:e|ed|ing)|arriv\w+|(?:started|began) as|came on board"
-        r"|took (?:over|command)|onboard\w*",
-        "contract": r"contracts?|agreements?|deals?|sign(?:ed|ing)|partnership",
-        "move": r"mov(?:e|ed|ing)|migrat\w+|relocat\w+|cut-?over|switch(?:ed|ing|-?over)|transfer\w*|ported|taken from",
-        "loss": r"lost|loss(?:es)?|losing|vanish\w*|disappear\w*|wiped|gone",
-        "leak": r"leak\w*|expos(?:ed|ure)|disclos\w+",
-        "attack": r"attack\w*|hack\w*|ransomware|ddos|breach\w*|intrusion|intruders?|malware|phish\w*",
-        "audit": r"audit\w*|inspect\w*|assess\w+|visit(?:s|ed)?|examin\w+",
-        "closing": r"shut ?-?down|retir\w*|decommission\w*|sunset|discontinu\w+|turned off|switched off|abolish\w*"
-        r"|closed|closure|removed|removal",
-        "fault": r"bugs?|errors?|glitch\w*|defects?|faults?|faulty|wrong(?:ly)?",
-        "replacement": r"replac\w+|swapp?\w*|exchang\w+",
-    },
-    same_things={
-        "office": r"offices?|studio|workplace|headquarters|hq|premises",
-        "data centre": r"data ?-?cent(?:er|re)s?|coloc\w*|colo|server rooms?|racks?|hosting",
-        "database": r"databases?|db|postgres\w*|mysql|oracle|mongo\w*|sqlite",
-        "demo": r"demos?|trial versions?|preview",
-        "app store": r"app ?stores?|apple|google play|play store|app review",
-        "saved data": r"sav(?:es?|ed games?)|saved (?:data|files?)|user data",
-        "authority": r"authorit(?:y|ies)|regulators?|regulator's|inspectors?|supervisor\w*|commissioner",
-        "request": r"proposals?|requests?|applications?|bids?|submissions?",
-        "site": r"web ?sites?|sites?|home ?pages?|portal",
-        "staff": r"staff|employees?|colleagues?|engineers?|developers?",
-        "customer": r"customers?|clients?|users?",
-        "supplier": r"suppliers?|vendors?|providers?|contractors?",
-        "warehouse": r"warehouses?|depots?|stock ?rooms?|storage hall",
-    },
-    reports=r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bgets )\b\w{2,}ed\b(?<!need)(?<!speed)(?<!feed)(?<!limited)"
-    r"|\b(?:was|were|had|went|took|died|left|got|broke|became|began|lost|found|made|gave|sent|came|fell|won|met|built"
-    r"|cut|shut|quit|stole|hit|taken)\b",
-    concludes=r"\b(?:finish\w*|complet\w+|ended|end of|pass(?:ed|ing)|approv\w+|got|receiv\w+|succe\w+|final\w*)\b",
-    happenings=r"incidents?|outages?|accidents?|events?|problems?|issues?|failures?|cris[ie]s|troubles?",
-    recounts=r"\bpost-?mortems?\b|\bretro(?:spective)?s?\b|\b(?:held|wrote|had) (?:the|a) review\b|\breviewed\b"
-    r"|\blessons?\b|\bshould have\b",
-    failed=r"\b(?:tried|attempted|failed|failure|rolled back|gave up|did not work|didn['’]t work|aborted|reverted)\b",
-    past=r"\b(?:did|was|were|had|have|has|happened|went|new|changed|broke|made|done|\w+ed)\b",
-    habit=r"\b(?:should|must|needs?|can|could|would|will|do (?:i|we|you)|does|how to|when to|always|usually|to do"
-    r"|passed|how many (?:day|week|month|year|hour|minute)s?|how long (?:after|before|since|ago|until|has|have))\b",
-    dates=(
-        rf"\b{_DAY}\s+(?:of\s+)?(?P<month>(?:{_ANY_MONTH})\.?),?\s+{_YEAR}\b",
-        rf"\b(?P<month>(?:{_ANY_MONTH})\.?)\s+(?:{_DAY},?\s+)?{_YEAR}\b",
-    ),
-)
 
 _QUESTIONS: Final = pack.QuestionWords(
     intents=INTENTS,
@@ -369,8 +152,8 @@ _MEMORIES: Final = pack.MemoryWords(
     r"|delighted|stressed|overwhelmed|grateful|nervous|scared|lonely|relieved|ashamed|embarrassed|depressed)\b"
     r"|\bi (?:really )?(?:love|hate|enjoy)\b|\b(?:frustrating|heartbroken)\b",
     event=rf"\b(?:yesterday|today|tonight|this (?:morning|afternoon|evening|week)"
-    rf"|last (?:night|week|month|year|time|{_ANY_WEEKDAY})|\w+ (?:minutes?|hours?|days?|weeks?|months?|years?) ago"
-    rf"|earlier today|just now|on (?:{_ANY_WEEKDAY})|at \d{{1,2}}(?::\d\d)? ?(?:am|pm))\b"
+    rf"|last (?:night|week|month|year|time|{ANY_WEEKDAY})|\w+ (?:minutes?|hours?|days?|weeks?|months?|years?) ago"
+    rf"|earlier today|just now|on (?:{ANY_WEEKDAY})|at \d{{1,2}}(?::\d\d)? ?(?:am|pm))\b"
     r"|\b(?:i|we|he|she|they|user|team) (?:just )?(?:went|met|visited|fixed|deployed|merged|released|attended|called"
     r"|saw|tried|found|debugged|shipped|finished|started|had|bought|moved|talked|discussed|ran)\b"
     r"|\b(?:incident|outage|meeting|happened|occurred)\b",
@@ -389,7 +172,7 @@ _MEMORIES: Final = pack.MemoryWords(
     """,
     # `one`, `second`, `may` and `march` are left out: mostly they are other words.
     number_words=r"\b(?:zero|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
-    rf"|hundred|thousand|million|billion|twice|{_ANY_WEEKDAY}"
+    rf"|hundred|thousand|million|billion|twice|{ANY_WEEKDAY}"
     r"|january|february|april|june|july|august|september|october|november|december)\b",
     contradicts=r"\bcontradict(?:s|ed|ing|ory|ion)\b",
     deprecated=r"\bdeprecated\b",
@@ -427,7 +210,7 @@ ENGLISH: Final = pack.LanguagePack(
         "mistake": r"\bmistakes?\b|\bwhat went wrong\b",
         "fix": r"\bfix(?:es|ed)?\b|\bsolutions?\b|\bresolutions?\b",
     },
-    times=_TIMES,
+    times=TIMES,
     questions=_QUESTIONS,
     memories=_MEMORIES,
     notes=NOTES,
@@ -446,7 +229,7 @@ ENGLISH: Final = pack.LanguagePack(
         tell try get make show give find need monday tuesday wednesday thursday friday saturday sunday january
         february march april june july august september october november december
         """,
-        calendar=(*_MONTH_NAMES, *_WEEKDAYS),
+        calendar=(*MONTH_NAMES, *WEEKDAYS),
         possessives=("'s", "’s"),
     ),
     secrets=pack.SecretWords(
