@@ -20,7 +20,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 INNER = {
     "core.encoding", "core.given_encoder", "core.index_folder", "core.open_encoder", "core.refresh_encoding",
     "core.resident", "core.settle_encoding", "core.snapshot", "core.changing", "core.close", "core.ensure_session",
-    "core.memory", "core.new_id", "core.num", "core.prepare", "core.reading", "core.state", "core.use_encoding",
+    "core.memory", "core.new_id", "core.num", "core.reading", "core.state", "core.use_encoding",
     "layers.states", "core.discard_index", "core.making", "core.refuse_read_only", "crafts.put",
     "encoder.change", "encoder.drain_quietly", "audit.watched", "core.await_vectors", "core.second_key",
 }  # fmt: skip

@@ -29,6 +29,7 @@ from recallens.index.encoders.registry import open_encoder
 from recallens.index.encoding import Encoding
 from recallens.index.resident import Resident
 from recallens.index.version import Version
+from recallens.ingest.preparation import Preparation
 from recallens.ingest.prepare import Prepare, prepare
 from recallens.ingest.validate import epoch_ms, namespace_name, reference
 from recallens.model.memory import Clock, IdSource, Memory, Session, number_of
@@ -89,7 +90,7 @@ class Core:
         self.new_id = ids or IdSource(clock)
         self.given_encoder = encoder
         self._given_second = second
-        self.prepare = prepare
+        self.preparation = Preparation(prepare)
         self.log = AuditLog(store, settings, lambda: self.clock())
         self.folder: Path | None = None  # where the person or the agent works, if they work on this machine
         self._encoding: Encoding | None = None

@@ -57,7 +57,7 @@ class Engine:
         self.core = core
         self.encoder = StoreEncoder(core)
         search = Search(core, self.encoder)
-        ingest = Ingest(core, self.encoder, search)
+        ingest = Ingest(core, self.encoder)
         self.sessions = Sessions(core, ingest)
         erasure = Erasure(core, self.sessions)
         self.memories = Memories(core, ingest, erasure)

@@ -101,15 +101,19 @@ class ImportRun:
         self._already = self._replaced = self._quarantined = self._redacted = self._found = 0
 
     def take_all(self, entries: Iterator[Entry]) -> None:
-        while batch := list(islice(entries, BATCH_ROWS)):
-            lines = [entry for entry in batch if isinstance(entry, MemoryLine)]
-            self._session_lines |= {entry.id: entry for entry in batch if isinstance(entry, SessionLine)}
-            self._relation_lines += [entry for entry in batch if isinstance(entry, RelationLine)]
-            self._skipped += [entry for entry in batch if isinstance(entry, SkippedEntry)]
-            try:
-                self._store([line for line in lines if not self._dry_run or self._usable(line)])
-            except InvalidInput:  # nothing of the batch was written: the others are taken without those that are wrong
-                self._store([line for line in lines if self._usable(line)])
+        with self._core.preparation.bulk():
+            while batch := list(islice(entries, BATCH_ROWS)):
+                self._take(batch)
+
+    def _take(self, batch: Sequence[Entry]) -> None:
+        lines = [entry for entry in batch if isinstance(entry, MemoryLine)]
+        self._session_lines |= {entry.id: entry for entry in batch if isinstance(entry, SessionLine)}
+        self._relation_lines += [entry for entry in batch if isinstance(entry, RelationLine)]
+        self._skipped += [entry for entry in batch if isinstance(entry, SkippedEntry)]
+        try:
+            self._store([line for line in lines if not self._dry_run or self._usable(line)])
+        except InvalidInput:  # nothing of the batch was written: the others are taken without those that are wrong
+            self._store([line for line in lines if self._usable(line)])
 
     def _usable(self, line: MemoryLine) -> bool:
         try:

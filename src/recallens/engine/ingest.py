@@ -14,21 +14,20 @@ from msgspec import Struct, structs
 from recallens.engine.citations import Citations
 from recallens.engine.core import Core
 from recallens.engine.encoder import StoreEncoder, texts_of
-from recallens.engine.search import Search
 from recallens.errors import EncoderError, InvalidInput
 from recallens.index.columns import Columns
 from recallens.index.vectors import to_blob
 from recallens.ingest import curation
 from recallens.ingest.batch import Outcome, Remembered, Repeat, raced, recognise, write_batch
-from recallens.ingest.corrected_rows import may_be_stored
+from recallens.ingest.corrected_rows import may_be_stored, most_alike
 from recallens.ingest.corrections import Correction, corrected, correction_in, may_correct
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft, sections
+from recallens.ingest.preparation import Unprepared
 from recallens.ingest.prepare import kept_text, unread
 from recallens.ingest.validate import label, option, reference, text_content
 from recallens.model.citation import FileCitation
 from recallens.model.memory import PROPOSED, Document, Kind, Memory, Status, Zone, handle_of
-from recallens.model.query import Query
 from recallens.model.state import withheld
 from recallens.model.trust import Change, Input, ProposedChange, derived, lowest, rank
 from recallens.store.protocols import Reader, Writer
@@ -37,11 +36,6 @@ from recallens.text.content import quotable
 
 # Rows a transaction on bulk ingest: large enough that the commit is a small part, small enough to lose little.
 BATCH_ROWS = 256
-# How much of a correcting text is asked with, and among how many memories like it the corrected one is looked for.
-LONGEST_QUESTION = 400
-CANDIDATES = 12
-# What is like a text is no question to be understood: by its words, without a plan, other terms or a cut.
-ALIKE = "bm25"
 
 
 class AddedDocument(Struct, frozen=True):
@@ -52,17 +46,17 @@ class AddedDocument(Struct, frozen=True):
 class Ingest:
     """Stores what is remembered, with everything derived from its text."""
 
-    def __init__(self, core: Core, encoder: StoreEncoder, search: Search) -> None:
+    def __init__(self, core: Core, encoder: StoreEncoder) -> None:
         self._core = core
         self._encoder = encoder
-        self._search = search
         self._citations = Citations(core)
 
     def remember(
         self, draft: Draft | str, *, namespace: str | None = None, dedupe: bool | None = None, **attributes: Any
     ) -> Remembered:
         """Store one memory, durable and searchable when this returns. A text takes a draft's attributes by name."""
-        (remembered,) = self._store([_draft(draft, attributes)], namespace, dedupe, encode=True)
+        works = self._works([_draft(draft, attributes)], namespace)
+        (remembered,) = self._store(works, self._core.preparation.rows(works), dedupe, encode=True)
         return remembered
 
     def remember_many(
@@ -70,17 +64,18 @@ class Ingest:
     ) -> Iterator[list[Remembered]]:
         """Store in batches. What a yielded batch names is on disk; its vectors wait in the backlog for `drain`."""
         remaining = iter(drafts)
-        while batch := list(islice(remaining, BATCH_ROWS)):
-            yield self._store(batch, namespace, dedupe)
+        batches = iter(lambda: list(islice(remaining, BATCH_ROWS)), [])
+        for works, rows in self._core.preparation.stream(self._works(batch, namespace) for batch in batches):
+            yield self._store(works, rows, dedupe)
 
     def _store(
-        self, drafts: Sequence[Draft], namespace: str | None, dedupe: bool | None, *, encode: bool = False
+        self, works: Sequence[Unprepared], prepared: Sequence[Prepared], dedupe: bool | None, *, encode: bool = False
     ) -> list[Remembered]:
         """One transaction. `encode` is for a single draft, whose vector is stored with it if the encoder answers."""
-        rows = self.prepared(drafts, namespace)
+        rows, supersedes = self._admitted(prepared), [work.draft.supersedes for work in works]
         wanted = self._core.settings.dedupe if dedupe is None else dedupe
         # What supersedes another says something new, however alike the two are.
-        deduping = [wanted and draft.supersedes is None for draft in drafts]
+        deduping = [wanted and old is None for old in supersedes]
         known = self._repeated(rows, deduping)
         if any(known):  # what says it less trusted does not stand for it: then this is new, and has a vector of its own
             with self._core.store.read(rows[0].memory.namespace) as reader:
@@ -99,17 +94,17 @@ class Ingest:
                 for (num, _), own in zip(written, lines, strict=True) for citation, known in own.items()
             })  # fmt: skip
             by, proposed = self._core.actor, {}
-            for draft, row, (num, how) in zip(drafts, rows, written, strict=True):
-                if draft.supersedes is not None and how is Outcome.CREATED:
-                    old = self._core.num(tx, draft.supersedes)
+            for replaced, row, (num, how) in zip(supersedes, rows, written, strict=True):
+                if replaced is not None and how is Outcome.CREATED:
+                    old = self._core.num(tx, replaced)
                     if not curation.supersede(tx, old, num, row.memory.created, row.session, by=by.by(row.memory)):
                         proposed[num] = handle_of(old)
             ids = tx.memories.ids([num for num, _ in written])
         if encode:
             self._encoder.later()
         new = [num for num, outcome in written if outcome is Outcome.CREATED]
-        said = {num: draft.supersedes for draft, (num, _) in zip(drafts, written, strict=True)}
-        self._propose(rows[0].memory.namespace, [num for num in new if said[num] is None])
+        stated = {num for old, (num, _) in zip(supersedes, written, strict=True) if old is not None}
+        self._propose(rows[0].memory.namespace, [num for num in new if num not in stated])
         return [
             Remembered(
                 ids[num],
@@ -128,31 +123,33 @@ class Ingest:
         """Where a text says what holds instead of something, propose that it supersedes the memory that said so."""
         with self._core.store.read(namespace) as reader:
             memories = reader.memories.get(nums) if nums else {}
-        pairs = []
-        for num, memory, correction in self._corrections(namespace, memories):
-            text = memory.content[:LONGEST_QUESTION]
-            asked = Query(text, self._core.clock(), namespace, limit=CANDIDATES, preset=ALIKE)
-            alike = [result.memory for result in self._search.recall(asked).results]
-            old = corrected(correction, memory, alike)
-            if old is not None:
-                pairs.append((num, *old))
+        told = [(memory, correction_in(memory.content)) for memory in memories.values() if may_correct(memory)]
+        pairs = self._corrected(namespace, [(memory, correction) for memory, correction in told if correction])
         if pairs:
             with self._core.changing(namespace) as tx:
-                for num, older, sure in pairs:
-                    curation.propose(tx, old=older.num, new=num, at=self._core.clock(), confidence=sure,
+                for memory, older, sure in pairs:
+                    curation.propose(tx, old=older.num, new=memory.num, at=self._core.clock(), confidence=sure,
                                      by=self._core.actor)  # fmt: skip
 
-    def _corrections(self, namespace: str, memories: Mapping[int, Memory]) -> list[tuple[int, Memory, Correction]]:
-        """Those of the memories that say that something has changed, where anything may be stored that they correct."""
-        told = [(num, memory, correction_in(memory.content)) for num, memory in memories.items() if may_correct(memory)]
-        changed = [(num, memory, correction) for num, memory, correction in told if correction is not None]
-        if not changed:
+    def _corrected(
+        self, namespace: str, correcting: Sequence[tuple[Memory, Correction]]
+    ) -> list[tuple[Memory, Memory, float]]:
+        """Each that corrects a memory which who acts may see and which still holds: that memory, and how sure it is."""
+        if not correcting:
             return []
+        pairs, now = [], self._core.clock()
         with self._core.seen(namespace) as snapshot:
             if snapshot is None:
                 return []
             reader, _, version = snapshot
-            return [each for each in changed if may_be_stored(each[2], each[1], reader, version.lexical)]
+            for memory, correction in correcting:
+                if not may_be_stored(correction, memory, reader, version.lexical):
+                    continue
+                alike = reader.memories.get(most_alike(memory, reader, version.lexical))
+                holding = [each for each in alike.values() if withheld(each) is None and _holds(each, now)]
+                if (old := corrected(correction, memory, holding)) is not None:
+                    pairs.append((memory, *old))
+        return pairs
 
     def _vectors(self, memory: Memory) -> list[bytes]:
         """Nothing where the encoder fails: the memory is kept all the same, and its vectors wait in the backlog."""
@@ -210,19 +207,33 @@ class Ingest:
     def prepared(self, drafts: Sequence[Draft], namespace: str | None, within: Reader | None = None) -> list[Prepared]:
         """Rows that are ready to be written, by who acts: in their zone at most. `within` a transaction, drafts are
         complete as they are."""
+        works = self._works(drafts, namespace, complete=within is not None)
+        return self._admitted(self._core.preparation.rows(works), within)
+
+    def _works(self, drafts: Sequence[Draft], namespace: str | None, *, complete: bool = False) -> list[Unprepared]:
         name, now = self._core.namespace(namespace), self._core.clock()
         settings, by = self._core.settings, self._core.actor
-        rows = []
+        works = []
         for draft in drafts:
-            project = draft.project if within else draft.project or settings.project
-            session = draft.session if within else draft.session or settings.session
+            project = draft.project if complete else draft.project or settings.project
+            session = draft.session if complete else draft.session or settings.session
             zone = by.zone if draft.zone is None else lowest((by.zone, option(Zone, draft.zone, "zone")))
             full = structs.replace(draft, project=project, session=session, zone=zone)
-            row = self._core.prepare(full, id=self._core.new_id(), namespace=name, now=now)
+            works.append(Unprepared(full, self._core.new_id(), name, now))
+        return works
+
+    def _admitted(self, rows: Sequence[Prepared], within: Reader | None = None) -> list[Prepared]:
+        """The rows as who acts may write them: a principle may only be proposed, what nobody has read is screened."""
+        by, admitted = self._core.actor, []
+        for row in rows:
             if row.memory.kind is Kind.PRINCIPLE and not by.approves:
                 row = replace(row, memory=structs.replace(row.memory, review=row.memory.review or PROPOSED))
-            rows.append(row if by.approves else unread(row))
-        return rows if by.zone is Zone.TRUSTED else self._unlaundered(name, rows, within)
+            admitted.append(row if by.approves else unread(row))
+        return (
+            admitted
+            if by.zone is Zone.TRUSTED or not rows
+            else self._unlaundered(rows[0].memory.namespace, admitted, within)
+        )
 
     def _unlaundered(self, namespace: str, rows: list[Prepared], within: Reader | None) -> list[Prepared]:
         """What repeats, whole or in a line, a text that not everybody may read is as restricted as that text: where who
@@ -284,6 +295,11 @@ def _draft(draft: Draft | str, attributes: Mapping[str, Any]) -> Draft:
     if unknown:
         raise InvalidInput(f"unknown attribute {unknown[0]!r}; the attributes are: {', '.join(known)}")
     return structs.replace(Draft(draft) if isinstance(draft, str) else draft, **attributes)
+
+
+def _holds(memory: Memory, at: int) -> bool:
+    begun = memory.valid_from is None or memory.valid_from <= at
+    return begun and (memory.valid_until is None or at < memory.valid_until)
 
 
 def _restricted(row: Prepared, quoted: Sequence[Memory]) -> Prepared:

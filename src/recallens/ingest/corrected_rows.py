@@ -1,5 +1,4 @@
-"""Whether any row of the index may say what a text corrects: most texts that say "now" or "no longer" correct nothing,
-and no recall is made for them.
+"""Which rows of the index may say what a text corrects: most texts that say "now" or "no longer" correct nothing.
 
 What stands here is what `corrections` asks of a memory, weakened to what the index knows: a row has the words of its
 tags and its summary too.
@@ -12,8 +11,9 @@ from typing import Final
 
 import numpy as np
 
+from recallens.index.bm25 import Bm25
 from recallens.index.columns import Columns, code_of, table_of
-from recallens.index.lexical import LexicalIndex
+from recallens.index.lexical import LexicalIndex, bind_lexical
 from recallens.ingest.corrections import (
     HISTORY,
     LEAST_SHARED,
@@ -27,7 +27,10 @@ from recallens.model.memory import Memory, Status
 from recallens.model.verdict import BoolArray, IntArray
 from recallens.store.protocols import Reader
 
-# So many rows are read word by word; where more may be corrected, a recall costs no more.
+# How much of a correcting text is looked for, and among how many memories like it the corrected one is.
+LONGEST_QUESTION: Final = 400
+CANDIDATES: Final = 12
+# So many rows are read word by word; where more may be corrected, reading the texts costs no more.
 MOST_READ: Final = 1_000
 _HISTORY: Final = table_of(tuple(HISTORY))
 # Shares of weights are added up in another order here than there.
@@ -40,7 +43,8 @@ def may_be_stored(correction: Correction, memory: Memory, reader: Reader, index:
         return True
     asked = {*correction.words, *correction.tokens, *correction.old, *correction.topic}
     numbers = reader.terms.numbers(sorted(asked))
-    rows = _older_statements(index.columns, memory, _holding(index, numbers, correction.words))
+    rows = _holding(index, numbers, correction.words)
+    rows = rows[_are_older_statements(index.columns, memory, rows)]
     asked -= correction.tokens - {*correction.words, *correction.topic, *correction.old}
     held = {word: index.holds(numbers[word], rows) for word in asked if word in numbers}
     shared = _count(held, correction.words, len(rows))
@@ -67,23 +71,30 @@ def may_be_stored(correction: Correction, memory: Memory, reader: Reader, index:
     return False
 
 
+def most_alike(memory: Memory, reader: Reader, index: LexicalIndex) -> list[int]:
+    """The numbers of the older statements that say most in the memory's words, by BM25."""
+    asked = bind_lexical(reader, index, memory.content[:LONGEST_QUESTION], formula=Bm25(), prefixes="none")
+    chosen = asked.best_of(_are_older_statements(index.columns, memory, asked.matching), CANDIDATES)
+    numbers: list[int] = index.columns["num"][chosen.rows].tolist()
+    return numbers
+
+
 def _holding(index: LexicalIndex, numbers: dict[str, int], words: Collection[str]) -> IntArray:
     """The rows that hold any of the words."""
     lists = [postings.rows for word in words if word in numbers for postings in index.postings(numbers[word])]
     return np.unique(np.concatenate(lists)).astype(np.int64) if lists else np.empty(0, dtype=np.int64)
 
 
-def _older_statements(columns: Columns, memory: Memory, rows: IntArray) -> IntArray:
-    """Those of the rows that a text of this memory's project and age may correct."""
-    fits = columns["alive"][rows] & (columns["status"][rows] == code_of(Status.ACTIVE))
+def _are_older_statements(columns: Columns, memory: Memory, rows: IntArray) -> BoolArray:
+    """Which of the rows a text of this memory's project and age may correct."""
+    fits: BoolArray = columns["alive"][rows] & (columns["status"][rows] == code_of(Status.ACTIVE))
     fits &= (columns["chars"][rows] <= LONGEST_STATEMENT) & ~_HISTORY[columns["kind"][rows]]
     created = columns["created"][rows]
     fits &= (created < memory.created) | ((created == memory.created) & (columns["num"][rows] < memory.num))
     if memory.project is not None:
         projects = columns["project"][rows]
         fits &= (projects < 0) | (projects == columns.names["project"].find(memory.project))
-    older: IntArray = rows[fits]
-    return older
+    return fits
 
 
 def _count(held: dict[str, BoolArray], words: Collection[str], size: int) -> IntArray:

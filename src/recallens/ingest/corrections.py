@@ -105,20 +105,25 @@ def likeness(correction: Correction, memory: Memory) -> float:
     text = _text(memory)
     words, tokens = morphemes(text), frozenset(tokenize(text))
     shared = [word for word in correction.words if word in words]
-    said = correction.old_sizes & _sizes(amounts_in(text))
-    subject = _subject(correction, memory)
+    said = correction.old_sizes & _sizes(amounts_in(text)) if correction.old_sizes else frozenset()
     frame = len(correction.tokens & tokens) / max(len(correction.tokens | tokens), 1)
-    measured = measured_in(memory.content)
-    if measured and not measured & correction.measures:
-        return 0.0
     if correction.topic and not correction.topic & words and not (len(said) >= LEAST_SHARED and shared):
         return 0.0
+    named = 0.0
     if correction.old or correction.old_sizes:
         named = 1.0 if said else held_share(correction.old, words)
-        enough = named >= NAMES_OLD and len(shared) + len(said) >= LEAST_SHARED
-        return named + subject + frame if enough else 0.0
-    alike = len(shared) >= LEAST_SHARED and overlap(correction.words, words) >= SAME_SUBJECT
-    return subject + frame if alike or (shared and frame >= SAME_FRAME) else 0.0
+        if named < NAMES_OLD or len(shared) + len(said) < LEAST_SHARED:
+            return 0.0
+    else:
+        alike = len(shared) >= LEAST_SHARED and overlap(correction.words, words) >= SAME_SUBJECT
+        if not alike and not (shared and frame >= SAME_FRAME):
+            return 0.0
+    return named + _subject(correction, memory) + frame if _is_measured_alike(correction, memory) else 0.0
+
+
+def _is_measured_alike(correction: Correction, memory: Memory) -> bool:
+    measured = measured_in(memory.content)
+    return not measured or bool(measured & correction.measures)
 
 
 def _subject(correction: Correction, memory: Memory) -> float:
@@ -142,16 +147,21 @@ def corrected(correction: Correction, memory: Memory, candidates: Sequence[Memor
         here = other.project is None or memory.project is None or other.project == memory.project
         told = other.kind in HISTORY or len(other.content) > LONGEST_STATEMENT
         if earlier and here and other.status is Status.ACTIVE and not told:
-            if speak_of_two_things(memory.content, other.content):
-                continue
             older.append(other)
-    alike = [likeness(correction, other) for other in older]
-    if max(alike, default=0.0) > 0:
-        # Of those that are about as like, the first that the recall found, which knows more than words.
-        place = next(place for place, sure in enumerate(alike) if sure >= max(alike) - ABOUT_AS_LIKE)
-        return older[place], round(min(1.0, alike[place] / MOST_LIKENESS), 2)
-    named = correction.old or correction.old_sizes
-    same = [other for other in older if not named and _subject(correction, other) >= SAME_SUBJECT]
+
+    def of_one_thing(other: Memory) -> bool:
+        return not speak_of_two_things(memory.content, other.content)
+
+    sure = [(likeness(correction, other), other) for other in older]
+    alike = [(likely, other) for likely, other in sure if likely > 0 and of_one_thing(other)]
+    if alike:
+        # Of those that are about as like, the first that was found, by more than these words.
+        most = max(likely for likely, _ in alike)
+        likely, old = next(each for each in alike if each[0] >= most - ABOUT_AS_LIKE)
+        return old, round(min(1.0, likely / MOST_LIKENESS), 2)
+    if correction.old or correction.old_sizes:
+        return None
+    same = [other for other in older if _subject(correction, other) >= SAME_SUBJECT and of_one_thing(other)]
     same = [other for other in same if not measured_in(other.content) or correction.measures]
     return (same[0], LEAST_SURE) if len(same) == 1 else None
 
