@@ -62,3 +62,11 @@ def test_what_came_later_or_belongs_to_another_project_is_not_corrected(engine: 
         reader, _, version = snapshot
         assert not may_be_stored(correction, memory, reader, version.lexical)
         assert not may_be_stored(correction, earlier, reader, version.lexical)
+
+
+def test_a_figure_with_a_comma_is_what_was_replaced(engine: Engine) -> None:
+    old = engine.remember("Budget for the whole renovation is 18,000 euros, of which 3,000 are a reserve")
+    new = engine.get(engine.remember("We moved the budget of the renovation from 18,000 to 23,500 euros").id)
+    with engine.core.store.read("default") as reader:
+        (relation,) = reader.relations.of(new.num)
+    assert (relation.type, relation.target) == (RelationType.MAY_SUPERSEDE, old.id)

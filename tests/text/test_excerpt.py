@@ -74,3 +74,15 @@ def test_who_asks_how_gets_the_steps():
     shown = answering(told, "how do we unjam the crate washer", tokens=45)
     assert "1. Lock the main switch. 2. Slacken the chain by two links. 3. Turn the plastic strip around." in shown
     assert "1. Lock" not in answering(told, "when was the crate scale bought", tokens=45)
+
+
+def test_room_is_filled_with_what_stands_beside_the_best_sentence():
+    text = (
+        "The bakery opens at seven. Every recommender has to pass a gate before it goes out. NDCG must not fall "
+        "by more than two thousandths. Everybody was tired that day. The postman comes at nine with the letters."
+    )
+    question = "what gate does the recommender have to pass"
+    assert "NDCG" not in answering(text, question, tokens=44, related=True)
+    assert "pass a gate before it goes out. NDCG must" in answering(
+        text, question, tokens=44, related=True, around=True
+    )

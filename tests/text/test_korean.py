@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from recallens.text.languages import spaced
 from recallens.text.languages.korean import joins_two, noun_of, noun_phrases, nouns
 from recallens.text.wordforms import SpokenWords
 
@@ -47,3 +48,20 @@ def test_english_has_no_korean_nouns() -> None:
 def test_a_word_is_said_in_whatever_form(text: str, word: str) -> None:
     assert SpokenWords(text).holds(word)
     assert not SpokenWords("창고 정문은 새벽에 연다.").holds(word)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("예약취소언제까지", "예약취소 언제까지"),
+        ("키오스크몇대야", "키오스크 몇대야"),
+        ("축의금장부누가갖고있지", "축의금장부 누가 갖고있지"),
+        ("배송비추가얼마", "배송비추가 얼마"),
+        ("나루물류요청한도", "나루물류요청한도"),
+        ("화면이왜곡되는문제", "화면이왜곡되는문제"),
+        ("예약 취소 언제까지", "예약 취소 언제까지"),
+        ("when is the deadline", "when is the deadline"),
+    ],
+)
+def test_in_a_question_without_spaces_what_asks_is_a_word_of_its_own(written: str, meant: str) -> None:
+    assert spaced(written) == meant

@@ -33,7 +33,7 @@ from recallens.model.verdict import BoolArray, FloatArray, IntArray, all_true, p
 from recallens.store.protocols import Reader
 from recallens.text.snippet import PREFIX_QUERY_WORDS, PREFIX_SHORTEST
 from recallens.text.stopwords import EXPANSION_WEIGHT, frame_words, query_stopwords, query_weights
-from recallens.text.tokenizer import tokenize
+from recallens.text.tokenizer import is_across, is_bigram, tokenize
 
 # A prefix matches words that the asker did not write in full, so each such hit says less than an exact one.
 PREFIX_WEIGHT = 0.5
@@ -288,13 +288,14 @@ class BoundLexical(Struct, eq=False):
     def _pairs(self, rows: IntArray) -> FloatArray:
         _ = self._matches
         worth = self._worth
-        neighbours = [
-            (worth[word], worth[following])
-            for word, following in pairwise(self._words)
+        beside = [
+            (word, following)
+            for word, following in neighbours_in(self._words)
             if word in worth and following in worth and word != following
         ]
-        if not neighbours:
+        if not beside:
             return np.zeros(len(rows))
+        neighbours = [(worth[word], worth[following]) for word, following in beside]
         worths = {(word[0], following[0]): (word[1] + following[1]) / 2.0 for word, following in neighbours}
         # A row that holds less of the question than the lightest two neighbours weigh holds no two of them.
         lightest = min(word[2] + following[2] for word, following in neighbours)
@@ -303,7 +304,12 @@ class BoundLexical(Struct, eq=False):
         holding = places(self.coverage(rows) >= least * (1.0 - EPSILON))
         those = rows[holding]
         norm = self._index.norm(self._formula)[those]
-        scores[holding] = pair_scores(read(self._index.segments, those), worths, norm, self._formula)
+        reading = read(self._index.segments, those)
+        scores[holding] = pair_scores(reading, worths, norm, self._formula)
+        # Two words that a text writes as one have a pair of syllables between them: 접수, 수번, 번호.
+        asked = [(worth[word][0], worth[following][0]) for word, following in beside
+                 if is_bigram(word) and is_bigram(following) and word[-1] != following[0]]  # fmt: skip
+        scores[holding] += pair_scores(reading, {pair: worths[pair] for pair in asked}, norm, self._formula, apart=2)
         return scores
 
     def sections(self, rows: IntArray, size: int) -> FloatArray:
@@ -387,6 +393,16 @@ def bind_lexical(
         return weighted_terms(reader, index, weights, expansions or {}), index.code_words(reader)
 
     return BoundLexical(index, look_up, formula, weights, words)
+
+
+def neighbours_in(words: Sequence[str]) -> list[tuple[str, str]]:
+    """The words that stand side by side; also 접수 and 번호 of 접수번호, which a text may write apart."""
+    beside = list(pairwise(words))
+    return beside + [
+        (before, after)
+        for before, word, after in zip(words, words[1:], words[2:], strict=False)
+        if is_across(before, word, after)
+    ]
 
 
 def bind_words(reader: Reader, index: LexicalIndex, words: Sequence[str], *, formula: Bm25, name: str) -> BoundLexical:

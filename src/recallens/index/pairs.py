@@ -85,16 +85,13 @@ Pairs = Mapping[tuple[int, int], float]
 FEW_PAIRS = 16
 
 
-def pair_scores(reading: WordReading, pairs: Pairs, norm: FloatArray, formula: Bm25) -> FloatArray:
-    """BM25 of the pairs as if each were one term, for each row."""
-    ends, size = reading.ends, reading.size
+def pair_scores(reading: WordReading, pairs: Pairs, norm: FloatArray, formula: Bm25, *, apart: int = 1) -> FloatArray:
+    """BM25 of the pairs, whose words are so far apart, as if each were one term, for each row."""
+    size = reading.size
     if not pairs or len(reading.terms) < 2:
         return np.zeros(size)
-    pair, at = (_compared if len(pairs) <= FEW_PAIRS else _looked_up)(reading.terms, list(pairs))
-    row = ends.searchsorted(at, side="right")
-    within = at + 1 < ends[row]  # the end of one row and the beginning of the next are no neighbours
     # By pair and row, each once: a table of all pairs and rows would be large where the query is a document.
-    held = (pair * size + reading.places[row])[within]
+    held = _held(reading, list(pairs), apart)
     if not len(held):
         return np.zeros(size)
     held.sort()
@@ -125,17 +122,26 @@ def section_scores(reading: WordReading, worths: Sequence[tuple[int, float]], si
     return best
 
 
-def _compared(terms: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
-    words, following = terms[:-1], terms[1:]
+def _held(reading: WordReading, pairs: Sequence[tuple[int, int]], apart: int) -> IntArray:
+    """Each occurrence of a pair whose words are so far apart, as the number of the pair and its row."""
+    ends, find = reading.ends, _compared if len(pairs) <= FEW_PAIRS else _looked_up
+    pair, at = find(reading.terms[:-apart], reading.terms[apart:], pairs)
+    row = ends.searchsorted(at, side="right")
+    within = at + apart < ends[row]  # the end of one row and the beginning of the next are no neighbours
+    held: IntArray = (pair * reading.size + reading.places[row])[within]
+    return held
+
+
+def _compared(words: Terms, following: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
     matches = [places((words == first) & (following == second)) for first, second in pairs]
     return np.arange(len(matches)).repeat([len(at) for at in matches]), np.concatenate(matches)
 
 
-def _looked_up(terms: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
+def _looked_up(words: Terms, following: Terms, pairs: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
     asked = np.array([(first << 32) | second for first, second in pairs])
     order = asked.argsort()
     wanted = asked[order]
-    beside = in_pairs(terms[:-1], terms[1:])
+    beside = in_pairs(words, following)
     place = np.minimum(wanted.searchsorted(beside), len(wanted) - 1)
     at = places(wanted[place] == beside)
     return order[place[at]], at

@@ -74,9 +74,10 @@ def correction_in(text: str) -> Correction | None:
         for match in pattern.finditer(folded):
             old |= morphemes(match["old"])
             old_sizes |= _sizes(amounts_in(match["old"]))
-            if match["old"].strip().isdigit():  # from 8 to 10 euros
+            figure = match["old"].strip().replace(",", "")
+            if figure.isdigit():  # from 8 to 10 euros, from 18,000 to 23,500
                 behind = (amount for amount in amounts if amount.start >= match.end("old"))
-                old_sizes |= {(amount.measure, float(match["old"])) for amount in behind}
+                old_sizes |= {(amount.measure, float(figure)) for amount in behind}
     if not old and not old_sizes and _ADDS.search(folded):
         return None
     rest = _SIGNS.sub(" ", folded)

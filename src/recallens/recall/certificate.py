@@ -13,8 +13,8 @@ import numpy as np
 from recallens.model.pool import Pool
 from recallens.model.query import WIDE_LIMIT, Query
 from recallens.model.recall import evidence_digest
-from recallens.model.verdict import BoolArray, IntArray, Note, Round, Verdict, anywhere
-from recallens.recall.coverage import Spoken, coverage, missing, reworded, spoken_of
+from recallens.model.verdict import BoolArray, FloatArray, IntArray, Note, Round, Verdict, anywhere
+from recallens.recall.coverage import ANSWERS_FROM, Spoken, coverage, missing, reworded, spoken_of
 from recallens.recall.facets import Facet, FacetKind, under_review
 from recallens.recall.judgement import OF_THE_FILE
 from recallens.recall.likeness import repeated_share
@@ -71,7 +71,7 @@ def certify(scene: Scene, may_widen: bool, admitted: Admitted, pool: Pool, query
     asked_for = np.any([pool.proposed_by(view) for view in views], axis=0)
     certificate["abstention"] = abstention(pool, asked_for)
     if pool.relevance is not None and not asked_for[chosen].any():
-        certificate["likelihood"] = float(relevance.max(initial=0.0))
+        certificate["likelihood"] = likelihood(relevance)
     abstains, bounded = certificate["abstention"]["abstain"], not (query.budget is None is query.tokens)
     unfit = bounded and not len(rows) and not abstains
     certificate |= decision(complete, certificate.get("likelihood"), silent=abstains, unfit=unfit, open=widen)
@@ -85,11 +85,17 @@ def certify(scene: Scene, may_widen: bool, admitted: Admitted, pool: Pool, query
         yield Round(pool.round + 1, reason)
 
 
+def likelihood(relevance: FloatArray) -> float:
+    """That of the likeliest result; of the first, which is told as the answer, where it is not likely itself."""
+    most = float(relevance.max(initial=0.0))
+    return min(most, float(relevance[0])) if len(relevance) and relevance[0] < ANSWERS_FROM else most
+
+
 def decision(
     complete: float | None, likelihood: float | None, *, silent: bool, unfit: bool = False, open: bool = False
 ) -> dict[str, Any]:
-    """How the question stands, and where else to look unless it is answered. `likelihood` is that of the likeliest
-    result; absent where the results were asked for by something else than what they say.
+    """How the question stands, and where else to look unless it is answered. The `likelihood` is absent where the
+    results were asked for by something else than what they say.
     """
     if silent or unfit:
         standing = Answered.NOTHING if silent else Answered.UNFIT

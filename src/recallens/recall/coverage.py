@@ -18,7 +18,7 @@ from recallens.text.answers import answers_about, holds_answer
 from recallens.text.languages import grammar_of
 from recallens.text.normalize import normalize
 from recallens.text.stopwords import other_words, token_weight
-from recallens.text.tokenizer import tokenize
+from recallens.text.tokenizer import is_across, tokenize
 from recallens.text.wordforms import SpokenWords
 
 # A Korean word of this many pairs of syllables is a clause without spaces, and so many of them are most.
@@ -29,7 +29,7 @@ MOST_PAIRS: Final = 0.6
 # the third on, where it holds the very measure that is asked for. Where a clause of it holds what is asked for and
 # speaks of it, half of the words are enough, from the third on; from the fourth, where words alone are judged.
 ANSWERS_FROM: Final = 0.3
-SURE: Final = 0.9
+SURE: Final = 0.6
 SURE_OF_A_MEASURE: Final = 0.2
 HALF_AS_LIKELY: Final = 0.5  # beside a row that is likelier than twice as likely, a measure is of something else
 SURE_BY_WORDS: Final = 0.1
@@ -102,17 +102,13 @@ def _whole(group: Sequence[str], held: Mapping[str, BoolArray]) -> BoolArray:
     there = []
     for at, word in enumerate(group):
         there.append(held[word])
-        if 0 < at < len(group) - 1 and _across(group[at - 1], word, group[at + 1]):
+        if 0 < at < len(group) - 1 and is_across(group[at - 1], word, group[at + 1]):
             there[-1] = there[-1] | (held[group[at - 1]] & held[group[at + 1]])
     if len(group) >= CLAUSE_PAIRS and all(grammar_of(word) is not None for word in group):
         most: BoolArray = np.mean(there, axis=0) >= MOST_PAIRS
         return most
     every: BoolArray = np.all(there, axis=0)
     return every
-
-
-def _across(before: str, word: str, after: str) -> bool:
-    return grammar_of(word) is not None and before[-1] == word[0] and word[-1] == after[0]
 
 
 def texts_of(scene: Scene, rows: IntArray) -> list[str]:
@@ -168,7 +164,7 @@ def spoken_of(scene: Scene, facets: Sequence[Facet], rows: IntArray, relevance: 
     beside_best = max(SURE_OF_A_MEASURE, HALF_AS_LIKELY * float(relevance.max(initial=0.0)))
     enough = np.where(measured[0], beside_best, SURE) if measured else SURE
     reads = SEMANTIC in scene.views and scene.question.fluency > HALF_READ
-    by_meaning = (relevance >= enough) & (reads and len(parts) == 1)
+    by_meaning = (relevance >= (enough if reads else SURE)) & (len(parts) == 1)
     in_kind = asked[0] & (relevance >= (SURE_OF_A_MEASURE if reads else SURE_BY_WORDS)) if asked else likely & False
     in_kind = in_kind if asked else relevance >= SURE_OF_HALF if reads else in_kind
     in_kind &= len(parts) == 1

@@ -127,6 +127,7 @@ BY_WORDS: Final[Mapping[Company, Model]] = {
         },
         least=0.1,
         share=0.005,
+        among_short=(0.1, 0.01),
     ),
     Company.TALK: Model(
         bias=-5.58,

@@ -36,6 +36,7 @@ from recallens.recall.plan import PLANNED_CHARACTERS, annotations_of, make_plan
 from recallens.recall.states import holds
 from recallens.store.protocols import Reader
 from recallens.store.records import NamespaceState
+from recallens.text.languages import spaced
 from recallens.text.languages.translation import TranslatedWords, words_in_translation
 from recallens.text.scripts import is_read, known_share
 from recallens.text.statements import Disagreement
@@ -299,6 +300,7 @@ def open_scene(
     standing: str | None = None,
 ) -> Scene:
     """`standing` is the checkout that the caller works in, where it is known."""
+    query = replace(query, text=spaced(query.text))
     columns, in_session = index.columns, query.filters.in_session
     if in_session is not None and reader.sessions.get(in_session) is None:
         raise NotFound(f"no session {in_session!r}", hint="`recallens session list` shows those that exist.")

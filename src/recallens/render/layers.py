@@ -111,10 +111,12 @@ def index_entry(result: SearchResult, question: str | Wanted, *, room: int | Non
     # A date without its dashes costs three tokens instead of seven.
     head = f"{head_of(memory, state, when=day(memory.created).replace('-', ''))}: "
     question = wanted_of(question)
-    # The steps of a way to do something are one answer, which takes two lines.
-    longest = LONGEST_LINE * (2 if question.steps and has_steps(memory.content) else 1)
+    # The first takes two lines, and so do the steps of a way to do something.
+    leads = result.rank == 1
+    longest = LONGEST_LINE * (2 if leads or (question.steps and has_steps(memory.content)) else 1)
     size = longest if room is None else min(room, longest)
-    summary, truncated = _said(memory, question, size - count_tokens(f"{head}\n"), whole=room, nearest=result.sentence)
+    left = size - count_tokens(f"{head}\n")
+    summary, truncated = _said(memory, question, left, whole=room, nearest=result.sentence, around=leads)
     text = head + summary
     return IndexEntry(
         id=memory.id,
@@ -134,8 +136,9 @@ def index_entry(result: SearchResult, question: str | Wanted, *, room: int | Non
 
 
 def _said(
-    memory: Memory, question: str | Wanted, room: int, *, whole: int | None, nearest: str | None = None
-) -> tuple[str, bool]:
+    memory: Memory, question: str | Wanted, room: int, *, whole: int | None, nearest: str | None = None,
+    around: bool = False,
+) -> tuple[str, bool]:  # fmt: skip
     """What the memory says on one line, and whether anything of its text is missing."""
     most = INDEX_TOKENS if whole is None else min(room, INDEX_TOKENS)
     own = said_by(memory)
@@ -155,7 +158,8 @@ def _said(
     for said in filter(None, texts):
         size = room
         while size > 0:  # spelling out what could break a line makes it longer
-            line = visible(one_line(answering(said, wanted, tokens=size, related=True, nearest=nearest)))
+            shown = answering(said, wanted, tokens=size, related=True, nearest=nearest, around=around)
+            line = visible(one_line(shown))
             if (over := count_tokens(line) - room) <= 0:
                 return line, True
             size -= over
@@ -182,7 +186,7 @@ def certificate_line(certificate: Mapping[str, Any] | None, *, most: int = CERTI
     if certificate.get("abstention", {}).get("abstain"):
         said.append("Perhaps nothing here answers this")
     if certificate.get("verdict") == "doubtful":
-        said.append(f"Doubtful: at most {certificate['likelihood']:.0%} likely to answer this")
+        said.append(f"Doubtful: {certificate['likelihood']:.0%} likely to answer this")
     elif certificate["completenessScore"] < 1.0 or not reworded:
         said.append(f"Covers {certificate['completenessScore']:.0%} of the question")
     else:

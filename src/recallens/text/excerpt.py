@@ -95,15 +95,17 @@ Words = str | Iterable[str] | Mapping[str, float] | Wanted
 
 
 def answering(
-    text: str, words: Words, *, tokens: int, related: bool = False, leading: bool = False, nearest: str | None = None
-) -> str:
+    text: str, words: Words, *, tokens: int, related: bool = False, leading: bool = False, nearest: str | None = None,
+    around: bool = False,
+) -> str:  # fmt: skip
     """The whole text where it fits, else the sentences that hold most of the question's words, in their order.
 
     `words` is the question as it was asked or read, or its tokens, or its tokens with their weights. What is left out
     shows as an ellipsis. A sentence is cut only where it alone is longer than the room, then around the words it holds.
     `related` leaves out what has nothing to do with the question also where the whole would fit. `leading` begins with
     the first sentence that says about as much as the best. `nearest` is the one that an encoder finds nearest to the
-    question, which is chosen where no sentence holds a word of it.
+    question, which is chosen where no sentence holds a word of it. `around` fills the room with what stands behind and
+    before the sentences that were chosen, the best of them first: an answer need not repeat what it is asked with.
     """
     text = text.strip()
     fits = len(text) <= tokens * _LONGEST_TOKEN and count_tokens(text) <= tokens
@@ -138,6 +140,10 @@ def answering(
             chosen.append(at)
         elif not chosen:
             return _cut(lines[at], worth, tokens)
+    beside = (at + step for step in (1, -1, 2) for at in tuple(chosen)) if around else ()
+    for at in beside:
+        if 0 <= at < len(lines) and at not in chosen and count_tokens(_joined(lines, [*chosen, at])) <= tokens:
+            chosen.append(at)
     # What follows a question in the text may be its answer; it comes only where there is room to spare.
     after = [*chosen, chosen[0] + 1]
     asks = lines[chosen[0]].rstrip("\"'”’)").endswith(("?", "？")) and after[-1] < len(lines)

@@ -157,6 +157,18 @@ def _bigrams(run: str) -> list[str]:
     return [run] if len(run) == 1 else list(map(str.__add__, run, run[1:]))
 
 
+def is_bigram(token: str) -> bool:
+    """Whether it is a pair of syllables of a script whose words are cut so."""
+    return len(token) == 2 and _is_bigram_run(token)
+
+
+def is_across(before: str, token: str, after: str) -> bool:
+    """Whether it is the pair of syllables between two others of one run: 수번 in 접수번호."""
+    return (
+        is_bigram(token) and before[-1] == token[0] and token[-1] == after[0] and is_bigram(before) and is_bigram(after)
+    )
+
+
 def _offsets(text: str, composed_length: int) -> tuple[list[int], list[int]]:
     """For each character of the composed text, where in the given text it starts and ends."""
     starts: list[int] = []

@@ -44,6 +44,12 @@ def grammar_of(text: str) -> Grammar | None:
     return None
 
 
+def spaced(question: str) -> str:
+    """A question with spaces around what asks, where its language is written without."""
+    grammar = grammar_of(question)
+    return question if grammar is None else grammar.spaced(question)
+
+
 @cache
 def _letter(letters: str) -> re.Pattern[str]:
     return re.compile(f"[{letters}]")

@@ -109,7 +109,7 @@ WORK: Final = pack.WorkWords(
     """,
     corrections=r"\b(?:we now|now|no longer|any ?more|any longer|instead of|in place of|rather than|in favou?r of"
     r"|(?:switch(?:ed|es|ing)?|moved?|moving|migrated?|chang(?:ed|es|ing)|transferred|shifted)"
-    r"(?=(?: \S+){0,4}? (?:from|to|over|off|away)\b)"
+    r"(?=(?: \S+){0,4}? (?:from|to|over|off|away)\b|[^.;]{0,60}? from \d)"
     r"|replac(?:ed|es|ing)|changed(?= (?:it|this|our|the)\b|[:;,.])|has changed|used to|from now on|these days"
     r"|nowadays|(?:as of|starting(?: in| from| on)?|beginning(?: in| on)?|effective|since|from) "
     rf"(?:today|now|next|{_MONTH})"
@@ -126,7 +126,7 @@ WORK: Final = pack.WorkWords(
         r"\A(?:no|actually), [^.;]{2,120}, not (?P<old>[^,.;:()]{1,40})",
         r"\bno longer (?P<old>[^,.;:()]{2,60})",
         r"\bused to (?P<old>[^,.;:()]{2,60})",
-        r"\bfrom (?P<old>[^,.;:()]{1,40}?) to\b",
+        r"\bfrom (?P<old>\d{1,3}(?:,\d{3})+|[^,.;:()]{1,40}?) to\b",
         r"\breplac(?:ed|es|ing) (?P<old>[^,.;:()]{2,40}?) (?:with|by)\b",
         r"\b(?:do|does|is|are)(?: not|n't) (?P<old>[^,.;:()]{2,40}?) any ?(?:more|longer)\b",
     ),

@@ -193,6 +193,20 @@ def stem(word: str) -> str:
     return "" if word in _NO_NOUN or len(word) < _SHORTEST_NOUN else word
 
 
+# What asks in the midst of a run of syllables, and what it cannot be told from there: 왜곡, 몇몇.
+_ASKING_WITHIN: Final = re.compile(
+    r"(?<=[가-힣]{2})(?:누구|누가|누굴|무엇|무슨|뭐|뭘|뭔|어떤|어떻게|어느|언제|어디|얼마|며칠|몇(?!몇)|왜(?!곡|건|소|인|적))"
+)
+# What asks and carries nothing: what follows is another word.
+_ASKING_ALONE: Final = re.compile(r"(?<![가-힣])(누가|뭐가|어떻게|무슨|어떤|어느|왜)(?=[가-힣]{2})")
+_RUN: Final = re.compile(r"[가-힣]{5,}")
+
+
+def spaced(text: str) -> str:
+    """예약취소언제까지 as 예약취소 언제까지: in a run of syllables, what asks is a word of its own."""
+    return _RUN.sub(lambda run: _ASKING_ALONE.sub(r"\1 ", _ASKING_WITHIN.sub(r" \g<0>", run[0])), text)
+
+
 _LATIN: Final = """
 g kk n d tt r m b pp s ss - j jj ch k t p h
 a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i
@@ -374,5 +388,5 @@ KOREAN: Final = pack.LanguagePack(
         general="자리|이상|이하|글자|문자|영문|최소|최대|마다|만료|입력|변경|필수|정책|해시|초기화|페이지|규칙|오류|관리(?!자)"
         "|알고리즘|인코딩|버전|브랜치|이슈|방식|라이브러리|모듈|함수|화면|필드|컬럼",
     ),
-    grammar=pack.Grammar(nouns, doings, noun_phrases, joins_two, clauses, halves, stem, morpheme, latin),
+    grammar=pack.Grammar(nouns, doings, noun_phrases, joins_two, clauses, halves, stem, morpheme, latin, spaced),
 )  # fmt: skip

@@ -286,6 +286,7 @@ class Grammar(Struct, frozen=True):
     stem: Callable[[str], str]  # a word without particles and endings; empty where it says nothing by itself
     morpheme: Callable[[str], str]  # what a noun or a verb means, whatever its form; only to be compared
     latin: Callable[[str], str]  # a name in Latin letters
+    spaced: Callable[[str], str]  # a question with spaces around what asks, where it has none
 
 
 class LanguagePack(Struct, frozen=True, kw_only=True):

@@ -52,7 +52,11 @@ class TranslatedWords:
         if _HANGUL.fullmatch(word):
             if any(all(not words.isdisjoint(self._tokens) for words in reading) for reading in _readings(word)):
                 return True
-            return word not in _listed() and any(sound_alike(word, own) for own in self._latin)
+            return (
+                word not in _listed()
+                and len(word) >= LEAST_SYLLABLES
+                and any(sound_alike(word, own) for own in self._latin)
+            )
         if not self._hangul or not _LATIN.fullmatch(word):
             return False
         meant = _meant(word)
@@ -60,7 +64,8 @@ class TranslatedWords:
             return True
         if any(not stems_of(verb).isdisjoint(self._verbs) for verb in meant if _is_verb(verb)):
             return True
-        return any(sound_alike(own, word) for own in self._hangul)
+        # One syllable sounds like many words: 문 or 만 is no moon.
+        return any(sound_alike(own, word) for own in self._hangul if len(own) >= LEAST_SYLLABLES)
 
 
 def words_in_translation(phrase: str) -> tuple[str, ...]:
