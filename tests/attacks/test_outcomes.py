@@ -17,6 +17,7 @@ from attacks.agent_texts import HONEST, PLANTED
 from attacks.test_information_flow import do, mcp, person, token
 from recallens.cli.main import main
 from recallens.engine import Engine
+from recallens.errors import NotAllowed
 from recallens.ingest.draft import Draft
 from recallens.ingest.suspicion import holds, suspicions
 from recallens.mcp.calls import CallContext, called
@@ -92,7 +93,7 @@ def test_a_log_of_an_agent_shows_nothing_of_what_is_more_trusted(engine: Engine)
     own = engine.remember("The rate limit of the API is 50 requests a second.")
     task = engine.tasks.start(QUESTION)
     engine.search(QUESTION, task=task.id)
-    do(engine, token(engine), "log_task", id=task.id, content=f"used {own.handle}")
+    do(engine, mcp(engine), "log_task", id=task.id, content=f"used {own.handle}")
     assert engine.tasks.end(task.id, reward=0).credited == ()
 
 
@@ -247,3 +248,25 @@ def test_what_coding_agents_write_is_kept_and_what_is_planted_is_never_safe(engi
     for text in PLANTED:
         results = engine.xray(text, limit=10).results
         assert not {each.memoryId for each in results if each.provenance.safeToUse} & planted
+
+
+def test_a_token_ends_and_logs_only_what_it_started(engine: Engine) -> None:
+    one, other = token(engine, "one"), token(engine, "other")
+    known = engine.remember("The rate limit of the API is 50 requests a second.").id
+    for starter in (person(), mcp(engine), one):
+        id = do(engine, starter, "begin_work", task="tune the rate limit").record["taskId"]
+        attempts: dict[str, dict[str, Any]] = {
+            "end_task": {"id": id, "reward": 0.0}, "log_task": {"id": id, "content": "it was all in vain"},
+            "finish_work": {"task": id, "outcome": "failure", "learned": ["the limit does not hold"]},
+            "feedback": {"memories": [known], "task": id, "verdict": "used"},
+        }  # fmt: skip
+        before = engine.tasks.get(id), do(engine, person(), "stats").record
+        for name, given in attempts.items():
+            with pytest.raises(NotAllowed, match="started by another"):
+                do(engine, other, name, **given)
+        assert (engine.tasks.get(id), do(engine, person(), "stats").record) == before
+        do(engine, one if starter is one else person(), "log_task", id=id, content="the limit was raised")
+        do(engine, person(), "end_task", id=id, reward=1.0)
+        assert engine.tasks.get(id).reward == 1.0
+    ended = worked(engine, other, "a task of its own", "success")
+    assert ended["reward"] == 1.0

@@ -39,6 +39,7 @@ class Task(Struct, frozen=True):
     summary: str | None = None
     episode: str | None = None
     zone: Zone = Zone.TRUSTED  # of who started it
+    owner: str | None = None  # the token that started it; None is the person, or an agent on their machine
 
     @property
     def running(self) -> bool:

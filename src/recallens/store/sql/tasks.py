@@ -15,7 +15,7 @@ from recallens.store.sql.rows import NO_LIMIT, packed
 
 _SELECT = (
     "SELECT t.id, t.text, t.started, t.wording, t.session, t.project, t.worktree, t.ended, t.reward, t.summary, m.id,"
-    " t.zone FROM tasks t LEFT JOIN memories m ON m.num = t.episode AND m.ns = ?1"
+    " t.owner, t.zone FROM tasks t LEFT JOIN memories m ON m.num = t.episode AND m.ns = ?1"
     " WHERE t.ns = ?1 AND SOUND(task, t)"
 )
 
@@ -61,7 +61,7 @@ class SqlTasks(Struct, frozen=True):
 
     def _select(self, further: str, *values: Any) -> list[Task]:
         rows = self._here.all(_SELECT + further, *values)
-        return [Task(id, self._here.name, *_zoned(rest)) for id, *rest in rows]
+        return [Task(id, self._here.name, *rest, zone=Zone(zone), owner=owner) for id, *rest, owner, zone in rows]
 
     def get(self, id: str) -> Task | None:
         return next(iter(self._select(" AND t.id = ?2", id)), None)
@@ -184,9 +184,10 @@ class SqlTasks(Struct, frozen=True):
 
     def put(self, task: Task) -> None:
         self._here.change(
-            "INSERT INTO tasks (ns, id, text, started, wording, session, project, worktree, zone)"
-            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "INSERT INTO tasks (ns, id, text, started, wording, session, project, worktree, zone, owner)"
+            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             task.id, task.text, task.started, task.wording, task.session, task.project, task.worktree, task.zone,
+            task.owner,
         )  # fmt: skip
 
     def put_artifact(self, artifact: Artifact) -> None:
