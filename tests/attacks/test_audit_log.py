@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from starlette.testclient import TestClient
 from http_scene import QUESTION, Scene, examples, furnish
 from recallens.deadline import until
 from recallens.engine import Engine
-from recallens.errors import RecallensError, StoreError, TooLate
+from recallens.errors import AuditFailed, RecallensError, StoreError, TooLate
 from recallens.http.limits import Limits
 from recallens.http.routes import ROUTES
 from recallens.model.audit import CUT, Act, Anchor, ChainHead, Key, against_anchors, chained, cut_of, verify_chain
@@ -722,3 +723,38 @@ def test_what_comes_to_no_tool_resource_or_prompt_is_written_down(
     served.post("/mcp", json=body, headers={**JSON, "Authorization": f"Bearer {secret}"})
     (entry,) = entries_of(engine, token.id, 0)
     assert entry.act.outcome
+
+
+@contextmanager
+def room_for(size: int) -> Iterator[None]:
+    """No file grows past so many bytes, as on a disk that becomes full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_an_anchor_that_becomes_full_fails_the_next_call_and_none_that_was_done(opened: Open, tmp_path: Path) -> None:
+    anchor = tmp_path / "elsewhere.anchor"
+    engine = opened(audit_anchor=str(anchor))
+    caller = Caller(Right.WRITE, frozenset(["default"]), owner="tk")
+    perform(OPERATIONS["remember"], engine, caller, {"content": "Lookups are cached for 60 seconds"})
+    told, tell = anchor.read_bytes(), engine.core.store.after_commit
+
+    def tell_a_full_disk() -> None:
+        with room_for(len(told) + 10):
+            tell()
+
+    engine.core.store.after_commit = tell_a_full_disk
+    kept = perform(OPERATIONS["remember"], engine, caller, {"content": "Deploys are frozen on Fridays"}).record  # type: ignore[union-attr]
+    assert engine.get(kept["id"]).content == "Deploys are frozen on Fridays"  # it was done, and so it is told
+    assert anchor.read_bytes() == told  # no half of a line
+    with room_for(len(told)), pytest.raises(AuditFailed):
+        engine.core.log._tell_anchor(engine.core.log._owed)
+    verdict = engine.audit.verify()
+    assert (verdict.problems, [note for note in verdict.notes if "anchored up to" in note] != []) == ((), True)
+    engine.core.store.after_commit = tell
+    perform(OPERATIONS["stats"], engine, caller, {})
+    assert (engine.audit.verify().problems, engine.audit.verify().notes) == ((), ())
