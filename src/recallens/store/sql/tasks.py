@@ -15,7 +15,7 @@ from recallens.store.sql.rows import NO_LIMIT, packed
 
 _SELECT = (
     "SELECT t.id, t.text, t.started, t.wording, t.session, t.project, t.worktree, t.ended, t.reward, t.summary, m.id,"
-    " t.owner, t.zone FROM tasks t LEFT JOIN memories m ON m.num = t.episode AND m.ns = ?1"
+    " t.zone, t.owner FROM tasks t LEFT JOIN memories m ON m.num = t.episode AND m.ns = ?1"
     " WHERE t.ns = ?1 AND SOUND(task, t)"
 )
 
@@ -61,7 +61,7 @@ class SqlTasks(Struct, frozen=True):
 
     def _select(self, further: str, *values: Any) -> list[Task]:
         rows = self._here.all(_SELECT + further, *values)
-        return [Task(id, self._here.name, *rest, zone=Zone(zone), owner=owner) for id, *rest, owner, zone in rows]
+        return [Task(id, self._here.name, *_zoned(rest), owner) for id, *rest, owner in rows]
 
     def get(self, id: str) -> Task | None:
         return next(iter(self._select(" AND t.id = ?2", id)), None)
