@@ -20,7 +20,7 @@ from recallens.engine import Engine
 from recallens.errors import NotAllowed
 from recallens.ingest.draft import Draft
 from recallens.ingest.suspicion import holds, suspicions
-from recallens.mcp.calls import CallContext, called
+from recallens.mcp.calls import CallContext, Offer, called
 from recallens.mcp.tools import TOOLS
 from recallens.model.memory import Kind, Status, Zone
 from recallens.operations import Caller
@@ -222,15 +222,9 @@ def test_a_call_that_comes_to_no_operation_is_written_down(engine: Engine) -> No
 def test_an_unknown_argument_of_a_tool_is_written_down(engine: Engine) -> None:
     known, _ = engine.tokens.create(["default"], right="write")
 
-    class Offered:
-        def engine(self) -> Engine:
-            return engine
-
-        def caller(self, engine: Engine, request: Any) -> Caller:
-            return token_of(known)
-
+    offer = Offer(lambda: engine, lambda engine, request: token_of(known), TOOLS, by_token=True)
     tool = next(each for each in TOOLS if each.name == "search_memory")
-    answer = called(Offered(), tool, {"query": "x", "nonsense": 1}, CallContext())  # type: ignore[arg-type]
+    answer = called(offer, tool, {"query": "x", "nonsense": 1}, CallContext())
     assert answer["isError"]
     assert [each.act.who for each in engine.audit.entries(limit=50)[1]] == [known.id]
 

@@ -61,7 +61,7 @@ class SqlTasks(Struct, frozen=True):
 
     def _select(self, further: str, *values: Any) -> list[Task]:
         rows = self._here.all(_SELECT + further, *values)
-        return [Task(id, self._here.name, *_zoned(rest), owner) for id, *rest, owner in rows]
+        return [Task(id, self._here.name, *[*_zoned(rest), owner]) for id, *rest, owner in rows]
 
     def get(self, id: str) -> Task | None:
         return next(iter(self._select(" AND t.id = ?2", id)), None)
