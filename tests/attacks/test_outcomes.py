@@ -264,3 +264,19 @@ def test_a_token_ends_and_logs_only_what_it_started(engine: Engine) -> None:
         assert engine.tasks.get(id).reward == 1.0
     ended = worked(engine, other, "a task of its own", "success")
     assert ended["reward"] == 1.0
+
+
+def test_a_token_writes_and_asks_nothing_in_anothers_task(engine: Engine) -> None:
+    """By asking in its name for what is meant for a context, it would have kept the person's own episode to that."""
+    holder = token_of(engine.tokens.create(["default"], right="write", scopes=["hr"])[0])
+    engine.remember("Salaries are paid on the 25th", scopes=["hr"])
+    task = engine.tasks.start("Write down when salaries are paid")
+    with pytest.raises(NotAllowed, match="started by another"):
+        do(engine, holder, "remember", content="Salaries are not paid at all", task=task.id)
+    assert do(engine, holder, "search", query="when are salaries paid", task=task.id).record["results"]
+    episode = engine.tasks.end(task.id, reward=1.0, summary="They are paid on the 25th").episode
+    assert engine.get(episode).scopes == ()
+    own = do(engine, holder, "begin_work", task="Write down when salaries are paid").record["taskId"]
+    do(engine, holder, "remember", content="The payroll runs on the 23rd", task=own)
+    do(engine, holder, "search", query="when are salaries paid", task=own)
+    assert engine.get(engine.tasks.end(own, reward=1.0).episode).scopes == ("hr",)

@@ -237,7 +237,7 @@ class Tasks:
                 f"the task {task.id!r} has ended with reward {task.reward:g}: you cannot {purpose}",
                 hint="Nothing was changed. `recallens task start` starts another.",
             )
-        if self._core.actor.owner not in (None, task.owner):
+        if not task.is_of(self._core.actor.owner):
             raise NotAllowed(
                 f"the task {task.id!r} was started by another, who may log to it and end it",
                 hint="Start one of your own; the person at the machine may end any.",

@@ -41,6 +41,10 @@ class Task(Struct, frozen=True):
     zone: Zone = Zone.TRUSTED  # of who started it
     owner: str | None = None  # the token that started it; None is the person, or an agent on their machine
 
+    def is_of(self, owner: str | None) -> bool:
+        """Whether who acts may log into it, end it and write in it: a token into what it started, others anywhere."""
+        return owner is None or owner == self.owner
+
     @property
     def running(self) -> bool:
         return self.ended is None

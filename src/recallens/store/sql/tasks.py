@@ -86,13 +86,15 @@ class SqlTasks(Struct, frozen=True):
         )
 
     def recalled(self, task: Task) -> list[int]:
-        """The memories that were returned in a task, or to its session while it ran, in the order of time."""
+        """The memories that were returned in a task, or to its session while it ran, to who started it, in the order of
+        time: what another asks in its name counts for nothing."""
         return self._here.first(
             "SELECT e.num FROM events e JOIN memories m ON m.num = e.num AND m.ns = ?1 WHERE e.ns = ?1"
             " AND e.kind = 'recalled'"
             " AND (e.task = ?2 OR (e.session = ?3 AND e.at BETWEEN ?4 AND ?5))"
-            " AND m.status IN ('active', 'superseded') GROUP BY e.num ORDER BY min(e.id)",
-            task.id, task.session, task.started, task.ended,
+            " AND m.status IN ('active', 'superseded') AND e.owner IS NOT DISTINCT FROM ?6"
+            " GROUP BY e.num ORDER BY min(e.id)",
+            task.id, task.session, task.started, task.ended, task.owner,
         )  # fmt: skip
 
     def attempts(self, wording: str) -> list[Task]:
