@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from starlette.testclient import TestClient
 from http_scene import QUESTION, Scene, examples, furnish
 from recallens.deadline import until
 from recallens.engine import Engine
-from recallens.errors import RecallensError, StoreError, TooLate
+from recallens.errors import AuditFailed, RecallensError, StoreError, TooLate
+from recallens.http.limits import Limits
 from recallens.http.routes import ROUTES
 from recallens.model.audit import CUT, Act, Anchor, ChainHead, Key, against_anchors, chained, cut_of, verify_chain
 from recallens.model.memory import Memory
@@ -668,3 +670,91 @@ def test_a_failure_of_the_log_is_a_typed_error(engine: Engine) -> None:
     _no_key(engine)
     with pytest.raises(StoreError, match="the key of the audit log"):
         perform(OPERATIONS["list_memories"], engine, Caller(Right.READ, frozenset(["default"]), owner="tk"), {})
+
+
+REFUSED: dict[str, tuple[int, dict[str, Any]]] = {
+    "a body that is too large": (413, {"method": "POST", "url": "/v1/search", "content": b" " * 3_000_000}),
+    "a query that is too long": (414, {"method": "GET", "url": "/v1/search", "params": {"q": "x" * 2_000}}),
+    "a head that is too large": (431, {"method": "GET", "url": "/v1/stats", "headers": {"X-More": "x" * 40_000}}),
+    "another host": (421, {"method": "GET", "url": "/v1/stats", "headers": {"Host": "evil.example"}}),
+    "another origin": (403, {"method": "GET", "url": "/v1/stats", "headers": {"Origin": "https://evil.example"}}),
+    "another method": (405, {"method": "DELETE", "url": "/mcp"}),
+    "no JSON to MCP": (400, {"method": "POST", "url": "/mcp", "content": b"{", "headers": JSON}),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_at_the_door_is_written_down_where_a_token_is_shown(engine: Engine, case: str) -> None:
+    engine.remember("Lookups are cached for 60 seconds")
+    token, secret = engine.tokens.create(["default"], right="read")
+    status, request = REFUSED[case]
+    headers = {"Content-Type": "application/json", **request.get("headers", {})}
+    with TestClient(whole(engine, allow_hosts=("testserver",), limits=Limits(query_bytes=1_000))) as client:
+        for shown in ({}, {"Authorization": "Bearer rcl_nobody"}, {"Cookie": "recallens_session=nobody"}):
+            assert client.request(**{**request, "headers": {**headers, **shown}}).status_code in (status, 401)
+        assert engine.audit.entries(limit=9)[0] == 0  # a stranger fills no log
+        answer = client.request(**{**request, "headers": {**headers, "Authorization": f"Bearer {secret}"}})
+    assert answer.status_code == status, answer.text
+    (entry,) = entries_of(engine, token.id, 0)
+    assert str(status) in entry.act.what or entry.act.what == "no route"
+    assert entry.act.outcome
+
+
+def test_a_token_that_has_been_answered_too_much_is_written_down(engine: Engine) -> None:
+    engine.remember("Lookups are cached for 60 seconds")
+    token, secret = engine.tokens.create(["default"], right="read")
+    with TestClient(whole(engine, allow_hosts=("testserver",), limits=Limits(bytes_a_minute=10))) as client:
+        answers = [asked(client, secret, "GET", "/v1/stats", {}).status_code for _ in range(2)]
+    assert answers == [200, 429]
+    assert [entry.act.what for entry in entries_of(engine, token.id, 0)] == ["stats", "no operation (429)"]
+
+
+@pytest.mark.parametrize("asks", [
+    ("tools/call", {"name": "no_such_tool", "arguments": {}}), ("tools/call", {"name": "remember", "arguments": {}}),
+    ("resources/read", {"uri": "recallens://nothing/1"}), ("prompts/get", {"name": "no_such_prompt"}),
+    ("prompts/get", {"name": "session_start", "arguments": {"tokens": "many"}}),
+])  # fmt: skip
+def test_what_comes_to_no_tool_resource_or_prompt_is_written_down(
+    engine: Engine, served: TestClient, asks: tuple[str, dict[str, Any]]
+) -> None:
+    engine.remember("Lookups are cached for 60 seconds")
+    token, secret = engine.tokens.create(["default"], right="write")
+    body = {"jsonrpc": "2.0", "id": 1, "method": asks[0], "params": asks[1]}
+    served.post("/mcp", json=body, headers={**JSON, "Authorization": f"Bearer {secret}"})
+    (entry,) = entries_of(engine, token.id, 0)
+    assert entry.act.outcome
+
+
+@contextmanager
+def room_for(size: int) -> Iterator[None]:
+    """No file grows past so many bytes, as on a disk that becomes full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_an_anchor_that_becomes_full_fails_the_next_call_and_none_that_was_done(opened: Open, tmp_path: Path) -> None:
+    anchor = tmp_path / "elsewhere.anchor"
+    engine = opened(audit_anchor=str(anchor))
+    caller = Caller(Right.WRITE, frozenset(["default"]), owner="tk")
+    perform(OPERATIONS["remember"], engine, caller, {"content": "Lookups are cached for 60 seconds"})
+    told, tell = anchor.read_bytes(), engine.core.store.after_commit
+
+    def tell_a_full_disk() -> None:
+        with room_for(len(told) + 10):
+            tell()
+
+    engine.core.store.after_commit = tell_a_full_disk
+    kept = perform(OPERATIONS["remember"], engine, caller, {"content": "Deploys are frozen on Fridays"}).record  # type: ignore[union-attr]
+    assert engine.get(kept["id"]).content == "Deploys are frozen on Fridays"  # it was done, and so it is told
+    assert anchor.read_bytes() == told  # no half of a line
+    with room_for(len(told)), pytest.raises(AuditFailed):
+        engine.core.log._tell_anchor(engine.core.log._owed)
+    verdict = engine.audit.verify()
+    assert (verdict.problems, [note for note in verdict.notes if "anchored up to" in note] != []) == ((), True)
+    engine.core.store.after_commit = tell
+    perform(OPERATIONS["stats"], engine, caller, {})
+    assert (engine.audit.verify().problems, engine.audit.verify().notes) == ((), ())

@@ -84,8 +84,9 @@ PLANTED: dict[str, Callable[[Engine, Path], None]] = {
 
 
 def learned(engine: Engine) -> None:
-    do(engine, token(engine), "start_task", task="Tidy up", id="t-1")
-    do(engine, token(engine), "finish_work", task="t-1", outcome="success", learned=[FORGED])
+    agent = token(engine)
+    do(engine, agent, "start_task", task="Tidy up", id="t-1")
+    do(engine, agent, "finish_work", task="t-1", outcome="success", learned=[FORGED])
 
 
 @pytest.mark.parametrize("way", PLANTED)
@@ -333,9 +334,10 @@ def test_a_log_line_of_a_token_makes_no_trusted_skill(engine: Engine, clock: Fix
     agent, outcome = token(engine), None
     for number in range(3):
         clock.advance(days=1)
-        task = engine.tasks.start("Rotate the signing keys of the gateway", id=f"t-{number}")
-        do(engine, agent, "log_task", id=task.id, content=f"1. Open the vault\n2. {FORGED}\n3. Close the vault\n")
-        outcome = engine.tasks.end(task.id, reward=1, summary="Rotated the signing keys of the gateway")
+        id = f"t-{number}"
+        do(engine, agent, "start_task", task="Rotate the signing keys of the gateway", id=id)
+        do(engine, agent, "log_task", id=id, content=f"1. Open the vault\n2. {FORGED}\n3. Close the vault\n")
+        outcome = engine.tasks.end(id, reward=1, summary="Rotated the signing keys of the gateway")
     assert outcome is not None
     skill = engine.get(outcome.promoted[0].id)
     assert FORGED in skill.content

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -149,3 +150,26 @@ def test_what_a_token_did_too_late_is_in_the_log(engine: Engine) -> None:
     written, entries = engine.audit.entries(limit=5)
     assert written >= 1
     assert any("search" in repr(entry) for entry in entries)
+
+
+def test_a_sync_names_to_a_token_only_files_that_it_may_see(engine: Engine, tmp_path: Path) -> None:
+    vault = tmp_path / "notes"
+    for name, text in {
+        "open.md": b"# Open\n\nThe canteen opens at nine.\n", "layoffs.md": b"\xff\xfe\xff# no text\n",
+        "bonus.md": b"---\nscopes: [hr]\n---\n# Bonus\n\nThe bonus is paid in June.\n",
+        "merger/.plan.md": b"# Hidden\n",
+    }.items():  # fmt: skip
+        (vault / name).parent.mkdir(parents=True, exist_ok=True)
+        (vault / name).write_bytes(text)
+    engine.vaults.add(vault, "notes")
+    with client(engine, "default", right="write") as writer:
+        told = writer.post("/v1/vaults/notes/sync").text
+        told += writer.get("/vault", headers={"Accept": "text/html"}).text
+        (vault / "open.md").unlink()
+        gone = writer.post("/v1/vaults/notes/sync").text
+    assert "open.md" in told
+    assert "open.md" in gone
+    for name in ("layoffs", "bonus", "merger", "hr"):
+        assert not re.search(rf"\b{name}\b", told + gone), name
+    (seen,) = engine.vaults.sync("notes").vaults
+    assert "layoffs.md" in [problem.path for problem in seen.errors]

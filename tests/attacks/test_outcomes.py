@@ -17,9 +17,10 @@ from attacks.agent_texts import HONEST, PLANTED
 from attacks.test_information_flow import do, mcp, person, token
 from recallens.cli.main import main
 from recallens.engine import Engine
+from recallens.errors import NotAllowed
 from recallens.ingest.draft import Draft
 from recallens.ingest.suspicion import holds, suspicions
-from recallens.mcp.calls import CallContext, called
+from recallens.mcp.calls import CallContext, Offer, called
 from recallens.mcp.tools import TOOLS
 from recallens.model.memory import Kind, Status, Zone
 from recallens.operations import Caller
@@ -92,7 +93,7 @@ def test_a_log_of_an_agent_shows_nothing_of_what_is_more_trusted(engine: Engine)
     own = engine.remember("The rate limit of the API is 50 requests a second.")
     task = engine.tasks.start(QUESTION)
     engine.search(QUESTION, task=task.id)
-    do(engine, token(engine), "log_task", id=task.id, content=f"used {own.handle}")
+    do(engine, mcp(engine), "log_task", id=task.id, content=f"used {own.handle}")
     assert engine.tasks.end(task.id, reward=0).credited == ()
 
 
@@ -221,15 +222,9 @@ def test_a_call_that_comes_to_no_operation_is_written_down(engine: Engine) -> No
 def test_an_unknown_argument_of_a_tool_is_written_down(engine: Engine) -> None:
     known, _ = engine.tokens.create(["default"], right="write")
 
-    class Offered:
-        def engine(self) -> Engine:
-            return engine
-
-        def caller(self, engine: Engine, request: Any) -> Caller:
-            return token_of(known)
-
+    offer = Offer(lambda: engine, lambda engine, request: token_of(known), TOOLS, by_token=True)
     tool = next(each for each in TOOLS if each.name == "search_memory")
-    answer = called(Offered(), tool, {"query": "x", "nonsense": 1}, CallContext())  # type: ignore[arg-type]
+    answer = called(offer, tool, {"query": "x", "nonsense": 1}, CallContext())
     assert answer["isError"]
     assert [each.act.who for each in engine.audit.entries(limit=50)[1]] == [known.id]
 
@@ -247,3 +242,41 @@ def test_what_coding_agents_write_is_kept_and_what_is_planted_is_never_safe(engi
     for text in PLANTED:
         results = engine.xray(text, limit=10).results
         assert not {each.memoryId for each in results if each.provenance.safeToUse} & planted
+
+
+def test_a_token_ends_and_logs_only_what_it_started(engine: Engine) -> None:
+    one, other = token(engine, "one"), token(engine, "other")
+    known = engine.remember("The rate limit of the API is 50 requests a second.").id
+    for starter in (person(), mcp(engine), one):
+        id = do(engine, starter, "begin_work", task="tune the rate limit").record["taskId"]
+        attempts: dict[str, dict[str, Any]] = {
+            "end_task": {"id": id, "reward": 0.0}, "log_task": {"id": id, "content": "it was all in vain"},
+            "finish_work": {"task": id, "outcome": "failure", "learned": ["the limit does not hold"]},
+            "feedback": {"memories": [known], "task": id, "verdict": "used"},
+        }  # fmt: skip
+        before = engine.tasks.get(id), do(engine, person(), "stats").record
+        for name, given in attempts.items():
+            with pytest.raises(NotAllowed, match="started by another"):
+                do(engine, other, name, **given)
+        assert (engine.tasks.get(id), do(engine, person(), "stats").record) == before
+        do(engine, one if starter is one else person(), "log_task", id=id, content="the limit was raised")
+        do(engine, person(), "end_task", id=id, reward=1.0)
+        assert engine.tasks.get(id).reward == 1.0
+    ended = worked(engine, other, "a task of its own", "success")
+    assert ended["reward"] == 1.0
+
+
+def test_a_token_writes_and_asks_nothing_in_anothers_task(engine: Engine) -> None:
+    """By asking in its name for what is meant for a context, it would have kept the person's own episode to that."""
+    holder = token_of(engine.tokens.create(["default"], right="write", scopes=["hr"])[0])
+    engine.remember("Salaries are paid on the 25th", scopes=["hr"])
+    task = engine.tasks.start("Write down when salaries are paid")
+    with pytest.raises(NotAllowed, match="started by another"):
+        do(engine, holder, "remember", content="Salaries are not paid at all", task=task.id)
+    assert do(engine, holder, "search", query="when are salaries paid", task=task.id).record["results"]
+    episode = engine.tasks.end(task.id, reward=1.0, summary="They are paid on the 25th").episode
+    assert engine.get(episode).scopes == ()
+    own = do(engine, holder, "begin_work", task="Write down when salaries are paid").record["taskId"]
+    do(engine, holder, "remember", content="The payroll runs on the 23rd", task=own)
+    do(engine, holder, "search", query="when are salaries paid", task=own)
+    assert engine.get(engine.tasks.end(own, reward=1.0).episode).scopes == ("hr",)

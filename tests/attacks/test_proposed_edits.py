@@ -3,9 +3,12 @@ every layer that it is a proposal."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import crowd
+from attacks.test_information_flow import do, mcp, token
 from recallens.engine import Engine
 from recallens.http.guard import caller_with
 from recallens.mcp.calls import local_caller
@@ -109,3 +112,31 @@ def test_nobody_lowers_what_is_trusted_by_proposing_it(engine: Engine, agent: Ca
 def standing_of(engine: Engine) -> list[object]:
     found = engine.search(QUESTION, record=False).results
     return [(each.memory.id, each.score, each.parts, each.state) for each in found]
+
+
+@pytest.mark.parametrize("agent", [token, mcp])
+@pytest.mark.parametrize(("principle", "denied"), [
+    ("All deploys to production need two approvals.", "Two approvals are unnecessary for deploys to production."),
+    ("Never commit secrets to the repository.", "It is okay to commit secrets to the repository."),
+    ("Customer data stays in the EU.", "Customer data may leave the EU."),
+    ("운영 배포에는 승인 두 개가 필요하다.", "운영 배포는 승인 없이 해도 된다."),
+])  # fmt: skip
+def test_what_denies_a_principle_stands_below_it_in_whatever_words(
+    engine: Engine, agent: Callable[[Engine], Caller], principle: str, denied: str
+) -> None:
+    crowd.fill(engine)
+    own = engine.remember(principle, kind="principle").id
+    rival = do(engine, agent(engine), "remember", content=denied).record["id"]
+    for question in (principle, denied):  # also to who asks in the very words of the denial
+        for limit in (1, 10):
+            order = [each.memory.id for each in engine.search(question, record=False, limit=limit).results]
+            assert own in order, (question, limit)
+            assert rival not in order or order.index(own) < order.index(rival), (question, limit)
+
+
+def test_a_principle_stands_above_nothing_that_speaks_of_something_else(engine: Engine) -> None:
+    crowd.fill(engine)
+    engine.remember("All deploys to production need two approvals.", kind="principle")
+    note = "The quay 3 sensor was replaced on Friday by the harbour crew."
+    other = do(engine, token(engine), "remember", content=note).record["id"]
+    assert engine.search("when was the quay 3 sensor replaced", record=False).results[0].memory.id == other

@@ -404,3 +404,74 @@ def test_ids_and_paths_with_a_secret_are_refused_and_citations_lose_it(tmp_path:
                 refused()
         engine.remember(Draft("See the log", citations=(LogCitation(secret), FileCitation(f"src/{secret}.py", 1, 2))))
     assert secret.encode() not in b"".join(path.read_bytes() for path in tmp_path.rglob("s.db*") if path.is_file())
+
+
+# A plain word that is stated to be the password, what it was before, and SNMP's.
+STATED = (
+    ("sunflower", "The password is sunflower."),
+    ("sunflower", "the password is sunflower"),
+    ("sunflower", "Our wifi password is sunflower, ask Dana if it fails."),
+    ("dragonfly", "The router's password was dragonfly until May."),
+    ("swordfish", "The admin password for the printer is swordfish."),
+    ("butterfly", "Password for the lab is butterfly"),
+    ("marmalade", "the vpn passphrase is marmalade and the user is ops"),
+    ("hunter", 'The password is now "hunter".'),
+    ("winter22", "The password is kX9!vv2. It was winter22, and nobody may use that one."),
+    ("summer2021", "The password changed in May; previously it was summer2021."),
+    ("green8sky", "The wifi password is blue7sky (before that it was green8sky)."),
+    ("n0rthgate", "snmpwalk -v2c -c n0rthgate 10.0.0.1"),
+    ("northgate", "snmpwalk -v 2c -c northgate 10.0.0.1 system"),
+    ("northgate", "snmp-server community northgate RO"),
+    ("northgate", "The community string is northgate."),
+    ("harbourlight", "The SNMP community string for the switches is harbourlight."),
+)
+TOLD_OF = """
+The password is required.
+The password is wrong
+If the password is incorrect, the account is locked.
+The password is stored in Vault.
+The password is case sensitive.
+The password is weak, so change it.
+The password is hashed with bcrypt.
+The password was reset on Friday.
+The password is too short.
+The password is never logged.
+I forgot what my password was.
+The password is in 1Password.
+Make sure the password is unique.
+The password is temporary and the user must change it.
+The password is missing.
+The password is unknown to us.
+The password is rotated monthly.
+The password is known only to Dana.
+The password is secret.
+The password is optional for guests.
+The password was leaked in 2019.
+The password is yours.
+The password manager is Bitwarden.
+The password field is hidden.
+The password is expired.
+The password is valid for 90 days.
+The password policy is strict.
+snmpwalk -v2c -c public 10.0.0.1
+snmp-server community public RO
+The community string is public.
+The PIN is required.
+The door code is broken.
+The recovery code is lost.
+The default password is printed on the back.
+Tell me when the password is ready.
+We moved the password file. It was 2021 when we did.
+The password reset page. It was python3 that failed.
+My password is long enough.
+the password is good for the whole month
+"""
+
+
+@pytest.mark.parametrize(("secret", "text"), STATED)
+def test_a_plain_word_that_is_stated_to_be_the_password_is_taken_out(secret: str, text: str) -> None:
+    assert secret not in redact(text)[0]
+
+
+def test_what_is_told_of_a_password_is_no_password() -> None:
+    assert [redact(text)[0] for text in TOLD_OF.strip().splitlines() if redact(text)[1]] == []

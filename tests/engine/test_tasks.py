@@ -321,8 +321,8 @@ def test_tasks_of_other_projects_numbers_and_meanings_are_other_tasks(engine: En
 
 def test_a_promotion_is_no_more_trusted_than_its_episodes(engine: Engine, clock: FixedClock) -> None:
     for actor in (PERSON, Actor(Zone.WORKING, "token"), PERSON):
-        task = engine.tasks.start("Rebuild the search index")
         with engine.core.acting(actor):
+            task = engine.tasks.start("Rebuild the search index")
             outcome = engine.tasks.end(task.id, reward=1)
     assert engine.get(outcome.promoted[0].id).zone is Zone.WORKING
 

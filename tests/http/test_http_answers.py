@@ -333,7 +333,8 @@ def test_what_an_agent_writes_is_in_the_working_zone_whatever_it_touches(scene: 
         edited = client.patch(f"/v1/memories/{first}", json={"content": "Changed by an agent"}).json()["id"]
         skill = client.post("/v1/skills", json={"topic": "agents' skill"}).json()["id"]
         section = client.post("/v1/documents", json={"path": "a.md", "text": "Agents' document"}).json()["memories"][0]
-        episode = client.post(f"/v1/tasks/{scene.task}/end", json={"reward": 1}).json()["episode"]
+        task = client.post("/v1/tasks", json={"task": "An agent's task"}).json()["id"]
+        episode = client.post(f"/v1/tasks/{task}/end", json={"reward": 1}).json()["episode"]
         client.post("/v1/sessions", json={"id": "s-agent", "title": "An agent's session"})
         client.post("/v1/sessions/s-agent/end", json={"summary": "It went well"})
     recap = next(one for one in engine.search("went well").results if one.memory.kind == "summary").memory.id

@@ -96,6 +96,21 @@ def test_what_cannot_be_read_is_answered_and_the_next_message_still_is(tmp_path:
     assert (code, out, err) == (0, b"", b"")
 
 
+def test_a_line_without_an_end_is_read_once_and_refused(tmp_path: Path) -> None:
+    """A line of 64 MB was copied with every piece of it: 66 s, in which nothing else was answered."""
+    wire = Wire(tmp_path / "store.db").started()
+    begun = time.monotonic()
+    wire.send(b'{"jsonrpc": "2.0", "id": 4, "method": "ping", "params": {"x": "' + b"a" * 64_000_000 + b'"}}')
+    refused = wire.receive()
+    assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+    assert "at most" in refused["error"]["message"]
+    assert wire.ask(5, "ping")["result"] == {}
+    assert time.monotonic() - begun < 15
+    wire.send(call(6, "remember", content="가" * 900_000))  # as much as a text may have
+    assert "Kept as" in wire.receive()["result"]["content"][0]["text"]
+    assert wire.end()[0] == 0
+
+
 def test_pings_are_answered_while_a_call_works(tmp_path: Path) -> None:
     wire = Wire(tmp_path / "store.db").started()
     content = "a long text about many things, one after the other. " * 15_000

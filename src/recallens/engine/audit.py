@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import MsgspecError, Struct
 
 from recallens.engine.core import Core
-from recallens.engine.witness import anchor_lines, anchors_in, open_anchor, watched
+from recallens.engine.witness import add_lines, anchor_lines, anchors_in, watched
 from recallens.errors import InvalidInput, NotFound, UnknownOption
 from recallens.ingest.validate import epoch_ms, label, namespace_name, reference
 from recallens.model.audit import Anchor, Anomaly, AuditEntry, Token, against_anchors, anomalies, unlinked, verify_chain
@@ -176,8 +176,9 @@ class Audit:
         if head is None:
             raise NotFound("nothing was written down yet", hint="There is nothing to anchor.")
         try:
-            with open_anchor(Path(file).expanduser()) as out:
-                out.write(anchor_lines(self._core.store.id, {reader.name: head}, self._core.clock()))
+            add_lines(
+                Path(file).expanduser(), anchor_lines(self._core.store.id, {reader.name: head}, self._core.clock())
+            )
         except OSError as error:
             raise InvalidInput(f"{file} cannot be written to ({error.strerror})") from error
         return Anchor(self._core.store.id, reader.name, head, self._core.clock())

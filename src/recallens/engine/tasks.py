@@ -11,7 +11,7 @@ from recallens.engine.core import Core
 from recallens.engine.crafts import Crafts
 from recallens.engine.encoder import StoreEncoder
 from recallens.engine.ingest import Ingest
-from recallens.errors import InvalidInput, NotFound, UnknownOption
+from recallens.errors import InvalidInput, NotAllowed, NotFound, UnknownOption
 from recallens.ingest.crafts import counted
 from recallens.ingest.credit import evidence_of_use, work_log
 from recallens.ingest.curation import strengthen
@@ -100,6 +100,7 @@ class Tasks:
             project=label("project", project) or self._core.settings.project,
             worktree=label("worktree", worktree),
             zone=self._core.actor.zone,
+            owner=self._core.actor.owner,
         )
         with self._core.making(name) as tx:
             while id is None and tx.tasks.get(task.id) is not None:
@@ -128,7 +129,7 @@ class Tasks:
         form: Literal["log", "terminal_snapshot"] = "log" if kind == "log" else "terminal_snapshot"
         at = self._core.moment("created", created)
         with self._core.changing(namespace) as tx:
-            running = _running(tx, task, "log to it")
+            running = self._own(tx, task, "log to it")
             artifact = Artifact(self._core.new_id(), tx.name, running.id, form, text, at, self._core.actor.zone)
             tx.tasks.put_artifact(artifact)
         return artifact
@@ -145,7 +146,7 @@ class Tasks:
         )
         with self._core.changing(namespace) as tx:
             self._core.settle_encoding(tx)
-            running = _running(tx, task, "end it again")
+            running = self._own(tx, task, "end it again")
             if at < running.started:
                 raise InvalidInput("a task cannot end before it started", hint="Give a later time, or none.")
             zone = lowest((running.zone, self._core.actor.zone))
@@ -226,7 +227,22 @@ class Tasks:
 
     def running(self, task: str, purpose: str, *, namespace: str | None = None) -> Task:
         with self._core.reading(namespace) as reader:
-            return _running(reader, task, purpose)
+            return self._own(reader, task, purpose)
+
+    def _own(self, reader: Reader, id: str, purpose: str) -> Task:
+        """A running task that whoever acts may change: a token those that it started, everybody else any."""
+        task = _task(reader, id)
+        if not task.running:
+            raise InvalidInput(
+                f"the task {task.id!r} has ended with reward {task.reward:g}: you cannot {purpose}",
+                hint="Nothing was changed. `recallens task start` starts another.",
+            )
+        if not task.is_of(self._core.actor.owner):
+            raise NotAllowed(
+                f"the task {task.id!r} was started by another, who may log to it and end it",
+                hint="Start one of your own; the person at the machine may end any.",
+            )
+        return task
 
     def restricted(self, task: Task) -> tuple[Input, ...]:
         """What a running task was given or used so far that is meant for some contexts only."""
@@ -246,7 +262,7 @@ class Tasks:
             raise InvalidInput("name at least one memory that was used", hint="A search shows ids.")
         now = self._core.moment("at", at)
         with self._core.changing(namespace) as tx:
-            running = _running(tx, task, "mark what was used in it") if task is not None else None
+            running = self._own(tx, task, "mark what was used in it") if task is not None else None
             asking = label("session", session) or (running.session if running else None) or self._core.settings.session
             nums, actor = list(dict.fromkeys(self._core.seen_memory(tx, id)[0] for id in ids)), self._core.actor
             if running is not None and not actor.decides:
@@ -333,16 +349,6 @@ def _task(reader: Reader, id: str) -> Task:
         raise NotFound(
             f"no task {id!r} in this namespace",
             hint=f"Running, the latest first: {at_work}." if at_work else "No task is running: start one first.",
-        )
-    return task
-
-
-def _running(reader: Reader, id: str, purpose: str) -> Task:
-    task = _task(reader, id)
-    if not task.running:
-        raise InvalidInput(
-            f"the task {task.id!r} has ended with reward {task.reward:g}: you cannot {purpose}",
-            hint="Nothing was changed. `recallens task start` starts another.",
         )
     return task
 

@@ -110,7 +110,8 @@ class Vaults:
             if vault is None:
                 raise NotFound(f"no vault {name!r}", hint="`recallens vault add FOLDER` makes one.")
             wanted = nfc(like).casefold().strip()
-            hidden = reader.documents.withheld()
+            # For whom a file is that could not be read, nobody knows.
+            hidden = reader.documents.withheld() | (set() if self._core.actor.sight.everything else {""})
             known = [file for file in reader.vaults.files(vault.id) if file.document not in hidden]
             files = [file for file in known if wanted in nfc(file.path).casefold()]
             shown = files[offset : offset + limit]
@@ -118,12 +119,12 @@ class Vaults:
         filed = tuple(FiledSections(file, tuple(sections.get(file.document, ()))) for file in shown)
         return VaultPage(vault, filed, len(files))
 
-    def withheld(self, name: str, *, namespace: str | None = None) -> set[str]:
-        """The paths of files of which who acts may see nothing."""
+    def sighted(self, name: str, *, namespace: str | None = None) -> dict[str, bool]:
+        """The paths of the files that were read, and whether who acts may see something of them."""
         vault = self.get(name, namespace=namespace)
         with self._core.read(namespace) as reader:
             hidden = reader.documents.withheld()
-            return {file.path for file in reader.vaults.files(vault.id) if file.document in hidden} if hidden else set()
+            return {file.path: file.document not in hidden for file in reader.vaults.files(vault.id) if file.document}
 
     def holds_document(self, path: str, *, namespace: str | None = None) -> bool:
         """Whether a document of this path was cut from a vault's file."""

@@ -13,9 +13,10 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from errno import ENOSPC
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 from msgspec import structs
@@ -44,6 +45,7 @@ class AuditLog:
         self._key_file = Path(settings.audit_key).expanduser() if settings.audit_key else audit_key()
         self._anchor_file = Path(settings.audit_anchor).expanduser() if settings.audit_anchor else None
         self._anchored: dict[str, ChainHead] = {}
+        self._owed: dict[str, ChainHead] = {}  # what the anchor could not be told of a change that was made
         self._appended = False
         self._waiting: list[_Waiting] = []
         self._turn = threading.Lock()
@@ -81,8 +83,10 @@ class AuditLog:
         head = tx.trail.audit_head() or ChainHead(secrets.token_hex(CHAIN_BYTES))
         entry = chained(self.key, head, act, named, total)
         if self._anchor_file is not None:
-            self._tell_anchor({})  # before anything is written, so that a place that cannot be written to stops it
-            self._appended = True
+            # Before anything is written, so that a place that cannot be written to, or where there is no room for
+            # what it is owed, stops it.
+            self._tell_anchor(self._owed)
+            self._owed, self._appended = {}, True
         tx.trail.append_audit(entry)
         return entry
 
@@ -149,20 +153,26 @@ class AuditLog:
     def _tell_anchor(self, heads: dict[str, ChainHead]) -> None:
         assert self._anchor_file is not None
         try:
-            with open_anchor(self._anchor_file) as out:
-                out.write(anchor_lines(self.store.id, heads, self.clock()))
+            add_lines(self._anchor_file, anchor_lines(self.store.id, heads, self.clock()))
         except OSError as error:
             hint = "Make it writable, or set audit_anchor to another file."
             why = f"the anchor of the audit log cannot be written to {self._anchor_file} ({error.strerror})"
             raise AuditFailed(why, hint=hint) from error
 
     def _tell_grown(self) -> None:
-        """After a transaction with an entry: where the chains end now, if one of them has grown."""
+        """After a transaction with an entry: where the chains end now, if one of them has grown.
+
+        The change is made: that the anchor has no room for it is no failure of the change, but of the next one.
+        """
         if self._appended:
             self._appended = False
             with self.store.read_all() as reader:
                 heads = reader.audit_heads()
-            self._tell_anchor({name: head for name, head in heads.items() if self._anchored.get(name) != head})
+            grown = {name: head for name, head in heads.items() if self._anchored.get(name) != head}
+            try:
+                self._tell_anchor(grown)
+            except AuditFailed:
+                self._owed = grown
             self._anchored = heads
 
 
@@ -173,8 +183,18 @@ class _Waiting(msgspec.Struct):
     failure: BaseException | None = None
 
 
-def open_anchor(file: Path) -> BinaryIO:
-    return os.fdopen(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab", buffering=0)
+def add_lines(file: Path, lines: bytes) -> None:
+    """All of it or nothing: what a full disk took of it is taken back, unless another has written behind it."""
+    place = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        written = os.write(place, lines)
+        if written < len(lines):
+            size = os.fstat(place).st_size
+            if os.lseek(place, 0, os.SEEK_CUR) == size:
+                os.ftruncate(place, size - written)
+            raise OSError(ENOSPC, os.strerror(ENOSPC))
+    finally:
+        os.close(place)
 
 
 def anchor_lines(store: str, heads: dict[str, ChainHead], at: int) -> bytes:

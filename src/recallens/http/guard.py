@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Collection, Iterable
+from http import HTTPStatus
 from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -15,11 +17,12 @@ from recallens.engine import Engine
 from recallens.errors import NotAllowed, RecallensError, TokenRefused
 from recallens.http.entrance import LINK, Entrance, of_another_user
 from recallens.http.limits import Allowance
-from recallens.http.problems import Refused
+from recallens.http.problems import Refused, problem_of
+from recallens.http.requests import worked
 from recallens.model.audit import Token
 from recallens.model.memory import Zone
 from recallens.operations import Caller, Right
-from recallens.operations.operation import without_places
+from recallens.operations.operation import refused, without_places
 
 COOKIE = "recallens_session"
 LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
@@ -28,6 +31,7 @@ API = ("/v1", "/engram", "/mcp")
 OPEN_TO_ALL = frozenset(("/healthz", "/session"))
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _HINT = "`recallens token create --namespace NAME` makes one; send it as `Authorization: Bearer rcl_…`."
+NO_OPERATION = "no operation"  # as the audit log names what came to none
 _NOT_KNOWN = "this token is not known"
 
 
@@ -66,6 +70,14 @@ class Guard:
             await self.app(scope, receive, send)
             return
         request = Request(scope)
+        try:
+            await self._let_in(request, receive, self._written_down(request, send))
+        except (RecallensError, Refused) as error:
+            await self._write_down(request, error)
+            raise
+
+    async def _let_in(self, request: Request, receive: Receive, send: Send) -> None:
+        scope = request.scope
         self._asked_for_us(request)
         if not self._is_open(request.url.path):
             try:
@@ -85,6 +97,36 @@ class Guard:
         except RecallensError as error:
             caller: Caller | None = getattr(request.state, "caller", None)
             raise (error if caller is not None and caller.local else without_places(error, self.engine)) from error
+
+    def _written_down(self, request: Request, send: Send) -> Send:
+        async def written_down(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] >= HTTPStatus.BAD_REQUEST:
+                await self._write_down(request, HTTPException(message["status"]))
+            await send(message)
+
+        return written_down
+
+    async def _write_down(self, request: Request, error: Exception) -> None:
+        """What is refused before anything was worked on has no entry in the audit log yet. It gets one where a token
+        that holds was shown; who shows none, or a wrong one, fills no log.
+        """
+        is_shown = _bearer(request) is not None or COOKIE in request.cookies
+        if getattr(request.state, "worked_on", False) or isinstance(error, TokenRefused) or not is_shown:
+            return
+        what = f"{NO_OPERATION} ({problem_of(error, trace_id='').status})"
+
+        def write() -> None:
+            if (token := self._token(request)) is not None:
+                refused(self.engine, caller_with(token), what, error)
+
+        await worked(request, write)
+
+    def _token(self, request: Request) -> Token | None:
+        """The token that a request shows, wherever it comes from and whatever it asks."""
+        if (shown := _bearer(request)) is not None:
+            return self.engine.tokens.find(shown)
+        session = self.entrance.find(request.cookies.get(COOKIE, ""), host_of(request))
+        return self.engine.tokens.live(session.token) if session is not None and session.token is not None else None
 
     def _counted(self, send: Send, owner: str) -> Send:
         async def counted(message: Message) -> None:
@@ -114,9 +156,7 @@ class Guard:
             raise NotAllowed("a page from elsewhere may not ask this server", hint="Cross-origin use is off.")
 
     def _caller(self, request: Request) -> Caller:
-        scheme, _, shown = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            shown = shown.strip()
+        if (shown := _bearer(request)) is not None:
             if (token := self.engine.tokens.find(shown)) is not None:
                 return caller_with(token)
             if self.entrance.has_key(shown):
@@ -143,6 +183,11 @@ class Guard:
     def _person(self) -> Caller:
         """Whoever started this server, and the pages that they opened."""
         return Caller(home=self.engine.core.settings.namespace, zone=Zone.WORKING, sees_withheld=True)
+
+
+def _bearer(request: Request) -> str | None:
+    scheme, _, shown = request.headers.get("authorization", "").partition(" ")
+    return shown.strip() if scheme.lower() == "bearer" else None
 
 
 def host_of(request: Request) -> str:

@@ -50,6 +50,7 @@ async def worked(request: Request, work: Callable[[], T], *, ends: bool = True) 
     At the deadline the answer is given up, and the work with it, unless it is to be finished for nobody (`ends`).
     """
     queue: WorkQueue = request.app.state.work
+    request.state.worked_on = True
     caller: Caller | None = getattr(request.state, "caller", None)
     seconds = queue.limits.deadline
     try:

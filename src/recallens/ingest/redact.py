@@ -114,7 +114,9 @@ _PART_OF_PAGE: Final = re.compile(r"[a-z0-9.-]+#[a-z0-9-]+")
 # Options that hand a password to a command; with a space, that of the MySQL client names the database instead.
 _OPTION: Final = re.compile(
     r"(?P<keep>\b(?:(?:mysql|mariadb)\w*\s(?:[^\n|;]{0,80}?\s)?-p|(?:sshpass|redis-cli|docker login|ldap\w{3,8}"
-    r"|smbclient|mongo\w{0,8}|az login)\s(?:[^\n|;]{0,80}?\s)?(?:-[paw]|--pass)[ =]?)[\"']?)"
+    r"|smbclient|mongo\w{0,8}|az login)\s(?:[^\n|;]{0,80}?\s)?(?:-[paw]|--pass)[ =]?"
+    r"|snmp(?:walk|get|set|bulk\w{3,4}|next|table|trap|test)\s(?:[^\n|;]{0,80}?\s)?-c ?(?!public|private)"
+    r"|snmp-server community (?!public|private))[\"']?)"
     r"(?P<secret>(?<=[\"'])[^\"'\n]{4,64}|[^\s\"'-][^\s\"']{3,64})"
 )
 # SHA-256, ADR-021: a name, and no secret.
@@ -128,6 +130,7 @@ _KNOWN_NAME: Final = re.compile(
     re.IGNORECASE,
 )
 _SNAKE_AND_NUMBER: Final = re.compile(r"[a-z]+_[a-z]*\d{2,}[a-z]?")
+_KNOWN: Final = (_NAME_AND_NUMBER, _SNAKE_AND_NUMBER, _VERSION, _KNOWN_NAME)
 # "The PIN is …", "recovery codes: … …", "community string …", a seed in groups of four: names that say what a short
 # value is, behind a verb, a particle or a sign.
 _CODE: Final = re.compile(
@@ -143,6 +146,16 @@ _SEED: Final = re.compile(r"(?:[A-Z2-7]{4} ){3,7}[A-Z2-7]{4}")
 # "changed the password from … to …": one that was and one that is.
 _CHANGED: Final = re.compile(
     rf"(?:{_PASSWORD_NAMES})[^\n:;.]{{0,32}}?\s(?:{alternatives(lambda pack: pack.secrets.changes)})"
+)
+# "The password is sunflower.": a plain word, and nothing else is told of it.
+_STATED: Final = re.compile(
+    rf"(?:{_PASSWORD_NAMES}|(?<![\w-])(?:{alternatives(lambda pack: pack.secrets.codes)}))(?![a-z])"
+    rf"(?:{alternatives(lambda pack: pack.secrets.stated)})"
+)
+_STATE: Final = re.compile(alternatives(lambda pack: pack.secrets.states))
+# "…. It was winter22, …": what a password was before, in a sentence of its own.
+_EARLIER: Final = re.compile(
+    rf"(?:{_PASSWORD_NAMES})[^\n]{{0,160}}?[.;,(]\s{{0,3}}(?:{alternatives(lambda pack: pack.secrets.earlier)})"
 )
 # A look that rules most texts out: every such name has one of these.
 _NAMED_IN_PROSE: Final = tuple(" ".join(each(lambda pack: pack.secrets.signs)).split())
@@ -225,18 +238,19 @@ def _redact_piece(text: str, kinds: dict[str, None]) -> str:
         text = replace(_AUTHORIZATION, "bearer-token", _is_bearer, text)
     if "login" in lowered or "-u" in lowered:
         text = replace(_LOGIN, "password", lambda match: not is_placeholder(match["secret"]), text)
-    if "-p" in lowered or "-a" in lowered or "-w" in lowered:
+    if any(map(lowered.__contains__, ("-p", "-a", "-w", "snmp"))):
         text = replace(_OPTION, "password", lambda match: not is_placeholder(match["secret"]), text)
     if ":" in text or "=" in text:
         text = replace(_AWS_SECRET, "aws-secret-key", lambda match: True, text)
         text = replace(_VALUE, "high-entropy", _is_random, _redact_assignments(text, kinds))
     if any(map(lowered.__contains__, _NAMED_IN_PROSE)):
-        for find in (_told, _beside_name, _strong_near_name, _used_as):
+        for find in (_told, _beside_name, _strong_near_name, _used_as, _stated, _earlier):
             text = _without(find(text), text, kinds)
     if "pass" in lowered and " from " in lowered:
         text = _without(_changed(text), text, kinds)
     if any(map(lowered.__contains__, _CODE_SIGNS)):
-        text = _without(_codes(text), text, kinds)
+        for find in (_codes, _stated):
+            text = _without(find(text), text, kinds)
     return _without(_paired(text), text, kinds) if "/" in text or ":" in text else text
 
 
@@ -316,6 +330,20 @@ def _used_as(text: str) -> Iterator[tuple[int, int]]:
             yield end - len(value), end
 
 
+def _stated(text: str) -> Iterator[tuple[int, int]]:
+    for match in _STATED.finditer(_lowered(text)):
+        if not _STATE.fullmatch(match["said"]):
+            yield match.span("said")
+
+
+def _earlier(text: str) -> Iterator[tuple[int, int]]:
+    for match in _EARLIER.finditer(_lowered(text)):
+        start = match.start("said")
+        value = text[start : match.end("said")].rstrip("\"'`“”‘’,;.!?()")
+        if is_secret_value(value, quoted=False) and not any(each.fullmatch(value) for each in _KNOWN):
+            yield start, start + len(value)
+
+
 def _changed(text: str) -> Iterator[tuple[int, int]]:
     for match in _CHANGED.finditer(_lowered(text)):
         for start, end in (match.span("was"), match.span("becomes")):
@@ -360,10 +388,9 @@ def _beside_name(text: str) -> Iterator[tuple[int, int]]:
         if match["bare"] or match["password"]:
             if any(_GENERAL.search(match[name] or "") for name in ("of", "behind")):
                 continue
-            known = _NAME_AND_NUMBER, _SNAKE_AND_NUMBER, _VERSION, _KNOWN_NAME
             is_told = match["bare"] or match["of"]
             is_secret = is_told and is_secret_value(value, quoted=False) and not ADDRESS.search(value)
-            is_secret = is_secret and not any(each.fullmatch(value) for each in known)
+            is_secret = is_secret and not any(each.fullmatch(value) for each in _KNOWN)
         else:
             is_secret = is_key_like(value)
         if is_secret:

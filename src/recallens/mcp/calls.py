@@ -8,13 +8,15 @@ from __future__ import annotations
 import logging
 import re
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from recallens.errors import InvalidInput, RecallensError, TokenRefused
+from recallens.mcp.protocol import ProtocolError
 from recallens.mcp.tools import Tool, sentences
 from recallens.text.normalize import clean
 
@@ -32,6 +34,7 @@ class Offer(Struct, frozen=True):
     engine: Callable[[], Engine]
     caller: Callable[[Engine, Any], Caller]  # who asks, by the HTTP request, which is None over stdio
     tools: tuple[Tool, ...]
+    by_token: bool = False  # whether who asks may be a token, whose calls are written down
 
 
 class CallContext(Struct, frozen=True):
@@ -56,7 +59,9 @@ def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: CallCo
     What goes wrong is told to the agent, which can mend it: no call ends in a protocol error.
     """
     try:
-        answer = performed(offer, tool.operation, _given(offer, tool, arguments, asked), asked)
+        with written_down(offer, tool.operation, asked):
+            given = tool.given(arguments)
+        answer = performed(offer, tool.operation, given, asked)
     except InvalidInput as error:
         message = error.message
         for own, inner in tool.renamed.items():  # the operation names its own arguments; the agent knows the tool's
@@ -83,15 +88,17 @@ def performed(offer: Offer, operation: str, arguments: Mapping[str, Any], asked:
     return perform(OPERATIONS[operation], engine, caller, arguments, trace_id=asked.trace_id)
 
 
-def _given(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: CallContext) -> dict[str, Any]:
-    """The operation's arguments. A token that gives others leaves an entry in the audit log."""
+@contextmanager
+def written_down(offer: Offer, what: str, asked: CallContext) -> Iterator[None]:
+    """Around what comes before an operation: a token that asks wrongly leaves an entry in the audit log."""
     try:
-        return tool.given(arguments)
-    except InvalidInput as error:
-        from recallens.operations.operation import refused
+        yield
+    except (RecallensError, ProtocolError) as error:
+        if offer.by_token:
+            from recallens.operations.operation import refused
 
-        engine = offer.engine()
-        refused(engine, offer.caller(engine, asked.request), tool.operation, error)
+            engine = offer.engine()
+            refused(engine, offer.caller(engine, asked.request), what, error)
         raise
 
 

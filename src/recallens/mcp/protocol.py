@@ -30,6 +30,10 @@ INSTRUCTIONS: Final = (
 )
 
 
+# As the audit log names what came to no operation.
+NO_TOOL, NO_RESOURCE, NO_PROMPT = "no tool", "no resource", "no prompt"
+
+
 class ProtocolError(Exception):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -63,14 +67,15 @@ def _list_tools(offer: Offer, params: Params, asked: CallContext) -> Result:
 
 
 def _call_tool(offer: Offer, params: Params, asked: CallContext) -> Result:
-    from recallens.mcp.calls import called
+    from recallens.mcp.calls import called, written_down
 
-    name = _text(params, "name")
-    tool = next((tool for tool in offer.tools if tool.name == name), None)
-    if tool is None:
-        names = ", ".join(tool.name for tool in offer.tools)
-        raise ProtocolError(INVALID_PARAMS, f"unknown tool {name!r}; the tools are: {names}")
-    return called(offer, tool, _object(params, "arguments"), asked)
+    with written_down(offer, NO_TOOL, asked):
+        name, arguments = _text(params, "name"), _object(params, "arguments")
+        tool = next((tool for tool in offer.tools if tool.name == name), None)
+        if tool is None:
+            names = ", ".join(tool.name for tool in offer.tools)
+            raise ProtocolError(INVALID_PARAMS, f"unknown tool {name!r}; the tools are: {names}")
+    return called(offer, tool, arguments, asked)
 
 
 def _list_resources(offer: Offer, params: Params, asked: CallContext) -> Result:

@@ -46,6 +46,8 @@ LAST_WRITE_SECONDS: Final = 2.0
 # Calls that work at once; more wait. The core is synchronous, and two cores gain nothing from more.
 MOST_CALLS: Final = 8
 _CHUNK: Final = 1 << 16
+# The longest text that a tool takes, with every letter spelled out in JSON, fits in a line.
+LONGEST_LINE: Final = 16 * 1024 * 1024
 # Answered at once, however many calls are at work.
 _AT_ONCE: Final = ("initialize", "ping", "tools/list", "prompts/list", "resources/templates/list")
 
@@ -84,7 +86,10 @@ def serve(offer: Offer, wire: tuple[int, int], *, warm: Callable[[], None], clos
     def read() -> None:
         try:
             for line in filter(bytes.strip, _lines(wire[0])):
-                connection.take(line.decode("utf-8", "replace"))
+                if len(line) > LONGEST_LINE:
+                    connection.refuse_line()
+                else:
+                    connection.take(line.decode("utf-8", "replace"))
         finally:
             ended.set()
 
@@ -100,12 +105,20 @@ def serve(offer: Offer, wire: tuple[int, int], *, warm: Callable[[], None], clos
 
 
 def _lines(descriptor: int) -> Iterator[bytes]:
-    rest = b""
+    """Each line, read once; of one that is too long as much as shows that it is."""
+    parts: list[bytes] = []
+    size = 0
     with suppress(OSError):
         while chunk := os.read(descriptor, _CHUNK):
-            *whole, rest = (rest + chunk).split(b"\n")
-            yield from whole
-    yield rest
+            first, *others = chunk.split(b"\n")
+            if size <= LONGEST_LINE:
+                parts.append(first)
+                size += len(first)
+            if others:
+                yield b"".join(parts)
+                yield from others[:-1]
+                parts, size = [others[-1]], len(others[-1])
+    yield b"".join(parts)
 
 
 class Connection:
@@ -170,6 +183,11 @@ class Connection:
                 meta = params.get("_meta")
                 trace = trace_of(meta if isinstance(meta, Mapping) else None, None)
                 return result_of(self._offer, method, params, CallContext(None, self._client, trace))
+
+    def refuse_line(self) -> None:
+        """One that is too long to be read: whose answer it would be is not known."""
+        message = f"a message has at most {LONGEST_LINE:,} bytes"
+        self._refuse(None, ProtocolError(INVALID_REQUEST, message))
 
     def _refuse(self, id: str | int | None, error: ProtocolError) -> None:
         self._answers.put({"jsonrpc": "2.0", "id": id, "error": {"code": error.code, "message": error.message}})

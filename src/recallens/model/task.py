@@ -39,6 +39,11 @@ class Task(Struct, frozen=True):
     summary: str | None = None
     episode: str | None = None
     zone: Zone = Zone.TRUSTED  # of who started it
+    owner: str | None = None  # the token that started it; None is the person, or an agent on their machine
+
+    def is_of(self, owner: str | None) -> bool:
+        """Whether who acts may log into it, end it and write in it: a token into what it started, others anywhere."""
+        return owner is None or owner == self.owner
 
     @property
     def running(self) -> bool:

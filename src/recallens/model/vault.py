@@ -158,14 +158,14 @@ class VaultSync(Struct, frozen=True):
     def changed_anything(self) -> bool:
         return bool(self.added or self.changed or self.renamed or self.removed)
 
-    def without(self, paths: Collection[str]) -> VaultSync:
-        """The same without a word of these files."""
-        named = {name: tuple(path for path in getattr(self, name) if path not in paths)
+    def only(self, paths: Collection[str]) -> VaultSync:
+        """What it says of these files, and of no other file, folder or context."""
+        named = {name: tuple(path for path in getattr(self, name) if path in paths)
                  for name in ("added", "changed", "removed")}  # fmt: skip
-        told = {name: tuple(each for each in getattr(self, name) if each.path not in paths)
+        told = {name: tuple(each for each in getattr(self, name) if each.path in paths)
                 for name in ("errors", "warnings", "skipped")}  # fmt: skip
-        renamed = tuple(both for both in self.renamed if not any(path in paths for path in both))
-        return structs.replace(self, **named, **told, renamed=renamed)
+        renamed = tuple(both for both in self.renamed if all(path in paths for path in both))
+        return structs.replace(self, **named, **told, renamed=renamed, left_out=(), dropped_scopes=())
 
 
 class SyncReport(Struct, frozen=True):

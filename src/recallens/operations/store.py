@@ -110,11 +110,14 @@ def vault_sections(engine: Engine, call: Call, asked: Sections) -> Answer:
 
 
 def sync_vault(engine: Engine, call: Call, asked: OneVault) -> Answer:
-    """The folder is the one that the person at the machine named; a caller only says when to look."""
-    hidden = engine.vaults.withheld(asked.name, namespace=call.namespace)
+    """The folder is the one that the person at the machine named; a caller only says when to look. A token is told of
+    the files that it may see before and after: for whom one is that cannot be read, nobody knows."""
+    before = engine.vaults.sighted(asked.name, namespace=call.namespace)
     report = engine.vaults.sync(asked.name, namespace=call.namespace)
-    hidden |= engine.vaults.withheld(asked.name, namespace=call.namespace)
-    report = structs.replace(report, vaults=tuple(one.without(hidden) for one in report.vaults))
+    after = engine.vaults.sighted(asked.name, namespace=call.namespace)
+    if not call.caller.sees_withheld:
+        shown = {path for path in {*before, *after} if before.get(path, True) and after.get(path, True)}
+        report = structs.replace(report, vaults=tuple(one.only(shown) for one in report.vaults))
     with suppress(EncoderError):  # words find it; its vectors wait in the backlog
         engine.encoder.drain()
     return Answer({"vaults": [_told(one, call) for one in report_record(report)["vaults"]]})

@@ -1,6 +1,7 @@
 """Who stands above whom, among rows that speak of one thing: what worked above what failed, a warning above the
 failures that it explains, a correction above what it corrects, a cited fact above a claim that disputes it, and what
-was said above its recap; what holds above a draft, and what is trusted above what only proposes to replace it.
+was said above its recap; what holds above a draft, a principle above what is less trusted and speaks of it, and what is
+trusted above what only proposes to replace it.
 
 A row that must stand above another is raised over it, or the other is lowered under it, by more than a repetition can
 cost either of them: so the order survives the choice of different rows.
@@ -45,6 +46,8 @@ SAME_ATTEMPT: Final = 0.7
 SAME_TOLD: Final = 0.4
 # A warning is about a failure if this much of its words is in what was said of the failure.
 EXPLAINS: Final = 0.35
+# A text speaks of what a principle lays down if they share this much of the words of the one that says less.
+LAID_DOWN: Final = 0.5
 # A recap tells of a memory if it holds this much of its words.
 RECAPPED: Final = 0.5
 # How many rows are read for what they date themselves by.
@@ -301,6 +304,21 @@ def proposals(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterato
     yield from _lowered("proposal", pool, query, pairs, balance)
 
 
+def principles(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term | Bond]:
+    """A principle of the person above what is less trusted and speaks of what it lays down, whatever that says of it,
+    where the question asks how it is now. Both come together, and nothing is lowered for it."""
+    positions = _positions(scene, pool, MOST_COMPARED)
+    columns, found = scene.columns, pool.rows[positions]
+    lower = columns["zone"][found] != code_of(Zone.TRUSTED)
+    laid_down = (columns["kind"][found] == code_of(Kind.PRINCIPLE)) & ~lower & (columns["review"][found] < 0)
+    if not (lower.any() and laid_down.any() and _asks_of_now(scene, query)):
+        return
+    rules, others = (_placed(scene, pool, positions[chosen]) for chosen in (laid_down, lower))
+    pairs = [(rule, row) for rule in rules for row in others if overlap(rule.words, row.words) >= LAID_DOWN]
+    yield from _bond("principle", pairs)
+    yield from _raised("principle", pool, query, pairs, balance)
+
+
 # ── moving rows ──
 
 
@@ -390,4 +408,6 @@ def _term(
 
 
 # In this order: what lowers comes last, so that nothing which was raised stands above what it must not.
-PRECEDENCE: Final = (outcome, attempts, statements, corrections, aftermath, disputes, recaps, unsettled, proposals)
+PRECEDENCE: Final = (
+    outcome, attempts, statements, corrections, principles, aftermath, disputes, recaps, unsettled, proposals
+)  # fmt: skip

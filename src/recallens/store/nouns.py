@@ -172,7 +172,7 @@ NOUNS: Mapping[str, Noun] = {noun.name: noun for noun in (
           " details:record decided:time? accepted:flag?"),
     _noun("session-memory", "session_memories", "id:row session:text num:memory usage:Usage at:time"),
     _noun("task", "tasks", "id:text text:text started:time wording:text session:text? project:text? worktree:text?"
-          " ended:time? reward:number? summary:text? zone:Zone episode:memory?"),
+          " ended:time? reward:number? summary:text? zone:Zone owner:text? episode:memory?"),
     _noun("log", "artifacts", "id:text task:text kind:text content:text created:time zone:Zone"),
     _noun("event", "events",
           "id:row kind:EventKind at:time num:memory? session:text? task:text? amount:number? owner:text?"),

@@ -247,6 +247,9 @@ CREATE FUNCTION records(list text) RETURNS TABLE (key bigint, value jsonb, text0
         CASE jsonb_typeof(item -> 1) WHEN 'number' THEN trunc((item -> 1)::numeric)::bigint END
         FROM jsonb_array_elements(list::jsonb) WITH ORDINALITY AS x(item, place) $$;
 """),
+    ("0004-owner-of-tasks", """
+ALTER TABLE tasks ADD COLUMN owner text COLLATE "C";
+"""),
 )  # fmt: skip
 
 # Made once a large namespace is indexed, where the server has pgvector.

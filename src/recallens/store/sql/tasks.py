@@ -15,7 +15,7 @@ from recallens.store.sql.rows import NO_LIMIT, packed
 
 _SELECT = (
     "SELECT t.id, t.text, t.started, t.wording, t.session, t.project, t.worktree, t.ended, t.reward, t.summary, m.id,"
-    " t.zone FROM tasks t LEFT JOIN memories m ON m.num = t.episode AND m.ns = ?1"
+    " t.zone, t.owner FROM tasks t LEFT JOIN memories m ON m.num = t.episode AND m.ns = ?1"
     " WHERE t.ns = ?1 AND SOUND(task, t)"
 )
 
@@ -61,7 +61,7 @@ class SqlTasks(Struct, frozen=True):
 
     def _select(self, further: str, *values: Any) -> list[Task]:
         rows = self._here.all(_SELECT + further, *values)
-        return [Task(id, self._here.name, *_zoned(rest)) for id, *rest in rows]
+        return [Task(id, self._here.name, *[*_zoned(rest), owner]) for id, *rest, owner in rows]
 
     def get(self, id: str) -> Task | None:
         return next(iter(self._select(" AND t.id = ?2", id)), None)
@@ -86,13 +86,15 @@ class SqlTasks(Struct, frozen=True):
         )
 
     def recalled(self, task: Task) -> list[int]:
-        """The memories that were returned in a task, or to its session while it ran, in the order of time."""
+        """The memories that were returned in a task, or to its session while it ran, to who started it, in the order of
+        time: what another asks in its name counts for nothing."""
         return self._here.first(
             "SELECT e.num FROM events e JOIN memories m ON m.num = e.num AND m.ns = ?1 WHERE e.ns = ?1"
             " AND e.kind = 'recalled'"
             " AND (e.task = ?2 OR (e.session = ?3 AND e.at BETWEEN ?4 AND ?5))"
-            " AND m.status IN ('active', 'superseded') GROUP BY e.num ORDER BY min(e.id)",
-            task.id, task.session, task.started, task.ended,
+            " AND m.status IN ('active', 'superseded') AND e.owner IS NOT DISTINCT FROM ?6"
+            " GROUP BY e.num ORDER BY min(e.id)",
+            task.id, task.session, task.started, task.ended, task.owner,
         )  # fmt: skip
 
     def attempts(self, wording: str) -> list[Task]:
@@ -184,9 +186,10 @@ class SqlTasks(Struct, frozen=True):
 
     def put(self, task: Task) -> None:
         self._here.change(
-            "INSERT INTO tasks (ns, id, text, started, wording, session, project, worktree, zone)"
-            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "INSERT INTO tasks (ns, id, text, started, wording, session, project, worktree, zone, owner)"
+            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             task.id, task.text, task.started, task.wording, task.session, task.project, task.worktree, task.zone,
+            task.owner,
         )  # fmt: skip
 
     def put_artifact(self, artifact: Artifact) -> None:

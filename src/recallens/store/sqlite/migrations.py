@@ -373,4 +373,8 @@ UPDATE vault_sections SET ns = coalesce((SELECT o.ns FROM memories o WHERE o.num
 UPDATE audit_marks SET ns = coalesce((SELECT o.ns FROM memories o WHERE o.num = audit_marks.num), 0);
 UPDATE vault_files SET ns = coalesce((SELECT o.ns FROM vaults o WHERE o.id = vault_files.vault), 0);
 """),
+    ("0021-owner-of-tasks", """
+-- The token that started a task: no other logs into it or ends it.
+ALTER TABLE tasks ADD COLUMN owner TEXT;
+"""),
 )  # fmt: skip

@@ -254,6 +254,19 @@ ENGLISH: Final = pack.LanguagePack(
         code_signs="pin is,pin was,pin:,pin =,pin=,pin for,pin of,pin code,pin number,"
         "pins ,pins:,very code,ckup code,tch code,door code,"
         "gate code,alarm code,safe code,community string,community name,otp,2fa,mfa",
+        stated=r"(?: (?:for|of|to) [a-z0-9 ._'-]{1,40}?)? (?:is|was)(?: now| still| currently)? [\"'“]?"
+        r"(?P<said>[a-z]{4,24})(?=[\"'”]?(?:[.,;!)\n]|\Z| and the | for (?:the|our|my) | on (?:the|our|my) | until ))",
+        states=r"\w+(?:ed|ing|able|ible|ful|less|ous|ive|ent|ant|ary|ory|ic|al|own|ten|ken|len|rect|alid|cret|ness)"
+        "|wrong|right|weak|strong|secure|insecure|safe|unsafe|sure|short|long|longer|shorter|empty|blank|null|none|missing"
+        "|here|there|below|above|back|gone|lost|reset|unset|random|unique|same|different|easy|hard|simple|complex|fine"
+        "|good|better|best|poor|okay|enough|plain|plaintext|text|case|nothing|something|anything|everything|what|that"
+        "|this|these|true|false|also|never|always|ever|ours|yours|mine|hers|theirs|next|first|last|ready|clear|visible"
+        "|stale|dead|live|full|just|only|both|later|then|when|where|over|under|with|without|from|into|private"
+        "|public|password|admin|username|name|email|stuff|hell|great|cool|crap|funny|weird|long-lived|overdue|mandatory"
+        "|default|kept|sent|held|read|bound|built|made|done|meant|taken|given|chosen|broken|forgotten|due|high"
+        "|daily|weekly|monthly|yearly",
+        earlier=r"(?:it|that|previously|formerly|before|earlier)(?: that)?(?: it)? (?:was|used to be) "
+        r"(?P<said>\S{6,64})",
         changes=r"from (?P<was>\S{6,64}) to (?P<becomes>\S{6,64})",
         says=r"(?:(?:for|of|that|we) [a-z0-9 ._-]{1,40} |\([^()\n]{1,40}\) )?(?:is|was)(?: now| still)?"
         "|(?:(?:is|was|got|has been|had been|just got) )?(?:[a-z]{3,8}ed|(?:re)?set)(?: back)? to|to",

@@ -257,6 +257,9 @@ class SecretWords(Struct, frozen=True, kw_only=True):
     phrases: str = ""  # names of secrets that are made of words
     codes: str = ""  # names of short secrets: PINs, recovery codes, community strings, seeds
     code_signs: str = ""  # of which each of these names holds one, or is followed by it; between commas
+    stated: str = ""  # behind a name: that the one word which follows (`said`) is the secret
+    states: str = ""  # words that tell in what state a secret is, and are none
+    earlier: str = ""  # that what follows (`said`) is what a password was before
     changes: str = ""  # how the password that `was` and the one that it `becomes` are told
     used_as: str = ""  # what stands behind a secret that is named first
     logins: str = ""  # what a name and its password are told with
