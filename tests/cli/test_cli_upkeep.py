@@ -77,6 +77,23 @@ def test_a_topic_is_forgotten_after_a_look(run: Run, ask: Ask, remember: Remembe
     assert "without IDS" in run("forget", "m1", "--about", "ferries", code=2).stderr
 
 
+def test_what_is_only_related_to_a_topic_stays(run: Run, ask: Ask, remember: Remember) -> None:
+    remember("The ferry to Bergen leaves at nine")
+    remember("Boats to Bergen are cancelled in storms")
+    remember("The ferry to Oslo leaves at eight")
+    remember("베르겐행 페리요금은 40크로네다")
+    remember("베르겐행 열차 요금은 60크로네다")
+    shown = run("forget", "--about", "the ferry to Bergen", "--dry-run").stdout
+    assert "m1  The ferry to Bergen leaves at nine  (names ferry, Bergen)\n" in shown
+    for line in shown.splitlines()[1:]:
+        assert line.startswith("stays: ")
+        assert "does not say" in line
+    assert [each["handle"] for each in ask("forget", "--about", "페리 요금", "--dry-run")["memories"]] == ["m4"]
+    run("forget", "--about", "the ferry to Bergen", "--yes")
+    run("forget", "--about", "페리 요금", "--yes")
+    assert [memory["handle"] for memory in ask("list")["memories"]] == ["m5", "m3", "m2"]
+
+
 def test_the_queue_says_why_each_waits(run: Run, ask: Ask) -> None:
     run("remember", "--zone", "quarantine", "The bell rings twice", "--status", "quarantined")
     listed = ask("review", "list")["memories"]

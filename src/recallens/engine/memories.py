@@ -180,8 +180,13 @@ class Memories:
         with self._core.changing(namespace) as tx:
             self._core.ensure_session(tx, asking)
             ended = self._core.moment("at", at)
-            (before, replaced), (after, _) = self._core.seen_memory(tx, old), self._core.seen_memory(tx, new)
+            (before, replaced), (after, successor) = self._core.seen_memory(tx, old), self._core.seen_memory(tx, new)
             done = curation.supersede(tx, before, after, ended, asking, by=self._core.actor)
+            if successor.status in curation.ENDED:  # neither would be found any more; histories alone may hold that
+                raise InvalidInput(
+                    f"{successor.handle} is {successor.status} and can replace nothing",
+                    hint=f"Nothing was changed. `recallens restore {successor.handle}` brings it back.",
+                )
             if done:
                 words = f"replaced {handle_of(before)} by {handle_of(after)}"
                 self.reversals.note(tx, words, *_back_again(replaced))

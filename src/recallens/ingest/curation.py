@@ -36,6 +36,8 @@ FORGOTTEN_BY = "forgottenBy"
 SHOWN = 80
 # Later than any moment: another's change may be dated a little after ours and still have come first.
 EVER = 2**62
+# What no longer holds: it takes no other's place.
+ENDED = (Status.FORGOTTEN, Status.SUPERSEDED, Status.REJECTED)
 _UNDECIDED = (Status.PENDING_REVIEW, Status.QUARANTINED, Status.REJECTED)
 
 

@@ -10,7 +10,7 @@ from recallens.errors import InvalidInput
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import option, text_content
 from recallens.model.citation import Finding, Standing, Worktree
-from recallens.model.memory import Kind, Sector, Status, Tier, title_of
+from recallens.model.memory import Kind, Memory, Sector, Status, Tier, title_of
 from recallens.model.trust import proposal_number
 from recallens.operations.arguments import PAGE, Arguments
 from recallens.operations.memories import Edit, Relate
@@ -18,10 +18,14 @@ from recallens.operations.operation import Answer, Call, Operation, Right
 from recallens.render.records import check_record, memory_record
 from recallens.store.records import Listing
 from recallens.text.normalize import normalize
+from recallens.text.wordforms import words_named
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
 from recallens.engine.erasure import leftover, refusal
+
+# Memories, each with words of a topic.
+Named = list[tuple[Memory, tuple[str, ...]]]
 
 
 class KeepMemory(Arguments, frozen=True, kw_only=True):
@@ -61,6 +65,7 @@ class SeveralMemories(Arguments, frozen=True, kw_only=True):
 
 class ForgetSeveral(SeveralMemories, frozen=True, kw_only=True):
     hard: bool = False
+    dry_run: bool = False
 
 
 class ForgetAbout(Arguments, frozen=True, kw_only=True):
@@ -148,6 +153,11 @@ def rewrite_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
 
 def forget_memories(engine: Engine, call: Call, asked: ForgetSeveral) -> Answer:
     named = _named(engine, call, asked.ids)
+    if asked.dry_run:
+        foreseen = engine.maintenance.erasure.foresee(list(named), namespace=call.namespace) if asked.hard else None
+        told = {} if foreseen is None else {"receipt": foreseen.to_json()}
+        listed = [_brief(memory) for memory in engine.memories.many(list(named), namespace=call.namespace).values()]
+        return Answer({"dryRun": True, "memories": listed, "hard": asked.hard, **told}, value=foreseen)
     record = {"forgotten": list(named), "handles": list(named.values()), "hard": asked.hard}
     if asked.hard:
         receipt = engine.maintenance.erasure.erase(list(named), namespace=call.namespace)
@@ -159,18 +169,45 @@ def forget_memories(engine: Engine, call: Call, asked: ForgetSeveral) -> Answer:
 
 
 def forget_about(engine: Engine, call: Call, asked: ForgetAbout) -> Answer:
-    """What a search for the topic finds, past the relevance cut; `sure` are those that were looked at before."""
-    where: dict[str, Any] = {"namespace": call.namespace}
-    recall = engine.search(asked.topic, limit=asked.limit, record=False, **where)
-    about = {result.memory.id: result.memory for result in recall.results}
+    """What is about a topic; `sure` are those that were looked at before."""
+    about, related = memories_about(engine, asked.topic, limit=asked.limit, namespace=call.namespace)
     if not asked.dry_run:
-        gone = {id: memory for id, memory in about.items() if id in asked.sure}
+        gone = [memory for memory, _ in about if memory.id in asked.sure]
         with engine.memories.reversals.together():
-            for id in gone:
-                engine.forget(id, **where)
-        return Answer({"topic": asked.topic, "forgotten": list(gone), "handles": [m.handle for m in gone.values()]})
-    records = [{"id": id, "handle": memory.handle, "title": title_of(memory)} for id, memory in about.items()]
-    return Answer({"topic": asked.topic, "dryRun": True, "memories": records}, value=list(about.values()))
+            for memory in gone:
+                engine.forget(memory.id, namespace=call.namespace)
+        named = {"forgotten": [memory.id for memory in gone], "handles": [memory.handle for memory in gone]}
+        return Answer({"topic": asked.topic, **named})
+    record = {
+        "topic": asked.topic, "dryRun": True,
+        "memories": [{**_brief(memory), "names": list(words)} for memory, words in about],
+        "related": [{**_brief(memory), "lacks": list(words)} for memory, words in related],
+    }  # fmt: skip
+    return Answer(record, value=[memory for memory, _ in about])
+
+
+def memories_about(
+    engine: Engine, topic: str, *, limit: int, namespace: str, scopes: Sequence[str] = ()
+) -> tuple[Named, Named]:
+    """What names a topic in its own words, with these; and what is only related to it, with the words that it lacks.
+
+    A search brings both, and only the first may be forgotten unread. Nothing of it is recorded: nobody asks to know.
+    """
+    about, related = [], []
+    query = engine.recalls.query(topic, limit=limit, scopes=scopes, cut=False, namespace=namespace)
+    likely = engine.recalls.query(topic, limit=limit, scopes=scopes, namespace=namespace)
+    helpful = {result.memory.id for result in engine.recall(likely).results}
+    for memory in (result.memory for result in engine.recall(query).results):
+        said, lacking = words_named(topic, " ".join((memory.title or "", memory.content, *memory.tags)))
+        if said and not lacking:
+            about.append((memory, said))
+        elif memory.id in helpful:
+            related.append((memory, lacking))
+    return about, related
+
+
+def _brief(memory: Memory) -> dict[str, str]:
+    return {"id": memory.id, "handle": memory.handle, "title": title_of(memory)}
 
 
 def pin_memories(engine: Engine, call: Call, asked: PinSeveral) -> Answer:
@@ -279,7 +316,7 @@ CURATION = (
               rewrite_memory),
     Operation("forget_memories", "Hide memories, or delete them for good.", Right.OWNER, ForgetSeveral,
               forget_memories),
-    Operation("forget_about", "Hide what a search for a topic finds.", Right.OWNER, ForgetAbout, forget_about),
+    Operation("forget_about", "Hide what is about a topic.", Right.OWNER, ForgetAbout, forget_about),
     Operation("pin_memories", "Tell memories first at the start of every session, or no longer.", Right.OWNER,
               PinSeveral, pin_memories),
     Operation("hold_memory", "Say until when a memory holds.", Right.OWNER, HoldMemory, hold_memory),

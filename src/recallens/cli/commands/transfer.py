@@ -11,9 +11,9 @@ import click
 
 from recallens.cli.files import STDIN, opened
 from recallens.cli.given import Given
-from recallens.cli.options import TEXT, OneOf, listed, shared
+from recallens.cli.options import TEXT, OneOf, listed, refuse_unused, shared
 from recallens.cli.screen import counted, say
-from recallens.errors import InvalidInput, StoreError, StoreMissing
+from recallens.errors import StoreError, StoreMissing
 from recallens.model.memory import Zone
 
 if TYPE_CHECKING:
@@ -84,13 +84,10 @@ def import_store(
     recallens import --from git .
     """
     if program is not None:
-        if tokens:
-            raise click.UsageError("--tokens is for a file that `recallens export` wrote")
+        refuse_unused("with --from: it is for a file that `recallens export` wrote", "tokens")
         _import_from(given, program, source, dry_run=dry_run, zone=zone, project=project, embed=not no_embed)
         return
-    for name, value in (("dry-run", dry_run), ("zone", zone), ("project", project)):
-        if value:
-            raise click.UsageError(f"--{name} is for what another program keeps: add --from NAME")
+    refuse_unused("without --from NAME: it is for what another program keeps", "dry_run", "zone", "project")
     _import_export(given, source, tokens=tokens, embed=not no_embed)
 
 
@@ -207,8 +204,7 @@ def migrate_store(given: Given, source: str, target: str) -> None:
     from recallens.engine import Engine
     from recallens.engine.migration import migrate
 
-    if given.store is not None:
-        raise InvalidInput("--store is of no use here", hint="Give --from and --to.")
+    refuse_unused("here: --from and --to name the stores, and all of one is moved", "store", "namespace")
     with (
         Engine.open(source, create=False) as old,
         Engine.open(target) as new,
