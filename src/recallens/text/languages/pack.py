@@ -225,6 +225,12 @@ class WorkWords(Struct, frozen=True, kw_only=True):
     moved: str = ""  # a pattern with a group `topic`, right behind a sign: what was moved or switched
     replaced: tuple[str, ...] = ()  # patterns with a group `old`: what holds no longer
     rulings: str = ""  # a pattern in small letters: how a person at work puts somebody right or lays down what holds
+    choices: str = ""  # a pattern in small letters: how they choose, which counts though it be for the moment only
+    rebuttals: str = ""  # a pattern in small letters of a sentence that says no more than that something is wrong
+    reported: str = ""  # a pattern in small letters: that somebody or something else says so
+    unsettled: str = (
+        ""  # a pattern in small letters: that it is undecided, asked, supposed, in jest, for once or praise
+    )
     requests: str = ""  # a pattern in small letters: how a person asks for the next step, which changes nothing
     passing: str = ""  # a pattern in small letters: how they say that something holds for the moment only
     acts: str = ""  # a pattern: who does something and what they do, before what they do it to
