@@ -254,7 +254,7 @@ ENGLISH: Final = pack.LanguagePack(
         code_signs="pin is,pin was,pin:,pin =,pin=,pin for,pin of,pin code,pin number,"
         "pins ,pins:,very code,ckup code,tch code,door code,"
         "gate code,alarm code,safe code,community string,community name,otp,2fa,mfa",
-        changes=r"from (?P<was>\S{6,64}) to (?P<becomes>\S{6,64})",
+        changes=r"\sfrom (?P<was>\S{6,64}) to (?P<becomes>\S{6,64})",
         says=r"(?:(?:for|of|that|we) [a-z0-9 ._-]{1,40} |\([^()\n]{1,40}\) )?(?:is|was)(?: now| still)?"
         "|(?:(?:is|was|got|has been|had been|just got) )?(?:[a-z]{3,8}ed|(?:re)?set)(?: back)? to|to",
         placeholder_openings="your|my|the|some|an?|insert|enter",

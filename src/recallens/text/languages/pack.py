@@ -263,7 +263,9 @@ class SecretWords(Struct, frozen=True, kw_only=True):
     phrases: str = ""  # names of secrets that are made of words
     codes: str = ""  # names of short secrets: PINs, recovery codes, community strings, seeds
     code_signs: str = ""  # of which each of these names holds one, or is followed by it; between commas
-    changes: str = ""  # how the password that `was` and the one that it `becomes` are told
+    changes: str = ""  # a pattern with the groups `was` and `becomes`: how two passwords are told
+    ends: str = ""  # what may follow a secret without a space: a verb that says that it is one
+    kept_in: str = ""  # what follows the name of the place that a secret is kept in
     used_as: str = ""  # what stands behind a secret that is named first
     logins: str = ""  # what a name and its password are told with
     general: str = ""  # what is told of passwords in general: a rule, a state, a page
