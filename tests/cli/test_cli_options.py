@@ -111,6 +111,12 @@ def test_an_option_that_would_do_nothing_is_refused(run: Run, remember: Remember
     assert everything(run, home) == before
 
 
+def test_one_scope_at_a_time(run: Run, home: Path) -> None:
+    refused = run("install", "--client", "cursor", "--project", "--user", code=2)
+    assert "--project and --user exclude each other" in refused.stderr
+    assert list(home.iterdir()) == []
+
+
 def test_what_the_environment_sets_is_meant_for_every_command(
     run: Run, remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:

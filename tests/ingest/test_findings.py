@@ -95,6 +95,11 @@ def test_what_is_asked_for_next_is_not(text: str) -> None:
     assert found(line(text)) == []
 
 
+def test_a_secret_is_no_decision() -> None:
+    assert found(line("We decided that the password is hodu1234.")) == []
+    assert found(line("운영 서버 암호를 spring2025에서 summer2026으로 바꿨어")) == []
+
+
 def test_an_assistant_lays_nothing_down() -> None:
     assert found(*(line(text, author="assistant") for text in LAID_DOWN)) == []
 

@@ -222,7 +222,7 @@ class Memories:
         """End a relation of a memory to another. What superseded something is restored instead."""
         kind = option(RelationType, type, "relation")
         if kind is RelationType.SUPERSEDES:
-            raise InvalidInput("what was replaced is restored", hint=f"Use `recallens restore {target}`.")
+            raise InvalidInput("what was replaced is restored", hint="Use `recallens restore` with it.")
         self._person_only("removing a relation")
         with self._core.changing(namespace) as tx:
             ends = self._core.seen_memory(tx, source)[0], self._core.seen_memory(tx, target)[0]

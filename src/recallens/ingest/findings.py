@@ -17,6 +17,7 @@ from recallens.ingest.classification import classify_kind
 from recallens.ingest.corrections import correction_in
 from recallens.ingest.draft import SAID
 from recallens.ingest.importers import MemoryLine
+from recallens.ingest.redact import redact
 from recallens.ingest.transcript import TOOL, USER
 from recallens.model.memory import Kind, Sector
 from recallens.text.languages import alternatives
@@ -140,7 +141,8 @@ def _decided(line: MemoryLine) -> Iterator[MemoryLine]:
         if _REPORTED.search(fold(said)) or _UNSETTLED.search(fold(said)):
             continue
         kind = classify_kind(said, Sector.SEMANTIC)
-        if kind in _KEPT_KINDS or _is_laid_down(said) or (after_rebuttal and _states(said)):
+        laid_down = kind in _KEPT_KINDS or _is_laid_down(said) or (after_rebuttal and _states(said))
+        if laid_down and not redact(text)[1]:  # a secret is no decision, and without it the sentence says nothing
             yield _finding(line, text, kind if kind in _KEPT_KINDS else Kind.DECISION, f"{SAID}{number}")
 
 

@@ -189,19 +189,19 @@ def forget_about(engine: Engine, call: Call, asked: ForgetAbout) -> Answer:
 def memories_about(
     engine: Engine, topic: str, *, limit: int, namespace: str, scopes: Sequence[str] = ()
 ) -> tuple[Named, Named]:
-    """What names a topic in its own words, with these; and what is only related to it, with the words that it lacks.
+    """What says every word of a topic, with these; and what says some of them, with those that it lacks.
 
-    A search brings both, and only the first may be forgotten unread. Nothing of it is recorded: nobody asks to know.
+    A search brings more, and only the first may be forgotten unread. Nothing of it is recorded: nobody asks to know.
     """
+    if not topic.strip():
+        raise InvalidInput("name a topic", hint="Nothing was changed.")
     about, related = [], []
     query = engine.recalls.query(topic, limit=limit, scopes=scopes, cut=False, namespace=namespace)
-    likely = engine.recalls.query(topic, limit=limit, scopes=scopes, namespace=namespace)
-    helpful = {result.memory.id for result in engine.recall(likely).results}
     for memory in (result.memory for result in engine.recall(query).results):
         said, lacking = words_named(topic, " ".join((memory.title or "", memory.content, *memory.tags)))
         if said and not lacking:
             about.append((memory, said))
-        elif memory.id in helpful:
+        elif said:
             related.append((memory, lacking))
     return about, related
 

@@ -78,7 +78,7 @@ def _hook_rates(store: str) -> dict[str, Any]:
 
 
 def _hooks_told(hooks: dict[str, Any]) -> str:
-    told = f"{hooks['injections']:,} injections, {hooks['silences']:,} silences"
+    told = f"{counted(hooks['injections'], 'injection')}, {counted(hooks['silences'], 'silence')}"
     if hooks["judgedInjections"]:
         told += f"; false fires {hooks['falseFires']:,} of {hooks['judgedInjections']:,}"
     if hooks["judgedSilences"]:
