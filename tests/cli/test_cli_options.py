@@ -111,6 +111,13 @@ def test_an_option_that_would_do_nothing_is_refused(run: Run, remember: Remember
     assert everything(run, home) == before
 
 
+@pytest.mark.parametrize("told", ["", "no JSON", "[]"])
+def test_a_hook_says_what_it_would_be_told(run: Run, told: str) -> None:
+    said = run("hook", "prompt", input=told)
+    assert said.stdout == "{}\n"
+    assert said.stderr == "recallens hook prompt: a hook is told a JSON object on standard input\n"
+
+
 def test_one_scope_at_a_time(run: Run, home: Path) -> None:
     refused = run("install", "--client", "cursor", "--project", "--user", code=2)
     assert "--project and --user exclude each other" in refused.stderr

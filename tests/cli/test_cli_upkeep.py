@@ -38,13 +38,24 @@ def test_a_memory_holds_until_its_end(run: Run, ask: Ask, remember: Remember) ->
     assert "or a time from now (30min" in run("until", "m1", "whenever", code=2).stderr
 
 
+def test_what_no_longer_holds_is_neither_pinned_nor_dated_nor_confirmed(run: Run, ask: Ask, remember: Remember) -> None:
+    remember("The ferry leaves at nine")
+    remember("The bell rings twice")
+    run("forget", "m1")
+    for words in (("pin", "m2", "m1"), ("until", "m1", "30d"), ("confirm", "m2", "m1")):
+        assert "m1 is forgotten\nRestore it first" in run(*words, code=2).stderr
+    assert ask("list", "--pinned")["memories"] == []
+    assert ask("show", "m2")["memory"]["confirmed"] is False
+    assert run("forget", "m1", "m2").stdout == "m1 was forgotten before\nforgot m2\n"
+
+
 def test_changes_are_taken_back_the_last_first(run: Run, ask: Ask, remember: Remember) -> None:
     remember("The spare key is under the mat")
     remember("The spare bulb is in the cellar")
-    run("forget", "m1", "m2")
     run("pin", "m2", "--json")
-    assert run("undo").stdout == "taken back: pinned m2\n"
+    run("forget", "m1", "m2")
     assert run("undo").stdout == "taken back: forgot m1, forgot m2\n"
+    assert run("undo").stdout == "taken back: pinned m2\n"
     assert len(ask("list")["memories"]) == 2
     run("relate", "m1", "m2", "CAUSED")
     assert "removed" in run("relate", "m1", "m2", "CAUSED", "--remove").stdout

@@ -236,6 +236,8 @@ class Memories:
         self._person_only("pinning")
         with self._core.changing(namespace) as tx:
             num, memory = self._core.seen_memory(tx, id)
+            if pinned:
+                curation.refuse_ended(memory)
             if curation.pin(tx, memory, num, pinned=pinned, at=self._core.clock()):
                 back = ReversalStep(StepKind.UNPIN if pinned else StepKind.PIN, memory.id)
                 self.reversals.note(tx, f"{'pinned' if pinned else 'unpinned'} {memory.handle}", back)
@@ -247,8 +249,7 @@ class Memories:
         end = None if until is None else later(until, now_ms=self._core.clock())
         with self._core.changing(namespace) as tx:
             num, memory = self._core.seen_memory(tx, id)
-            if memory.status is Status.SUPERSEDED:
-                raise InvalidInput(f"{memory.handle} was replaced, and ended then", hint="Restore it first.")
+            curation.refuse_ended(memory)
             if end is not None and end <= (memory.valid_from or 0):
                 raise InvalidInput(f"{memory.handle} would end before it began")
             tx.memories.update(num, {"valid_until": end, "updated": self._core.clock()})

@@ -69,6 +69,14 @@ def supersede(tx: Writer, old: int, new: int, at: int, session: str | None = Non
     return True
 
 
+def refuse_ended(memory: Memory) -> None:
+    """An error where somebody would pin, date or confirm what no search brings any more."""
+    if memory.status in ENDED:
+        raise InvalidInput(
+            f"{memory.handle} is {memory.status}", hint=f"Restore it first: `recallens restore {memory.handle}`."
+        )
+
+
 def _take_over(tx: Writer, old: int, new: int, memory: Memory, at: int) -> None:
     """What was proposed in the place of something more trusted and is itself replaced leaves that to its successor."""
     for each in tx.proposals.replacing(old):

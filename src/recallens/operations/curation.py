@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recallens.errors import InvalidInput
+from recallens.ingest.curation import refuse_ended
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import option, text_content
 from recallens.model.citation import Finding, Standing, Worktree
@@ -211,7 +212,7 @@ def _brief(memory: Memory) -> dict[str, str]:
 
 
 def pin_memories(engine: Engine, call: Call, asked: PinSeveral) -> Answer:
-    named = _named(engine, call, asked.ids)
+    named = _named(engine, call, asked.ids, holding=asked.pinned)
     with engine.memories.reversals.together():
         for id in named:
             engine.memories.pin(id, pinned=asked.pinned, namespace=call.namespace)
@@ -258,7 +259,7 @@ def deemphasise_memories(engine: Engine, call: Call, asked: SeveralMemories) -> 
 
 
 def confirm_memories(engine: Engine, call: Call, asked: ConfirmSeveral) -> Answer:
-    named = _named(engine, call, asked.ids)
+    named = _named(engine, call, asked.ids, holding=True)
     for id in named:
         engine.confirm(id, session=asked.session, namespace=call.namespace)
     return Answer({"confirmed": list(named), "handles": list(named.values())})
@@ -279,9 +280,12 @@ def link_memories(engine: Engine, call: Call, asked: Relate) -> Answer:
     return Answer({"source": source, "target": target, "relation": asked.relation, "confidence": asked.confidence})
 
 
-def _named(engine: Engine, call: Call, names: Sequence[str]) -> dict[str, str]:
-    """Handles by id; all of them known before anything is changed."""
-    return {memory.id: memory.handle for name in names if (memory := engine.get(name, namespace=call.namespace))}
+def _named(engine: Engine, call: Call, names: Sequence[str], *, holding: bool = False) -> dict[str, str]:
+    """Handles by id; all of them known, and with `holding` in force, before anything is changed."""
+    memories = [engine.get(name, namespace=call.namespace) for name in names]
+    for memory in memories if holding else ():
+        refuse_ended(memory)
+    return {memory.id: memory.handle for memory in memories}
 
 
 def check_citations(engine: Engine, call: Call, asked: CheckCitations) -> Answer:

@@ -13,7 +13,7 @@ from recallens.cli.options import TEXT, OneOf, listed, refuse_unused, several_id
 from recallens.cli.screen import counted, say
 from recallens.config import is_address
 from recallens.errors import InvalidInput
-from recallens.model.memory import RelationType
+from recallens.model.memory import RelationType, Status
 
 if TYPE_CHECKING:
     from recallens.operations import Answer
@@ -149,7 +149,7 @@ def forget(
         raise InvalidInput("nothing to forget", hint="Name memories: `recallens list` shows handles.")
     with given.engine() as engine:
         # Every id is looked up first, so that a wrong one changes nothing.
-        memories = {memory.id: memory.handle for memory in map(engine.get, ids)}
+        memories = {memory.id: memory for memory in map(engine.get, ids)}
         if dry_run:
             answer = given.answer(engine, "forget_memories", {"ids": tuple(memories), "hard": hard, "dry_run": True})
             given.tell(answer, lambda answer: _print_foreseen(given, answer))
@@ -157,7 +157,8 @@ def forget(
         if hard and not given.agreed(f"deleting {counted(len(memories), 'memory', 'memories')} for good", yes=yes):
             return
         answer = given.answer(engine, "forget_memories", {"ids": tuple(memories), "hard": hard})
-    hidden = "\n".join(f"forgot {handle}" for handle in memories.values())
+    gone = ((each.handle, each.status is Status.FORGOTTEN) for each in memories.values())
+    hidden = "\n".join(f"{handle} was forgotten before" if before else f"forgot {handle}" for handle, before in gone)
     given.tell(answer, _print_receipt if hard else lambda answer: say(hidden))
 
 
