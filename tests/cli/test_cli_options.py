@@ -111,6 +111,11 @@ def test_an_option_that_would_do_nothing_is_refused(run: Run, remember: Remember
     assert everything(run, home) == before
 
 
+def test_looking_for_encoders_makes_no_store(run: Run, store: Path) -> None:
+    assert "available  minilm" in run("encoder", "detect").stdout
+    assert not store.exists()
+
+
 @pytest.mark.parametrize("told", ["", "no JSON", "[]"])
 def test_a_hook_says_what_it_would_be_told(run: Run, told: str) -> None:
     said = run("hook", "prompt", input=told)

@@ -69,6 +69,17 @@ def test_changes_are_taken_back_the_last_first(run: Run, ask: Ask, remember: Rem
     assert "nothing was changed that could be taken back" in run("undo", code=3).stderr
 
 
+def test_what_was_deleted_for_good_is_not_taken_back(run: Run, remember: Remember) -> None:
+    remember("The spare key is under the mat")
+    remember("The spare bulb is in the cellar")
+    run("pin", "m1")
+    run("forget", "m1")
+    run("prune", "--older-than", "0", "--yes")
+    for words in ("deleted m1 for good", "forgot m1", "pinned m1"):
+        assert f"{words}: that cannot be taken back" in run("undo", code=2).stderr
+    assert "nothing was changed that could be taken back" in run("undo", code=3).stderr
+
+
 def test_a_topic_is_forgotten_after_a_look(run: Run, ask: Ask, remember: Remember) -> None:
     remember("The ferry to Bergen leaves at nine")
     remember("The ferry to Bergen costs 40 kroner")

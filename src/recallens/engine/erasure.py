@@ -79,8 +79,6 @@ class Erasure:
         with self._core.changing(namespace) as tx:
             nums = [self._core.num(tx, id) for id in ids]
             receipt, recaps = self.take_out(tx, nums)
-            told = ", ".join(map(handle_of, nums)) if len(nums) <= MOST_NAMED else f"{len(nums):,} memories"
-            Reversals(self._core).note(tx, f"deleted {told} for good")
         try:
             return self.prove(receipt, recaps, namespace)
         except (
@@ -97,6 +95,8 @@ class Erasure:
 
     def take_out(self, tx: Writer, nums: Sequence[int]) -> tuple[Receipt, list[str]]:
         """In a transaction, everything that says part of these memories; gives the sessions whose recap went too."""
+        told = ", ".join(map(handle_of, nums)) if len(nums) <= MOST_NAMED else f"{len(nums):,} memories"
+        Reversals(self._core).note(tx, f"deleted {told} for good")
         return self._taken_out(tx, self._going(tx, dict.fromkeys(nums, "named")))
 
     def prove(self, receipt: Receipt, recaps: Sequence[str], namespace: str | None) -> Receipt:

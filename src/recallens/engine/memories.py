@@ -395,7 +395,8 @@ class Memories:
             raise EditConflict("something else was changed since", hint=f"The last change: {last.words}.")
         with self._core.changing(name) as tx:
             self.reversals.drop_last(tx, last.group)
-        if not last.steps:
+        about = {id for step in last.steps for id in (step.memory, step.other) if id}
+        if not last.steps or about - self.many(about, namespace=name).keys():  # erased since, where there are steps
             raise InvalidInput(f"{last.words}: that cannot be taken back", hint="Undo again for the change before it.")
         with self.reversals.unnoted():
             for step in last.steps:

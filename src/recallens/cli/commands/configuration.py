@@ -37,7 +37,8 @@ def detect(given: Given) -> None:
         if detection.suggestion is not None:
             given.note(f"recallens encoder use {detection.suggestion}")
 
-    given.perform("detect_encoders", {}, printed, create=True)
+    with given.looking() as engine:
+        given.tell(given.answer(engine, "detect_encoders", {}), printed)
 
 
 @encoder.command()

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,11 +10,10 @@ from recallens.cli.files import STDIN, opened
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, OneOf, listed, refuse_unused, shared
 from recallens.cli.screen import counted, say
-from recallens.errors import StoreError, StoreMissing
+from recallens.errors import StoreError
 from recallens.model.memory import Zone
 
 if TYPE_CHECKING:
-    from recallens.engine import Engine
     from recallens.operations import Answer
 
 # Of the entries that are skipped for one reason, so many are named on the screen.
@@ -125,22 +121,9 @@ def _import_from(
     arguments = {
         "source": program, "path": path, "zone": zone, "project": project, "dry_run": dry_run, "embed": embed,
     }  # fmt: skip
-    with _store_to_compare(given) if dry_run else given.engine(create=True, whole=True) as engine:
+    with given.looking() if dry_run else given.engine(create=True, whole=True) as engine:
         answer = given.answer(engine, "import_from", arguments)
     given.tell(answer, lambda answer: _print_imported(given, answer.record))
-
-
-@contextmanager
-def _store_to_compare(given: Given) -> Iterator[Engine]:
-    """The store as it is; where there is none yet, an empty one that does not last."""
-    with ExitStack() as open_things:
-        try:
-            engine = open_things.enter_context(given.engine())
-        except StoreMissing:
-            folder = open_things.enter_context(TemporaryDirectory())
-            empty = Given(store=str(Path(folder) / "empty.db"), namespace=given.namespace, json=True)
-            engine = open_things.enter_context(empty.engine(create=True))
-        yield engine
 
 
 def _print_imported(given: Given, record: dict[str, Any]) -> None:
