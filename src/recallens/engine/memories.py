@@ -182,7 +182,7 @@ class Memories:
             ended = self._core.moment("at", at)
             (before, replaced), (after, successor) = self._core.seen_memory(tx, old), self._core.seen_memory(tx, new)
             done = curation.supersede(tx, before, after, ended, asking, by=self._core.actor)
-            if successor.status in curation.ENDED:  # neither would be found any more; histories alone may hold that
+            if done and successor.status in curation.ENDED:  # neither would be found; histories alone may hold that
                 raise InvalidInput(
                     f"{successor.handle} is {successor.status} and can replace nothing",
                     hint=f"Nothing was changed. `recallens restore {successor.handle}` brings it back.",
