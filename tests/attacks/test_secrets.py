@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import random
+import re
 import string
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -246,6 +247,92 @@ the passcode was set back to {Lantern-5x-oak}
 the login pass is still {mossy-Otter-41}
 The keystore pass got changed to {tangerine-Dream-9}
 """
+TOLD_IN_KOREAN = r"""
+비번은 {hodu1234}이야
+비번은 {hodu1234} 이야
+와이파이 비번은 {감자튀김77}이야
+암호를 {Ktx!2031}으로 바꿨어
+암호를 {Ktx!2031} 으로 바꿨어
+비밀번호를 {oldpass12}에서 {newpass34}로 바꿨어
+비밀번호 {spring2025}에서 {summer2026}으로 변경했습니다
+비번이 {tomato99}였는데 {potato88}로 바뀌었어
+DB 비밀번호 바꿨어, {qwer!2345} 이걸로
+새 비밀번호는 {vhtmxm99!}입니다
+비번 {dkssud123}로 들어가면 돼
+관리자 암호는 그냥 {admin1234} 써
+서버 비번 알려줄게 {tjqj#9981}
+패스워드는 {letmein55}예요
+VPN 암호가 {vpn-home-77}라서 외우기 쉬워
+비밀번호는 '{한글암호123}'이야
+비밀번호를 {dragon2024}로 설정해 놨어
+비번은 {correcthorse1}인데 곧 바꿀 거야
+루트 비밀번호: {rnrals2011}
+테스트 계정 비번은 {test!1234}이고 운영은 달라
+암호는 {20310412}이야
+비번을 {0000x9k2}에서 {8s7d6f5g}으로 변경
+금고 비밀번호는 {739184}야
+압축 파일 암호는 {zip_2027}이에요
+와이파이 비번 {cafe1234!}래
+우리 집 와이파이 비번 {dongtan-0412!} 이거야
+젠킨스 비번 {wpszlstm77}으로 맞춰놨어
+비밀번호는 아마 {rlaclWl3!}일 거야
+노션 암호 {mint&choco9}로 걸어놨음
+DB 암호를 어제 {winter24!}에서 {spring25!}으로 교체했어
+비번이 {hello-kitty7}에서 {bye-kitty8}로 바뀜
+계정은 admin이고 비번은 {sksmsrhwkd1}
+비밀번호 까먹지 마: {Zkvp-1004}
+맥북 로그인 암호는 {990412}입니다
+공용 계정 패스워드 {team!blue42} 쓰세요
+비번 {a1b2c3d4}야 까먹지 마
+비밀번호는 대문자로 {HWASEONG2030!} 이라고 쳐
+암호는 {별이빛나는밤7}이에요
+새 비번은 {tkfkdgo486}고 옛날 건 지웠어
+SSH 패스프레이즈는 {gangaji-goyangi-77}이야
+라우터 비번을 {tp-link99}에서 {Fhdnxj!55}로 변경 완료
+"""
+SAID_OF_THEM_IN_KOREAN = """
+비밀번호는 8자 이상이어야 해
+비번을 90일에서 60일로 바꿨어
+비밀번호 최소 길이를 8자에서 12자로 변경했어
+암호 알고리즘을 SHA1에서 SHA256으로 바꿨어
+암호를 bcrypt로 해시해서 저장한다
+비밀번호 정책 v2.1에서 v3.0으로 바꿨어
+비밀번호 재설정 메일은 10분 뒤에 만료된다
+비번은 1Password에 있어
+비밀번호는 .env 파일에 둔다
+비밀번호를 argon2id로 바꿨습니다
+비번을 잊어버려서 초기화했어
+비밀번호 필드를 password_hash로 이름을 바꿨어
+비밀번호 입력 화면을 React18로 다시 만들었어
+비밀번호는 2026-03-01에 바꿨어
+암호는 KMS에서 받아와
+비번은 Vault의 kv/prod/db 에 있어
+암호화폐 지갑은 쓰지 않는다
+비밀번호를 DB_PASSWORD로 바꿨어
+비번 찾기는 /api/v1/reset 으로 보낸다
+비밀번호 검증은 auth.py의 check2 함수가 한다
+비밀번호는 3번 틀리면 잠겨
+암호는 AES256이야
+비밀번호 오류 코드를 E1001에서 E2001로 바꿨어
+비밀번호 규칙은 RFC7617을 따라
+비번 관리 툴을 bitwarden2로 옮겼어
+비밀번호 해시를 md5에서 sha512로 바꿨어
+비번은 매달 1일에 바꿔
+비밀번호는 12자에서 16자로 늘렸어
+암호는 TLS1.3으로만 보낸다
+비밀번호 화면은 v2.3.1에서 고쳤어
+비번은 LastPass에 저장했어
+비밀번호는 users 테이블의 pw_hash2 컬럼에 있어
+패스워드는 base64로 인코딩하지 마
+비밀번호 변경 API는 PUT /v2/me 야
+암호 모듈을 openssl3으로 올렸어
+비번을 5번 틀리면 30분 잠긴다
+비밀번호를 env1에서 vault2로 옮겼어
+비밀번호 정규식은 utils.ts 120번째 줄이야
+비밀번호는 Ubuntu22에서 초기화해야 해
+비번 로직은 PR1234에서 바뀌었어
+비밀번호는 2단계 인증이랑 같이 써
+"""
 NEAR_THE_LINE = """
 postgres://user:password@host/db is the shape of the URL.
 비번 규칙은 12자 이상
@@ -306,6 +393,14 @@ def test_a_value_beside_its_name_a_tight_pair_and_a_pass_are_taken_out() -> None
     missed = [text for text, secret in texts if secret in redact(text)[0]]
     assert len(texts) == 52
     assert missed == []
+
+
+def test_passwords_as_people_tell_them_in_korean_are_taken_out() -> None:
+    for line in TOLD_IN_KOREAN.strip().splitlines():
+        left = redact(line.replace("{", "").replace("}", ""))[0]
+        assert [secret for secret in re.findall(r"{(.+?)}", line) if secret in left] == [], line
+    for line in SAID_OF_THEM_IN_KOREAN.strip().splitlines():
+        assert redact(line)[0] == line
 
 
 def test_what_is_near_the_line_stays() -> None:

@@ -75,7 +75,7 @@ def test_review(run: Run, ask: Ask, remember: Remember) -> None:
     assert run("review", "reject", bad).stdout == "rejected m2\n"
     assert ask("show", good)["memory"]["status"] == "active"
     assert "0 memories wait" in run("review", "list").stdout
-    assert "not waiting for review" in run("review", "approve", good, code=2).stderr
+    assert "m1 is active and trusted: it is not waiting" in run("review", "approve", good, code=2).stderr
 
 
 def test_sessions(run: Run, ask: Ask) -> None:

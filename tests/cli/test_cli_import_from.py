@@ -286,9 +286,11 @@ def test_a_wrong_name_or_place_is_told_with_what_would_be_right(run: Run, store:
     unknown = run("import", "--from", "chat-gpt", home, code=2)
     assert "use one of: basic-memory, chatgpt, claude, claude-code, codex, cursor, gemini, git," in unknown.stderr
     run("import", "--from", "codex", home / "nowhere", code=3)
-    assert "add --from NAME" in run("import", home / "x.jsonl", "--dry-run", code=2).stderr
+    assert "does nothing without --from NAME" in run("import", home / "x.jsonl", "--dry-run", code=2).stderr
     assert "recallens export" in run("import", "--from", "git", home, "--tokens", code=2).stderr
     assert "git cannot tell the history" in run("import", "--from", "git", home, code=2).stderr
+    subprocess.run(["git", "init", "-q", str(home / "fresh")], check=True)
+    assert "has no commit yet" in run("import", "--from", "git", home / "fresh", code=2).stderr
     assert not store.exists()
 
 

@@ -97,8 +97,7 @@ def test_into_nothing_and_out_again(client: str, scope: str, at_home: Path, run:
     # Undone without being told again what was installed.
     run("install", "--client", client, f"--{scope}", "--undo")
     assert not path.exists()
-    left = set(at_home.rglob("*")) - there
-    assert [each for each in left if each.is_file()] == []
+    assert set(at_home.rglob("*")) == there
     assert "nothing to change" in run("install", "--client", client, f"--{scope}", "--undo").stdout
 
 
@@ -301,8 +300,18 @@ def test_a_skill_goes_in_and_out(client: str, scope: str, at_home: Path, run: Ru
     run("install", "--client", client, f"--{scope}", "--skill")
     assert path.read_text().startswith("---\nname: recallens\ndescription: ")
     run("install", "--client", client, f"--{scope}", "--undo")
-    assert {each for each in at_home.rglob("*") if each.is_file()} <= there
-    assert not folder.exists()
+    assert set(at_home.rglob("*")) == there
+
+
+def test_an_undo_leaves_the_folders_that_others_made_or_use(at_home: Path, run: Run) -> None:
+    (at_home / ".cursor").mkdir()
+    run("install", "--client", "cursor")
+    run("install", "--client", "cursor", "--undo")
+    assert list((at_home / ".cursor").iterdir()) == []
+    run("install", "--client", "vscode")
+    (at_home / ".vscode" / "settings.json").write_text("{}")
+    run("install", "--client", "vscode", "--undo")
+    assert [each.name for each in (at_home / ".vscode").iterdir()] == ["settings.json"]
 
 
 def test_a_skill_of_another_hand_is_left_alone(at_home: Path, run: Run) -> None:

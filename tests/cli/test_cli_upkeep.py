@@ -35,16 +35,27 @@ def test_a_memory_holds_until_its_end(run: Run, ask: Ask, remember: Remember) ->
     assert run("until", "m1", "never").stdout == "m1 holds without an end\n"
     ahead = ask("until", "m1", "30d")
     assert ahead["validUntil"] - ask("show", "m1")["memory"]["createdAt"] > 29 * 86_400_000
-    assert "is not a time" in run("until", "m1", "whenever", code=2).stderr
+    assert "or a time from now (30min" in run("until", "m1", "whenever", code=2).stderr
+
+
+def test_what_no_longer_holds_is_neither_pinned_nor_dated_nor_confirmed(run: Run, ask: Ask, remember: Remember) -> None:
+    remember("The ferry leaves at nine")
+    remember("The bell rings twice")
+    run("forget", "m1")
+    for words in (("pin", "m2", "m1"), ("until", "m1", "30d"), ("confirm", "m2", "m1")):
+        assert "m1 is forgotten\nRestore it first" in run(*words, code=2).stderr
+    assert ask("list", "--pinned")["memories"] == []
+    assert ask("show", "m2")["memory"]["confirmed"] is False
+    assert run("forget", "m1", "m2").stdout == "m1 was forgotten before\nforgot m2\n"
 
 
 def test_changes_are_taken_back_the_last_first(run: Run, ask: Ask, remember: Remember) -> None:
     remember("The spare key is under the mat")
     remember("The spare bulb is in the cellar")
-    run("forget", "m1", "m2")
     run("pin", "m2", "--json")
-    assert run("undo").stdout == "taken back: pinned m2\n"
+    run("forget", "m1", "m2")
     assert run("undo").stdout == "taken back: forgot m1, forgot m2\n"
+    assert run("undo").stdout == "taken back: pinned m2\n"
     assert len(ask("list")["memories"]) == 2
     run("relate", "m1", "m2", "CAUSED")
     assert "removed" in run("relate", "m1", "m2", "CAUSED", "--remove").stdout
@@ -55,6 +66,17 @@ def test_changes_are_taken_back_the_last_first(run: Run, ask: Ask, remember: Rem
     run("undo")
     assert ask("show", "m1")["memory"]["status"] == "active"
     run("undo")
+    assert "nothing was changed that could be taken back" in run("undo", code=3).stderr
+
+
+def test_what_was_deleted_for_good_is_not_taken_back(run: Run, remember: Remember) -> None:
+    remember("The spare key is under the mat")
+    remember("The spare bulb is in the cellar")
+    run("pin", "m1")
+    run("forget", "m1")
+    run("prune", "--older-than", "0", "--yes")
+    for words in ("deleted m1 for good", "forgot m1", "pinned m1"):
+        assert f"{words}: that cannot be taken back" in run("undo", code=2).stderr
     assert "nothing was changed that could be taken back" in run("undo", code=3).stderr
 
 
@@ -74,7 +96,26 @@ def test_a_topic_is_forgotten_after_a_look(run: Run, ask: Ask, remember: Remembe
     run("undo")
     assert len(ask("list")["memories"]) == 3
     assert "nothing here is about" in run("forget", "--about", "the price of tea in Lhasa", "--dry-run").stdout
+    assert "name a topic" in run("forget", "--about", " ", "--yes", code=2).stderr
     assert "without IDS" in run("forget", "m1", "--about", "ferries", code=2).stderr
+
+
+def test_what_is_only_related_to_a_topic_stays(run: Run, ask: Ask, remember: Remember) -> None:
+    remember("The ferry to Bergen leaves at nine")
+    remember("Boats to Bergen are cancelled in storms")
+    remember("The ferry to Oslo leaves at eight")
+    remember("베르겐행 페리요금은 40크로네다")
+    remember("베르겐행 열차 요금은 60크로네다")
+    shown = run("forget", "--about", "the ferry to Bergen", "--dry-run").stdout.splitlines()
+    assert shown[0] == "m1  The ferry to Bergen leaves at nine  (names ferry, Bergen)"
+    assert sorted(shown[1:]) == [
+        "stays: m2  Boats to Bergen are cancelled in storms  (does not say ferry)",
+        "stays: m3  The ferry to Oslo leaves at eight  (does not say Bergen)",
+    ]
+    assert [each["handle"] for each in ask("forget", "--about", "페리 요금", "--dry-run")["memories"]] == ["m4"]
+    run("forget", "--about", "the ferry to Bergen", "--yes")
+    run("forget", "--about", "페리 요금", "--yes")
+    assert [memory["handle"] for memory in ask("list")["memories"]] == ["m5", "m3", "m2"]
 
 
 def test_the_queue_says_why_each_waits(run: Run, ask: Ask) -> None:

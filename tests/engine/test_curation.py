@@ -56,6 +56,23 @@ def test_circles_are_refused(engine: Engine) -> None:
     assert found(engine, "colour") == [c]
 
 
+def test_what_no_longer_holds_replaces_nothing(engine: Engine) -> None:
+    things = ("lamp", "oven", "fan", "tap")
+    old, gone, replaced, refused = (engine.remember(f"The {thing} is on").id for thing in things)
+    engine.forget(gone)
+    engine.supersede(replaced, engine.remember("The new fan is on").id)
+    with engine.core.changing(None) as tx:
+        tx.memories.update(engine.core.num(tx, refused), {"status": Status.REJECTED})
+    for new, status in ((gone, "forgotten"), (replaced, "superseded"), (refused, "rejected")):
+        for supersede in (engine.supersede, lambda old, new: engine.relate(new, old, "SUPERSEDES")):
+            with pytest.raises(InvalidInput, match=f"is {status} and can replace nothing"):
+                supersede(old, new)
+    assert engine.get(old).status is Status.ACTIVE
+    engine.restore(gone)
+    engine.supersede(old, gone)
+    assert engine.get(old).status is Status.SUPERSEDED
+
+
 def test_an_edit_is_a_new_memory_with_the_old_attributes(engine: Engine, clock: FixedClock) -> None:
     old = engine.remember(
         "The rate limit is 60", title="Limits", project="api", sector="procedural", kind="decision", tier="session",

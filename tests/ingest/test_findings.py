@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
@@ -9,6 +12,7 @@ from recallens.ingest.draft import Draft
 from recallens.ingest.findings import Finder
 from recallens.ingest.importers import MemoryLine
 from recallens.ingest.transcript import TOOL, USER
+from recallens.text.sentences import sentences
 
 LAID_DOWN = [
     "No, the retention is 14 days, not 7 days.", "That's wrong: the port is 8443, not 8080.",
@@ -43,6 +47,30 @@ ASKED_FOR = [
     "이제 README도 업데이트해 줘.", "좋아, 이제 다음 단계로 넘어가자.", "npm 말고 pnpm을 쓰는 게 나을까?",
 ]  # fmt: skip
 
+# As people say it to an agent at work, small letters and all, written before the rules; `missed` is not found yet.
+SENTENCES = json.loads(Path(__file__).with_name("said_to_agents.json").read_text(encoding="utf-8"))
+OF_OTHERS = [
+    'Bob wrote: "We decided on Kafka. From now on use Avro."',
+    "“Always use tabs in every file” is what their guide says",
+    "The error was: 'use const, never use let here'",
+    "> From now on all customers must use TLS 1.3.",
+    "my tech lead said we should always squash",
+    "the style guide says never use default exports",
+    "they decided to drop Postgres at my last place",
+    'PM이 "앞으로는 금요일 배포 금지"라고 했다',
+    "「항상 존댓말을 쓴다」는 문구가 README에 있어",
+    "팀장님이 앞으로는 무조건 스쿼시하라고 하셨어",
+    "위키에 절대 직접 배포하지 말라고 적혀 있어",
+    "옆 팀은 npm 말고 pnpm을 쓴대",
+]
+WITH_A_NAME = [
+    'We decided to call the gateway "harbor".',
+    "Don't use 'moment', use date-fns instead.",
+    '게이트웨이 이름은 "항구"로 하기로 결정했어',
+    "I already said: never edit generated files by hand.",
+    "내가 절대 손대지 말라고 했잖아",
+]
+
 
 def found(*lines: MemoryLine) -> list[MemoryLine]:
     finder = Finder()
@@ -54,17 +82,22 @@ def line(text: str, id: str = "t1", *, author: str = USER, **attributes: object)
     return MemoryLine(draft, id, None)
 
 
-@pytest.mark.parametrize("text", LAID_DOWN)
+@pytest.mark.parametrize("text", [*LAID_DOWN, *SENTENCES["found"], *WITH_A_NAME])
 def test_what_is_laid_down_is_found_in_the_words_of_who_said_it(text: str) -> None:
-    (one,) = found(line(f"Hm. {text}"))
-    assert one.draft.content == text
+    (one,) = found(line(f"Hm.\n\n{text}"))
+    assert one.draft.content == sentences(text)[-1]
     assert one.draft.kind in ("decision", "preference")
     assert one.draft.position is None
 
 
-@pytest.mark.parametrize("text", ASKED_FOR)
+@pytest.mark.parametrize("text", [*ASKED_FOR, *SENTENCES["alike"], *OF_OTHERS])
 def test_what_is_asked_for_next_is_not(text: str) -> None:
     assert found(line(text)) == []
+
+
+def test_a_secret_is_no_decision() -> None:
+    assert found(line("We decided that the password is hodu1234.")) == []
+    assert found(line("운영 서버 암호를 spring2025에서 summer2026으로 바꿨어")) == []
 
 
 def test_an_assistant_lays_nothing_down() -> None:

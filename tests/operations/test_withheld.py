@@ -37,10 +37,10 @@ REASONS = {
 def planted(engine: Engine, request: pytest.FixtureRequest) -> tuple[Engine, str]:
     """A memory that is withheld, tied to one that is not by every tie that a surface shows."""
     near = [engine.remember(Draft(f"The courier starts at {at}", session="s1", position=at)).id for at in range(3)]
-    draft = Draft(f"The courier starts at {SECRET}", session="s1", position=3, task="T", **REASONS[request.param])
+    text, said = f"The courier starts at {SECRET}", {"session": "s1", "position": 3, "task": "T"}
+    draft = Draft(text, supersedes=near[1], **said, **REASONS[request.param])
     hidden = engine.remember(draft, dedupe=False).id
     engine.relate(hidden, near[0], "CONTRADICTS")
-    engine.supersede(near[1], hidden)
     if request.param == "forgotten":
         engine.forget(hidden)
     assert withheld(engine.get(hidden)) == request.param.partition(",")[0]

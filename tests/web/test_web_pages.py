@@ -291,6 +291,15 @@ def test_a_withheld_memory_is_not_shown_in_a_form(store: Engine) -> None:
         assert "4711" not in sent(page, f"/memories/{hidden}/edit", content="").text
 
 
+def test_of_a_topic_only_what_names_it_is_ticked(owner: TestClient, store: Engine) -> None:
+    named = store.remember("The ferry to Bergen leaves at nine").id
+    related = store.remember("The ferry to Oslo leaves at eight").id
+    shown = unescape(owner.get("/forget", params={"q": "the ferry to Bergen"}).text)
+    assert re.search(rf'name="memory.{named}" value="yes" checked>.*names ferry, Bergen', shown)
+    assert re.search(rf'name="memory.{related}" value="yes">.*only related: does not say Bergen', shown)
+    assert {store.get(id).status for id in (named, related)} == {"active"}
+
+
 def test_a_form_of_another_site_changes_nothing(owner: TestClient, store: Engine) -> None:
     answer = owner.post("/memories/m1/forget", headers={"origin": "https://evil.example"})
     assert answer.status_code == 403

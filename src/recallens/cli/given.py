@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recallens.config import is_address
-from recallens.errors import InvalidInput
+from recallens.errors import InvalidInput, StoreMissing
 
 if TYPE_CHECKING:
     from recallens.config import Settings
@@ -69,6 +69,20 @@ class Given:
             yield engine
             if fresh and whole:
                 self.note(f"made a new store at {engine.core.store.location}")
+
+    @contextmanager
+    def looking(self) -> Iterator[Engine]:
+        """The store as it is, for what changes nothing; where there is none yet, an empty one that does not last."""
+        from tempfile import TemporaryDirectory
+
+        with ExitStack() as open_things:
+            try:
+                engine = open_things.enter_context(self.engine())
+            except StoreMissing:
+                folder = open_things.enter_context(TemporaryDirectory())
+                empty = Given(store=str(Path(folder) / "empty.db"), namespace=self.namespace, json=True)
+                engine = open_things.enter_context(empty.engine(create=True))
+            yield engine
 
     def run(
         self, engine: Engine, name: str, arguments: Mapping[str, Any], *, no_record: bool = False,

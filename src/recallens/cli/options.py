@@ -162,6 +162,24 @@ class FormatType(_Completed):
         return str(value)
 
 
+def refuse_unused(where: str, *names: str) -> None:
+    """An error for the first of these options that was given and would do nothing `where`: none is just ignored.
+
+    What the environment sets is meant for every command, and may do nothing in one.
+    """
+    ctx: click.Context | None = click.get_current_context()
+    while ctx is not None:  # the shared ones may stand before the command's name
+        for parameter in ctx.command.params:
+            source = ctx.get_parameter_source(parameter.name or "")
+            if parameter.name in names and source is click.core.ParameterSource.COMMANDLINE:
+                raise InvalidInput(f"{parameter.opts[0]} does nothing {where}", hint="Leave it out.")
+        ctx = ctx.parent
+
+
+# Of what is about all namespaces at once.
+WHOLE_STORE = "here, which is about the whole store", "namespace"
+
+
 def now_ms() -> int:
     return int(time.time() * 1000)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -53,11 +54,16 @@ def screen(given: Given, *, stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     return Screen(
         file=cast("TextIO", stream if stream.isatty() else Trimmed(stream)),
-        no_color=True if given.no_color else None,
+        color_system=None if _plain(given) else "auto",  # Rich's own NO_COLOR leaves bold and dim
         markup=False,
         highlight=False,
         emoji=False,
     )
+
+
+def _plain(given: Given) -> bool:
+    """Whether no escape sequence may be written. An empty NO_COLOR is none (no-color.org)."""
+    return given.no_color or bool(os.environ.get("NO_COLOR"))
 
 
 class Trimmed:
@@ -102,7 +108,7 @@ class Bars:
 
     @property
     def _watched(self) -> bool:
-        return not self._given.json and sys.stderr.isatty()
+        return not self._given.json and not _plain(self._given) and sys.stderr.isatty()
 
     def _progress(self) -> Progress:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

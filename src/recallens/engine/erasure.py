@@ -7,6 +7,7 @@ somebody still reads cannot be overwritten; a note without any text is kept, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 from msgspec.json import decode, encode
@@ -59,6 +60,10 @@ WRITTEN = "written in a task with it, and names "
 _STILL_READ = "another process still reads an older state of the store, so that it cannot be overwritten in the file"
 
 
+class _RolledBack(Exception):
+    """Nothing went wrong."""
+
+
 class Erasure:
     """Erases memories, finishes what was left undone, and proves that nothing is left."""
 
@@ -74,8 +79,6 @@ class Erasure:
         with self._core.changing(namespace) as tx:
             nums = [self._core.num(tx, id) for id in ids]
             receipt, recaps = self.take_out(tx, nums)
-            told = ", ".join(map(handle_of, nums)) if len(nums) <= MOST_NAMED else f"{len(nums):,} memories"
-            Reversals(self._core).note(tx, f"deleted {told} for good")
         try:
             return self.prove(receipt, recaps, namespace)
         except (
@@ -83,8 +86,17 @@ class Erasure:
         ) as error:  # the memories are gone; what is left of their bytes is finished by the next command
             return replace(receipt, pending=f"{error.message}; the next command goes on with it")
 
+    def foresee(self, ids: Sequence[str], *, namespace: str | None = None) -> Receipt:
+        """What erasing them would take with it: it is done as ever, and rolled back."""
+        with suppress(_RolledBack), self._core.changing(namespace) as tx:
+            receipt, _ = self.take_out(tx, [self._core.num(tx, id) for id in ids])
+            raise _RolledBack
+        return receipt
+
     def take_out(self, tx: Writer, nums: Sequence[int]) -> tuple[Receipt, list[str]]:
         """In a transaction, everything that says part of these memories; gives the sessions whose recap went too."""
+        told = ", ".join(map(handle_of, nums)) if len(nums) <= MOST_NAMED else f"{len(nums):,} memories"
+        Reversals(self._core).note(tx, f"deleted {told} for good")
         return self._taken_out(tx, self._going(tx, dict.fromkeys(nums, "named")))
 
     def prove(self, receipt: Receipt, recaps: Sequence[str], namespace: str | None) -> Receipt:

@@ -180,8 +180,13 @@ class Memories:
         with self._core.changing(namespace) as tx:
             self._core.ensure_session(tx, asking)
             ended = self._core.moment("at", at)
-            (before, replaced), (after, _) = self._core.seen_memory(tx, old), self._core.seen_memory(tx, new)
+            (before, replaced), (after, successor) = self._core.seen_memory(tx, old), self._core.seen_memory(tx, new)
             done = curation.supersede(tx, before, after, ended, asking, by=self._core.actor)
+            if done and successor.status in curation.ENDED:  # neither would be found; histories alone may hold that
+                raise InvalidInput(
+                    f"{successor.handle} is {successor.status} and can replace nothing",
+                    hint=f"Nothing was changed. `recallens restore {successor.handle}` brings it back.",
+                )
             if done:
                 words = f"replaced {handle_of(before)} by {handle_of(after)}"
                 self.reversals.note(tx, words, *_back_again(replaced))
@@ -217,7 +222,7 @@ class Memories:
         """End a relation of a memory to another. What superseded something is restored instead."""
         kind = option(RelationType, type, "relation")
         if kind is RelationType.SUPERSEDES:
-            raise InvalidInput("what was replaced is restored", hint=f"Use `recallens restore {target}`.")
+            raise InvalidInput("what was replaced is restored", hint="Use `recallens restore` with it.")
         self._person_only("removing a relation")
         with self._core.changing(namespace) as tx:
             ends = self._core.seen_memory(tx, source)[0], self._core.seen_memory(tx, target)[0]
@@ -231,6 +236,8 @@ class Memories:
         self._person_only("pinning")
         with self._core.changing(namespace) as tx:
             num, memory = self._core.seen_memory(tx, id)
+            if pinned:
+                curation.refuse_ended(memory)
             if curation.pin(tx, memory, num, pinned=pinned, at=self._core.clock()):
                 back = ReversalStep(StepKind.UNPIN if pinned else StepKind.PIN, memory.id)
                 self.reversals.note(tx, f"{'pinned' if pinned else 'unpinned'} {memory.handle}", back)
@@ -242,8 +249,7 @@ class Memories:
         end = None if until is None else later(until, now_ms=self._core.clock())
         with self._core.changing(namespace) as tx:
             num, memory = self._core.seen_memory(tx, id)
-            if memory.status is Status.SUPERSEDED:
-                raise InvalidInput(f"{memory.handle} was replaced, and ended then", hint="Restore it first.")
+            curation.refuse_ended(memory)
             if end is not None and end <= (memory.valid_from or 0):
                 raise InvalidInput(f"{memory.handle} would end before it began")
             tx.memories.update(num, {"valid_until": end, "updated": self._core.clock()})
@@ -389,7 +395,8 @@ class Memories:
             raise EditConflict("something else was changed since", hint=f"The last change: {last.words}.")
         with self._core.changing(name) as tx:
             self.reversals.drop_last(tx, last.group)
-        if not last.steps:
+        about = {id for step in last.steps for id in (step.memory, step.other) if id}
+        if not last.steps or about - self.many(about, namespace=name).keys():  # erased since, where there are steps
             raise InvalidInput(f"{last.words}: that cannot be taken back", hint="Undo again for the change before it.")
         with self.reversals.unnoted():
             for step in last.steps:

@@ -36,6 +36,8 @@ FORGOTTEN_BY = "forgottenBy"
 SHOWN = 80
 # Later than any moment: another's change may be dated a little after ours and still have come first.
 EVER = 2**62
+# What no longer holds: it takes no other's place.
+ENDED = (Status.FORGOTTEN, Status.SUPERSEDED, Status.REJECTED)
 _UNDECIDED = (Status.PENDING_REVIEW, Status.QUARANTINED, Status.REJECTED)
 
 
@@ -45,10 +47,13 @@ def supersede(tx: Writer, old: int, new: int, at: int, session: str | None = Non
         raise InvalidInput("a memory cannot supersede itself")
     memories = tx.memories.get([old, new])
     if memories[old].status is Status.FORGOTTEN:
-        raise InvalidInput(f"{memories[old].id} is forgotten", hint="Restore it first with `recallens restore`.")
+        raise InvalidInput(
+            f"{memories[old].handle} is forgotten",
+            hint="Restore it first with `recallens restore`.",
+        )
     # What nothing has replaced cannot be at the end of a chain that begins here.
     if tx.relations.successors([new], EVER) and _leads_to(tx, start=old, target=new):
-        raise InvalidInput(f"{memories[old].id} already supersedes {memories[new].id}: that would be a circle")
+        raise InvalidInput(f"{memories[old].handle} already supersedes {memories[new].handle}: that would be a circle")
     _refuse_replaced(tx, memories[old], old, by=memories[new].id)
     if not all(map(by.may_change, memories.values())):
         propose(tx, old=old, new=new, at=at, origin=Origin.USER, by=by)
@@ -62,6 +67,14 @@ def supersede(tx: Writer, old: int, new: int, at: int, session: str | None = Non
     if session is not None:
         tx.sessions.link(session, [old], Usage.UPDATED, at)
     return True
+
+
+def refuse_ended(memory: Memory) -> None:
+    """An error where somebody would pin, date or confirm what no search brings any more."""
+    if memory.status in ENDED:
+        raise InvalidInput(
+            f"{memory.handle} is {memory.status}", hint=f"Restore it first: `recallens restore {memory.handle}`."
+        )
 
 
 def _take_over(tx: Writer, old: int, new: int, memory: Memory, at: int) -> None:
@@ -418,7 +431,7 @@ def _must_await_review(memory: Memory) -> None:
     waiting = memory.status in (Status.PENDING_REVIEW, Status.QUARANTINED) or memory.review == PROPOSED
     if not waiting and not (memory.status is Status.ACTIVE and memory.zone is Zone.QUARANTINE):
         raise InvalidInput(
-            f"{memory.id} is {memory.status} and {memory.zone}: it is not waiting for review",
+            f"{memory.handle} is {memory.status} and {memory.zone}: it is not waiting for review",
             hint="`recallens review list` shows what is.",
         )
 

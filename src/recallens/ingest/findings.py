@@ -17,11 +17,13 @@ from recallens.ingest.classification import classify_kind
 from recallens.ingest.corrections import correction_in
 from recallens.ingest.draft import SAID
 from recallens.ingest.importers import MemoryLine
+from recallens.ingest.redact import redact
 from recallens.ingest.transcript import TOOL, USER
 from recallens.model.memory import Kind, Sector
 from recallens.text.languages import alternatives
 from recallens.text.normalize import fold
-from recallens.text.sentences import sentences
+from recallens.text.sentences import sentence_ends
+from recallens.text.statements import statements_in
 
 _KEPT_KINDS: Final = (Kind.DECISION, Kind.PREFERENCE)
 # Shorter ones say nothing by themselves, longer ones are pasted. A syllable of Korean says as much as two letters.
@@ -41,8 +43,18 @@ _WORD: Final = re.compile(r"[\w./-]{2,}")
 _RULING: Final = re.compile(alternatives(lambda pack: pack.work.rulings))
 _REQUEST: Final = re.compile(alternatives(lambda pack: pack.work.requests))
 _PASSING: Final = re.compile(alternatives(lambda pack: pack.work.passing))
-# What somebody else wrote: quoted lines, and code.
-_QUOTED: Final = re.compile(r"^[ \t]*>[^\n]*$|^```.*?(?:^```\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_CHOICE: Final = re.compile(alternatives(lambda pack: pack.work.choices))
+_REBUTTAL: Final = re.compile(alternatives(lambda pack: pack.work.rebuttals))
+# What is not the person's own, or not said to hold.
+_REPORTED: Final = re.compile(alternatives(lambda pack: pack.work.reported))
+_UNSETTLED: Final = re.compile(alternatives(lambda pack: pack.work.unsettled))
+# What somebody else wrote: quoted lines and code, and quotations of more than a word, which may be a name.
+_QUOTED_LINES: Final = re.compile(r"^[ \t]*>[^\n]*$|^```.*?(?:^```\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_QUOTATION: Final = re.compile(
+    r"\"[^\"\s]*\s[^\"]{1,400}\"|[“„«][^”“»\s]*\s[^”“»]{1,400}[”“»]"
+    r"|[「『][^」』]{1,400}[」』]|(?<![\w'])'[^'\s]*\s[^'\n]{1,400}'(?![A-Za-z0-9])|‘[^’\s]*\s[^‘’\n]{1,400}’(?![A-Za-z0-9])"
+)
+_LEFT_OUT: Final = "\ufffc"
 
 
 @dataclass(slots=True)
@@ -118,23 +130,39 @@ def _edited(line: MemoryLine) -> Iterator[str]:
 
 
 def _decided(line: MemoryLine) -> Iterator[MemoryLine]:
-    for number, sentence in enumerate(sentences(_QUOTED.sub("", line.draft.content))):
-        text = sentence.strip()
+    content = _QUOTED_LINES.sub("", line.draft.content)
+    own = _QUOTATION.sub(lambda match: _LEFT_OUT * len(match[0]), content)
+    ends, corrects = sentence_ends(own), False
+    for number, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        text, said = content[begin:end].strip(), own[begin:end].replace(_LEFT_OUT, " ").strip()
+        after_rebuttal, corrects = corrects, _REBUTTAL.search(fold(said)) is not None
         if not SHORTEST <= _said(text) <= LONGEST or text.endswith("?"):
             continue
-        kind = classify_kind(text, Sector.SEMANTIC)
-        if kind in _KEPT_KINDS or _is_laid_down(text):
+        if _REPORTED.search(fold(said)) or _UNSETTLED.search(fold(said)):
+            continue
+        kind = classify_kind(said, Sector.SEMANTIC)
+        laid_down = kind in _KEPT_KINDS or _is_laid_down(said) or (after_rebuttal and _states(said))
+        if laid_down and not redact(text)[1]:  # a secret is no decision, and without it the sentence says nothing
             yield _finding(line, text, kind if kind in _KEPT_KINDS else Kind.DECISION, f"{SAID}{number}")
 
 
 def _is_laid_down(text: str) -> bool:
     """Whether it puts somebody right or says what holds from now on; what is to be done next does neither."""
     folded = fold(text)
+    if _CHOICE.search(folded):
+        return True
     if _PASSING.search(folded):
         return False
     if _RULING.search(folded):
         return True
-    return not _REQUEST.search(folded) and correction_in(text) is not None
+    correction = None if _REQUEST.search(folded) else correction_in(text)
+    # "Now it works" tells how things are; who says what holds no longer has laid something down.
+    return correction is not None and bool(correction.old or correction.old_sizes)
+
+
+def _states(text: str) -> bool:
+    """Whether it says how much or what something is: behind "That's wrong." that is what is right."""
+    return any(claim.amounts or claim.named for claim in statements_in(text))
 
 
 def _said(text: str) -> int:

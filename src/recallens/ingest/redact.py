@@ -64,6 +64,7 @@ _AWS_SECRET: Final = re.compile(
 _PASSWORD_NAMES: Final = alternatives(lambda pack: pack.secrets.passwords)
 _KEY_NAMES: Final = alternatives(lambda pack: pack.secrets.keys)
 _PARTICLE: Final = alternatives(lambda pack: pack.secrets.particles)
+_ENDS: Final = alternatives(lambda pack: pack.secrets.ends)
 # The word after a value joins it without a space where it has letters that no secret has.
 _OWN_LETTERS: Final = "".join(pack.letters for pack in PACKS)
 _ASSIGNMENT: Final = re.compile(
@@ -82,8 +83,8 @@ _SENTENCE: Final = re.compile(
     rf"|(?:{_PARTICLE}|\s{{1,3}}(?:{alternatives(lambda pack: pack.secrets.says)})(?:,[^,\n]{{1,40}},)?)(?=\s))"
     r"\s{0,3}(?:(?P<mark>[\"'`])(?P<quoted>[^\"'`\n]{4,64})(?P=mark)"
     r"|(?P<words>(?(phrase)[a-z]+(?:[ -][a-z0-9]+){2,23}|(?!)))(?=[.\n]|\Z)"
-    rf"|(?P<code>\d{{4,12}})(?=[.,;]?(?:\Z|\n|\s(?!\w)|\s[{_OWN_LETTERS}]|[.,;]\s))"
-    rf"|(?P<own>[{_OWN_LETTERS}]{{3,24}}[\d!@#$%^&*]{{1,8}})(?!\w)"
+    rf"|(?P<code>\d{{4,12}})(?=[.,;]?(?:\Z|\n|\s(?!\w)|\s[{_OWN_LETTERS}]|[.,;]\s)|{_ENDS})"
+    rf"|(?P<own>[{_OWN_LETTERS}]{{3,24}}[\d!@#$%^&*]{{1,8}})(?=\W|\Z|{_ENDS})"
     rf"|[“‘]?(?P<said>[^\s\"'`“”‘’,;<>(){{}}\[\]{_OWN_LETTERS}]{{6,2048}}+))"
 )
 _TOLD_GROUPS: Final = ("quoted", "words", "code", "own", "said")
@@ -144,8 +145,9 @@ _CODE_SIGNS: Final = tuple(",".join(each(lambda pack: pack.secrets.code_signs)).
 _ONE_CODE: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SEED: Final = re.compile(r"(?:[A-Z2-7]{4} ){3,7}[A-Z2-7]{4}")
 # "changed the password from … to …": one that was and one that is.
-_CHANGED: Final = re.compile(
-    rf"(?:{_PASSWORD_NAMES})[^\n:;.]{{0,32}}?\s(?:{alternatives(lambda pack: pack.secrets.changes)})"
+_CHANGED: Final = tuple(
+    re.compile(rf"(?:{_PASSWORD_NAMES})[^\n:;.]{{0,32}}?(?:{pattern})")
+    for pattern in each(lambda pack: pack.secrets.changes)
 )
 # "The password is sunflower.": a plain word, and nothing else is told of it.
 _STATED: Final = re.compile(
@@ -157,6 +159,7 @@ _STATE: Final = re.compile(alternatives(lambda pack: pack.secrets.states))
 _EARLIER: Final = re.compile(
     rf"(?:{_PASSWORD_NAMES})[^\n]{{0,160}}?[.;,(]\s{{0,3}}(?:{alternatives(lambda pack: pack.secrets.earlier)})"
 )
+_KEPT_IN: Final = re.compile(alternatives(lambda pack: pack.secrets.kept_in))
 # A look that rules most texts out: every such name has one of these.
 _NAMED_IN_PROSE: Final = tuple(" ".join(each(lambda pack: pack.secrets.signs)).split())
 # The shape of a connection string, told with the words for its parts.
@@ -244,10 +247,8 @@ def _redact_piece(text: str, kinds: dict[str, None]) -> str:
         text = replace(_AWS_SECRET, "aws-secret-key", lambda match: True, text)
         text = replace(_VALUE, "high-entropy", _is_random, _redact_assignments(text, kinds))
     if any(map(lowered.__contains__, _NAMED_IN_PROSE)):
-        for find in (_told, _beside_name, _strong_near_name, _used_as, _stated, _earlier):
+        for find in (_told, _beside_name, _strong_near_name, _used_as, _stated, _earlier, _changed):
             text = _without(find(text), text, kinds)
-    if "pass" in lowered and " from " in lowered:
-        text = _without(_changed(text), text, kinds)
     if any(map(lowered.__contains__, _CODE_SIGNS)):
         for find in (_codes, _stated):
             text = _without(find(text), text, kinds)
@@ -345,7 +346,8 @@ def _earlier(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _changed(text: str) -> Iterator[tuple[int, int]]:
-    for match in _CHANGED.finditer(_lowered(text)):
+    lowered = _lowered(text)
+    for match in (match for pattern in _CHANGED for match in pattern.finditer(lowered)):
         for start, end in (match.span("was"), match.span("becomes")):
             value = text[start:end].strip("\"'`“”‘’,;.!?()")
             if is_secret_value(value, quoted=False) and not _KNOWN_NAME.fullmatch(value):
@@ -404,7 +406,7 @@ def _told(text: str) -> Iterator[tuple[int, int]]:
         start, end = match.span(group)
         value = text[start:end].rstrip(".:?") if group == "said" else text[start:end]
         general = match["of"] or "", "" if group in ("said", "code") or len(value) > LONGEST_PASSWORD else match[group]
-        if any(map(_GENERAL.search, general)) or is_placeholder(value):
+        if any(map(_GENERAL.search, general)) or is_placeholder(value) or _KEPT_IN.match(text, end):
             continue
         match group:
             case "quoted" if " " in value:
@@ -415,7 +417,7 @@ def _told(text: str) -> Iterator[tuple[int, int]]:
                 # `ftp_2019` is a name in code and a password in a note.
                 noted = match["password"] and "=" not in match.group() and _SNAKE_AND_NUMBER.fullmatch(value)
                 is_secret = bool(noted) or is_secret_value(value, quoted=False)
-                is_secret = is_secret and not _NAME_AND_NUMBER.fullmatch(value)
+                is_secret = is_secret and not (_NAME_AND_NUMBER.fullmatch(value) or _KNOWN_NAME.fullmatch(value))
             case _:
                 is_secret = True
         if is_secret:

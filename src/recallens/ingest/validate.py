@@ -156,7 +156,10 @@ def parse_when(value: object, *, now_ms: int) -> int:
 
 def later(value: object, *, now_ms: int) -> int:
     """A time to come: 30d is thirty days ago everywhere else, and ahead here."""
-    when = parse_when(value, now_ms=now_ms)
+    try:
+        when = parse_when(value, now_ms=now_ms)
+    except InvalidInput as error:
+        raise InvalidInput(error.message.replace("a time ago", "a time from now")) from error
     moves_with_now = parse_when(value, now_ms=now_ms + 1) != when
     return 2 * now_ms - when if moves_with_now else when
 

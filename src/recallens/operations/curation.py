@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recallens.errors import InvalidInput
+from recallens.ingest.curation import refuse_ended
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import option, text_content
 from recallens.model.citation import Finding, Standing, Worktree
-from recallens.model.memory import Kind, Sector, Status, Tier, title_of
+from recallens.model.memory import Kind, Memory, Sector, Status, Tier, title_of
 from recallens.model.trust import proposal_number
 from recallens.operations.arguments import PAGE, Arguments
 from recallens.operations.memories import Edit, Relate
@@ -18,10 +19,14 @@ from recallens.operations.operation import Answer, Call, Operation, Right
 from recallens.render.records import check_record, memory_record
 from recallens.store.records import Listing
 from recallens.text.normalize import normalize
+from recallens.text.wordforms import words_named
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
 from recallens.engine.erasure import leftover, refusal
+
+# Memories, each with words of a topic.
+Named = list[tuple[Memory, tuple[str, ...]]]
 
 
 class KeepMemory(Arguments, frozen=True, kw_only=True):
@@ -61,6 +66,7 @@ class SeveralMemories(Arguments, frozen=True, kw_only=True):
 
 class ForgetSeveral(SeveralMemories, frozen=True, kw_only=True):
     hard: bool = False
+    dry_run: bool = False
 
 
 class ForgetAbout(Arguments, frozen=True, kw_only=True):
@@ -148,6 +154,11 @@ def rewrite_memory(engine: Engine, call: Call, asked: Edit) -> Answer:
 
 def forget_memories(engine: Engine, call: Call, asked: ForgetSeveral) -> Answer:
     named = _named(engine, call, asked.ids)
+    if asked.dry_run:
+        foreseen = engine.maintenance.erasure.foresee(list(named), namespace=call.namespace) if asked.hard else None
+        told = {} if foreseen is None else {"receipt": foreseen.to_json()}
+        listed = [_brief(memory) for memory in engine.memories.many(list(named), namespace=call.namespace).values()]
+        return Answer({"dryRun": True, "memories": listed, "hard": asked.hard, **told}, value=foreseen)
     record = {"forgotten": list(named), "handles": list(named.values()), "hard": asked.hard}
     if asked.hard:
         receipt = engine.maintenance.erasure.erase(list(named), namespace=call.namespace)
@@ -159,22 +170,49 @@ def forget_memories(engine: Engine, call: Call, asked: ForgetSeveral) -> Answer:
 
 
 def forget_about(engine: Engine, call: Call, asked: ForgetAbout) -> Answer:
-    """What a search for the topic finds, past the relevance cut; `sure` are those that were looked at before."""
-    where: dict[str, Any] = {"namespace": call.namespace}
-    recall = engine.search(asked.topic, limit=asked.limit, record=False, **where)
-    about = {result.memory.id: result.memory for result in recall.results}
+    """What is about a topic; `sure` are those that were looked at before."""
+    about, related = memories_about(engine, asked.topic, limit=asked.limit, namespace=call.namespace)
     if not asked.dry_run:
-        gone = {id: memory for id, memory in about.items() if id in asked.sure}
+        gone = [memory for memory, _ in about if memory.id in asked.sure]
         with engine.memories.reversals.together():
-            for id in gone:
-                engine.forget(id, **where)
-        return Answer({"topic": asked.topic, "forgotten": list(gone), "handles": [m.handle for m in gone.values()]})
-    records = [{"id": id, "handle": memory.handle, "title": title_of(memory)} for id, memory in about.items()]
-    return Answer({"topic": asked.topic, "dryRun": True, "memories": records}, value=list(about.values()))
+            for memory in gone:
+                engine.forget(memory.id, namespace=call.namespace)
+        named = {"forgotten": [memory.id for memory in gone], "handles": [memory.handle for memory in gone]}
+        return Answer({"topic": asked.topic, **named})
+    record = {
+        "topic": asked.topic, "dryRun": True,
+        "memories": [{**_brief(memory), "names": list(words)} for memory, words in about],
+        "related": [{**_brief(memory), "lacks": list(words)} for memory, words in related],
+    }  # fmt: skip
+    return Answer(record, value=[memory for memory, _ in about])
+
+
+def memories_about(
+    engine: Engine, topic: str, *, limit: int, namespace: str, scopes: Sequence[str] = ()
+) -> tuple[Named, Named]:
+    """What says every word of a topic, with these; and what says some of them, with those that it lacks.
+
+    A search brings more, and only the first may be forgotten unread. Nothing of it is recorded: nobody asks to know.
+    """
+    if not topic.strip():
+        raise InvalidInput("name a topic", hint="Nothing was changed.")
+    about, related = [], []
+    query = engine.recalls.query(topic, limit=limit, scopes=scopes, cut=False, namespace=namespace)
+    for memory in (result.memory for result in engine.recall(query).results):
+        said, lacking = words_named(topic, " ".join((memory.title or "", memory.content, *memory.tags)))
+        if said and not lacking:
+            about.append((memory, said))
+        elif said:
+            related.append((memory, lacking))
+    return about, related
+
+
+def _brief(memory: Memory) -> dict[str, str]:
+    return {"id": memory.id, "handle": memory.handle, "title": title_of(memory)}
 
 
 def pin_memories(engine: Engine, call: Call, asked: PinSeveral) -> Answer:
-    named = _named(engine, call, asked.ids)
+    named = _named(engine, call, asked.ids, holding=asked.pinned)
     with engine.memories.reversals.together():
         for id in named:
             engine.memories.pin(id, pinned=asked.pinned, namespace=call.namespace)
@@ -221,7 +259,7 @@ def deemphasise_memories(engine: Engine, call: Call, asked: SeveralMemories) -> 
 
 
 def confirm_memories(engine: Engine, call: Call, asked: ConfirmSeveral) -> Answer:
-    named = _named(engine, call, asked.ids)
+    named = _named(engine, call, asked.ids, holding=True)
     for id in named:
         engine.confirm(id, session=asked.session, namespace=call.namespace)
     return Answer({"confirmed": list(named), "handles": list(named.values())})
@@ -242,9 +280,12 @@ def link_memories(engine: Engine, call: Call, asked: Relate) -> Answer:
     return Answer({"source": source, "target": target, "relation": asked.relation, "confidence": asked.confidence})
 
 
-def _named(engine: Engine, call: Call, names: Sequence[str]) -> dict[str, str]:
-    """Handles by id; all of them known before anything is changed."""
-    return {memory.id: memory.handle for name in names if (memory := engine.get(name, namespace=call.namespace))}
+def _named(engine: Engine, call: Call, names: Sequence[str], *, holding: bool = False) -> dict[str, str]:
+    """Handles by id; all of them known, and with `holding` in force, before anything is changed."""
+    memories = [engine.get(name, namespace=call.namespace) for name in names]
+    for memory in memories if holding else ():
+        refuse_ended(memory)
+    return {memory.id: memory.handle for memory in memories}
 
 
 def check_citations(engine: Engine, call: Call, asked: CheckCitations) -> Answer:
@@ -279,7 +320,7 @@ CURATION = (
               rewrite_memory),
     Operation("forget_memories", "Hide memories, or delete them for good.", Right.OWNER, ForgetSeveral,
               forget_memories),
-    Operation("forget_about", "Hide what a search for a topic finds.", Right.OWNER, ForgetAbout, forget_about),
+    Operation("forget_about", "Hide what is about a topic.", Right.OWNER, ForgetAbout, forget_about),
     Operation("pin_memories", "Tell memories first at the start of every session, or no longer.", Right.OWNER,
               PinSeveral, pin_memories),
     Operation("hold_memory", "Say until when a memory holds.", Right.OWNER, HoldMemory, hold_memory),

@@ -13,7 +13,9 @@ from operator import add
 from typing import Final
 from unicodedata import normalize
 
-from recallens.text.languages import grammar_of
+from recallens.text.content import morphemes
+from recallens.text.languages import alternatives, grammar_of
+from recallens.text.stopwords import token_weight
 
 # Two words are forms of one if they begin alike for this share of both, and for so many letters.
 ALIKE: Final = 0.75
@@ -22,10 +24,13 @@ LEAST_ALIKE: Final = 5
 LEAST_MISSPELT: Final = 6
 # A stem of so many syllables is a word of its own.
 LEAST_STEM: Final = 2
+# So many syllables are one name, wherever its blanks stand.
+LEAST_NAME: Final = 4
 # What is read of a long text.
 MOST_CHARACTERS: Final = 20_000
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_HANGUL: Final = re.compile(r"[\uac00-\ud7a3]+")
 _FIGURE: Final = re.compile(r"\d")
 
 
@@ -80,6 +85,41 @@ class SpokenWords:
     def _stems(self) -> frozenset[str]:
         """Of words that are inflected by syllables: 바뀌 of 바뀐다."""
         return frozenset(grammar.morpheme(word) for word in self._written if (grammar := grammar_of(word)))
+
+
+def words_named(topic: str, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of a topic that a text says in any form, and those that it does not. Words of grammar are neither.
+
+    A Korean word also names what a longer one begins with (결제시스템), and is one name with its neighbours.
+    """
+    spoken, tight = morphemes(text), "".join(text.split())
+    stems = {word: _stems_of(word) for word in topic.split()}
+    whole = "".join(stem for parts in stems.values() for stem in parts)
+    joined = len(whole) >= LEAST_NAME and whole in tight
+    said, lacking = list[str](), list[str]()
+    for word, parts in stems.items():
+        forms = morphemes(_HANGUL.sub(" ", word))
+        if not forms and not parts:
+            continue
+        named = forms <= spoken and (joined or all(_begins_a_word(part, text, tight) for part in parts))
+        (said if named else lacking).append(word)
+    return tuple(said), tuple(lacking)
+
+
+def _stems_of(word: str) -> list[str]:
+    grammar = grammar_of(word)
+    stems = [(grammar.stem(part) or part) for part in _HANGUL.findall(word)] if grammar is not None else []
+    return [stem for stem in stems if token_weight(stem) > 0]
+
+
+def _begins_a_word(stem: str, text: str, tight: str) -> bool:
+    if len(stem) >= LEAST_NAME and stem in tight:
+        return True
+    # One syllable begins too many words: it is named where it is the word, particles aside.
+    particles = alternatives(lambda pack: "|".join(pack.names.particles))
+    ends = {stem, *(f"{stem}{particle}" for particle in particles.split("|"))}
+    spoken = _HANGUL.findall(text)
+    return any(word in ends for word in spoken) if len(stem) < LEAST_STEM else any(w.startswith(stem) for w in spoken)
 
 
 def _alike(wanted: str, spoken: str) -> bool:

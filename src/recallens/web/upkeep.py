@@ -16,6 +16,7 @@ from recallens.ingest.validate import later
 from recallens.model.trust import PERSON
 from recallens.operations import Right
 from recallens.operations.arguments import Arguments
+from recallens.operations.curation import memories_about
 from recallens.operations.memories import list_reviews
 from recallens.render.review import reasons
 from recallens.web import store
@@ -162,13 +163,12 @@ def decided(visit: Visit) -> Shown:
 
 
 def topic(visit: Visit) -> ShownPage:
-    """What would be forgotten of a topic; nothing is recorded, since nobody asked in order to know."""
+    """What would be forgotten of a topic: what names it is ticked, what is only related to it is not."""
     if not visit.query:
-        return show("forget.html", about=ABOUT_TOPIC, rows=(), tick=TICK)
+        return show("forget.html", about=ABOUT_TOPIC, rows=(), related=(), tick=TICK)
     held = visit.may(Right.READ).held()
-    query = visit.engine.recalls.query(visit.query, limit=MOST_ABOUT, scopes=held, namespace=visit.namespace)
-    rows = [result.memory for result in visit.engine.recall(query).results]
-    return show("forget.html", about=ABOUT_TOPIC, rows=rows, tick=TICK)
+    rows, related = memories_about(visit.engine, visit.query, limit=MOST_ABOUT, scopes=held, namespace=visit.namespace)
+    return show("forget.html", about=ABOUT_TOPIC, rows=rows, related=related, tick=TICK)
 
 
 def topic_forgotten(visit: Visit) -> Shown:

@@ -7,6 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,13 +16,13 @@ from recallens.cli.clients import json_member, toml_table
 from recallens.cli.clients.json_member import Unfit
 from recallens.cli.clients.places import Client
 from recallens.cli.files import write
+from recallens.config import config_home
 from recallens.errors import InvalidInput
 
 NAME: Final = "recallens"
 TABLE: Final = "mcp_servers"
 BACKUP: Final = ".recallens.bak"
 _BOM: Final = "\ufeff"
-_MADE: Final = ("hooks", "skills", NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def apply(change: ConfigurationChange, *, undo: bool) -> None:
     path, backup = Path(os.path.realpath(change.path)), _backup(change.path)
     if change.after is None:
         path.unlink(missing_ok=True)
-        _remove_empty(path.parent)
+        _remove_made(path.parent)
         return
     _make_folder(path.parent)
     if change.before is not None and change.keeps:
@@ -144,11 +145,39 @@ def _read(path: Path) -> str | None:
         raise InvalidInput(f"cannot read {path}: {error}", hint="Nothing was changed.") from error
 
 
+def _made_record() -> Path:
+    """The list of the folders that were made for a client's files, so that an undo removes these and no other."""
+    return (config_home() / NAME / "made-folders.json").resolve()
+
+
+def _made() -> list[str]:
+    with suppress(OSError, ValueError):
+        return list(map(str, json.loads(_made_record().read_text(encoding="utf-8"))))
+    return []
+
+
+def _note_made(folders: list[str]) -> None:
+    """Where it cannot be written, folders are left behind: that is no reason to fail."""
+    record = _made_record()
+    homes = [each for each in record.parents if str(each) in folders or not each.exists()]
+    with suppress(OSError):
+        if {*folders} - {*map(str, homes)}:
+            record.parent.mkdir(parents=True, exist_ok=True)
+            record.write_text(json.dumps([*dict.fromkeys([*folders, *map(str, homes)])]), encoding="utf-8")
+            return
+        record.unlink(missing_ok=True)
+        for home in homes:
+            home.rmdir()
+
+
 def _make_folder(folder: Path) -> None:
+    new = [str(each) for each in (folder, *folder.parents) if not each.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidInput(f"cannot make {folder}: {error.strerror}", hint="Nothing was changed.") from error
+    if new:
+        _note_made([*_made(), *new])
 
 
 def _keep(backup: Path, text: str, path: Path) -> None:
@@ -157,8 +186,11 @@ def _keep(backup: Path, text: str, path: Path) -> None:
     os.chmod(backup, stat.S_IMODE(path.stat().st_mode))
 
 
-def _remove_empty(folder: Path) -> None:
-    """The folder and those above it, as far as they are empty and could have been made for a file of ours."""
-    while (folder.name.startswith(".") or folder.name in _MADE) and not any(folder.iterdir()):
+def _remove_made(folder: Path) -> None:
+    """The folder and those above it, as far as they were made for a file of ours and are empty."""
+    made = _made()
+    while str(folder) in made and not any(folder.iterdir()):
         folder.rmdir()
+        made.remove(str(folder))
         folder = folder.parent
+    _note_made(made)

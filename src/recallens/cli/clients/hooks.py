@@ -196,7 +196,10 @@ def _is_own(hook: object) -> bool:
 
 
 def told(client: str, text: str) -> HookInput:
-    record = json.loads(text)
+    try:
+        record = json.loads(text)
+    except ValueError:
+        record = None
     if not isinstance(record, dict):
         raise InvalidInput("a hook is told a JSON object on standard input")
     roots = record.get("workspace_roots")

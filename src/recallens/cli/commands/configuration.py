@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recallens.cli.given import Given
-from recallens.cli.options import TEXT, shared
+from recallens.cli.options import TEXT, WHOLE_STORE, refuse_unused, shared
 from recallens.cli.screen import counted, say, screen, visible
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def detect(given: Given) -> None:
         if detection.suggestion is not None:
             given.note(f"recallens encoder use {detection.suggestion}")
 
-    given.perform("detect_encoders", {}, printed, create=True)
+    with given.looking() as engine:
+        given.tell(given.answer(engine, "detect_encoders", {}), printed)
 
 
 @encoder.command()
@@ -45,6 +46,7 @@ def detect(given: Given) -> None:
 @shared
 def use(given: Given, spec: str) -> None:
     """Encode everything with SPEC from now on: minilm, openai:MODEL, ollama:MODEL, fastembed:MODEL or none."""
+    refuse_unused(*WHOLE_STORE)
     given.perform(
         "use_encoder", {"spec": spec},
         lambda answer: say(f"uses {spec}, encoded {counted(answer.record['encoded'], 'text')}"), create=True,
@@ -60,6 +62,7 @@ def clear(given: Given) -> None:
         before = answer.record["cleared"]
         say(f"cleared {before}: words alone from now on" if before else "there is no encoder to clear")
 
+    refuse_unused(*WHOLE_STORE)
     given.perform("clear_encoder", {}, printed)
 
 
@@ -89,6 +92,7 @@ def names(given: Given) -> None:
 @shared
 def remove(given: Given, name: str, yes: bool) -> None:
     """Delete the namespace NAME and everything in it for good."""
+    refuse_unused("here: NAME says which", "namespace")
     with given.engine() as engine:
         held = dict(engine.maintenance.namespaces()).get(name)
         # An unknown name is refused by the engine; there is nothing to ask about.

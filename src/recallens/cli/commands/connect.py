@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recallens.cli.given import Given
-from recallens.cli.options import TEXT, shared
+from recallens.cli.options import TEXT, refuse_unused, shared
 from recallens.errors import InvalidInput, UnknownOption
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def serve(
     logging.basicConfig(level=logging.INFO if access_log else logging.WARNING, format="%(levelname)s %(message)s")
     asked: dict[str, Any] = {"deadline": deadline, **({} if threads is None else {"threads": threads})}
     limits = Limits(**asked)
+    if path is not None:
+        refuse_unused("with --socket", "host", "port", "open_page")
     if workers > 1:
         if path is not None:
             raise InvalidInput("one process answers at a Unix socket", hint="Leave --workers or --socket out.")
@@ -167,8 +169,10 @@ def mcp(
         raise InvalidInput("MCP over HTTP needs the package `mcp`", hint="pip install 'recallens[mcp]'")
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     if http:
+        refuse_unused("with --http: who asks shows one with each request", "token")
         _serve_http(given, chosen(toolset, compat), host, port)
         return
+    refuse_unused("without --http", "host", "port")
     if sys.stdin is not None and sys.stdin.isatty():
         given.note("waiting for an MCP client on standard input; `recallens install` tells a client of it")
     from recallens.mcp import stdio

@@ -9,11 +9,11 @@ import click
 from recallens.cli.commands.upkeep import forget_topic
 from recallens.cli.files import words
 from recallens.cli.given import Given
-from recallens.cli.options import TEXT, OneOf, listed, several_ids, shared
+from recallens.cli.options import TEXT, OneOf, listed, refuse_unused, several_ids, shared
 from recallens.cli.screen import counted, say
 from recallens.config import is_address
 from recallens.errors import InvalidInput
-from recallens.model.memory import RelationType
+from recallens.model.memory import RelationType, Status
 
 if TYPE_CHECKING:
     from recallens.operations import Answer
@@ -75,6 +75,7 @@ def supersede(given: Given, old: str, new: str) -> None:
 def relate(given: Given, source: str, target: str, type: RelationType, confidence: float, remove: bool) -> None:
     arguments = {"source": source, "target": target, "relation": type, "confidence": confidence}
     if remove:
+        refuse_unused("with --remove", "confidence")
         given.perform(
             "unlink_memories", arguments,
             lambda answer: say(f"removed {answer.record['source']} {type} {answer.record['target']}"),
@@ -119,8 +120,8 @@ def deemphasise(given: Given, ids: tuple[str, ...]) -> None:
 @click.command()
 @click.argument("ids", nargs=-1, type=TEXT, metavar="IDS...")
 @click.option("--hard", is_flag=True, help="Delete for good, with what quotes it: no byte stays in the store.")
-@click.option("--about", metavar="TOPIC", type=TEXT, help="What a search for this finds, instead of IDS.")
-@click.option("--dry-run", is_flag=True, help="With --about: show what would be forgotten, and forget nothing.")
+@click.option("--about", metavar="TOPIC", type=TEXT, help="What names every word of this, instead of IDS.")
+@click.option("--dry-run", is_flag=True, help="Show what would be forgotten or deleted, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask before --hard or --about.")
 @click.option("--verify", is_flag=True, help="Look at every byte of the store: for what is deleted, or for texts.")
 @shared
@@ -136,6 +137,7 @@ def forget(
     Exit 8: deleted, but another process still reads an older state. Whoever opens the store next finishes it.
     """
     if verify:
+        refuse_unused("with --verify, which only looks", "hard", "about", "dry_run", "yes", "namespace")
         given.perform("verify_erasure", {"texts": ids}, _print_proof)
         return
     if about is not None:
@@ -147,12 +149,26 @@ def forget(
         raise InvalidInput("nothing to forget", hint="Name memories: `recallens list` shows handles.")
     with given.engine() as engine:
         # Every id is looked up first, so that a wrong one changes nothing.
-        memories = {memory.id: memory.handle for memory in map(engine.get, ids)}
+        memories = {memory.id: memory for memory in map(engine.get, ids)}
+        if dry_run:
+            answer = given.answer(engine, "forget_memories", {"ids": tuple(memories), "hard": hard, "dry_run": True})
+            given.tell(answer, lambda answer: _print_foreseen(given, answer))
+            return
         if hard and not given.agreed(f"deleting {counted(len(memories), 'memory', 'memories')} for good", yes=yes):
             return
         answer = given.answer(engine, "forget_memories", {"ids": tuple(memories), "hard": hard})
-    hidden = "\n".join(f"forgot {handle}" for handle in memories.values())
+    gone = ((each.handle, each.status is Status.FORGOTTEN) for each in memories.values())
+    hidden = "\n".join(f"{handle} was forgotten before" if before else f"forgot {handle}" for handle, before in gone)
     given.tell(answer, _print_receipt if hard else lambda answer: say(hidden))
+
+
+def _print_foreseen(given: Given, answer: Answer) -> None:
+    for each in answer.record["memories"]:
+        say(f"would {'delete' if answer.record['hard'] else 'forget'} {each['handle']}  {each['title']}")
+    for each in answer.value.erased if answer.value is not None else ():
+        if each.why != "named":
+            say(f"  with it: {each.kind} {each.name}, {each.why}")
+    given.note("nothing was changed: leave out --dry-run to do it")
 
 
 def _print_receipt(answer: Answer) -> None:
@@ -214,6 +230,7 @@ def _restore_store(given: Given, ids: tuple[str, ...], backup: Path) -> None:
 
     if ids:
         raise InvalidInput("a backup is restored whole", hint="Give either memories or --from BACKUP.")
+    refuse_unused("with --from: a backup is restored whole", "namespace")
     named = given.settings().store
     if is_address(named):
         raise InvalidInput(

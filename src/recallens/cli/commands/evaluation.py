@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recallens.cli.given import Given
-from recallens.cli.options import TEXT, Size, Weight, shared
+from recallens.cli.options import TEXT, Size, Weight, refuse_unused, shared
 from recallens.cli.screen import Bars, counted, screen
 from recallens.errors import InvalidInput, UnknownOption
 from recallens.model.query import Mode
@@ -94,6 +94,8 @@ def evaluation(
     if init is not None:
         if files or datasets:
             raise InvalidInput("--init writes a golden set; it asks none", hint="Name its file with -o.")
+        measured = "presets", "sweeps", "misses", "least", "compare", "abstention"
+        refuse_unused("with --init: nothing is measured", *measured)
         _propose(given, init or None, out=out, most=limit_queries)
     elif datasets and not files:
         if sweeps or misses:

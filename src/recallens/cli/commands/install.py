@@ -11,6 +11,7 @@ import click
 from recallens.cli.given import Given
 from recallens.cli.options import shared
 from recallens.config import is_address
+from recallens.errors import InvalidInput
 
 COMMAND = "recallens"
 SHELLS = ("bash", "zsh", "fish")
@@ -21,10 +22,8 @@ CLIENT_NAMES = ("claude-code", "cursor", "vscode", "codex", "gemini", "claude-de
 
 @click.command()
 @click.option("--client", "name", required=True, metavar="NAME", help=f"Which client: {', '.join(CLIENT_NAMES)}.")
-@click.option(
-    "--project", "scope", flag_value="project", help="For this folder's project (claude-code, cursor, vscode)."
-)
-@click.option("--user", "scope", flag_value="user", help="For every project of this user (others).")
+@click.option("--project", is_flag=True, help="For this folder's project (claude-code, cursor, vscode).")
+@click.option("--user", is_flag=True, help="For every project of this user (others).")
 @click.option("--hooks", is_flag=True, help="Also hooks, which recall and remember unasked (not claude-desktop).")
 @click.option(
     "--instructions", is_flag=True, help="Also a few lines in the client's AGENTS.md, CLAUDE.md or GEMINI.md."
@@ -34,8 +33,9 @@ CLIENT_NAMES = ("claude-code", "cursor", "vscode", "codex", "gemini", "claude-de
 @click.option("--undo", is_flag=True, help="Take all of it out again.")
 @shared
 def install(
-    given: Given, name: str, scope: str | None, hooks: bool, instructions: bool, skill: bool, dry_run: bool, undo: bool
-) -> None:
+    given: Given, name: str, project: bool, user: bool, hooks: bool, instructions: bool, skill: bool, dry_run: bool,
+    undo: bool,
+) -> None:  # fmt: skip
     """Write the MCP server, and with --hooks the hooks, into a client's own configuration. Everything else in it stays,
     and doing it twice is the same as doing it once."""
     from recallens.cli.clients.configuration import TextEdit, apply, installed, removed, server_edit, snippet
@@ -44,7 +44,9 @@ def install(
     from recallens.cli.clients.places import ClientScope, client_named
 
     client = client_named(name)
-    where = ClientScope(scope) if scope else client.default
+    if project and user:
+        raise InvalidInput("--project and --user exclude each other", hint="Run it once for each.")
+    where = ClientScope.PROJECT if project else ClientScope.USER if user else client.default
     of_project = where is ClientScope.PROJECT
     start, said = _start(shared=of_project), _said(given, shared=of_project)
     entry = client.entry(start[0], [*start[1:], "mcp", *said])

@@ -8,7 +8,7 @@ import click
 
 from recallens.cli.files import piped, read_text, words
 from recallens.cli.given import Given
-from recallens.cli.options import TEXT, WHEN, OneOf, listed, shared
+from recallens.cli.options import TEXT, WHEN, OneOf, listed, refuse_unused, shared
 from recallens.cli.screen import counted, say
 from recallens.ingest.citations import CITATION_FORMS, parse_citation
 from recallens.ingest.validate import text_content
@@ -79,7 +79,9 @@ def remember(
                 raise click.UsageError(f"--{name} names one memory; with --jsonl each line has its own")
         _keep_lines(given, jsonl, said, dedupe=False if no_dedupe else None, skip_bad=skip_bad, embed=not no_embed)
         return
+    refuse_unused("without --jsonl", "skip_bad")
     if document is not None:
+        refuse_unused("with --document", "no_dedupe", "no_embed")
         unused = sorted(said.keys() - {"project", "title"})
         if unused:
             raise click.UsageError(f"a document takes --title and --project, not {unused[0].replace('_', '-')}")

@@ -6,10 +6,9 @@ import click
 
 from recallens.cli.files import words
 from recallens.cli.given import Given
-from recallens.cli.options import TEXT, Decorated, FormatType, no_record, project_asked, shared
+from recallens.cli.options import TEXT, Decorated, FormatType, no_record, project_asked, refuse_unused, shared
 from recallens.cli.question import asks, question
 from recallens.cli.screen import screen
-from recallens.errors import InvalidInput
 from recallens.render import DEFAULT_FORMAT, FORMATS
 
 if TYPE_CHECKING:
@@ -62,8 +61,11 @@ def search(
 
         format = chosen_format(given, None if xray == DEFAULT_FORMAT else xray)
     asked = question(query, options)
-    if max_tokens is not None and not brief:
-        raise InvalidInput("--max-tokens is for --brief; whole memories are held to --tokens N")
+    if not brief:
+        refuse_unused("without --brief: whole memories are held to --tokens N", "max_tokens")
+    for form, name in ((brief, "brief"), (xray is not None, "xray")):
+        if form:
+            refuse_unused(f"with --{name}", "why", "verbose", *({"xray"} if brief else ()))
     arguments = {"query": asked.text, **given.asker(asked.options)}
     if brief:
         given.print_layer("search_memory", {**arguments, "max_tokens": max_tokens}, no_record=no_record)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recallens.cli.given import Given
-from recallens.cli.options import shared
+from recallens.cli.options import WHOLE_STORE, refuse_unused, shared
 from recallens.cli.screen import say
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def index(given: Given, measure: bool, drop: bool) -> None:
         if not record["answers"]:
             given.note("it is not above resident_memories, and so is answered from memory")
 
+    if drop:
+        refuse_unused("with --drop", "measure")
     given.perform("index_namespace", {"measure": measure, "drop": drop}, printed)
 
 
@@ -58,4 +60,5 @@ def distribute(given: Given, dry_run: bool) -> None:
         if not dry_run:
             say("the store is distributed" if answer.record["statements"] else "nothing is left to distribute")
 
+    refuse_unused(*WHOLE_STORE)
     given.perform("distribute_store", {"dry_run": dry_run}, printed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recallens.cli.given import Given
-from recallens.cli.options import TEXT, shared
+from recallens.cli.options import TEXT, WHOLE_STORE, refuse_unused, shared
 from recallens.cli.screen import counted, say, screen
 from recallens.errors import EncoderError, StoreBusy, StoreDamaged, StoreError
 
@@ -78,7 +78,7 @@ def _hook_rates(store: str) -> dict[str, Any]:
 
 
 def _hooks_told(hooks: dict[str, Any]) -> str:
-    told = f"{hooks['injections']:,} injections, {hooks['silences']:,} silences"
+    told = f"{counted(hooks['injections'], 'injection')}, {counted(hooks['silences'], 'silence')}"
     if hooks["judgedInjections"]:
         told += f"; false fires {hooks['falseFires']:,} of {hooks['judgedInjections']:,}"
     if hooks["judgedSilences"]:
@@ -105,6 +105,7 @@ def doctor(ctx: click.Context, given: Given) -> None:
         click.echo(counted(len(problems), "problem") if problems else "no problems")
         given.note(f"every row was looked at in {facts['seconds']:.1f} s")
 
+    refuse_unused(*WHOLE_STORE)
     try:
         answer = given.perform("doctor", {}, printed)
     except StoreDamaged as error:  # one that cannot even be opened
@@ -129,6 +130,7 @@ def reindex(given: Given, encoder: str | None, vectors: bool) -> None:
         if record["backlog"] and answer.failure is None:
             given.note(f"{counted(record['backlog'], 'text waits', 'texts wait')}: another process is encoding")
 
+    refuse_unused(*WHOLE_STORE)
     given.perform("reindex", {"encoder": encoder, "vectors": vectors}, printed)
 
 
@@ -203,6 +205,7 @@ def _index_large(given: Given, engine: Engine) -> None:
 @shared
 def backup(given: Given, target: str) -> None:
     """Copy the store to the new file TARGET while others go on using it. The copy is a store like any other."""
+    refuse_unused(*WHOLE_STORE)
     given.perform(
         "backup", {"target": target}, lambda answer: say(f"copied to {target} ({answer.record['bytes']:,} bytes)")
     )
@@ -240,6 +243,8 @@ def prune(given: Given, older_than: int | None, superseded: bool, yes: bool) -> 
         else:
             console.print("nothing is due")
 
+    if older_than is None:
+        refuse_unused("without --older-than, which says how long ago", "superseded")
     given.perform("prune", {"older_than": older_than, "superseded": superseded, "delete": yes}, printed)
 
 

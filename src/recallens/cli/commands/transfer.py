@@ -1,23 +1,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from recallens.cli.files import STDIN, opened
 from recallens.cli.given import Given
-from recallens.cli.options import TEXT, OneOf, listed, shared
+from recallens.cli.options import TEXT, OneOf, listed, refuse_unused, shared
 from recallens.cli.screen import counted, say
-from recallens.errors import InvalidInput, StoreError, StoreMissing
+from recallens.errors import StoreError
 from recallens.model.memory import Zone
 
 if TYPE_CHECKING:
-    from recallens.engine import Engine
     from recallens.operations import Answer
 
 # Of the entries that are skipped for one reason, so many are named on the screen.
@@ -84,13 +80,10 @@ def import_store(
     recallens import --from git .
     """
     if program is not None:
-        if tokens:
-            raise click.UsageError("--tokens is for a file that `recallens export` wrote")
+        refuse_unused("with --from: it is for a file that `recallens export` wrote", "tokens")
         _import_from(given, program, source, dry_run=dry_run, zone=zone, project=project, embed=not no_embed)
         return
-    for name, value in (("dry-run", dry_run), ("zone", zone), ("project", project)):
-        if value:
-            raise click.UsageError(f"--{name} is for what another program keeps: add --from NAME")
+    refuse_unused("without --from NAME: it is for what another program keeps", "dry_run", "zone", "project")
     _import_export(given, source, tokens=tokens, embed=not no_embed)
 
 
@@ -128,22 +121,9 @@ def _import_from(
     arguments = {
         "source": program, "path": path, "zone": zone, "project": project, "dry_run": dry_run, "embed": embed,
     }  # fmt: skip
-    with _store_to_compare(given) if dry_run else given.engine(create=True, whole=True) as engine:
+    with given.looking() if dry_run else given.engine(create=True, whole=True) as engine:
         answer = given.answer(engine, "import_from", arguments)
     given.tell(answer, lambda answer: _print_imported(given, answer.record))
-
-
-@contextmanager
-def _store_to_compare(given: Given) -> Iterator[Engine]:
-    """The store as it is; where there is none yet, an empty one that does not last."""
-    with ExitStack() as open_things:
-        try:
-            engine = open_things.enter_context(given.engine())
-        except StoreMissing:
-            folder = open_things.enter_context(TemporaryDirectory())
-            empty = Given(store=str(Path(folder) / "empty.db"), namespace=given.namespace, json=True)
-            engine = open_things.enter_context(empty.engine(create=True))
-        yield engine
 
 
 def _print_imported(given: Given, record: dict[str, Any]) -> None:
@@ -207,8 +187,7 @@ def migrate_store(given: Given, source: str, target: str) -> None:
     from recallens.engine import Engine
     from recallens.engine.migration import migrate
 
-    if given.store is not None:
-        raise InvalidInput("--store is of no use here", hint="Give --from and --to.")
+    refuse_unused("here: --from and --to name the stores, and all of one is moved", "store", "namespace")
     with (
         Engine.open(source, create=False) as old,
         Engine.open(target) as new,

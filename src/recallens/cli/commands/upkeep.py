@@ -64,7 +64,7 @@ def undo(given: Given) -> None:
 
 
 def forget_topic(given: Given, topic: str, *, dry_run: bool, yes: bool) -> None:
-    """What a search for the topic finds, shown first; it is forgotten once the person has agreed."""
+    """What names the topic, shown first; it is forgotten once the person has agreed."""
     with given.engine() as engine:
         found = given.answer(engine, "forget_about", {"topic": topic})
         if dry_run or not found.value:
@@ -83,6 +83,8 @@ def forget_topic(given: Given, topic: str, *, dry_run: bool, yes: bool) -> None:
 
 def _print_found(answer: Answer) -> None:
     for each in answer.record["memories"]:
-        say(f"{each['handle']}  {each['title']}")
+        say(f"{each['handle']}  {each['title']}  (names {', '.join(each['names'])})")
     if not answer.record["memories"]:
         say(f"nothing here is about {answer.record['topic']!r}")
+    for each in answer.record["related"]:
+        say(f"stays: {each['handle']}  {each['title']}  (does not say {', '.join(each['lacks'])})")

@@ -76,7 +76,7 @@ def _look(
     try:
         answer = EmbeddingServer(f"{base}/{path}", api_key, timeout=timeout).get()
     except (EncoderError, InvalidInput) as error:
-        return Looked(base, problem=str(error))
+        return Looked(base, problem=error.message)
     rows = answer.get(listed) if isinstance(answer, dict) else None
     named = [next((row[key] for key in keys if isinstance(row.get(key), str)), None)
              for row in rows or () if isinstance(row, dict)]  # fmt: skip

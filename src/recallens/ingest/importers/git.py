@@ -84,5 +84,7 @@ def _log(root: Path) -> Iterator[str]:
             yield record
         complaint = running.stderr.read().strip()
         if running.wait() != 0:
+            if "unknown revision" in complaint:
+                raise InvalidInput(f"{root} has no commit yet", hint="Nothing was imported.")
             why = complaint.splitlines()[0] if complaint else f"exit {running.returncode}"
             raise InvalidInput(f"git cannot tell the history of {root}: {why}", hint="PATH is a git checkout.")

@@ -267,7 +267,7 @@ ENGLISH: Final = pack.LanguagePack(
         "|daily|weekly|monthly|yearly",
         earlier=r"(?:it|that|previously|formerly|before|earlier)(?: that)?(?: it)? (?:was|used to be) "
         r"(?P<said>\S{6,64})",
-        changes=r"from (?P<was>\S{6,64}) to (?P<becomes>\S{6,64})",
+        changes=r"\sfrom (?P<was>\S{6,64}) to (?P<becomes>\S{6,64})",
         says=r"(?:(?:for|of|that|we) [a-z0-9 ._-]{1,40} |\([^()\n]{1,40}\) )?(?:is|was)(?: now| still)?"
         "|(?:(?:is|was|got|has been|had been|just got) )?(?:[a-z]{3,8}ed|(?:re)?set)(?: back)? to|to",
         placeholder_openings="your|my|the|some|an?|insert|enter",

@@ -225,6 +225,12 @@ class WorkWords(Struct, frozen=True, kw_only=True):
     moved: str = ""  # a pattern with a group `topic`, right behind a sign: what was moved or switched
     replaced: tuple[str, ...] = ()  # patterns with a group `old`: what holds no longer
     rulings: str = ""  # a pattern in small letters: how a person at work puts somebody right or lays down what holds
+    choices: str = ""  # a pattern in small letters: how they choose, which counts though it be for the moment only
+    rebuttals: str = ""  # a pattern in small letters of a sentence that says no more than that something is wrong
+    reported: str = ""  # a pattern in small letters: that somebody or something else says so
+    unsettled: str = (
+        ""  # a pattern in small letters: that it is undecided, asked, supposed, in jest, for once or praise
+    )
     requests: str = ""  # a pattern in small letters: how a person asks for the next step, which changes nothing
     passing: str = ""  # a pattern in small letters: how they say that something holds for the moment only
     acts: str = ""  # a pattern: who does something and what they do, before what they do it to
@@ -260,7 +266,9 @@ class SecretWords(Struct, frozen=True, kw_only=True):
     stated: str = ""  # behind a name: that the one word which follows (`said`) is the secret
     states: str = ""  # words that tell in what state a secret is, and are none
     earlier: str = ""  # that what follows (`said`) is what a password was before
-    changes: str = ""  # how the password that `was` and the one that it `becomes` are told
+    changes: str = ""  # a pattern with the groups `was` and `becomes`: how two passwords are told
+    ends: str = ""  # what may follow a secret without a space: a verb that says that it is one
+    kept_in: str = ""  # what follows the name of the place that a secret is kept in
     used_as: str = ""  # what stands behind a secret that is named first
     logins: str = ""  # what a name and its password are told with
     general: str = ""  # what is told of passwords in general: a rule, a state, a page
