@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from recallens.text.languages import pack
+from recallens.text.languages.english_events import SAME_EVENTS, SAME_THINGS
 
 MONTH_NAMES: Final = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -165,48 +166,9 @@ TIMES: Final = pack.TimeWords(
     r"|\b(?:what|where|which|when)\b.*\bdid\b.*\b(?:costs?|run|stand|live|use|cover|hold|charge|close|open|last|keep|go)\b",
     changes=r"rais\w+|rises?|increas\w+|chang\w+|switch\w*|mov(?:e|ed|ing)|migrat\w+|replac\w+|upgrad\w+|cut",
     done=r"\w+(?:ed|ing)",
-    same_events={
-        "theft": r"thefts?|st[oe]al\w*|stole\w*|robb\w+|burgl\w+|break-?in|broke into",
-        "launch": r"launch\w*|releas\w*|w[eo]nt live|go(?:es|ing)?[- ]live|live since|open(?:s|ed|ing)?|came out"
-        r"|roll(?:ed|ing)?[- ]?out|introduc\w+|shipp(?:ed|ing)|publish\w*|deploy\w*|installed|became available",
-        "flood": r"flood\w*|under water|inundat\w+|water (?:ran|came|poured|got)",
-        "rejection": r"reject\w*|refus\w+|turned (?:us |it |\w+ )?down|declin\w+|den(?:ied|ial)"
-        r"|sent (?:us |it )?back|vetoed",
-        "fire": r"fires?|burn(?:ed|t)|blaze|caught fire",
-        "collision": r"collisions?|collid\w+|ran into|drove into|hit",
-        "breakdown": r"break-?down|br[eo]ke\w*|snapp\w+|fail(?:ed|ures?)|gave out|stopped|died",
-        "outage": r"outages?|blackouts?|power (?:cut|failure)|unreachable|unavailable|offline|downtime"
-        r"|had no (?:network|power)|(?:was|were|went) down|(?:could|did) not (?:log ?in|connect|be reached)",
-        "departure": r"resign\w*|retir\w*|quit|departure|left|farewell",
-        "approval": r"approv\w+|pass(?:ed|ing)|accepted|granted|certif\w+|awarded",
-        "arrival": r"join(?:s|ed|ing)?|hir(?:e|ed|ing)|arriv\w+|(?:started|began) as|came on board"
-        r"|took (?:over|command)|onboard\w*",
-        "contract": r"contracts?|agreements?|deals?|sign(?:ed|ing)|partnership",
-        "move": r"mov(?:e|ed|ing)|migrat\w+|relocat\w+|cut-?over|switch(?:ed|ing|-?over)|transfer\w*|ported|taken from",
-        "loss": r"lost|loss(?:es)?|losing|vanish\w*|disappear\w*|wiped|gone",
-        "leak": r"leak\w*|expos(?:ed|ure)|disclos\w+",
-        "attack": r"attack\w*|hack\w*|ransomware|ddos|breach\w*|intrusion|intruders?|malware|phish\w*",
-        "audit": r"audit\w*|inspect\w*|assess\w+|visit(?:s|ed)?|examin\w+",
-        "closing": r"shut ?-?down|retir\w*|decommission\w*|sunset|discontinu\w+|turned off|switched off|abolish\w*"
-        r"|closed|closure|removed|removal",
-        "fault": r"bugs?|errors?|glitch\w*|defects?|faults?|faulty|wrong(?:ly)?",
-        "replacement": r"replac\w+|swapp?\w*|exchang\w+",
-    },
-    same_things={
-        "office": r"offices?|studio|workplace|headquarters|hq|premises",
-        "data centre": r"data ?-?cent(?:er|re)s?|coloc\w*|colo|server rooms?|racks?|hosting",
-        "database": r"databases?|db|postgres\w*|mysql|oracle|mongo\w*|sqlite",
-        "demo": r"demos?|trial versions?|preview",
-        "app store": r"app ?stores?|apple|google play|play store|app review",
-        "saved data": r"sav(?:es?|ed games?)|saved (?:data|files?)|user data",
-        "authority": r"authorit(?:y|ies)|regulators?|regulator's|inspectors?|supervisor\w*|commissioner",
-        "request": r"proposals?|requests?|applications?|bids?|submissions?",
-        "site": r"web ?sites?|sites?|home ?pages?|portal",
-        "staff": r"staff|employees?|colleagues?|engineers?|developers?",
-        "customer": r"customers?|clients?|users?",
-        "supplier": r"suppliers?|vendors?|providers?|contractors?",
-        "warehouse": r"warehouses?|depots?|stock ?rooms?|storage hall",
-    },
+    particles=r"up|down|away|back|along",
+    same_events=SAME_EVENTS,
+    same_things=SAME_THINGS,
     reports=r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bgets )\b\w{2,}ed\b(?<!need)(?<!speed)(?<!feed)(?<!limited)"
     r"|\b(?:was|were|had|went|took|died|left|got|broke|became|began|lost|found|made|gave|sent|came|fell|won|met|built"
     r"|cut|shut|quit|stole|hit|taken)\b",

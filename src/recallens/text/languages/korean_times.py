@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from recallens.text.languages import pack
+from recallens.text.languages.korean_events import SAME_EVENTS, SAME_THINGS
 
 # Every syllable that ends in ㅆ stands in a verb's past (바꿨지), or in 있 and 겠.
 PAST: Final = "".join(chr(code) for code in range(ord("가") + 20, ord("힣") + 1, 28))
@@ -137,46 +138,8 @@ TIMES: Final = pack.TimeWords(
     states=rf"(?:얼마|몇|며칠|어디|누구|어느|어떤)[^?]*[{PAST}]|(?:이름|주소|값|가격|버전|한도|기간|주기)[^?]{{0,6}}뭐였",
     changes=r"(?:인상|인하|변경|교체|이전|전환|바꾸|바꾼|바뀐|올리|올린|내린|옮기|옮긴|늘린|줄인)[가-힣]{0,3}",
     done=rf"[가-힣]*[{_ADNOMINAL}]",
-    same_events={
-        "theft": "도난|도둑|훔[쳐친]|절도|털[렸린]|없어[졌진]",
-        "flood": r"침수|잠[겼긴기]|물난리|홍수|범람|물이\s?(?:찼|들|넘)",
-        "launch": r"개[장점업]|오픈|열[었린]|문을\s?연|출시|발매|공개|개시|내놓|배포|론칭|런칭|나왔|선보[였인]|도입",
-        "fire": r"화재|불이?\s?(?:났|나|붙)",
-        "breakdown": "고장|멈[췄춰춘]|끊[어겼긴]|망가|부러|나갔",
-        "outage": r"장애|먹통|다운됐|다운된|중단됐|접속(?:이|도)?\s?(?:안|되지|불가|못)|마비",
-        "rejection": r"반려|거절|거부|퇴짜|탈락|불합격|떨어[졌진]|돌려\s?보[냈낸내]|부결",
-        "approval": "합격|통과|승인|허가|선정|인증",
-        "frost": "냉해|서리|얼[었어고]",
-        "damage": "파손|깨[졌진지]",
-        "collision": "충돌|들이받|부딪",
-        "power": r"정전|전기가\s?(?:나|끊)",
-        "departure": "사임|퇴[직사]|은퇴|그만[둔두뒀]|떠[났난나]",
-        "arrival": "합류|입사|채용|영입|부임|들어[온왔]|뽑[은았]",
-        "contract": "계약|체결|서명|협약|도장",
-        "move": "이전|이관|이사|옮[겼긴기]|전환|갈아[탔탄타]|마이그레이션|넘어[갔간]",
-        "loss": "유실|소실|사라[졌진]|날아[갔간]|날[렸린]|지워[졌진]|없어[졌진]|분실",
-        "leak": r"유출|누출|새어\s?나[갔간]|새[나]?[갔간]|샜",
-        "attack": "공격|해킹|침입|디도스|랜섬",
-        "audit": "감사|실사|점검|검사",
-        "closing": "종료|폐지|폐쇄|접[었은]|닫[았은]",
-        "fault": "오류|버그|결함|오작동|잘못",
-        "replacement": "교체|바[꿨꾼뀐꿔]",
-    },
-    same_things={
-        "office": "사무실|작업실|오피스|사옥|본사|스튜디오",
-        "data centre": r"데이터\s?센터|전산실|서버실|IDC|코로케이션",
-        "database": "데이터베이스|디비",
-        "demo": "데모|체험판|시연판|맛보기판",
-        "app store": r"앱\s?스토어|애플|구글\s?플레이|플레이\s?스토어|앱\s?심사|앱\s?마켓",
-        "saved data": r"세이브|저장\s?(?:데이터|파일|자료)|이용자\s?데이터",
-        "authority": r"당국|감독\s?기관|규제\s?기관|위원회",
-        "request": "신청|제안서?|요청|건의",
-        "site": r"홈페이지|웹\s?사이트|누리집",
-        "staff": "직원|사원|동료",
-        "customer": "고객|이용자|사용자|손님",
-        "supplier": r"공급사|납품\s?업체|협력사|거래처",
-        "warehouse": r"창고|물류\s?센터",
-    },
+    same_events=SAME_EVENTS,
+    same_things=SAME_THINGS,
     reports=rf"[{_WAS_SAID}](?:다|음|습니다|어요|지만|고|으나)",
     concludes=r"끝|마[친치]|완료|통과|합격|받[은고]|성공|승인|다\s[가-힣]",
     happenings="사고|장애|사건|일|문제|사태|이슈",

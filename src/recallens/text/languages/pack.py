@@ -79,6 +79,7 @@ class TimeWords(Struct, frozen=True, kw_only=True):
     # Patterns: the words in which a sort of event is told, by the sort's name, which is the same in every language.
     same_events: Mapping[str, str] = {}
     same_things: Mapping[str, str] = {}  # likewise: the words for what events befall
+    particles: str = r"(?!)"  # a pattern of words that only go with a verb
     reports: str = ""  # a pattern of a memory that tells what was done or came about, whatever its kind
     concludes: str = ""  # a pattern of an event that ends a course of others
     was: str = r"(?!)"  # a pattern of a question about what was, whatever else it holds
