@@ -375,7 +375,9 @@ def facets_asked(text: str, annotations: Annotations, plan: Plan, projects: Coll
 def widened_scene(scene: Scene, preset: Preset, query: Query) -> Scene:
     """The scene of a second round: the same rows, asked with the widened plan and its other words for each word."""
     first = scene.question.plan
-    plan = replace(make_plan(query, widened=True), windows=scene.question.windows, undated=first and first.undated)
+    plan = replace(make_plan(query, widened=True), windows=scene.question.windows)
+    if first is not None:
+        plan = replace(plan, undated=first.undated, place=first.place)
     words = _bind_words(scene.reader, scene.index, preset, query, plan)
     views = {name: words if name == "lexical" else view for name, view in scene.views.items()}
     return replace(scene, views=views, question=replace(scene.question, plan=plan))

@@ -1,8 +1,8 @@
 """The words of an event, and how much of them a memory tells: in its own words, in others, or in another language.
 
 A word is an anchor, which says to what or to whom it happened, or says what happened. What happened may be told in many
-ways: by another word of the same sort of event, or by one that has a translation in common with it, since two words that
-the other language says by one word mean the same. The anchor tells one such event from another.
+ways: by another word of the same sort of event, or by one that has a translation in common with it, since two words
+that the other language says by one word mean the same. The anchor tells one such event from another.
 """
 
 from __future__ import annotations

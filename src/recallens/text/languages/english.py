@@ -105,6 +105,7 @@ _QUESTIONS: Final = pack.QuestionWords(
     r"|gotchas?|pitfalls?|warnings?|caveats?|traps?|quirks?|lessons?|skills?|how-?tos?|procedures?|decisions?|findings?"
     r"|f[io]u?nd|discover\w*|notic\w*|came|come|watch|careful|known|agree\w*|outcomes?|results?|reactions?"
     r"|r[au]n into|came across|encounter\w*|faced)\b",
+    places=r"\b(?:at|in|from) (?:the|our|my) ([a-z][\w-]+)",
     of_change=r"\b(?:this|these|my) (?:changes?|diff|patch|pr|pull request|commits?|edits?)\b"
     r"|\b(?:merg(?:e|ing)|land(?:ing)?|ship(?:ping)?|commit(?:ting)?) (?:this|it|these)\b"
     r"|\b(?:safe|ok|okay|fine|ready|good|risky) to (?:merge|land|ship|commit|push)\b",

@@ -1,7 +1,7 @@
 """The sorts of events and of things in English: words that stand for one another where somebody tells what happened.
 
-The sorts are those of a life, a household, a team and a business: who comes and goes, what opens, breaks, is lost, found,
-bought, moved, inspected, celebrated. A text that has a word of the sort of the question's tells of such an event.
+The sorts are those of a life, a household, a team and a business: who comes and goes, what opens, breaks, is lost,
+bought, moved, inspected, celebrated. A text that has a word of the sort that a question names tells of such an event.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ SAME_EVENTS: Final = {
     "death": r"died|deaths?|passed away|funeral|killed",
     "treatment": r"surger(?:y|ies)|operated on|hospital\w*|operation on",
     # who comes, goes and leads
-    "departure": r"resign\w*|retir\w*|quit|departure|left|farewell|handed in (?:his|her|their) notice|stepp(?:ed|ing) down"
-    r"|last day (?:with|at)",
+    "departure": r"resign\w*|retir\w*|quit|departure|left|farewell|handed in (?:his|her|their) notice"
+    r"|stepp(?:ed|ing) down|last day (?:with|at)",
     "arrival": r"join(?:s|ed|ing)?|hir(?:e|ed|ing)|arriv\w+|(?:started|began) as|came on board"
     r"|took (?:over|command)|onboard\w*",
-    "appointment": r"promot(?:ed|ion)|appoint\w+|elected|election|became|took (?:over|charge|command)|succeeded|started as",
+    "appointment": r"promot(?:ed|ion)|appoint\w+|elected|election|became|took (?:over|charge|command)|succeeded"
+    r"|started as",
     "dismissal": r"fired|laid off|layoffs?|dismiss\w+|sacked|let go",
     "leave": r"on leave|leave of absence|(?:maternity|parental|sick) leave|sabbatical",
     "adoption": r"adopt\w+|brought home|took in|got (?:a|our) (?:cat|dog|puppy|kitten)",
@@ -61,7 +62,8 @@ SAME_EVENTS: Final = {
     "rejection": r"reject\w*|refus\w+|turned (?:us |it |\w+ )?down|declin\w+|den(?:ied|ial)"
     r"|sent (?:us |it )?back|vetoed",
     "approval": r"approv\w+|pass(?:ed|ing)|accepted|granted|certif\w+|awarded",
-    "audit": r"audit\w*|inspect\w*|assess\w+|visit(?:s|ed)?|examin\w+|checked on|rated|graded|evaluat\w+|looked (?:over|around)",
+    "audit": r"audit\w*|inspect\w*|assess\w+|visit(?:s|ed)?|examin\w+|checked on|rated|graded|evaluat\w+"
+    r"|looked (?:over|around)",
     # what goes wrong
     "theft": r"thefts?|st[oe]al\w*|stole\w*|robb\w+|burgl\w+|break-?in|broke into",
     "flood": r"flood\w*|under water|inundat\w+|water (?:ran|came|poured|got|damage)|burst|soak\w+",
@@ -91,7 +93,8 @@ SAME_THINGS: Final = {
     "demo": r"demos?|trial versions?|preview",
     "app store": r"app ?stores?|apple|google play|play store|app review",
     "saved data": r"sav(?:es?|ed games?)|saved (?:data|files?)|user data",
-    "authority": r"authorit(?:y|ies)|regulators?|regulator's|inspectors?|supervisor\w*|commissioner|county|council|ministry",
+    "authority": r"authorit(?:y|ies)|regulators?|regulator's|inspectors?|supervisor\w*|commissioner|county"
+    r"|council|ministry",
     "request": r"proposals?|requests?|applications?|bids?|submissions?",
     "site": r"web ?sites?|sites?|home ?pages?|portal|dashboards?",
     "staff": r"staff|employees?|colleagues?|engineers?|developers?",

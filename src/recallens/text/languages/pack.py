@@ -105,6 +105,7 @@ class QuestionWords(Struct, frozen=True, kw_only=True):
     reason: str = ""  # phrases that ask for one
     cause: str = ""  # a pattern: what led to something is asked for, or why, and not what happened in turn
     activities: str = ""  # a pattern: words that a question about a time alone may hold, for they name nothing
+    places: str = r"(?!)"  # a pattern: where something happened; its group is the place's name
     kinds: Mapping[str, str] = {}  # patterns by the kind of memory that is asked for
     trouble: str = ""  # a pattern: what went wrong is asked for
     # Phrases by what they ask for (a time, a price, a person …), the narrowest first; and what each is called.

@@ -79,6 +79,11 @@ def is_listed(word: str) -> bool:
     return word in _listed()
 
 
+def words_of_the_same_meaning(word: str) -> tuple[str, ...]:
+    """The Korean words of the list that have a translation in common with a word."""
+    return tuple(dict.fromkeys(korean for meaning in sorted(_meanings(word)) for korean in _meant(meaning)))
+
+
 def words_in_translation(phrase: str) -> tuple[str, ...]:
     """The words by which the other language may say those of the phrase, as they are indexed."""
     words = dict[str, None]()
