@@ -8,9 +8,9 @@ that the other language says by one word mean the same. The anchor tells one suc
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, product
 from typing import Final
 
 import numpy as np
@@ -37,9 +37,6 @@ SAME_MEANING: Final = 0.6
 HAPPENED: Final = 0.5
 # Letters that two forms of a verb have in common: 바꾼, 바꿔.
 _STEM_LETTERS: Final = 3
-# What starts is not what ends: a memory of the one does not tell of the other.
-OPPOSITES: Final = (("launch", "closing"), ("rise", "fall"), ("approval", "rejection"), ("contract", "cancellation"),
-                    ("birth", "death"), ("purchase", "sale"))  # fmt: skip
 
 
 class EventWord(Struct, frozen=True):
@@ -70,7 +67,8 @@ class Coverage(Struct, frozen=True, eq=False):
     anchors: FloatArray  # of the anchors; 1 where there is none
     rarest: BoolArray  # whether it holds the weightiest word that is needed
     of_sort: BoolArray  # whether it tells of an event of the same sort
-    opposite: BoolArray  # whether it tells of the opposite of it
+    astray: BoolArray  # whether it tells of an event of another sort instead
+    happening: FloatArray  # of the words that say what happened; 1 where there is none
 
 
 def words_of(event: str, lexical: BoundLexical) -> list[EventWord]:
@@ -139,32 +137,31 @@ def coverage(
     solid = [word for word in words if not word.faint]
     needed = [word for word in solid if not word.sorts] or solid or words
     rarest = max(needed, key=lambda word: word.weight)
-    total, anchored = (sum(word.weight for word in of) for of in (words, filter(_is_anchor, words)))
+    total = sum(word.weight for word in words)
+    anchored = sum(word.weight for word in words if word.is_anchor)
     head = next((word for word in words if word.is_head and word.sorts), None)
     asked = dict.fromkeys(chain.from_iterable(word.sorts for word in words))
-    shares, anchors = np.zeros((2, len(memories)))
-    rare, of_sort, opposite = np.zeros((3, len(memories)), dtype=np.bool_)
+    shares, anchors, happening = np.zeros((3, len(memories)))
+    rare, of_sort, astray = np.zeros((3, len(memories)), dtype=np.bool_)
     for at, memory in enumerate(memories):
         text = without_event_phrases(read(memory))
         told = {sort for sort in asked if _group("same_events", sort).search(text)}
         of_sort[at] = bool(told) and (head is None or not told.isdisjoint(head.sorts))
-        opposite[at] = not of_sort[at] and any(_group("same_events", sort).search(text) for sort in _opposed(asked))
+        others = (sort for sort in _names("same_events") if sort not in asked)
+        astray[at] = asked and not told and any(_group("same_events", sort).search(text) for sort in others)
         reading = _Reading(memory, text, translated[at], told, bool(changed[at]), bool(tells[at]))
         for word in words:
             held = reading.holds(word)
             shares[at] += held * word.weight / total
-            anchors[at] += held * word.weight / anchored if word.is_anchor else 0.0
+            if word.is_anchor:
+                anchors[at] += held * word.weight / anchored
+            else:
+                happening[at] += held * word.weight / (total - anchored)
             rare[at] |= word is rarest and held > SAME_MEANING
-    return Coverage(shares, anchors if anchored else np.ones(len(memories)), rare, of_sort, opposite)
-
-
-def _is_anchor(word: EventWord) -> bool:
-    return word.is_anchor
-
-
-def _opposed(sorts: Mapping[str, None]) -> list[str]:
-    pairs = (*OPPOSITES, *((two, one) for one, two in OPPOSITES))
-    return [two for one, two in pairs if one in sorts and two not in sorts]
+    every = np.ones(len(memories))
+    return Coverage(
+        shares, anchors if anchored else every, rare, of_sort, astray, happening if total > anchored else every
+    )
 
 
 class _Reading:
@@ -242,8 +239,16 @@ def _group(of: str, name: str) -> re.Pattern[str]:
 @cache
 def _literal(of: str, name: str) -> tuple[str, ...]:
     """The words of a group that are written out or differ in their endings alone, as they are indexed."""
-    words = (re.sub(r"\\w[*+]$|s\?$", "", word) for word in re.split(r"\||\(\?:|\)", _group(of, name).pattern))
-    return tuple(dict.fromkeys(token for word in words if word.isalpha() for token in tokenize(word)))
+    written = re.sub(r"\\s\?", "", _group(of, name).pattern)
+    words = (re.sub(r"\\w[*+]$|s\?$", "", word) for word in re.split(r"\||\(\?:|\)", written))
+    spelt = chain.from_iterable(map(_spelt_out, words))
+    return tuple(dict.fromkeys(token for word in spelt if word.isalpha() for token in tokenize(word)))
+
+
+def _spelt_out(word: str) -> list[str]:
+    """Each word that a pattern with classes of letters stands for: 옮[겼긴]."""
+    parts = [part[1:-1] if part.startswith("[") else (part,) for part in re.findall(r"\[[^]]+\]|[^[]+", word)]
+    return ["".join(letters) for letters in product(*parts)]
 
 
 @cache

@@ -55,6 +55,8 @@ LEAST_WORDS, LEAST_COSINE = 0.5, 0.5
 # How much of what it happened to a row must hold that is known by its likeness; an episode that does so needs less of
 # that, and one that is so much alike needs none of it.
 LEAST_ANCHORS, ANCHORED_COSINE, CLEARLY_ALIKE = 0.5, 0.4, 0.65
+# How alike an episode must be that says nothing of what happened in a word that is known for it.
+HAPPENING_COSINE: Final = 0.3
 # What words and likeness must come to for a report of the same sort of event that lacks the weightiest word. Of 20
 # events that nobody told of, likeness alone (from 0.3) dated 9 by another of their sort; this dates none.
 LEAST_TOGETHER: Final = 0.9
@@ -178,7 +180,11 @@ def _fits(candidates: _Candidates, words: list[EventWord]) -> BoolArray:
     by_meaning = (tells | changed | (reports & (covers.shares > 0))) & anchored & (cosines >= LEAST_COSINE)
     by_meaning |= (tells & anchored & (cosines >= ANCHORED_COSINE)) | (eventful & (cosines >= CLEARLY_ALIKE))
     by_sort = covers.of_sort & eventful & (covers.anchors > 0) & (covers.shares + cosines >= LEAST_TOGETHER)
-    fits: BoolArray = (by_words | by_meaning | by_sort) & ~covers.opposite
+    by_sort |= covers.of_sort & eventful & anchored & (covers.shares >= LEAST_WORDS)
+    fits: BoolArray = by_words | by_meaning | by_sort
+    fits &= ~covers.astray | (cosines >= CLEARLY_ALIKE)
+    # An episode may tell of it in no word that is known for it; what was only noted says what it is about.
+    fits &= (covers.happening > 0) | (tells & (cosines >= HAPPENING_COSINE)) | (cosines >= LEAST_COSINE)
     if figures := [word.text for word in words if word.text.isdigit() and len(word.text) < _YEAR_DIGITS]:
         fits &= np.array([all(map(SpokenWords(read(memory)).says, figures)) for memory in candidates.memories])
     return fits
@@ -222,7 +228,8 @@ def _by_meaning(scene: Scene, event: str, rows: IntArray, admitted: BoolArray) -
     readers = {name: view.asking(event) for name, view in scene.views.items() if isinstance(view, LazySemantic)}
     try:
         for reader in readers.values():
-            rows = np.union1d(rows, reader.propose(CANDIDATES, admitted).rows)
+            for among in (admitted, admitted & _TELLING[scene.columns["kind"]]):
+                rows = np.union1d(rows, reader.propose(CANDIDATES, among).rows)
         scores = {name: reader.score(rows) for name, reader in readers.items()}
     except DamagedIndex:
         raise

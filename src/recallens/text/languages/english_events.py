@@ -60,7 +60,7 @@ SAME_EVENTS: Final = {
     "rollback": r"roll(?:ed|ing)?[- ]?back|revert\w*|undid|undone",
     "repair": r"repair\w*|mend(?:ed|ing)|renovat\w+|refurbish\w*|overhaul\w*",
     "rejection": r"reject\w*|refus\w+|turned (?:us |it |\w+ )?down|declin\w+|den(?:ied|ial)"
-    r"|sent (?:us |it )?back|vetoed",
+    r"|sent (?:\w+ ){0,3}back|vetoed",
     "approval": r"approv\w+|pass(?:ed|ing)|accepted|granted|certif\w+|awarded",
     "audit": r"audit\w*|inspect\w*|assess\w+|visit(?:s|ed)?|examin\w+|checked on|rated|graded|evaluat\w+"
     r"|looked (?:over|around)",
@@ -73,7 +73,7 @@ SAME_EVENTS: Final = {
     "collapse": r"collaps\w+|caved in|gave way|fell down|toppl\w+|buckl\w+",
     "breakdown": r"break-?down|br[eo]ke\w*|snapp\w+|fail(?:ed|ures?)|gave (?:out|up)|stopped|died|crash\w*",
     "power": r"black-?outs?|power (?:cut|failure|outage)s?|(?:had no|lost|without) power",
-    "outage": r"outages?|unreachable|unavailable|offline|downtime"
+    "outage": r"outages?|failures?|crash\w*|unreachable|unavailable|offline|downtime"
     r"|had no network|(?:was|were|went) down|(?:could|did) not (?:log ?in|connect|be reached|open)"
     r"|no(?:body| one) could (?:log ?in|connect|reach|open)",
     "fault": r"bugs?|errors?|glitch\w*|defects?|faults?|faulty|wrong(?:ly)?",

@@ -165,7 +165,7 @@ TIMES: Final = pack.TimeWords(
     r"|\bhow (?:much|many|long|often|big|large|high)\b.*\b(?:did|was|were)\b"
     r"|\b(?:what|where|which|when)\b.*\bdid\b.*\b(?:costs?|run|stand|live|use|cover|hold|charge|close|open|last|keep|go)\b",
     changes=r"rais\w+|rises?|increas\w+|chang\w+|switch\w*|mov(?:e|ed|ing)|migrat\w+|replac\w+|upgrad\w+|cut",
-    done=r"\w+(?:ed|ing)",
+    done=r"\w+(?:ed|ing)|found|made|took|came|gave|got|sent|fell|went|began|became|had",
     particles=r"up|down|away|back|along",
     same_events=SAME_EVENTS,
     same_things=SAME_THINGS,
