@@ -1,5 +1,5 @@
-"""Times told by an event or by the calendar, in half a year of six households and shops (`tests/seasons/town`): software,
-a school, a bakery, a clinic, a family, a bookshop, of which three write in Korean.
+"""Times told by an event or by the calendar, in half a year of six households and shops (`tests/seasons/town`): a shop of
+software, a school, a bakery, a clinic, a family, a bookshop, of which three write in Korean.
 
 Memories and questions were written before anything was asked, in two halves that share no event. Rules were made on the
 first half; what the second one came to when it was first asked stands in docs/benchmarks.md.

@@ -30,6 +30,7 @@ from recallens.text.wordforms import SpokenWords, letters
 READ_CHARACTERS: Final = 2_000
 # What a word weighs that only says that something changed, or that may be a verb's form, beside its rarity.
 FAINT_WORD: Final = 0.4
+UNTOLD_WORD: Final = 0.5
 # How far a memory holds a word that it tells otherwise.
 ANOTHER_WORD: Final = 0.9
 WITHIN_A_WORD: Final = 0.7
@@ -84,7 +85,7 @@ def words_of(event: str, lexical: BoundLexical) -> list[EventWord]:
         words[noun] = noun == nouns[-1] and written[-1].startswith(noun)
     if not words:  # what the grammar takes for a verb
         words = {word: word == written[-1] for word in filter(says_something, written)}
-    found = []
+    found, names = [], frozenset(map(str.lower, re.findall(r"(?<=\s)[A-Z]\w+", event)))
     for word, is_last in words.items():
         own = frozenset(tokenize(word))
         as_written = next((other.lower() for other in written if word in tokenize(other)), word)
@@ -102,7 +103,7 @@ def words_of(event: str, lexical: BoundLexical) -> list[EventWord]:
                 written=as_written,
                 own=own,
                 others=tuple(tokens for other in others.get(word, ()) if (tokens := frozenset(tokenize(other)))),
-                weight=max(lexical.rarity(sorted(own))) * (FAINT_WORD if faint else 1.0),
+                weight=_rarity(own, lexical, faint) if faint or sorts else _anchor_weight(word, own, lexical, names),
                 faint=faint,
                 inflected=inflected or says_change,
                 changes=says_change,
@@ -113,6 +114,16 @@ def words_of(event: str, lexical: BoundLexical) -> list[EventWord]:
             )
         )
     return found
+
+
+def _rarity(own: frozenset[str], lexical: BoundLexical, faint: bool) -> float:
+    return max(lexical.rarity(sorted(own))) * (FAINT_WORD if faint else 1.0)
+
+
+def _anchor_weight(word: str, own: frozenset[str], lexical: BoundLexical, names: frozenset[str]) -> float:
+    """Its rarity; less for one that no memory holds, since others may tell it, unless it is a name or a number."""
+    told = any(map(lexical.is_held, own)) or any(name.startswith(word[:-1]) for name in names) or not word.isalpha()
+    return _rarity(own, lexical, False) * (1.0 if told else UNTOLD_WORD)
 
 
 def other_words_of(words: Sequence[EventWord]) -> list[str]:
@@ -148,14 +159,16 @@ def coverage(
         told = {sort for sort in asked if _group("same_events", sort).search(text)}
         of_sort[at] = bool(told) and (head is None or not told.isdisjoint(head.sorts))
         others = (sort for sort in _names("same_events") if sort not in asked)
-        astray[at] = asked and not told and any(_group("same_events", sort).search(text) for sort in others)
+        astray[at] = (
+            asked and not of_sort[at] and (told or any(_group("same_events", of).search(text) for of in others))
+        )
         reading = _Reading(memory, text, translated[at], told, bool(changed[at]), bool(tells[at]))
         for word in words:
             held = reading.holds(word)
             shares[at] += held * word.weight / total
             if word.is_anchor:
                 anchors[at] += held * word.weight / anchored
-            else:
+            elif of_sort[at] or head is None:
                 happening[at] += held * word.weight / (total - anchored)
             rare[at] |= word is rarest and held > SAME_MEANING
     every = np.ones(len(memories))

@@ -33,6 +33,7 @@ from recallens.recall.presets import Preset
 from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Scene, facets_asked, on_first_scale
 from recallens.recall.views.event_words import (
     READ_CHARACTERS,
+    SAME_MEANING,
     Coverage,
     EventWord,
     coverage,
@@ -50,17 +51,12 @@ from recallens.text.wordforms import SpokenWords
 
 # How many rows each view is asked for.
 CANDIDATES: Final = 40
-# How much of the phrase's words a row must hold, or how alike it must be and tell of something that happened.
-LEAST_WORDS, LEAST_COSINE = 0.5, 0.5
-# How much of what it happened to a row must hold that is known by its likeness; an episode that does so needs less of
-# that, and one that is so much alike needs none of it.
-LEAST_ANCHORS, ANCHORED_COSINE, CLEARLY_ALIKE = 0.5, 0.4, 0.65
-# How alike an episode must be that says nothing of what happened in a word that is known for it.
-HAPPENING_COSINE: Final = 0.3
-# What words and likeness must come to for a report of the same sort of event that lacks the weightiest word. Of 20
-# events that nobody told of, likeness alone (from 0.3) dated 9 by another of their sort; this dates none.
-LEAST_TOGETHER: Final = 0.9
-ALL_WORDS: Final = 0.8
+# How much a row must tell of what happened and of what it happened to; of the whole phrase, where it is no episode.
+LEAST_HAPPENING, LEAST_ANCHORS, LEAST_WORDS, ALL_WORDS = 0.45, 0.4, 0.5, 0.8
+# How alike an episode must be that holds nearly all, or half, of what it happened to and tells what happened in words
+# that are not known for it. One that is so much alike need hold nothing. Chosen on 164 questions in four stores.
+NEARLY_ALL, HALF = 0.7, 0.5
+LIKE_NEARLY_ALL, LIKE_HALF, CLEARLY_ALIKE = 0.4, 0.5, 0.65
 # A report that is so many days older and lacks no more worth is the event, and the other its aftermath.
 AFTERMATH_DAYS, AFTERMATH_WORTH, AFTERMATH_WORDS = 7, 0.3, 0.2
 # What a row is worth beside its shares of words and meaning.
@@ -172,19 +168,20 @@ def _candidates(scene: Scene, words: list[EventWord], rows: IntArray, cosines: F
 
 
 def _fits(candidates: _Candidates, words: list[EventWord]) -> BoolArray:
-    """Which of them tell of the event at all."""
-    cosines, covers = candidates.cosines, candidates.covers
-    tells, changed, reports = candidates.tells, candidates.changed, candidates.reports
-    eventful, anchored = tells | changed | reports, covers.anchors >= LEAST_ANCHORS
-    by_words = (covers.shares >= LEAST_WORDS) & covers.rarest & (eventful | (covers.shares > ALL_WORDS))
-    by_meaning = (tells | changed | (reports & (covers.shares > 0))) & anchored & (cosines >= LEAST_COSINE)
-    by_meaning |= (tells & anchored & (cosines >= ANCHORED_COSINE)) | (eventful & (cosines >= CLEARLY_ALIKE))
-    by_sort = covers.of_sort & eventful & (covers.anchors > 0) & (covers.shares + cosines >= LEAST_TOGETHER)
-    by_sort |= covers.of_sort & eventful & anchored & (covers.shares >= LEAST_WORDS)
-    fits: BoolArray = by_words | by_meaning | by_sort
-    fits &= ~covers.astray | (cosines >= CLEARLY_ALIKE)
-    # An episode may tell of it in no word that is known for it; what was only noted says what it is about.
-    fits &= (covers.happening > 0) | (tells & (cosines >= HAPPENING_COSINE)) | (cosines >= LEAST_COSINE)
+    """Which of them tell of the event at all: in words that are known for what happened, or by what they mean."""
+    cosines, covers, tells = candidates.cosines, candidates.covers, candidates.tells
+    eventful = tells | candidates.changed | candidates.reports
+    # A translation in common alone does not make the event of another sort the one that is meant.
+    happened = (covers.happening >= LEAST_HAPPENING) & (~covers.astray | (covers.happening > SAME_MEANING))
+    if all(word.is_anchor for word in words):  # the phrase has no word for what happened
+        happened &= cosines >= LIKE_NEARLY_ALL
+    happened &= covers.anchors >= LEAST_ANCHORS
+    by_words = happened & (tells | (eventful & (covers.shares >= LEAST_WORDS) & (covers.rarest | covers.of_sort)))
+    by_words |= covers.shares > ALL_WORDS
+    by_meaning = (covers.anchors >= NEARLY_ALL) & (cosines >= LIKE_NEARLY_ALL)
+    by_meaning |= (covers.anchors >= HALF) & (cosines >= LIKE_HALF)
+    by_meaning &= ~covers.astray & (tells | (eventful & (covers.happening > 0)))
+    fits: BoolArray = by_words | by_meaning | (eventful & (cosines >= CLEARLY_ALIKE))
     if figures := [word.text for word in words if word.text.isdigit() and len(word.text) < _YEAR_DIGITS]:
         fits &= np.array([all(map(SpokenWords(read(memory)).says, figures)) for memory in candidates.memories])
     return fits
