@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from recallens.text.languages import pack
-from recallens.text.languages.korean_events import SAME_EVENTS, SAME_THINGS
 
 # Every syllable that ends in ㅆ stands in a verb's past (바꿨지), or in 있 and 겠.
 PAST: Final = "".join(chr(code) for code in range(ord("가") + 20, ord("힣") + 1, 28))
@@ -41,6 +40,88 @@ _ADNOMINAL: Final = "".join(chr(code) for code in range(ord("가") + 4, ord("힣
 _ENDS: Final = r"(?=\s|[?,.!]|$)"
 # Every syllable that ends in ㄹ: what comes at such times, and not what came (할 때).
 _FUTURE: Final = "".join(chr(code) for code in range(ord("가") + FINAL_L, ord("힣") + 1, 28))
+
+# The sorts of events and of things: words that stand for one another where somebody tells what happened.
+SAME_EVENTS: Final = {
+    "birth": r"출산|출생|태어[나났난]|낳[았은아]",
+    "marriage": r"결혼|혼인|약혼|식을\s?올",
+    "injury": r"다[쳤친치쳐]|부상|골절|금이\s?[가간갔]|부러[졌진져]|삐[었끗]|넘어[졌진져]",
+    "illness": r"독감|감염|확진|식중독|배탈|알레르기|몸살|병[에이]\s?(?:걸|났|나)|열이?\s?(?:나|났)|진단|앓",
+    "death": r"사망|별세|돌아가[셨신]|죽[었은]|장례|부고",
+    "treatment": "수술|입원|시술|응급실|퇴원",
+    "departure": r"사임|퇴[직사]|은퇴|그만[둔두뒀]|떠[났난나]|사표",
+    "arrival": "합류|입사|채용|영입|부임|들어[온왔]|뽑[은았]",
+    "appointment": r"승진|임명|선출|취임|부임|새로\s?맡|이어받|물려받",
+    "dismissal": "해고|권고사직|잘[렸린]",
+    "leave": r"휴직|육아|휴가|병가|자리를\s?비[운웠우]|쉬[기었는]",
+    "adoption": r"입양|데려[왔온오]|분양\s?받|키우기",
+    "celebration": "잔치|생신|생일|기념|축제|돌잔치|환갑|칠순|팔순|파티|예식|행사",
+    "meeting": "회의|모임|만[났난나]|면담|간담회|워크숍",
+    "performance": r"공연|강연|낭독|낭송|전시|연주|읽어\s?[주줬]|행사|북토크|강의",
+    "travel": r"여행|출장|소풍|견학|다녀[왔온오]|캠프|답사",
+    "contract": "계약|체결|서명|협약|도장",
+    "cancellation": "취소|해지|파기|철회|무산|해약",
+    "delay": r"연기[됐된되]|미뤄[졌진지]|미[뤘룬]|지연",
+    "dispute": "소송|재판|고소|벌금|과태료|분쟁",
+    "strike": "파업|시위|집회",
+    "notice": r"통보|통지|알려\s?[왔온]|공지|연락",
+    "complaint": "항의|민원|불만|불평",
+    "funding": "모금|후원|투자|기부|지원금",
+    "bankruptcy": "파산|부도|폐업|도산|망[했한]",
+    "merger": "합병|인수",
+    "rise": r"인상|오[른르]|올[랐린렸라려리]|상승",
+    "fall": "인하|내[렸린려]|할인|낮[췄춘]",
+    "purchase": r"구입|구매|사\s?왔|샀|장만|들[였인여]",
+    "sale": "팔[았린렸]|판매|매각",
+    "launch": r"개[장점업]|오픈|열[었린]|문을\s?연|출시|발매|공개|개시|내놓|배포|론칭|런칭|나왔|선보[였인]|도입|시작"
+    r"|오늘부터|처음으로",
+    "closing": r"종료|폐지|폐쇄|접[었은]|닫[았은]|문\s?닫",
+    "move": r"이전|이관|이사|옮[겼긴기]|전환|갈아[탔탄타]|마이그레이션|넘어[갔간]|입주",
+    "division": "분리|분할|쪼[갰갠개]|나[눴눈누]",
+    "replacement": "교체|바[꿨꾼뀐꿔]|갈[았아]",
+    "rollback": "롤백|되돌[렸린려]|원복",
+    "repair": r"수리|고[쳤친쳐]|보수\s?공사|공사|리모델링|손[봤본]|확장",
+    "rejection": r"반려|거절|거부|퇴짜|탈락|불합격|떨어[졌진]|돌려\s?보[냈낸내]|부결",
+    "approval": "합격|통과|승인|허가|선정|인증",
+    "audit": r"감사|실사|점검|검사|살펴보|둘러보|조사|평가|단속|방문",
+    "theft": "도난|도둑|훔[쳐친]|절도|털[렸린]|없어[졌진]",
+    "flood": r"침수|잠[겼긴기]|물난리|홍수|범람|물이\s?(?:찼|들|넘)",
+    "leak": r"유출|누출|누수|새어\s?나[갔간]|새[나]?[갔간]|샜|물이?\s?(?:샌|새|뚝|떨어)",
+    "fire": r"화재|불이?\s?(?:났|나|붙|난)",
+    "collision": r"충돌|들이받|부딪|추돌|접촉\s?사고",
+    "collapse": "붕괴|무너[졌진져]|주저앉|내려앉|쓰러[졌진져]",
+    "breakdown": r"고장|멈[췄춰춘]|끊[어겼긴]|망가|부러|나갔|안\s?[켜되돼]",
+    "outage": r"장애|먹통|다운[됐된]|중단[됐된]|접속(?:이|도)?\s?(?:안|되지|불가|못)|마비"
+    r"|(?:열리|켜지|되)지\s?않|안\s?열",
+    "fault": "오류|버그|결함|오작동|잘못",
+    "attack": "공격|해킹|침입|디도스|랜섬|뚫[렸린]",
+    "loss": "유실|소실|사라[졌진]|날아[갔간]|날[렸린]|지워[졌진]|없어[졌진]|분실|잃어버[렸린]",
+    "disposal": r"폐기|버[렸린려]|처분|못\s?쓰게",
+    "power": r"정전|전기가\s?(?:나|끊)",
+    "frost": "냉해|서리|얼[었어고]",
+    "damage": "파손|깨[졌진지]|상[했한해]",
+    "weather": "태풍|폭우|폭설|장마|폭염|우박|한파",
+}  # fmt: skip
+
+SAME_THINGS: Final = {
+    "office": "사무실|작업실|오피스|사옥|본사|스튜디오",
+    "data centre": r"데이터\s?센터|전산실|서버실|IDC|코로케이션",
+    "database": "데이터베이스|디비",
+    "system": "시스템|전산|프로그램|소프트웨어|컴퓨터",
+    "online": r"온라인|인터넷|누리집|홈페이지|웹",
+    "demo": "데모|체험판|시연판|맛보기판",
+    "app store": r"앱\s?스토어|애플|구글\s?플레이|플레이\s?스토어|앱\s?심사|앱\s?마켓",
+    "saved data": r"세이브|저장\s?(?:데이터|파일|자료)|이용자\s?데이터",
+    "authority": r"당국|감독\s?기관|규제\s?기관|위원회|보건소|구청|시청",
+    "request": "신청|제안서?|요청|건의",
+    "site": r"홈페이지|웹\s?사이트|누리집",
+    "staff": "직원|사원|동료",
+    "customer": "고객|이용자|사용자|손님|환자|승객",
+    "supplier": r"공급사|납품\s?업체|협력사|거래처",
+    "warehouse": r"창고|물류\s?센터",
+    "shop": "가게|매장|상점|점포|지점|책방|서점",
+    "child": "아이|아들|딸|막내|첫째|둘째|아기",
+}  # fmt: skip
 
 TIMES: Final = pack.TimeWords(
     rules=(
