@@ -88,6 +88,13 @@ class Window(Struct, frozen=True):
         return record if self.event is None else record | {"event": to_builtins(self.event)}
 
 
+class PlaceOfProject(Struct, frozen=True):
+    """Where something is said to have happened, as written, and the project that it is of."""
+
+    text: str
+    project: str
+
+
 class Plan(Struct, frozen=True):
     complexity: Complexity
     strategy: Strategy
@@ -98,6 +105,7 @@ class Plan(Struct, frozen=True):
     intent_cues: tuple[str, ...] = ()  # what it was read from
     windows: tuple[Window, ...] = ()
     undated: str | None = None  # a time that is told by what happened, where no memory tells of that
+    place: PlaceOfProject | None = None  # of a question that names a time, a place and nothing else
     expansions: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -116,6 +124,8 @@ class Plan(Struct, frozen=True):
             record["windows"] = [window.to_json() for window in self.windows]
         if self.undated is not None:
             record["undated"] = self.undated
+        if self.place is not None:
+            record["place"] = to_builtins(self.place)
         if self.expansions:
             record["expansions"] = {word: list(others) for word, others in self.expansions.items()}
         return record

@@ -61,6 +61,7 @@ _LEAST_WORDS_A_SIDE: Final = 2
 # A letter first and a number somewhere: DRM-99, s3. What it names is this one and no other.
 _IDENTIFIER: Final = re.compile(r"(?<![\w.-])(?=[\w-]*\d)[A-Za-z]\w*(?:[-_/.]\w+)*", re.ASCII)
 _ACTIVITIES: Final = re.compile(alternatives(lambda pack: pack.questions.activities), re.IGNORECASE)
+_NOTHING: Final = re.compile(r"(?!)")
 _OF_CHANGE: Final = re.compile(alternatives(lambda pack: pack.questions.of_change), re.IGNORECASE)
 _CHANGE_WORDS: Final = re.compile(alternatives(lambda pack: pack.questions.change_words), re.IGNORECASE)
 
@@ -107,7 +108,9 @@ def facets_of(
     times = [Facet(FacetKind.TIME, window.text, window=window) for window in windows if not window.given]
     if windows and not _names_anything(_without(timeless, projects), noticed):
         return tuple(dict.fromkeys(times))
-    required = _CONTRAST.sub(" ", timeless)
+    # Beside what it happened to, what happened at a time is told in any words.
+    happened = _ACTIVITIES if windows else _NOTHING
+    required = happened.sub(" ", _CONTRAST.sub(" ", timeless))
     names = [name for name in mentions(required, noticed) if name in required and not grammar_of(name)]
     identifiers = _IDENTIFIER.findall(required)
     names = [*identifiers, *(name for name in names if not any(name in whole for whole in identifiers))]
@@ -118,11 +121,18 @@ def facets_of(
     found += times
     for part in parts_of(text, spans)[:MOST_PARTS]:
         held = frozenset(name for name in names if name in part)
-        found += _part(part, _without(part, spans), held)
+        found += _part(part, happened.sub(" ", _without(part, spans)), held)
     if found:  # who or when alone requires nothing
         types = answer_types(timeless)[:1]
         found += [Facet(FacetKind.ANSWER, answer_name(kind, text), answer=kind) for kind in types]
     return tuple(dict.fromkeys(found))
+
+
+def topic_of(text: str, times: Iterable[str]) -> str:
+    """What a question about a time is about: all of it but the time, and what was done then where more is left."""
+    timeless = " ".join(_without(text, times).split())
+    topic = " ".join(_ACTIVITIES.sub(" ", timeless).split())
+    return next((rest for rest in (topic, timeless) if _terms(rest)), text)
 
 
 def of_a_change(text: str) -> bool:

@@ -400,7 +400,10 @@ def _outside_windows(scene: Scene, pool: Pool) -> FloatArray:
     windows = scene.question.plan.windows if scene.question.plan is not None else ()
     if not windows:
         return np.full(len(pool), np.nan)
-    return (~within_windows(scene.columns, pool.rows, windows)).astype(np.float64)
+    outside, then = ~within_windows(scene.columns, pool.rows, windows), scene.question.then
+    if then is not None:  # what was said before holds until something else is said
+        outside &= scene.columns["created"][pool.rows] >= then
+    return outside.astype(np.float64)
 
 
 def _behind(pool: Pool) -> FloatArray:

@@ -59,6 +59,7 @@ from recallens.recall.views import (
 from recallens.recall.views.direct_answer import judge_answers, overlap_gate, propose_answers
 from recallens.recall.views.events import dated
 from recallens.recall.views.graph import walk
+from recallens.recall.views.locations import placed
 from recallens.recall.views.succession import successors
 from recallens.recall.views.tiers import (
     follow,
@@ -73,7 +74,7 @@ from recallens.text.languages import alternatives
 
 
 def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
-    scene = dated(scene, preset, query)
+    scene = placed(dated(scene, preset, query), preset, query)
     rules = filter_rules(scene, query)
     mask, counts = passing(scene, rules) if any(rule.from_caller for rule in rules) else (None, None)
     narrow = mask is not None and mask.sum() < PUSH_SHARE * scene.columns["alive"].sum()

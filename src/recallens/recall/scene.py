@@ -30,7 +30,7 @@ from recallens.model.salience import SECTOR_ORDER, reinforced, salience
 from recallens.model.state import MemoryState
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.recall.disagreements import disagreements
-from recallens.recall.facets import WORDED, Facet, FacetKind, facets_of
+from recallens.recall.facets import WORDED, Facet, FacetKind, facets_of, topic_of
 from recallens.recall.intents import names_a_kind
 from recallens.recall.plan import PLANNED_CHARACTERS, annotations_of, make_plan
 from recallens.recall.states import holds
@@ -324,11 +324,14 @@ def open_scene(
     served = wants_second and index.second is not None and len(index.second) > 0 and not question.only_windows
     if served and second is not None and unread:
         question = replace(question, fluency=known_share(query.text, second.languages))
-    without_speakers = without_names(query.text, speakers)
+    meant = without_names(query.text, speakers)
+    if unread and question.windows and not question.only_windows:
+        # The second encoder averages over words: those of the time, which a text need not name, would be half of them.
+        meant = topic_of(meant, [window.text for window in question.windows])
     past = query.as_of is not None
-    views = _bind_views(reader, index, encoding, preset, query, question, without_speakers, instead=served and unread)
+    views = _bind_views(reader, index, encoding, preset, query, question, meant, instead=served and unread)
     if served and second is not None and index.second is not None:
-        views[MULTILINGUAL] = LazySemantic(second, index.second, columns, without_speakers, name=MULTILINGUAL)
+        views[MULTILINGUAL] = LazySemantic(second, index.second, columns, meant, name=MULTILINGUAL)
         if others := [
             word for facet in question.facets if facet.kind in WORDED for word in words_in_translation(facet.text)
         ]:
@@ -374,7 +377,9 @@ def facets_asked(text: str, annotations: Annotations, plan: Plan, projects: Coll
 def widened_scene(scene: Scene, preset: Preset, query: Query) -> Scene:
     """The scene of a second round: the same rows, asked with the widened plan and its other words for each word."""
     first = scene.question.plan
-    plan = replace(make_plan(query, widened=True), windows=scene.question.windows, undated=first and first.undated)
+    plan = replace(make_plan(query, widened=True), windows=scene.question.windows)
+    if first is not None:
+        plan = replace(plan, undated=first.undated, place=first.place)
     words = _bind_words(scene.reader, scene.index, preset, query, plan)
     views = {name: words if name == "lexical" else view for name, view in scene.views.items()}
     return replace(scene, views=views, question=replace(scene.question, plan=plan))

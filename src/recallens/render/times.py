@@ -18,6 +18,7 @@ def time_of(ledger: Ledger) -> dict[str, Any] | None:
     plan = next(iter(ledger.notes("plan")), {})
     windows, undated, held = plan.get("windows"), plan.get("undated"), ledger.notes("time")
     told = {"undated": undated} if undated else {}
+    told |= {"place": plan["place"]} if "place" in plan else {}
     return {"windows": windows or [], **told, **(held[-1] if held else {})} if windows or told else None
 
 
@@ -28,7 +29,8 @@ def time_line(time: Mapping[str, Any] | None) -> str:
     undated = f"No memory tells of “{time['undated']}”: it dates nothing." if "undated" in time else ""
     if not time["windows"]:
         return undated
-    line = " ".join(filter(None, (f"Time: {'; '.join(map(_window, time['windows']))}.", undated)))
+    place = f"“{time['place']['text']}” is the project {time['place']['project']}." if "place" in time else ""
+    line = " ".join(filter(None, (f"Time: {'; '.join(map(_window, time['windows']))}.", place, undated)))
     if time.get("held") != 0:
         return line
     nearest = f" The nearest day that has something is {time['nearest']}." if "nearest" in time else ""

@@ -166,8 +166,8 @@ def time_references(text: str, today: date) -> list[Reference]:
             references.append(Reference(text[first.start : last.end].strip(), first.span[0], last.span[1]))
             at += 2
             continue
-        bounded = _bounded(text, first, today)
-        references.append(Reference(text[first.start : first.end].strip(), *bounded, first.vague))
+        end, span = _bounded(text, first, today)
+        references.append(Reference(text[first.start : end].strip(), *span, first.vague))
         at += 1
     return references
 
@@ -294,15 +294,16 @@ def _number(spelled: str, names: Mapping[str, int]) -> int:
     return int(spelled) if spelled.isdigit() else names[spelled]
 
 
-def _bounded(text: str, match: _Match, today: date) -> Span:
-    """The span, or everything since it or until it where the words around it say so."""
+def _bounded(text: str, match: _Match, today: date) -> tuple[int, Span]:
+    """Where the words that tell it end, and the span: all since it or until it where the words around it say so."""
     before, after, span = _before_it(text, match), text[match.end : match.end + _NEARBY], match.span
     opens = text[match.start : match.end].lower().startswith(_SINCE)
-    if opens or _bound("since_before").search(before) or _bound("since_after").match(after):
-        return span[0], max(today + _DAY, span[1])
-    if _bound("until_before").search(before) or _bound("ended_after").match(after):
-        return _EPOCH, span[0]
-    return (_EPOCH, span[1]) if _bound("until_after").match(after) else span
+    since, ended, until = (_bound(name).match(after) for name in ("since_after", "ended_after", "until_after"))
+    if opens or since or _bound("since_before").search(before):
+        return match.end + (since.end() if since else 0), (span[0], max(today + _DAY, span[1]))
+    if ended or _bound("until_before").search(before):
+        return match.end + (ended.end() if ended else 0), (_EPOCH, span[0])
+    return (match.end + until.end(), (_EPOCH, span[1])) if until else (match.end, span)
 
 
 def _before_it(text: str, match: _Match) -> str:

@@ -11,7 +11,7 @@ from recallens.model.plan import Window
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.salience import DAY_MS
-from recallens.model.verdict import FloatArray, anywhere, places
+from recallens.model.verdict import BoolArray, FloatArray, anywhere, places
 from recallens.recall.scene import Scene
 from recallens.recall.terms import Amounts, score_term
 from recallens.recall.terms.relevance import talk_share
@@ -23,6 +23,8 @@ from recallens.recall.views.turns import in_turns
 SLACK_DAYS: Final = 7.0
 MOST_SLACK_DAYS: Final = 92.0  # an open one has no length
 LEAST_MATCH: Final = 0.01
+# What a note that was made long before a time is worth, of which it is asked what held then.
+LEAST_HELD: Final = 0.9
 
 
 @score_term("timeMatch")
@@ -34,20 +36,24 @@ def time_match(scene: Scene, pool: Pool, query: Query, weight: float, in_talk: f
     windows = scene.question.windows
     if not windows or not len(pool):
         return None
-    match = _closeness(scene.columns["created"][pool.rows].astype(np.float64), windows)
+    created = scene.columns["created"][pool.rows].astype(np.float64)
+    match = _closeness(created, windows, scene.columns["position"][pool.rows] < 0)
     match[told_within(scene.columns["days_told"][pool.rows], windows)] = 1.0
     computed = match >= LEAST_MATCH
     weight *= 1.0 + (in_talk - 1.0) * talk_share(scene, pool)
     return np.where(computed, weight * match, 0.0), computed, {"weight": weight}
 
 
-def _closeness(created: FloatArray, windows: Sequence[Window]) -> FloatArray:
+def _closeness(created: FloatArray, windows: Sequence[Window], is_note: BoolArray) -> FloatArray:
     best = np.zeros(len(created))
     for window in windows:
         outside = np.maximum(np.maximum(window.start - created, created - (window.end - 1)), 0.0) / DAY_MS
         slack = min(max(SLACK_DAYS, (window.end - window.start) / DAY_MS), MOST_SLACK_DAYS)
         near = np.exp(-outside / slack)
-        best = np.maximum(best, np.where(created >= window.end, 0.0, near) if window.as_of else near)
+        if window.as_of:  # what was noted long before held as well, until something else was said
+            held = np.where(is_note, LEAST_HELD, 0.0)
+            near = np.where(created >= window.end, 0.0, held + (1.0 - held) * near)
+        best = np.maximum(best, near)
     return best
 
 

@@ -103,7 +103,9 @@ _QUESTIONS: Final = pack.QuestionWords(
     r"|before|after|between|and|while|then|now|again|notable|worth|knowing|added|removed|built|bugs?|deployed|merged"
     r"|releas\w+|launch\w*|wrong|bad|badly|troubles?|incidents?|outages?|failures?|fail(?:ed|s)?|errors?|mistakes?|accidents?"
     r"|gotchas?|pitfalls?|warnings?|caveats?|traps?|quirks?|lessons?|skills?|how-?tos?|procedures?|decisions?|findings?"
-    r"|f[io]u?nd|discover\w*|notic\w*|came|come|watch|careful|known|agree\w*|outcomes?|results?|reactions?)\b",
+    r"|f[io]u?nd|discover\w*|notic\w*|came|come|watch|careful|known|agree\w*|outcomes?|results?|reactions?"
+    r"|r[au]n into|came across|encounter\w*|faced)\b",
+    places=r"\b(?:at|in|from) (?:the|our|my) ([a-z][\w-]+)",
     of_change=r"\b(?:this|these|my) (?:changes?|diff|patch|pr|pull request|commits?|edits?)\b"
     r"|\b(?:merg(?:e|ing)|land(?:ing)?|ship(?:ping)?|commit(?:ting)?) (?:this|it|these)\b"
     r"|\b(?:safe|ok|okay|fine|ready|good|risky) to (?:merge|land|ship|commit|push)\b",

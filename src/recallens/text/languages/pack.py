@@ -79,6 +79,7 @@ class TimeWords(Struct, frozen=True, kw_only=True):
     # Patterns: the words in which a sort of event is told, by the sort's name, which is the same in every language.
     same_events: Mapping[str, str] = {}
     same_things: Mapping[str, str] = {}  # likewise: the words for what events befall
+    particles: str = r"(?!)"  # a pattern of words that only go with a verb
     reports: str = ""  # a pattern of a memory that tells what was done or came about, whatever its kind
     concludes: str = ""  # a pattern of an event that ends a course of others
     was: str = r"(?!)"  # a pattern of a question about what was, whatever else it holds
@@ -104,6 +105,7 @@ class QuestionWords(Struct, frozen=True, kw_only=True):
     reason: str = ""  # phrases that ask for one
     cause: str = ""  # a pattern: what led to something is asked for, or why, and not what happened in turn
     activities: str = ""  # a pattern: words that a question about a time alone may hold, for they name nothing
+    places: str = r"(?!)"  # a pattern: where something happened; its group is the place's name
     kinds: Mapping[str, str] = {}  # patterns by the kind of memory that is asked for
     trouble: str = ""  # a pattern: what went wrong is asked for
     # Phrases by what they ask for (a time, a price, a person …), the narrowest first; and what each is called.

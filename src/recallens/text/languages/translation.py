@@ -6,6 +6,7 @@ The list was written by hand: some 12,800 common words. What it does not hold is
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,6 +22,8 @@ MOST_CHARACTERS: Final = 800
 BEGINNING: Final = 3  # letters that all forms of a word begin with
 # A Korean word of one syllable is the beginning of too many others.
 LEAST_SYLLABLES: Final = 2
+# What is said by more words than this (go, leave, take) says nothing of what they have in common.
+MOST_WORDS_FOR_IT: Final = 16
 
 # A verb or an adjective stands in the list as in a dictionary.
 _VERB: Final = "다"
@@ -37,8 +40,10 @@ class TranslatedWords:
         self._latin = frozenset(_LATIN.findall(text))
         self._tokens = frozenset(tokenize(" ".join(sorted(self._latin))))
         hangul = _HANGUL.findall(text)
+        self._written = frozenset(hangul)
         self._hangul = frozenset(form for word in hangul for form in _forms(word))
         self._verbs = frozenset(map(morpheme, hangul))
+        self._meanings: frozenset[str] | None = None
         self._held: dict[str, bool] = {}  # relevance, score and certificate ask for the same words
 
     def hold(self, phrase: str) -> bool:
@@ -47,6 +52,12 @@ class TranslatedWords:
             words = phrase.split()
             self._held[phrase] = bool(words) and all(map(self._holds, words))
         return self._held[phrase]
+
+    def mean(self, word: str) -> bool:
+        """Whether a word of the text, of whichever language, has a translation in common with this one."""
+        if self._meanings is None:
+            self._meanings = self._tokens.union(*map(_meanings, self._written))
+        return not _meanings(word).isdisjoint(self._meanings)
 
     def _holds(self, word: str) -> bool:
         if _HANGUL.fullmatch(word):
@@ -66,6 +77,16 @@ class TranslatedWords:
             return True
         # One syllable sounds like many words: 문 or 만 is no moon.
         return any(sound_alike(own, word) for own in self._hangul if len(own) >= LEAST_SYLLABLES)
+
+
+def is_listed(word: str) -> bool:
+    """Whether it is a Korean word of the list, as it stands in a dictionary."""
+    return word in _listed()
+
+
+def words_of_the_same_meaning(word: str) -> tuple[str, ...]:
+    """The Korean words of the list that have a translation in common with a word."""
+    return tuple(dict.fromkeys(korean for meaning in sorted(_meanings(word)) for korean in _meant(meaning)))
 
 
 def words_in_translation(phrase: str) -> tuple[str, ...]:
@@ -95,6 +116,22 @@ def _readings(word: str) -> tuple[tuple[frozenset[str], ...], ...]:
     halves = [(word[:at], word[at:]) for at in range(LEAST_SYLLABLES, len(word))]
     readings += [(_english(one), _english(two)) for one, two in halves if one in listed and two in listed]
     return tuple(readings) or tuple((_english(one),) for one, two in halves if one in listed and len(two) == 1)
+
+
+@lru_cache(maxsize=8_192)
+def _meanings(word: str) -> frozenset[str]:
+    """What a word may mean, as words of English: of an English one, what the Korean words for it mean besides."""
+    if _HANGUL.fullmatch(word):
+        meant = {token for reading in _readings(word) if len(reading) == 1 for token in reading[0]}
+    else:
+        meant = {token for korean in _meant(word) for token in _english(korean)}
+    return frozenset(token for token in meant if _said_by()[token] <= MOST_WORDS_FOR_IT)
+
+
+@cache
+def _said_by() -> Mapping[str, int]:
+    """How many Korean words of the list each word of English says."""
+    return Counter(token for korean in _listed() for token in _english(korean))
 
 
 def _is_verb(korean: str) -> bool:
