@@ -104,7 +104,8 @@ class Plan(Struct, frozen=True):
     intent_confidence: float = 0.0  # how sure an intent is that was read out of the question; 1 where it is stated
     intent_cues: tuple[str, ...] = ()  # what it was read from
     windows: tuple[Window, ...] = ()
-    undated: str | None = None  # a time that is told by what happened, where no memory tells of that
+    undated: str | None = None  # a time that is told by what happened, where no memory surely tells of that
+    perhaps: DatedEvent | None = None  # which one may tell of it
     place: PlaceOfProject | None = None  # of a question that names a time, a place and nothing else
     expansions: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -124,6 +125,8 @@ class Plan(Struct, frozen=True):
             record["windows"] = [window.to_json() for window in self.windows]
         if self.undated is not None:
             record["undated"] = self.undated
+        if self.perhaps is not None:
+            record["perhaps"] = to_builtins(self.perhaps)
         if self.place is not None:
             record["place"] = to_builtins(self.place)
         if self.expansions:

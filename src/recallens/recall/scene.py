@@ -379,7 +379,7 @@ def widened_scene(scene: Scene, preset: Preset, query: Query) -> Scene:
     first = scene.question.plan
     plan = replace(make_plan(query, widened=True), windows=scene.question.windows)
     if first is not None:
-        plan = replace(plan, undated=first.undated, place=first.place)
+        plan = replace(plan, undated=first.undated, perhaps=first.perhaps, place=first.place)
     words = _bind_words(scene.reader, scene.index, preset, query, plan)
     views = {name: words if name == "lexical" else view for name, view in scene.views.items()}
     return replace(scene, views=views, question=replace(scene.question, plan=plan))

@@ -18,15 +18,25 @@ def time_of(ledger: Ledger) -> dict[str, Any] | None:
     plan = next(iter(ledger.notes("plan")), {})
     windows, undated, held = plan.get("windows"), plan.get("undated"), ledger.notes("time")
     told = {"undated": undated} if undated else {}
-    told |= {"place": plan["place"]} if "place" in plan else {}
+    told |= {name: plan[name] for name in ("perhaps", "place") if name in plan}
     return {"windows": windows or [], **told, **(held[-1] if held else {})} if windows or told else None
+
+
+def _undated(time: Mapping[str, Any]) -> str:
+    if "undated" not in time:
+        return ""
+    if "perhaps" not in time:
+        return f"No memory tells of “{time['undated']}”: it dates nothing."
+    perhaps = time["perhaps"]
+    called = f"{perhaps['handle']} {perhaps['title'] or '(withheld)'} ({perhaps['day']})"
+    return f"No memory surely tells of “{time['undated']}”, so it dates nothing; perhaps {called} does."
 
 
 def time_line(time: Mapping[str, Any] | None) -> str:
     """Empty where a question speaks of no time."""
     if not time:
         return ""
-    undated = f"No memory tells of “{time['undated']}”: it dates nothing." if "undated" in time else ""
+    undated = _undated(time)
     if not time["windows"]:
         return undated
     place = f"“{time['place']['text']}” is the project {time['place']['project']}." if "place" in time else ""

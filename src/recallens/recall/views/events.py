@@ -57,6 +57,8 @@ LEAST_HAPPENING, LEAST_ANCHORS, LEAST_WORDS, ALL_WORDS = 0.45, 0.4, 0.5, 0.8
 # that are not known for it. One that is so much alike need hold nothing. Chosen on 184 questions in five stores.
 NEARLY_ALL, HALF = 0.7, 0.5
 LIKE_NEARLY_ALL, LIKE_HALF, LIKE_THOUGH_ASTRAY, CLEARLY_ALIKE = 0.4, 0.5, 0.6, 0.65
+# One that is as much alike may be the event: it is told, and dates nothing.
+PERHAPS_ALIKE: Final = 0.25
 # A report that is so many days older and lacks no more worth is the event, and the other its aftermath.
 AFTERMATH_DAYS, AFTERMATH_WORTH, AFTERMATH_WORDS = 7, 0.3, 0.2
 # What a row is worth beside its shares of words and meaning.
@@ -76,9 +78,11 @@ def dated(scene: Scene, preset: Preset, query: Query) -> Scene:
     named = phrase is not None and any(token_weight(token) == FULL_WEIGHT for token in tokenize(phrase.event))
     if plan is None or phrase is None or not named:
         return scene
-    row = _event(scene, preset, phrase, text, passing(scene, filter_rules(scene, query))[0])
-    if row is None:
-        return replace(scene, question=replace(scene.question, plan=replace(plan, undated=phrase.text)))
+    row, surely = _event(scene, preset, phrase, text, passing(scene, filter_rules(scene, query))[0])
+    if row is None or not surely:
+        perhaps = None if row is None else _told_by(scene, row, query)[1]
+        plan = replace(plan, undated=phrase.text, perhaps=perhaps)
+        return replace(scene, question=replace(scene.question, plan=plan))
     own = [window for window in plan.windows if window.given or window.text not in phrase.text]
     windows = held_then(text, _together(_window(scene, phrase, row, query), own), query.at)
     plan = replace(plan, windows=windows)
@@ -122,8 +126,12 @@ def _matching(name: str, memories: list[Memory]) -> BoolArray:
     return np.array([pattern(name).search(memory.content[:READ_CHARACTERS]) is not None for memory in memories])
 
 
-def _event(scene: Scene, preset: Preset, phrase: EventPhrase, question: str, admitted: BoolArray) -> int | None:
-    """The row that tells of the event best; none where none covers its words or means it."""
+def _event(
+    scene: Scene, preset: Preset, phrase: EventPhrase, question: str, admitted: BoolArray
+) -> tuple[int | None, bool]:
+    """The row that tells of the event best, and whether it surely does: by its words, or by what it means. None where
+    none reports anything that is like it.
+    """
     admitted = admitted & (scene.columns["created"] <= scene.at)
     written = phrase.event
     if not _only(pattern("changes"), written):
@@ -141,10 +149,13 @@ def _event(scene: Scene, preset: Preset, phrase: EventPhrase, question: str, adm
         rows = np.union1d(rows, told.propose(CANDIDATES, admitted).rows)
     rows, cosines = _by_meaning(scene, phrase.event, rows, admitted)
     if not len(rows) or not words:
-        return None
+        return None, False
     candidates = _candidates(scene, words, rows, cosines)
     fits = _fits(candidates, words)
-    return _best(scene, phrase, candidates, fits) if fits.any() else None
+    if fits.any():
+        return _best(scene, phrase, candidates, fits), True
+    may = (candidates.tells | candidates.changed | candidates.reports) & (cosines >= PERHAPS_ALIKE)
+    return (_best(scene, phrase, candidates, may), False) if may.any() else (None, False)
 
 
 def _candidates(scene: Scene, words: list[EventWord], rows: IntArray, cosines: FloatArray) -> _Candidates:
@@ -248,9 +259,9 @@ def _only(words: re.Pattern[str], phrase: str) -> bool:
     return bool(named) and all(words.fullmatch(word) for word in named)
 
 
-def _window(scene: Scene, phrase: EventPhrase, row: int, query: Query) -> Window:
-    """The days that the phrase counts from the event's: the first day that its text names, or that on which it was
-    made. What is open goes up to the end of the day of asking.
+def _told_by(scene: Scene, row: int, query: Query) -> tuple[int, DatedEvent]:
+    """The day of an event in milliseconds, and the memory that tells of it: the first day that its text names, or that
+    on which it was made.
     """
     columns = scene.columns
     told = int(columns["days_told"][row]) & ((1 << DAY_BITS) - 1)
@@ -259,7 +270,12 @@ def _window(scene: Scene, phrase: EventPhrase, row: int, query: Query) -> Window
     num = int(columns["num"][row])
     memory = scene.bodies.of([num]).memories[num]
     title = title_of(memory) if withheld(memory, query.scopes) is None else None
-    event = DatedEvent(memory.id, memory.handle, title, day(at), "its text" if by_text else "when it was made")
+    return at, DatedEvent(memory.id, memory.handle, title, day(at), "its text" if by_text else "when it was made")
+
+
+def _window(scene: Scene, phrase: EventPhrase, row: int, query: Query) -> Window:
+    """The days that the phrase counts from the event's. What is open goes up to the end of the day of asking."""
+    at, event = _told_by(scene, row, query)
     start = 0 if phrase.first is None else at + phrase.first * DAY_MS
     now = (scene.at // DAY_MS + 1) * DAY_MS
     end = max(now, at + DAY_MS) if phrase.end is None else at + phrase.end * DAY_MS
