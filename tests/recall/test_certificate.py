@@ -12,7 +12,7 @@ import pytest
 from recallens import Draft, Engine
 from recallens.model.query import WIDE_LIMIT
 from recallens.model.recall import Recall, verified
-from recallens.model.verdict import Round
+from recallens.model.verdict import Judgement, Round
 from recallens.recall.certificate import LIKELY, WIDEN_BELOW, likelihood
 from recallens.render import render
 from recallens.render.brief import lacks
@@ -419,3 +419,16 @@ def test_what_is_told_as_the_answer_is_likely_itself() -> None:
     assert likelihood(np.array([0.02, 0.71])) == pytest.approx(0.02)
     assert likelihood(np.array([0.4, 0.91])) == pytest.approx(0.91)
     assert likelihood(np.zeros(0)) == 0.0
+
+
+def test_what_a_store_says_in_the_other_language_is_heard_of(bookings: Engine) -> None:
+    bookings.encoder.begin("default")
+    bookings.encoder.drain()
+
+    def unheard(question: str) -> float:
+        recall = bookings.search(question, cut=False)
+        judged = [entry.verdict for entry in recall.ledger.entries if isinstance(entry.verdict, Judgement)]
+        return float(judged[-1].signals["unknown"][0])
+
+    assert unheard("courier reservation insurance") == 0.0
+    assert unheard("courier saxophone glacier") > 0.6

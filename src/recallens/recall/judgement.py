@@ -353,7 +353,8 @@ def readable(scene: Scene) -> tuple[list[Facet], float]:
 def _unknown(scene: Scene, required: Sequence[Facet]) -> float:
     """The share of what the question names that no memory of the store speaks of: it may be about something else."""
     named = [facet for facet in required if not facet.done] or required
-    return sum(not is_known(scene, facet) and not is_said(scene, facet) for facet in named) / max(len(named), 1)
+    heard = (is_known(scene, facet) or is_said(scene, facet) or _is_translated(scene, facet) for facet in named)
+    return sum(not each for each in heard) / max(len(named), 1)
 
 
 def is_known(scene: Scene, facet: Facet) -> bool:
@@ -362,6 +363,14 @@ def is_known(scene: Scene, facet: Facet) -> bool:
 
 def is_said(scene: Scene, facet: Facet) -> bool:
     return scene.words is not None and any(map(scene.words.is_said, facet.words))
+
+
+def _is_translated(scene: Scene, facet: Facet) -> bool:
+    """Whether some memory holds it in the other language."""
+    translation = scene.views.get(TRANSLATION)
+    if not isinstance(translation, BoundLexical):
+        return False
+    return any(map(translation.is_held, words_in_translation(facet.text)))
 
 
 def rarity_of(scene: Scene, facet: Facet) -> float:
