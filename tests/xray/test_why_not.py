@@ -329,7 +329,7 @@ def test_one_that_is_not_likely_to_help(engine: Engine) -> None:
     id = engine.remember("the cache was painted green").id
     found = kept_out(engine, id, "how long do we cache tracking lookups", cut=True)
     assert names(found) == ["relevance-cut"]
-    assert found.dropped_by.reason == "relevance-cut cut it: its relevance is below 0.004"
+    assert found.dropped_by.reason == "relevance-cut cut it: its relevance is below 0.008"
     assert found.change == QueryChange("cut", True, False, 2)
     assert "take as many as are asked for, however unlikely to help; it is 2nd then" in found.sentence
 

@@ -22,7 +22,7 @@ from recallens.text.tokenizer import is_across, tokenize
 from recallens.text.wordforms import SpokenWords
 
 # A Korean word of this many pairs of syllables is a clause without spaces, and so many of them are most.
-CLAUSE_PAIRS: Final = 6
+CLAUSE_PAIRS: Final = 5
 MOST_PAIRS: Final = 0.6
 # From here on a row answers a question with one part in its own words: what it lacks of the question's, other than
 # names and the type of the answer, is the asker's wording. From the second on it need not hold most of them; nor from

@@ -198,13 +198,17 @@ _ASKING_WITHIN: Final = re.compile(
     r"(?<=[가-힣]{2})(?:누구|누가|누굴|무엇|무슨|뭐|뭘|뭔|어떤|어떻게|어느|언제|어디|얼마|며칠|몇(?!몇)|왜(?!곡|건|소|인|적))"
 )
 # What asks and carries nothing: what follows is another word.
-_ASKING_ALONE: Final = re.compile(r"(?<![가-힣])(누가|뭐가|어떻게|무슨|어떤|어느|왜)(?=[가-힣]{2})")
+_ASKING_ALONE: Final = re.compile(r"(?<![가-힣])(누가|뭐가|어떻게|무슨|어떤|어느|왜)(안|못)?(?=[가-힣]{2})")
 _RUN: Final = re.compile(r"[가-힣]{5,}")
+
+
+def _apart(asking: re.Match[str]) -> str:
+    return " ".join([*filter(None, asking.groups()), ""])
 
 
 def spaced(text: str) -> str:
     """예약취소언제까지 as 예약취소 언제까지: in a run of syllables, what asks is a word of its own."""
-    return _RUN.sub(lambda run: _ASKING_ALONE.sub(r"\1 ", _ASKING_WITHIN.sub(r" \g<0>", run[0])), text)
+    return _RUN.sub(lambda run: _ASKING_ALONE.sub(_apart, _ASKING_WITHIN.sub(r" \g<0>", run[0])), text)
 
 
 _LATIN: Final = """
