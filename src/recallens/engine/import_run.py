@@ -247,7 +247,7 @@ class ImportRun:
             self._sessions.put(self._kept_sessions(self._grown), namespace=self._namespace)
             for line in (self._session_lines[id] for id in self._grown if id in self._session_lines):
                 if self._may_end(line.id):
-                    self._sessions.end(line.id, ended=line.ended, namespace=self._namespace)
+                    self._sessions.end(line.id, ended=line.ended, namespace=self._namespace, encode=False)
         imported = len(self._taken)
         read = imported + self._already + len(self._skipped)
         return Imported(

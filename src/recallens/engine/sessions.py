@@ -47,10 +47,12 @@ class Sessions:
         return session
 
     def end(
-        self, id: str, *, summary: str | None = None, ended: When | None = None, namespace: str | None = None
-    ) -> Session:
+        self, id: str, *, summary: str | None = None, ended: When | None = None, namespace: str | None = None,
+        encode: bool = True,
+    ) -> Session:  # fmt: skip
         """End a session, and keep its recap as a memory. One that was kept before and says something else is
-        superseded: a question about an earlier time still finds what was known then.
+        superseded: a question about an earlier time still finds what was known then. Unless it is to be encoded at
+        once, its vector waits in the backlog: whoever ends many sessions has many others there.
         """
         with self._core.changing(namespace) as tx:
             session = tx.sessions.get(clean(id))
@@ -71,7 +73,10 @@ class Sessions:
             # What a session has become takes the place of nothing that is more trusted than it is.
             zone = lowest((self._core.actor.zone, derived(draft.inputs).zone))
             with self._core.acting(structs.replace(self._core.actor, zone=zone, decides=False)):
-                self._ingest.remember(draft, namespace=session.namespace, dedupe=False)
+                if encode:
+                    self._ingest.remember(draft, namespace=session.namespace, dedupe=False)
+                else:
+                    list(self._ingest.remember_many([draft], namespace=session.namespace, dedupe=False))
         return session
 
     def put(self, sessions: Iterable[Session], *, namespace: str | None = None) -> None:
