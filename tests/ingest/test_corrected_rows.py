@@ -1,4 +1,4 @@
-"""For which correcting texts a recall is made: those whose words some older statement shares enough of."""
+"""For which correcting texts the store is read: those whose words some older statement shares enough of."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CORRECTING = (
 
 
 @pytest.mark.parametrize(("text", "may"), CORRECTING)
-def test_a_recall_is_made_where_a_statement_may_be_corrected(engine: Engine, text: str, may: bool) -> None:
+def test_the_store_is_read_where_a_statement_may_be_corrected(engine: Engine, text: str, may: bool) -> None:
     for stored in STORED:
         engine.remember(stored)
     memory = engine.get(engine.remember(text, dedupe=False).id)
