@@ -310,3 +310,11 @@ def test_a_text_says_whose_a_memory_is(engine: Engine) -> None:
     told = build_context_string(engine.retrieve("how many approvals does a release need"))
     assert re.search(r"\[[^]]*working zone, from agent[^]]*\] A release needs one", told)
     assert re.search(r"\[[^],]*\] A release needs two", told)
+
+
+def test_a_memory_without_a_title_is_told_once(full: Engine) -> None:
+    long = "The cache of lookups lives in a process of its own, apart from what answers the requests of customers"
+    full.remember(f"{long}; it is started first.")
+    context = build_context_string(full.retrieve("where does the cache of lookups live"))
+    assert context.count(long) == 1
+    assert f"] {long}; it is started first.\n" in context

@@ -343,8 +343,10 @@ class Excerpt(Struct, frozen=True):
     @property
     def block(self) -> str:
         label = f"{self.source}, {self.remark}" if self.remark else self.source
-        text = _HEAD.sub(r"\1‹", "\n".join(self.content.splitlines()))
-        return _CLOSING.sub("‹", f"[{label}] {' '.join(self.title.split())}\n{text}\n\n")
+        title, text = " ".join(self.title.split()), _HEAD.sub(r"\1‹", "\n".join(self.content.splitlines()))
+        # What has no title of its own is called by its first line, which need not be told twice.
+        head = "" if text.startswith(title.removesuffix("…")) else f"{title}\n"
+        return _CLOSING.sub("‹", f"[{label}] {head}{text}\n\n")
 
     @property
     def tokens(self) -> int:
