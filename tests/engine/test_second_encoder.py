@@ -172,7 +172,7 @@ def test_a_backlog_that_was_left_is_finished_by_the_next_process(tmp_path: Path,
 def test_the_packaged_encoder_reads_across_languages_and_gives_the_same_bytes_in_any_company() -> None:
     encoder = MultilingualEncoder()
     encoder.verify()
-    assert encoder.key.dimension == 512
+    assert encoder.key.dimension == 512 + 384
     assert len(FILES) == 2
     vectors = encoder.encode_documents([*ENGLISH, KOREAN, ""])
     question = encoder.encode_query("배포는 언제 하나요?")

@@ -22,7 +22,7 @@ from recallens.model.query import Query
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, Judgement, anywhere, everywhere
 from recallens.recall.coverage import answering, coverage, in_other_letters, texts_of
 from recallens.recall.facets import WORDED, Facet, FacetKind
-from recallens.recall.scene import MULTILINGUAL, SEMANTIC, TRANSLATION, Scene, on_first_scale
+from recallens.recall.scene import MULTILINGUAL, SEMANTIC, TRANSLATION, Scene
 from recallens.recall.terms import deviation_of, measured_against
 from recallens.recall.views import REVIEW, SAME_FILE, within_windows
 from recallens.recall.views.graph import leading, related
@@ -158,12 +158,12 @@ BY_WORDS: Final[Mapping[Company, Model]] = {
         share=0.033,
     ),
 }
-# Where the second encoder is asked too, a row is at least as likely as that encoder says: fitted on korquad-dev, on
-# half of the pairs of bench/languages.py and on questions of the one asked of the other, and shifted so that the least
-# that is delivered by words is right for it too.
+# Where the second encoder is asked too, a row is at least as likely as that encoder says: fitted on three stores of
+# notes in both languages (bench/questions), where off-topic questions weigh so much that the least which is delivered
+# by words is right for it too.
 MEANT: Final = "meant"
-BY_SECOND: Final = {"standsOut": 11.3, "moreWords": 4.06, "behind": -2.53, "noAnswer": -0.75, "otherTime": -1.1}
-BY_SECOND_BIAS: Final = -5.58
+BY_SECOND: Final = {"standsOut": 15.2, "moreWords": 3.3, "behind": -1.7, "noAnswer": -2.0, "otherTime": -1.1}
+BY_SECOND_BIAS: Final = -5.6
 LEAST_MEANT: Final = 0.1  # what the cut asks of a best row in another language, that says a word of the question
 # Source code is alike, and so are the sections of files, the rest of which is at hand: beside the best one less helps.
 SHARE_OF_CODE: Final = 0.03
@@ -221,15 +221,13 @@ def judge_relevance(scene: Scene, pool: Pool, query: Query) -> Iterator[Judgemen
         own = Judgement.of("relevance", bias, weights, told, least=0.0).probability
     best = int(np.where(pool.live, own, -1.0).argmax())
     of_best = next(models[company] for company, mask in rows.items() if mask[best])
-    # Where neither encoder nor store can read all of the question, an answer in another language cannot be as likely.
-    unread = min(float(signals["unreadable"][best]), 1.0 - scene.question.fluency)
     unheard = models is BY_MEANING and float(signals["unknown"][best]) > MOST_UNKNOWN
     least, share = _bounds(scene, pool, best, of_best)
     if anywhere(called):
         share = SHARE_OF_CALLED
     if MEANT in told and signals["words"][best] > 0.0 and _in_other_letters(scene, pool.rows[[best]]):
         least = min(least, LEAST_MEANT)
-    least *= (1.0 - unread / 2.0) * (UNHEARD if unheard else 1.0)
+    least *= UNHEARD if unheard else 1.0
     told[UNDER_REVIEW] = _raised(own, np.where(pool.raw(REVIEW) >= SAME_FILE, OF_THE_FILE, 0.0))
     told[LINKED] = _raised(own, related(scene, pool, query, own, leading(pool, own, least)))
     yield Judgement.of("relevance", bias, weights, told, least=least, share=share)
@@ -323,7 +321,7 @@ def signals_of(scene: Scene, pool: Pool) -> dict[str, FloatArray]:
 
 def _second_stands_out(scene: Scene, pool: Pool) -> FloatArray:
     """How far each row stands out by the second encoder alone."""
-    cosine = on_first_scale(scene.score(MULTILINGUAL, pool.rows))
+    cosine = scene.score(MULTILINGUAL, pool.rows)
     return cosine - _usual(cosine[measured_against(pool)], UNRELATED)
 
 

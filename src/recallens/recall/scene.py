@@ -49,13 +49,10 @@ SEMANTIC: Final = "semantic"
 # The view of the second encoder, which reads what the store's own cannot.
 MULTILINGUAL: Final = "multilingual"
 TRANSLATION: Final = "translation"
-SHIFT, SLOPE = 0.1, 1.0
-# Between these shares of the question's words that the best row holds, its opinion gives way to that of the words.
-# Words and it in equal parts whatever is held: korquad-dev nDCG@10 0.936, react-ko2en 0.902; with a third of its
-# weight 0.954 and 0.875; so 0.954 and 0.899. In a mixed store it alone finds what is in another language.
+# Between these shares of the question's words that the best row holds, words get their say where an answer may be in
+# another language.
 OF_SECOND, OF_BOTH = (0.25, 0.55), (0.4, 0.7)
 LEAST_WORDS: Final = 0.02
-LEAST_TRUST: Final = 0.15
 
 Rows = IntArray | slice
 EVERY = slice(None)
@@ -224,18 +221,17 @@ class Scene(Struct, frozen=True, eq=False):
 
     def meaning(self, rows: IntArray) -> FloatArray:
         """The cosine of each row with the question, NaN where it has no vector: the better one of the encoders that
-        were asked, the second's on the scale of the first. Neither compares a vector with one of the other's.
+        were asked. Neither compares a vector with one of the other's.
         """
         first = self.score(SEMANTIC, rows) if SEMANTIC in self.views else np.full(len(rows), np.nan)
         if MULTILINGUAL not in self.views:
             return first
-        return np.fmax(first, on_first_scale(self.score(MULTILINGUAL, rows)))
+        return np.fmax(first, self.score(MULTILINGUAL, rows))
 
     def trust(self, candidates: IntArray) -> tuple[float, float]:
         """How much the opinions of the words and of the encoder weigh: that as much as it can read of the question.
 
-        Where an answer may be in another language, words say the less the fewer of them any row holds; and where the
-        second encoder alone reads the question, it says the less the more of them a row holds.
+        Where an answer may be in another language, words say the less the fewer of them any row holds.
         """
         fluency = self.question.fluency
         if MULTILINGUAL not in self.views or self.words is None:
@@ -243,8 +239,7 @@ class Scene(Struct, frozen=True, eq=False):
         most = float(self.coverage(candidates).max(initial=0.0))
         few, many = OF_BOTH if SEMANTIC in self.views else OF_SECOND
         held = min(max((most - few) / (many - few), 0.0), 1.0)
-        reads = fluency if SEMANTIC in self.views else fluency * (1.0 - (1.0 - LEAST_TRUST) * held)
-        return LEAST_WORDS + (1.0 - LEAST_WORDS) * held, reads
+        return LEAST_WORDS + (1.0 - LEAST_WORDS) * held, fluency
 
     def score(self, view: str, rows: IntArray) -> FloatArray:
         """The view's raw score of each row, NaN where it cannot say, which is everywhere if it failed."""
@@ -354,11 +349,6 @@ def open_scene(
 
 def _means(preset: Preset, query: Query, plan: Plan | None) -> bool:
     return SEMANTIC in preset.views(query.mode, None if plan is None else plan.strategy)
-
-
-def on_first_scale(cosine: FloatArray) -> FloatArray:
-    """A cosine of the second encoder as that of the first which is worth as much; bench/languages.py fits it."""
-    return SHIFT + SLOPE * cosine
 
 
 def facets_asked(text: str, annotations: Annotations, plan: Plan, projects: Collection[str] = ()) -> tuple[Facet, ...]:

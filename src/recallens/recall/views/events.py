@@ -30,7 +30,7 @@ from recallens.recall.facets import FacetKind
 from recallens.recall.gates import filter_rules, passing
 from recallens.recall.plan import PLANNED_CHARACTERS, held_then
 from recallens.recall.presets import Preset
-from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Scene, facets_asked, on_first_scale
+from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Scene, facets_asked
 from recallens.recall.views.event_words import (
     READ_CHARACTERS,
     SAME_MEANING,
@@ -248,7 +248,7 @@ def _by_meaning(scene: Scene, event: str, rows: IntArray, admitted: BoolArray) -
     first = scores.get(SEMANTIC) if not scene.question.unread else None
     cosines = first if first is not None else np.full(len(rows), np.nan)
     if MULTILINGUAL in scores:
-        cosines = np.fmax(cosines, on_first_scale(scores[MULTILINGUAL]))
+        cosines = np.fmax(cosines, scores[MULTILINGUAL])
     return rows, np.nan_to_num(cosines)
 
 

@@ -64,7 +64,7 @@ class TranslatedWords:
             if any(all(not words.isdisjoint(self._tokens) for words in reading) for reading in _readings(word)):
                 return True
             return (
-                word not in _listed()
+                word not in korean_english()
                 and len(word) >= LEAST_SYLLABLES
                 and any(sound_alike(word, own) for own in self._latin)
             )
@@ -81,7 +81,7 @@ class TranslatedWords:
 
 def is_listed(word: str) -> bool:
     """Whether it is a Korean word of the list, as it stands in a dictionary."""
-    return word in _listed()
+    return word in korean_english()
 
 
 def words_of_the_same_meaning(word: str) -> tuple[str, ...]:
@@ -106,12 +106,12 @@ def _readings(word: str) -> tuple[tuple[frozenset[str], ...], ...]:
     """What a Korean word may mean in English: itself, with a particle or as a form of a verb; or two words that it is
     made of, or one and a syllable more.
     """
-    listed = _listed()
+    listed = korean_english()
     bare = [word, *(word.removesuffix(end) for end in LONGEST_FIRST if word.endswith(end) and len(word) > len(end))]
     whole = [each for each in bare if each in listed and (each == word or carries(each, word[len(each) :]))]
     if word not in listed:
         stem = morpheme(word)  # and again: 느려졌어 is 느려, which is a form of 느리다
-        whole += [verb for each in (stem, morpheme(stem)) for verb in _verbs().get(each, ())]
+        whole += [verb for each in (stem, morpheme(stem)) for verb in verbs_by_stem().get(each, ())]
     readings: list[tuple[frozenset[str], ...]] = [(_english(each),) for each in dict.fromkeys(whole)]
     halves = [(word[:at], word[at:]) for at in range(LEAST_SYLLABLES, len(word))]
     readings += [(_english(one), _english(two)) for one, two in halves if one in listed and two in listed]
@@ -131,7 +131,7 @@ def _meanings(word: str) -> frozenset[str]:
 @cache
 def _said_by() -> Mapping[str, int]:
     """How many Korean words of the list each word of English says."""
-    return Counter(token for korean in _listed() for token in _english(korean))
+    return Counter(token for korean in korean_english() for token in _english(korean))
 
 
 def _is_verb(korean: str) -> bool:
@@ -139,7 +139,7 @@ def _is_verb(korean: str) -> bool:
 
 
 @cache
-def _listed() -> Mapping[str, tuple[str, ...]]:
+def korean_english() -> Mapping[str, tuple[str, ...]]:
     """The list: Korean words, and the words of English for each."""
     lines = (line.split() for line in WORDS.read_text(encoding="utf-8").splitlines())
     return {korean: tuple(english) for korean, *english in lines}
@@ -153,14 +153,14 @@ def _tokens(word: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4_096)
 def _english(korean: str) -> frozenset[str]:
     """The words of English that say one of the list, as they are indexed."""
-    return frozenset(token for word in _listed()[korean] for token in _tokens(word))
+    return frozenset(token for word in korean_english()[korean] for token in _tokens(word))
 
 
 @cache
-def _verbs() -> Mapping[str, tuple[str, ...]]:
+def verbs_by_stem() -> Mapping[str, tuple[str, ...]]:
     """The verbs of the list by what all forms of each have in common."""
     verbs: dict[str, list[str]] = {}
-    for korean in filter(_is_verb, _listed()):
+    for korean in filter(_is_verb, korean_english()):
         for stem in stems_of(korean):
             verbs.setdefault(stem, []).append(korean)
     return {stem: tuple(korean) for stem, korean in verbs.items()}
@@ -170,7 +170,7 @@ def _verbs() -> Mapping[str, tuple[str, ...]]:
 def _by_beginning() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     """The list from English: under its first letters, each word and the Korean words for it."""
     words: dict[str, dict[str, list[str]]] = {}
-    for korean, english in _listed().items():
+    for korean, english in korean_english().items():
         for word in english:
             words.setdefault(word[:BEGINNING], {}).setdefault(word, []).append(korean)
     return {begun: {word: tuple(own) for word, own in of.items()} for begun, of in words.items()}
