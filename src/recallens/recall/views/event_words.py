@@ -28,7 +28,7 @@ from recallens.text.tokenizer import tokenize
 from recallens.text.wordforms import SpokenWords, letters
 
 # How much of a text is read: what says what happened stands early on.
-READ_CHARACTERS: Final = 600
+READ_CHARACTERS: Final = 400
 # What a word weighs that only says that something changed, or that may be a verb's form, beside its rarity.
 FAINT_WORD: Final = 0.4
 UNTOLD_WORD: Final = 0.5
@@ -71,7 +71,7 @@ class Coverage(Struct, frozen=True, eq=False):
     anchors: FloatArray  # of the anchors; 1 where there is none
     rarest: BoolArray  # whether it holds the weightiest word that is needed
     of_sort: BoolArray  # whether it tells of an event of the same sort
-    astray: BoolArray  # whether it tells of an event of another sort instead
+    astray: BoolArray  # whether it tells of an event of another sort that befell an anchor
     happening: FloatArray  # of the words that say what happened; 1 where there is none
 
 
@@ -161,8 +161,6 @@ def coverage(
         text = without_event_phrases(read(memory))
         told = set(_groups_in(text, "same_events", asked))
         of_sort[at] = bool(told) and (head is None or not told.isdisjoint(head.sorts))
-        others = _groups_in(text, "same_events", _names("same_events")) if asked and not of_sort[at] else iter(())
-        astray[at] = any(others)
         reading = _Reading(memory, text, translated[at], told, bool(changed[at]), bool(tells[at]))
         for word in words:
             held = reading.holds(word)
@@ -172,6 +170,8 @@ def coverage(
             elif of_sort[at] or head is None:
                 happening[at] += held * word.weight / (total - anchored)
             rare[at] |= word is rarest and held > SAME_MEANING
+        if asked and not of_sort[at] and (anchors[at] or not anchored):  # another event of what it happened to
+            astray[at] = any(_groups_in(text, "same_events", _names("same_events")))
     every = np.ones(len(memories))
     return Coverage(
         shares, anchors if anchored else every, rare, of_sort, astray, happening if total > anchored else every
