@@ -109,7 +109,10 @@ def test_the_answer_says_which_event_it_counts_from(autumn: Autumn) -> None:
 @pytest.mark.parametrize(
     "question",
     ["what should I check before the release?", "배포 전에 뭘 확인해야 해?", "how do we deploy after the tests pass?",
-     "what did we do after that?", "anything since then?"],
+     "what did we do after that?", "anything since then?", "pause the workers before a release",
+     "add a test before the release", "token used before issued", "what happens to a file before it is stored?",
+     "login sessions expire after 24 hours", "업그레이드 후 한글 이름이 목록에서 빠진다",
+     "배포 후에 502 에러가 나는 이유", "이 버전에 뭐가 바뀌었어?"],
 )  # fmt: skip
 def test_what_one_does_at_such_times_is_no_event(autumn: Autumn, question: str) -> None:
     assert time_of(autumn.ask(question).ledger) is None

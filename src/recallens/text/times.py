@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple, assert_never
 
 from recallens.text.languages import PACKS, Phrases, alternatives, packs_for
-from recallens.text.languages.pack import TimeRule, TimeWords
+from recallens.text.languages.pack import EventRule, TimeRule, TimeWords
 
 Span = tuple[date, date]
 
@@ -330,7 +330,8 @@ def event_phrase(text: str, today: date) -> EventPhrase | None:
             rest = (text[: match.start()] + text[match.end() :]).lower()
             opens = match.start("event") + _DETERMINER
             is_dated = any(time.start <= opens and match.start() < time.end for time in _found(text, today))
-            past = re.search(words.past, rest) or not re.search(words.present, rest)
+            verbless = not re.search(words.present, rest) and re.search(words.asks, rest)
+            past = re.search(words.past, rest) or verbless
             if not is_dated and past and not re.search(words.habit, rest):
                 return EventPhrase(match.group().strip(), match["event"].strip(), rule.first, rule.end)
     return None
@@ -338,15 +339,30 @@ def event_phrase(text: str, today: date) -> EventPhrase | None:
 
 def without_event_phrases(text: str) -> str:
     """A text without what it dates itself by: what came after the release does not tell of the release."""
-    lowered = text.lower() if text.isascii() else None
     for pack in packs_for(text) if _EVENT_SIGN.within(text) else ():
         for rule in pack.times.events:
-            # Each rule is tried at every word, and nearly all of them for nothing.
-            if lowered is None or not rule.signs or any(map(lowered.__contains__, rule.signs)):
-                text = _event_pattern(rule.pattern).sub(" ", text)
+            text = _without(rule, text, pack.times.event_reach)
     return text
 
 
+def _without(rule: EventRule, text: str, reach: tuple[int, int]) -> str:
+    """A text without what the rule reads. It is tried around the rule's signs alone: at every letter it takes long."""
+    pattern, lowered = _event_pattern(rule.pattern), text.lower()
+    if len(lowered) != len(text):  # a capital that is two small letters
+        return pattern.sub(" ", text)
+    kept, at = list[str](), 0
+    for sign in _any_of(rule.signs).finditer(lowered):
+        if sign.start() < at:
+            continue
+        blank = _BLANK.search(text, sign.end() + reach[1])
+        match = pattern.search(text, max(at, sign.start() - reach[0]), blank.start() if blank else len(text))
+        if match is not None:
+            kept.append(text[at : match.start()])
+            at = match.end()
+    return " ".join([*kept, text[at:]])
+
+
+_BLANK: Final = re.compile(r"\s")
 # A date in the words of an event is no event if it opens them: the 5th.
 _DETERMINER: Final = 4
 
@@ -354,6 +370,11 @@ _DETERMINER: Final = 4
 @cache
 def _event_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
+
+
+@cache
+def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, words)))
 
 
 # ── the days that a memory's text speaks of ──

@@ -8,8 +8,8 @@ that the other language says by one word mean the same. The anchor tells one suc
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property
 from itertools import chain, product
 from typing import Final
 
@@ -19,15 +19,16 @@ from msgspec import Struct
 from recallens.index.lexical import BoundLexical
 from recallens.model.memory import Memory
 from recallens.model.verdict import BoolArray, FloatArray
-from recallens.text.languages import PACKS, alternatives, each, grammar_of
+from recallens.text.languages import PACKS, alternatives, between_bars, each, grammar_of
 from recallens.text.languages.translation import TranslatedWords, is_listed
+from recallens.text.remembered import remembered
 from recallens.text.stopwords import FULL_WEIGHT, expansions, projects_named, token_weight
 from recallens.text.times import without_event_phrases
 from recallens.text.tokenizer import tokenize
 from recallens.text.wordforms import SpokenWords, letters
 
 # How much of a text is read: what says what happened stands early on.
-READ_CHARACTERS: Final = 2_000
+READ_CHARACTERS: Final = 400
 # What a word weighs that only says that something changed, or that may be a verb's form, beside its rarity.
 FAINT_WORD: Final = 0.4
 UNTOLD_WORD: Final = 0.5
@@ -38,6 +39,8 @@ SAME_MEANING: Final = 0.6
 HAPPENED: Final = 0.5
 # Letters that two forms of a verb have in common: 바꾼, 바꿔.
 _STEM_LETTERS: Final = 3
+REMEMBERED: Final = 64
+_LATIN: Final = re.compile(r"(?<![a-z])[a-z]{1,2}")
 
 
 class EventWord(Struct, frozen=True):
@@ -68,7 +71,7 @@ class Coverage(Struct, frozen=True, eq=False):
     anchors: FloatArray  # of the anchors; 1 where there is none
     rarest: BoolArray  # whether it holds the weightiest word that is needed
     of_sort: BoolArray  # whether it tells of an event of the same sort
-    astray: BoolArray  # whether it tells of an event of another sort instead
+    astray: BoolArray  # whether it tells of an event of another sort that befell an anchor
     happening: FloatArray  # of the words that say what happened; 1 where there is none
 
 
@@ -156,12 +159,8 @@ def coverage(
     rare, of_sort, astray = np.zeros((3, len(memories)), dtype=np.bool_)
     for at, memory in enumerate(memories):
         text = without_event_phrases(read(memory))
-        told = {sort for sort in asked if _group("same_events", sort).search(text)}
+        told = set(_groups_in(text, "same_events", asked))
         of_sort[at] = bool(told) and (head is None or not told.isdisjoint(head.sorts))
-        others = (sort for sort in _names("same_events") if sort not in asked)
-        astray[at] = (
-            asked and not of_sort[at] and (told or any(_group("same_events", of).search(text) for of in others))
-        )
         reading = _Reading(memory, text, translated[at], told, bool(changed[at]), bool(tells[at]))
         for word in words:
             held = reading.holds(word)
@@ -171,6 +170,8 @@ def coverage(
             elif of_sort[at] or head is None:
                 happening[at] += held * word.weight / (total - anchored)
             rare[at] |= word is rarest and held > SAME_MEANING
+        if asked and not of_sort[at] and (anchors[at] or not anchored):  # another event of what it happened to
+            astray[at] = any(_groups_in(text, "same_events", _names("same_events")))
     every = np.ones(len(memories))
     return Coverage(
         shares, anchors if anchored else every, rare, of_sort, astray, happening if total > anchored else every
@@ -185,8 +186,15 @@ class _Reading:
     ) -> None:
         self._text, self._translated, self._told, self._changed, self._tells = text, translated, told, changed, tells
         self._project = memory.project
-        self._tokens, self._spoken = frozenset(tokenize(text)), SpokenWords(text)
-        self._beginnings = frozenset(letters(word)[:_STEM_LETTERS] for word in re.findall(r"\w+", text))
+        self._tokens = frozenset(tokenize(text))
+
+    @cached_property
+    def _spoken(self) -> SpokenWords:
+        return SpokenWords(self._text)
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        return frozenset(letters(word)[:_STEM_LETTERS] for word in re.findall(r"\w+", self._text))
 
     def holds(self, word: EventWord) -> float:
         """How far: 1 in its own words, less in others, 0 not at all."""
@@ -198,20 +206,23 @@ class _Reading:
         return held or (SAME_MEANING if self._translated.mean(word.text) else 0.0)
 
     def _in_own_words(self, word: EventWord) -> float:
-        if self._spoken.holds(word.text) or (word.changes and self._changed) or self._names_project(word):
+        has_own, is_figure = word.own <= self._tokens, word.text.isdigit()
+        if (has_own and word.text.isascii() and not is_figure) or (word.changes and self._changed):
             return 1.0
-        if word.text.isdigit() and not self._spoken.says(word.text):  # 9 within 9,100 is another number
+        if self._spoken.holds(word.text) or self._names_project(word):
+            return 1.0
+        if is_figure and not self._spoken.says(word.text):  # 9 within 9,100 is another number
             return 0.0
-        if word.own <= self._tokens:  # 심사 within 재심사 is another thing
+        if has_own:  # 심사 within 재심사 is another thing
             return 1.0 if word.text.isascii() or self._spoken.begins(word.text) else WITHIN_A_WORD
-        begins_alike = letters(word.text)[:_STEM_LETTERS] in self._beginnings
-        return 1.0 if word.faint and word.inflected and not word.text.isascii() and begins_alike else 0.0
+        may_be_a_form = word.faint and word.inflected and not word.text.isascii()
+        return 1.0 if may_be_a_form and letters(word.text)[:_STEM_LETTERS] in self._beginnings else 0.0
 
     def _in_other_words(self, word: EventWord) -> bool:
         return (
             not self._told.isdisjoint(word.sorts)
             or any(other <= self._tokens for other in word.others)
-            or any(_group("same_things", thing).search(self._text) for thing in word.things)
+            or any(_groups_in(self._text, "same_things", word.things))
             or self._translated.hold(word.text)
         )
 
@@ -226,7 +237,8 @@ def _words_of_trouble() -> frozenset[str]:
 
 def _groups_of(word: str, as_written: str, event: str, of: str) -> tuple[str, ...]:
     """The groups that the word is of, by itself or with its neighbours: the go-live, turned down."""
-    start = event.lower().find(as_written)
+    event = event.lower()
+    start = event.find(as_written)
     end = start + len(as_written)
 
     def holds(group: re.Pattern[str]) -> bool:
@@ -234,7 +246,47 @@ def _groups_of(word: str, as_written: str, event: str, of: str) -> tuple[str, ..
             return True
         return start >= 0 and any(match.start() < end and start < match.end() for match in group.finditer(event))
 
-    return tuple(name for name in _names(of) if holds(_group(of, name)))
+    possible = _possible(f"{event} {word}", of)
+    return tuple(name for name in _names(of) if name in possible and holds(_group(of, name)))
+
+
+def _groups_in(text: str, of: str, names: Iterable[str]) -> Iterator[str]:
+    """Those of the groups of which the text holds a word."""
+    lowered, possible = text.lower(), _possible(text, of)
+    return (name for name in names if name in possible and _group(of, name).search(lowered))
+
+
+@remembered(REMEMBERED)  # each text is asked for several words
+def _possible(text: str, of: str) -> frozenset[str]:
+    """The groups of which a word opens as one of the text does: nearly all others need not be tried, nor compiled."""
+    lowered, groups = text.lower(), _by_opening(of)
+    openings = {opening for word in _LATIN.findall(lowered) for opening in (word, word[0])}
+    if not lowered.isascii():
+        openings.update(lowered)
+    return frozenset(chain.from_iterable(groups[opening] for opening in openings & groups.keys()))
+
+
+@cache
+def _by_opening(of: str) -> dict[str, list[str]]:
+    groups = dict[str, list[str]]()
+    for name in _names(of):
+        for opening in _openings(_source(of, name)):
+            groups.setdefault(opening, []).append(name)
+    return groups
+
+
+def _openings(pattern: str) -> set[str]:
+    """The first letter of whatever the pattern matches, or the first two of ASCII where both are plain."""
+    found = set[str]()
+    for part in between_bars(pattern.lower()):
+        if part.startswith("(?:"):
+            found |= _openings(part[len("(?:") : part.index(")")])
+        elif part.startswith("["):
+            found.update(part[1 : part.index("]")])
+        else:
+            plain = part.isascii() and part[1:2].isalpha() and part[2:3] not in ("?", "*")
+            found.add(part[: 2 if plain else 1])
+    return found
 
 
 @cache
@@ -244,15 +296,18 @@ def _names(of: str) -> tuple[str, ...]:
 
 @cache
 def _group(of: str, name: str) -> re.Pattern[str]:
-    """Words that stand for one another in telling of events, of all languages together."""
-    words = "|".join(getattr(pack.times, of)[name] for pack in PACKS if name in getattr(pack.times, of))
-    return re.compile(rf"(?<![a-z])(?:{words})(?![a-z])", re.IGNORECASE)
+    """Words that stand for one another in telling of events, of all languages together. Give it small letters."""
+    return re.compile(rf"(?<![a-z])(?:{_source(of, name).lower()})(?![a-z])")
+
+
+def _source(of: str, name: str) -> str:
+    return "|".join(getattr(pack.times, of)[name] for pack in PACKS if name in getattr(pack.times, of))
 
 
 @cache
 def _literal(of: str, name: str) -> tuple[str, ...]:
     """The words of a group that are written out or differ in their endings alone, as they are indexed."""
-    written = re.sub(r"\\s\?", "", _group(of, name).pattern)
+    written = re.sub(r"\\s\?", "", _source(of, name))
     words = (re.sub(r"\\w[*+]$|s\?$", "", word) for word in re.split(r"\||\(\?:|\)", written))
     spelt = chain.from_iterable(map(_spelt_out, words))
     return tuple(dict.fromkeys(token for word in spelt if word.isalpha() for token in tokenize(word)))

@@ -49,8 +49,9 @@ from recallens.text.times import DAY_BITS, MONTHS_FROM, EventPhrase, day_of, eve
 from recallens.text.tokenizer import tokenize
 from recallens.text.wordforms import SpokenWords
 
-# How many rows each view is asked for.
+# How many rows each view is asked for, and how many of them are read: those that look likeliest before they are.
 CANDIDATES: Final = 40
+READ_CLOSELY: Final = 12
 # How much a row must tell of what happened and of what it happened to; of the whole phrase, where it is no episode.
 LEAST_HAPPENING, LEAST_ANCHORS, LEAST_WORDS, ALL_WORDS = 0.45, 0.4, 0.5, 0.8
 # How alike an episode must be that holds nearly all, or half, of what it happened to and tells what happened in words
@@ -144,12 +145,16 @@ def _event(
     )  # fmt: skip
     words = words_of(written, lexical)
     rows = lexical.propose(CANDIDATES, admitted).rows
-    if others := other_words_of(words):
-        told = bind_words(scene.reader, scene.index.lexical, others, formula=preset.formula, name="event")
-        rows = np.union1d(rows, told.propose(CANDIDATES, admitted).rows)
+    told = bind_words(
+        scene.reader, scene.index.lexical, other_words_of(words), formula=preset.formula, name="event"
+    )  # fmt: skip
+    rows = np.union1d(rows, told.propose(CANDIDATES, admitted).rows)
     rows, cosines = _by_meaning(scene, phrase.event, rows, admitted)
     if not len(rows) or not words:
         return None, False
+    likely = lexical.coverage(rows) + cosines + REPORTS * (told.score(rows) > 0) + TELLS * _tells(scene, rows)
+    chosen = np.sort(np.argsort(-likely, kind="stable")[:READ_CLOSELY])
+    rows, cosines = rows[chosen], cosines[chosen]
     candidates = _candidates(scene, words, rows, cosines)
     fits = _fits(candidates, words)
     if fits.any():
@@ -164,7 +169,7 @@ def _candidates(scene: Scene, words: list[EventWord], rows: IntArray, cosines: F
     bodies = scene.bodies.of(nums).memories
     memories = [bodies[num] for num in nums]
     changed = _matching("corrections", memories)
-    tells = _TELLING[columns["kind"][rows]] | (columns["sector"][rows] == code_of(Sector.EPISODIC))
+    tells = _tells(scene, rows)
     timeless = _TIMELESS[columns["kind"][rows]]
     return _Candidates(
         rows=rows,
@@ -176,6 +181,13 @@ def _candidates(scene: Scene, words: list[EventWord], rows: IntArray, cosines: F
         reports=~timeless & _matching("reports", memories),
         timeless=timeless,
     )
+
+
+def _tells(scene: Scene, rows: IntArray) -> BoolArray:
+    """Which of them are episodes, which tell what happened."""
+    columns = scene.columns
+    tells: BoolArray = _TELLING[columns["kind"][rows]] | (columns["sector"][rows] == code_of(Sector.EPISODIC))
+    return tells
 
 
 def _fits(candidates: _Candidates, words: list[EventWord]) -> BoolArray:

@@ -255,6 +255,10 @@ TIMES: Final = pack.TimeWords(
             ("before", "until", "prior to", "leading up to", "ahead of"),
         ),
     ),
+    no_event=rf"^(?:(?:about|only|half|{_longest_first(_NUMBERS)}|\d+)\s)+(?:second|minute|hour|day|week|month|year)s?\b"
+    r"|^(?:each|every|any|anything|everything|(?:it|they) (?:is|are|gets?)|an?(?= [\w-]+$))\b|^\w+ed$",
+    asks=r"\b(?:what|which|who|whose|where|why|how|any\w*|everything|all|list|show|tell|give|summari[sz]e|recap)\b"
+    r"|^\W*(?:(?:the|our|new|known|other) )*\w+s\b",
     present=r"\b(?:is|are|am|do|does|will|shall)\b",
     was=r"\b(?:did|was|were|had|went|broke|made|since|(?!planned|scheduled|closed|needed)\w+ed)\b",
     states=r"\b(?:what|which|where|who|whose|how)\b.*\b(?:was|were)\b(?! (?:decided|done|said|agreed|discussed|changed"

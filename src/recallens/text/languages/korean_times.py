@@ -38,6 +38,8 @@ _DAY: Final = r"(?P<day>\d{1,2})일"
 # Every syllable that ends in ㄴ: a verb before what it belongs to (바꾼, 올린), or a noun.
 _ADNOMINAL: Final = "".join(chr(code) for code in range(ord("가") + 4, ord("힣") + 1, 28))
 _ENDS: Final = r"(?=\s|[?,.!]|$)"
+# 전 within another word: 버전, 오전, 예전, 리전, 사전.
+_NO_OTHER_WORD: Final = r"(?<![버오예])(?<!\s[리사안완])"
 # Every syllable that ends in ㄹ: what comes at such times, and not what came (할 때).
 _FUTURE: Final = "".join(chr(code) for code in range(ord("가") + FINAL_L, ord("힣") + 1, 28))
 
@@ -200,22 +202,29 @@ TIMES: Final = pack.TimeWords(
     ranges=r"\s?(?:부터|에서|~|-|[와과](?=.{0,20}사이))\s?",
     event_sign="후|이래|다음|이튿|뒤|나서|끝나고|터지고|생기고|전|당일|때",
     events=(
-        pack.EventRule(rf"{_EVENT}(?:\s?(?:이?후|한|된|난))?\s?(?:다음\s?날|이튿날)(?:에|에는)?{_ENDS}", 1, 2),
-        pack.EventRule(rf"{_EVENT}\s?(?:이후|직후|후|뒤)\s?(?:일주일|한\s?주|1주일?)\s?(?:간|동안|안에)?{_ENDS}", 0, 8),
-        pack.EventRule(rf"{_EVENT}\s(?:전날|하루\s?전)(?:에|에는)?{_ENDS}", -1, 0),
-        pack.EventRule(rf"{_EVENT}\s당일(?:에|에는|은)?{_ENDS}", 0, 1),
-        pack.EventRule(rf"{_EVENT}(?<![{_FUTURE}그이])\s때(?:에|에는|는)?{_ENDS}", 0, 2),
+        pack.EventRule(
+            rf"{_EVENT}(?:\s?(?:이?후|한|된|난))?\s?(?:다음\s?날|이튿날)(?:에|에는)?{_ENDS}", 1, 2, ("다음", "이튿날")
+        ),
+        pack.EventRule(
+            rf"{_EVENT}\s?(?:이후|직후|후|뒤)\s?(?:일주일|한\s?주|1주일?)\s?(?:간|동안|안에)?{_ENDS}",
+            0, 8, ("후", "뒤"),
+        ),
+        pack.EventRule(rf"{_EVENT}\s(?:전날|하루\s?전)(?:에|에는)?{_ENDS}", -1, 0, ("전",)),
+        pack.EventRule(rf"{_EVENT}\s당일(?:에|에는|은)?{_ENDS}", 0, 1, ("당일",)),
+        pack.EventRule(rf"{_EVENT}(?<![{_FUTURE}그이])\s때(?:에|에는|는)?{_ENDS}", 0, 2, ("때",)),
         pack.EventRule(
             rf"{_EVENT}(?:\s?(?:이후|이래|직후|(?<!이)후)|\s(?:다음|뒤)|(?:고|하고)\s?(?:나서|난\s?(?:뒤|후|다음))"
-            rf"|\s(?:끝나고|터지고|생기고))(?:로|에|부터|에는|로는|의)*{_ENDS}"
+            rf"|\s(?:끝나고|터지고|생기고))(?:로|에|부터|에는|로는|의)*{_ENDS}",
+            signs=("후", "이래", "다음", "뒤", "나서", "끝나고", "터지고", "생기고"),
         ),
         pack.EventRule(
-            rf"{_EVENT}(?:\s?(?:직전|이전|전)(?:에|까지|에는|까지는|엔|의)+|\s(?:직전|전)(?!\s(?:직원|세계|과정|기간|국)))"
-            rf"{_ENDS}", None, 0,
+            rf"{_EVENT}(?:\s?(?:직전|이전|{_NO_OTHER_WORD}전)(?:에|까지|에는|까지는|엔|의)+|\s(?:직전|전)(?!\s(?:직원|세계|과정|기간|국)))"
+            rf"{_ENDS}", None, 0, ("전",),
         ),
     ),
+    event_reach=(130, 20),
     no_event=r"(?:며칠|몇\s?\S*|\d+\s?(?:일|주|주일|달|개월|시간|분|초|년))$",
-    present=r"(?:나요|인가요?|[하되]나|[해돼와가줘써나내]|[한된간난]다|는지|[할될]지|어|아|지|니)\s*[?.!]*$",
+    present=r"(?:나요|인가요?|[하되]나|[해돼와가줘써나내]|[한된간난]다|는지|[할될]지|다|어|아|지|니|는\s?(?:이유|방법|현상|경우|문제|오류|에러))\s*[?.!]*$",
     states=rf"(?:얼마|몇|며칠|어디|누구|어느|어떤|무슨\s?(?:요일|날|색|맛))[^?]*[{PAST}]|(?:이름|주소|값|가격|버전|한도|기간|주기)[^?]{{0,6}}뭐였",
     changes=r"(?:인상|인하|변경|교체|이전|전환|바꾸|바꾼|바뀐|올리|올린|내린|옮기|옮긴|늘린|줄인)[가-힣]{0,3}",
     done=rf"[가-힣]*[{_ADNOMINAL}]",

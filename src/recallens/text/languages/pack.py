@@ -38,7 +38,7 @@ class EventRule(Struct, frozen=True):
     pattern: str
     first: int | None = 0
     end: int | None = None
-    signs: tuple[str, ...] = ()  # in small letters: what it matches holds one of these; none where that is not known
+    signs: tuple[str, ...] = ()  # in small letters: what it matches holds one of these
 
 
 class TimeWords(Struct, frozen=True, kw_only=True):
@@ -69,9 +69,11 @@ class TimeWords(Struct, frozen=True, kw_only=True):
     # A time told by what happened. The first rule that reads a question is taken.
     event_sign: str = ""  # phrases: every rule needs one of these
     events: tuple[EventRule, ...] = ()
+    event_reach: tuple[int, int] = (45, 130)  # how many letters before and after its sign a rule reads
     no_event: str = ""  # a pattern of the words of an event that are none: how many days
     past: str = ""  # a pattern: the question is about what was, and not about what one does at such times
     present: str = ""  # a pattern: it is about what is; a question without a verb is about neither
+    asks: str = ""  # a pattern: without a verb it is a question all the same, and not what somebody is told to do
     habit: str = ""  # a pattern: it is about what one does
     states: str = ""  # a pattern: the question asks how something was at a time, and not what happened then
     changes: str = ""  # a pattern of words that only say that something changed, as any text may that tells of a change

@@ -6,7 +6,6 @@ The list was written by hand: some 12,800 common words. What it does not hold is
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -55,9 +54,10 @@ class TranslatedWords:
 
     def mean(self, word: str) -> bool:
         """Whether a word of the text, of whichever language, has a translation in common with this one."""
-        if self._meanings is None:
-            self._meanings = self._tokens.union(*map(_meanings, self._written))
-        return not _meanings(word).isdisjoint(self._meanings)
+        meant = _meanings(word)
+        if meant and self._meanings is None:
+            self._meanings = self._tokens.union(*map(_every_meaning, self._written))
+        return self._meanings is not None and not meant.isdisjoint(self._meanings)
 
     def _holds(self, word: str) -> bool:
         if _HANGUL.fullmatch(word):
@@ -120,18 +120,23 @@ def _readings(word: str) -> tuple[tuple[frozenset[str], ...], ...]:
 
 @lru_cache(maxsize=8_192)
 def _meanings(word: str) -> frozenset[str]:
+    """What a word may mean, but for what is said by too many words."""
+    return frozenset(token for token in _every_meaning(word) if _said_by(token) <= MOST_WORDS_FOR_IT)
+
+
+@lru_cache(maxsize=8_192)
+def _every_meaning(word: str) -> frozenset[str]:
     """What a word may mean, as words of English: of an English one, what the Korean words for it mean besides."""
     if _HANGUL.fullmatch(word):
-        meant = {token for reading in _readings(word) if len(reading) == 1 for token in reading[0]}
-    else:
-        meant = {token for korean in _meant(word) for token in _english(korean)}
-    return frozenset(token for token in meant if _said_by()[token] <= MOST_WORDS_FOR_IT)
+        return frozenset(token for reading in _readings(word) if len(reading) == 1 for token in reading[0])
+    return frozenset(token for korean in _meant(word) for token in _english(korean))
 
 
-@cache
-def _said_by() -> Mapping[str, int]:
-    """How many Korean words of the list each word of English says."""
-    return Counter(token for korean in korean_english() for token in _english(korean))
+@lru_cache(maxsize=4_096)
+def _said_by(token: str) -> int:
+    """How many Korean words of the list a word of English says, as it is indexed."""
+    alike = _by_beginning().get(token[:BEGINNING], {})
+    return len({korean for word, own in alike.items() if token in _tokens(word) for korean in own})
 
 
 def _is_verb(korean: str) -> bool:
