@@ -19,7 +19,7 @@ from recallens.index.columns import Columns
 from recallens.index.vectors import to_blob
 from recallens.ingest import curation
 from recallens.ingest.batch import Outcome, Remembered, Repeat, raced, recognise, write_batch
-from recallens.ingest.corrected_rows import may_be_stored, most_alike
+from recallens.ingest.corrected_rows import OlderStatements
 from recallens.ingest.corrections import Correction, corrected, correction_in, may_correct
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft, sections
@@ -142,10 +142,10 @@ class Ingest:
             if snapshot is None:
                 return []
             reader, _, version = snapshot
+            statements = OlderStatements(reader, version.lexical)
             for memory, correction in correcting:
-                if not may_be_stored(correction, memory, reader, version.lexical):
-                    continue
-                alike = reader.memories.get(most_alike(memory, reader, version.lexical))
+                nums = statements.like(memory, correction)
+                alike = reader.memories.get(nums) if nums else {}
                 holding = [each for each in alike.values() if withheld(each) is None and _holds(each, now)]
                 if (old := corrected(correction, memory, holding)) is not None:
                     pairs.append((memory, *old))
