@@ -102,9 +102,13 @@ class Ingest:
             ids = tx.memories.ids([num for num, _ in written])
         if encode:
             self._encoder.later()
-        new = [num for num, outcome in written if outcome is Outcome.CREATED]
         stated = {num for old, (num, _) in zip(supersedes, written, strict=True) if old is not None}
-        self._propose(rows[0].memory.namespace, [num for num in new if num not in stated])
+        changing = [
+            num
+            for row, (num, outcome) in zip(rows, written, strict=True)
+            if row.tells_change and outcome is Outcome.CREATED and num not in stated
+        ]
+        self._propose(rows[0].memory.namespace, changing)
         return [
             Remembered(
                 ids[num],
@@ -121,8 +125,10 @@ class Ingest:
 
     def _propose(self, namespace: str, nums: Sequence[int]) -> None:
         """Where a text says what holds instead of something, propose that it supersedes the memory that said so."""
+        if not nums:
+            return
         with self._core.store.read(namespace) as reader:
-            memories = reader.memories.get(nums) if nums else {}
+            memories = reader.memories.get(nums)
         told = [(memory, correction_in(memory.content)) for memory in memories.values() if may_correct(memory)]
         pairs = self._corrected(namespace, [(memory, correction) for memory, correction in told if correction])
         if pairs:
