@@ -12,7 +12,7 @@ from recallens.ingest.classification import _CUES
 from recallens.ingest.corrections import _REASON, _SIGNS, LONGEST_STATEMENT, correction_in, tells_change
 from recallens.text.languages import PACKS, alternatives, between_bars
 from recallens.text.sieve import Sieve, required, sets_met
-from recallens.text.times import _rules
+from recallens.text.times import _TOLD, _rules
 
 RULES = {
     "commands": "|".join(each for pack in PACKS for own in pack.commands.patterns.values() for each in own),
@@ -50,7 +50,7 @@ def test_whatever_a_pattern_matches_is_held(example: tuple[str, str]) -> None:
 def test_no_rule_of_times_is_held_back_where_it_reads_something(code: str) -> None:
     rules = [
         (guard, re.compile(words.around[0] + rule.pattern + words.around[1]))
-        for rule, words, guard in _rules((code,), None)
+        for rule, words, guard in _rules((code,), _TOLD)
     ]
     for text in (written for line in PROSE for written in (line, line.upper())):
         lowered = text.casefold()

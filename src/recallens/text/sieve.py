@@ -62,6 +62,9 @@ class Guard(NamedTuple):
         return True
 
 
+ALWAYS: Final = Guard(0, ())  # any text may hold a match
+
+
 class _Guarded(NamedTuple):
     guard: Guard
     pattern: re.Pattern[str]

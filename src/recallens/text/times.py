@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, assert_never
 
 from recallens.text.languages import PACKS, Phrases, alternatives, packs_for
 from recallens.text.languages.pack import TimeRule, TimeWords
-from recallens.text.sieve import Guard, sets_met
+from recallens.text.sieve import ALWAYS, Guard, sets_met
 
 Span = tuple[date, date]
 
@@ -221,13 +221,16 @@ def _rules(
     languages: tuple[str, ...], readings: frozenset[str] | None
 ) -> tuple[tuple[TimeRule, TimeWords, Guard], ...]:
     """The rules of these languages and readings, or of all readings, in the order in which they are tried. A guard says
-    which texts one need not be tried on."""
+    which memories one need not be tried on; for a question, which is short, making them all takes longer than it saves.
+    """
     rules = [
         (_ISO, TimeWords()),
         *((rule, pack.times) for pack in PACKS if pack.code in languages for rule in pack.times.rules),
     ]
     return tuple(
-        (rule, words, Guard.of(rule.pattern)) for rule, words in rules if readings is None or rule.reading in readings
+        (rule, words, Guard.of(rule.pattern) if readings is not None else ALWAYS)
+        for rule, words in rules
+        if readings is None or rule.reading in readings
     )
 
 
