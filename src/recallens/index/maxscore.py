@@ -28,7 +28,7 @@ NEXT_LOOK: Final = 0.85
 EPSILON: Final = 1e-9
 
 
-class _Word(Struct, frozen=True, eq=False):
+class _WordPostings(Struct, frozen=True, eq=False):
     lists: Sequence[Postings]  # of one segment each, in the order of rows
     worth: float  # its idf
 
@@ -85,17 +85,20 @@ class ScoredAmong:
             scores += self._scores(word, places)
         return best(self._index.columns, self.rows[places], scores, k)
 
-    def _words(self, numbers: Sequence[int]) -> list[_Word]:
+    def _words(self, numbers: Sequence[int]) -> list[_WordPostings]:
         index = self._index
         index.look_up(numbers)
         held = [lists for number in numbers if (lists := index.postings(number))]
-        return [_Word(lists, idf(self._formula, index.documents, sum(map(index.active_rows, lists)))) for lists in held]
+        return [
+            _WordPostings(lists, idf(self._formula, index.documents, sum(map(index.active_rows, lists))))
+            for lists in held
+        ]
 
-    def _most(self, word: _Word) -> float:
+    def _most(self, word: _WordPostings) -> float:
         """What it adds to a row that is nothing but this word."""
         return (self._formula.k1 + 1.0) * word.worth
 
-    def _scores(self, word: _Word, places: IntArray) -> FloatArray:
+    def _scores(self, word: _WordPostings, places: IntArray) -> FloatArray:
         return word.worth * saturation(self._formula, word.counts(self.rows[places]), self._norm[places])
 
     def _floor(self, so_far: FloatArray, k: int) -> float:

@@ -36,18 +36,18 @@ class SetsMet(NamedTuple):
     groups: frozenset[str]
 
 
-class Guard(NamedTuple):
+class LetterGuard(NamedTuple):
     """The sets of strings of which every match of a pattern holds one each, by the group that tells of a string."""
 
     needed: int
     sets: tuple[tuple[frozenset[str], dict[str, tuple[str, ...]]], ...]
 
     @staticmethod
-    def of(pattern: str, flags: int = 0) -> Guard:
+    def of(pattern: str, flags: int = 0) -> LetterGuard:
         """In small letters, whatever those of the pattern are."""
         sets = dict.fromkeys(frozenset(map(str.lower, strings)) for strings in required(pattern, flags))
         by_group = [_by_group(strings) for strings in sets]
-        guard = Guard(sum(map(_bit, sets)), tuple((frozenset(own), own) for own in by_group))
+        guard = LetterGuard(sum(map(_bit, sets)), tuple((frozenset(own), own) for own in by_group))
         sets_met.forget()  # type: ignore[attr-defined]  # what was read before knows nothing of these
         return guard
 
@@ -62,11 +62,11 @@ class Guard(NamedTuple):
         return True
 
 
-ALWAYS: Final = Guard(0, ())  # any text may hold a match
+ALWAYS: Final = LetterGuard(0, ())  # any text may hold a match
 
 
 class _Guarded(NamedTuple):
-    guard: Guard
+    guard: LetterGuard
     pattern: re.Pattern[str]
 
 
@@ -84,7 +84,7 @@ class Sieve:
         self._always = list[re.Pattern[str]]()
         self._guarded = dict[int, list[_Guarded]]()  # by a bit that they need
         for source in patterns:
-            guard, pattern = Guard.of(source, flags), re.compile(source, flags)
+            guard, pattern = LetterGuard.of(source, flags), re.compile(source, flags)
             if guard.needed:
                 first = guard.needed & -guard.needed
                 self._guarded.setdefault(first, []).append(_Guarded(guard, pattern))

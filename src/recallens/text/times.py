@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, assert_never
 
 from recallens.text.languages import PACKS, Phrases, alternatives, packs_for
 from recallens.text.languages.pack import TimeRule, TimeWords
-from recallens.text.sieve import ALWAYS, Guard, sets_met
+from recallens.text.sieve import ALWAYS, LetterGuard, sets_met
 
 Span = tuple[date, date]
 
@@ -219,7 +219,7 @@ _pattern: Final = cache(re.compile)  # compiling all of them takes 20 ms, and a 
 @cache
 def _rules(
     languages: tuple[str, ...], readings: frozenset[str] | None
-) -> tuple[tuple[TimeRule, TimeWords, Guard], ...]:
+) -> tuple[tuple[TimeRule, TimeWords, LetterGuard], ...]:
     """The rules of these languages and readings, or of all readings, in the order in which they are tried. A guard says
     which memories one need not be tried on; for a question, which is short, making them all takes longer than it saves.
     """
@@ -228,7 +228,7 @@ def _rules(
         *((rule, pack.times) for pack in PACKS if pack.code in languages for rule in pack.times.rules),
     ]
     return tuple(
-        (rule, words, Guard.of(rule.pattern) if readings is not None else ALWAYS)
+        (rule, words, LetterGuard.of(rule.pattern) if readings is not None else ALWAYS)
         for rule, words in rules
         if readings is None or rule.reading in readings
     )
