@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recallens.engine import Engine
 from recallens.index.lexical import bind_lexical
-from recallens.index.views import ScoredRows, _largest, added_up, distinct
+from recallens.index.views import ScoredRows, added_up, distinct, largest
 from recallens.ingest.draft import Draft
 from recallens.recall.presets import DEFAULT
 
@@ -37,7 +37,7 @@ def test_the_kth_largest_is_that_of_all(k: int, size: int, missing: int, kinds: 
     chance = np.random.default_rng(seed)
     values = chance.integers(0, kinds, size).astype(np.float64)
     values[chance.integers(0, size, missing)] = np.nan
-    assert np.array_equal(_largest(values, k), np.sort(values)[-k], equal_nan=True)
+    assert np.array_equal(largest(values, k), np.sort(values)[-k], equal_nan=True)
 
 
 def test_which_rows_hold_every_word(engine: Engine) -> None:

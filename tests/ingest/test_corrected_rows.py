@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recallens import Engine
-from recallens.ingest.corrected_rows import may_be_stored
+from recallens.ingest.corrected_rows import OlderStatements
 from recallens.ingest.corrections import correction_in
 from recallens.model.memory import RelationType
 
@@ -37,7 +37,7 @@ def test_the_store_is_read_where_a_statement_may_be_corrected(engine: Engine, te
     with engine.core.seen("default") as snapshot:
         assert snapshot is not None
         reader, _, version = snapshot
-        assert may_be_stored(correction, memory, reader, version.lexical) is may
+        assert bool(OlderStatements(reader, version.lexical).like(memory, correction)) is may
 
 
 @pytest.mark.parametrize("text", [text for text, may in CORRECTING if may])
@@ -60,8 +60,8 @@ def test_what_came_later_or_belongs_to_another_project_is_not_corrected(engine: 
     with engine.core.seen("default") as snapshot:
         assert snapshot is not None
         reader, _, version = snapshot
-        assert not may_be_stored(correction, memory, reader, version.lexical)
-        assert not may_be_stored(correction, earlier, reader, version.lexical)
+        assert not OlderStatements(reader, version.lexical).like(memory, correction)
+        assert not OlderStatements(reader, version.lexical).like(earlier, correction)
 
 
 def test_a_figure_with_a_comma_is_what_was_replaced(engine: Engine) -> None:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, strategies
 
 from recallens.ingest.classification import _CUES
-from recallens.ingest.corrections import _REASON, _SIGNS
+from recallens.ingest.corrections import _REASON, _SIGNS, LONGEST_STATEMENT, correction_in, tells_change
 from recallens.text.languages import PACKS, alternatives, between_bars
-from recallens.text.sieve import Sieve, required
+from recallens.text.sieve import Sieve, required, sets_met
+from recallens.text.times import _TOLD, _rules
 
 RULES = {
     "commands": "|".join(each for pack in PACKS for own in pack.commands.patterns.values() for each in own),
@@ -43,6 +44,25 @@ def test_a_rule_is_the_same_with_and_without_its_sieve(name: str) -> None:
 def test_whatever_a_pattern_matches_is_held(example: tuple[str, str]) -> None:
     pattern, text = example
     assert Sieve([pattern], re.MULTILINE).holds(text)
+
+
+@pytest.mark.parametrize("code", [pack.code for pack in PACKS])
+def test_no_rule_of_times_is_held_back_where_it_reads_something(code: str) -> None:
+    rules = [
+        (guard, re.compile(words.around[0] + rule.pattern + words.around[1]))
+        for rule, words, guard in _rules((code,), _TOLD)
+    ]
+    for text in (written for line in PROSE for written in (line, line.upper())):
+        lowered = text.casefold()
+        met = sets_met(lowered)
+        for guard, pattern in rules:
+            assert guard.may_match(lowered, met) or pattern.search(text) is None, (pattern, text)
+
+
+def test_whatever_corrects_tells_of_a_change() -> None:
+    correcting = [text for text in PROSE if len(text) <= LONGEST_STATEMENT and correction_in(text) is not None]
+    assert correcting
+    assert all(map(tells_change, correcting))
 
 
 def test_most_patterns_are_only_tried_where_their_letters_are() -> None:

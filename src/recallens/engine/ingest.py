@@ -19,7 +19,7 @@ from recallens.index.columns import Columns
 from recallens.index.vectors import to_blob
 from recallens.ingest import curation
 from recallens.ingest.batch import Outcome, Remembered, Repeat, raced, recognise, write_batch
-from recallens.ingest.corrected_rows import may_be_stored, most_alike
+from recallens.ingest.corrected_rows import OlderStatements
 from recallens.ingest.corrections import Correction, corrected, correction_in, may_correct
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft, sections
@@ -102,9 +102,13 @@ class Ingest:
             ids = tx.memories.ids([num for num, _ in written])
         if encode:
             self._encoder.later()
-        new = [num for num, outcome in written if outcome is Outcome.CREATED]
         stated = {num for old, (num, _) in zip(supersedes, written, strict=True) if old is not None}
-        self._propose(rows[0].memory.namespace, [num for num in new if num not in stated])
+        changing = [
+            num
+            for row, (num, outcome) in zip(rows, written, strict=True)
+            if row.tells_change and outcome is Outcome.CREATED and num not in stated
+        ]
+        self._propose(rows[0].memory.namespace, changing)
         return [
             Remembered(
                 ids[num],
@@ -121,8 +125,10 @@ class Ingest:
 
     def _propose(self, namespace: str, nums: Sequence[int]) -> None:
         """Where a text says what holds instead of something, propose that it supersedes the memory that said so."""
+        if not nums:
+            return
         with self._core.store.read(namespace) as reader:
-            memories = reader.memories.get(nums) if nums else {}
+            memories = reader.memories.get(nums)
         told = [(memory, correction_in(memory.content)) for memory in memories.values() if may_correct(memory)]
         pairs = self._corrected(namespace, [(memory, correction) for memory, correction in told if correction])
         if pairs:
@@ -142,10 +148,10 @@ class Ingest:
             if snapshot is None:
                 return []
             reader, _, version = snapshot
+            statements = OlderStatements(reader, version.lexical)
             for memory, correction in correcting:
-                if not may_be_stored(correction, memory, reader, version.lexical):
-                    continue
-                alike = reader.memories.get(most_alike(memory, reader, version.lexical))
+                nums = statements.like(memory, correction)
+                alike = reader.memories.get(nums) if nums else {}
                 holding = [each for each in alike.values() if withheld(each) is None and _holds(each, now)]
                 if (old := corrected(correction, memory, holding)) is not None:
                     pairs.append((memory, *old))

@@ -32,7 +32,7 @@ from recallens.index.views import Proposals, ScoredRows, added_up, best, distinc
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, all_true, places
 from recallens.store.protocols import Reader
 from recallens.text.snippet import PREFIX_QUERY_WORDS, PREFIX_SHORTEST
-from recallens.text.stopwords import EXPANSION_WEIGHT, frame_words, query_stopwords, query_weights
+from recallens.text.stopwords import EXPANSION_WEIGHT, query_weights
 from recallens.text.tokenizer import is_across, is_bigram, tokenize
 
 # A prefix matches words that the asker did not write in full, so each such hit says less than an exact one.
@@ -76,7 +76,6 @@ class LexicalIndex:
     mean_length: float = field(init=False)
     _norms: dict[Bm25, FloatArray] = field(default_factory=dict)
     _code: Sequence[int] | None = None
-    _light: frozenset[int] | None = None
 
     def __post_init__(self) -> None:
         self.active = self.columns.active
@@ -94,12 +93,6 @@ class LexicalIndex:
             self._code = list(reader.terms.numbers(CODE_WORDS).values())
         return self._code
 
-    def light_words(self, reader: Reader) -> frozenset[int]:
-        """The numbers of the words that do not say what a text is about, looked up once a version."""
-        if self._light is None:
-            self._light = frozenset(reader.terms.numbers(sorted(query_stopwords() | frame_words())).values())
-        return self._light
-
     def code_rows(self, numbers: Sequence[int], rows: IntArray) -> BoolArray:
         code = np.zeros(len(rows), dtype=np.bool_)
         for segment in self.segments:
@@ -114,6 +107,12 @@ class LexicalIndex:
         owner = np.repeat(np.arange(len(sizes)), sizes)
         counted: list[int] = np.bincount(owner[self.active[rows]], minlength=len(sizes)).tolist()
         return counted
+
+    def active_rows(self, postings: Postings) -> int:
+        """How many active rows are among those of one term."""
+        if self.documents == self.columns.size:
+            return len(postings.rows)
+        return int(np.count_nonzero(self.active[postings.rows]))
 
     def look_up(self, numbers: Iterable[int]) -> None:
         """The postings of these words will be asked for: where the database holds them, they are read together."""

@@ -58,7 +58,7 @@ def best(columns: Columns, rows: IntArray, scores: NDArray[Any], k: int) -> IntA
     if k <= 0 or not len(rows):
         return rows[:0]
     if len(rows) > k:
-        cut = _largest(scores, k)
+        cut = largest(scores, k)
         above = scores > cut
         level = places(scores == cut)
         wanted = k - int(above.sum())
@@ -69,7 +69,7 @@ def best(columns: Columns, rows: IntArray, scores: NDArray[Any], k: int) -> IntA
     return rows[ordered(columns, rows, scores)]
 
 
-def _largest(values: NDArray[Any], k: int) -> Any:
+def largest(values: NDArray[Any], k: int) -> Any:
     """The k-th largest of more than k values. As many are at least as large as the k-th of some columns' maxima: only
     those are put in order, where there are very many in a tenth of the time."""
     columns = 16 * k

@@ -6,14 +6,16 @@ tags and its summary too.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from recallens.index.bm25 import Bm25
-from recallens.index.columns import Columns, code_of, table_of
-from recallens.index.lexical import LexicalIndex, bind_lexical
+from recallens.index.columns import Columns, table_of
+from recallens.index.lexical import LexicalIndex
+from recallens.index.maxscore import ScoredAmong
 from recallens.ingest.corrections import (
     HISTORY,
     LEAST_SHARED,
@@ -23,83 +25,89 @@ from recallens.ingest.corrections import (
     SAME_SUBJECT,
     Correction,
 )
-from recallens.model.memory import Memory, Status
-from recallens.model.verdict import BoolArray, IntArray
+from recallens.model.memory import Memory
+from recallens.model.verdict import BoolArray
 from recallens.store.protocols import Reader
+from recallens.text.stopwords import query_weights
+from recallens.text.tokenizer import tokenize
 
 # How much of a correcting text is looked for, and among how many memories like it the corrected one is.
 LONGEST_QUESTION: Final = 400
 CANDIDATES: Final = 12
-# So many rows are read word by word; where more may be corrected, reading the texts costs no more.
-MOST_READ: Final = 1_000
 _HISTORY: Final = table_of(tuple(HISTORY))
 # Shares of weights are added up in another order here than there.
 EPSILON: Final = 1e-9
 
 
-def may_be_stored(correction: Correction, memory: Memory, reader: Reader, index: LexicalIndex) -> bool:
-    """Whether some older row may say what is corrected; in doubt it may."""
-    if correction.old_sizes or not memory.content.isascii():  # amounts and words of other scripts are not indexed so
-        return True
-    asked = {*correction.words, *correction.tokens, *correction.old, *correction.topic}
-    numbers = reader.terms.numbers(sorted(asked))
-    rows = _holding(index, numbers, correction.words)
-    rows = rows[_are_older_statements(index.columns, memory, rows)]
-    asked -= correction.tokens - {*correction.words, *correction.topic, *correction.old}
-    held = {word: index.holds(numbers[word], rows) for word in asked if word in numbers}
-    shared = _count(held, correction.words, len(rows))
-    on_topic = _count(held, correction.topic, len(rows)) > 0 if correction.topic else np.ones(len(rows), dtype=np.bool_)
-    if correction.old:
-        named = _count(held, correction.old, len(rows)) >= NAMES_OLD * len(correction.old)
-        return bool((named & on_topic & (shared >= LEAST_SHARED)).any())
-    weights = {word: 1.0 / (1 + place) for place, word in enumerate(correction.words)}
-    subject = sum((weights[word] * held[word] for word in weights if word in held), start=np.zeros(len(rows)))
-    if (subject >= SAME_SUBJECT * sum(weights.values()) - EPSILON).any():
-        return True
-    rows, shared = rows[on_topic], shared[on_topic]
-    if len(rows) > MOST_READ:
-        return True
-    tokens, light = {numbers[token] for token in correction.tokens if token in numbers}, index.light_words(reader)
-    for row, count in zip(rows.tolist(), shared.tolist(), strict=True):
-        terms = set(index.sequence(row).tolist())
-        fewer = min(len(correction.words), len(terms - light))
-        common = len(terms & tokens)
-        every = len(correction.tokens) + len(terms) - common
-        same_words = count >= LEAST_SHARED and count >= SAME_SUBJECT * fewer - EPSILON
-        if same_words or common >= SAME_FRAME * every - EPSILON:
+class OlderStatements:
+    """The rows of one version that a text may correct; for texts of one project they are gathered once."""
+
+    def __init__(self, reader: Reader, index: LexicalIndex) -> None:
+        self._reader, self._index = reader, index
+        self._by_project: dict[str | None, ScoredAmong] = {}
+
+    def like(self, memory: Memory, correction: Correction) -> list[int]:
+        """The numbers of those that say most in the memory's words, by BM25, without what cannot be corrected."""
+        index, columns = self._index, self._index.columns
+        asked = tokenize(memory.content[:LONGEST_QUESTION])
+        wanted = {*asked, *correction.words, *correction.tokens, *correction.topic, *correction.old}
+        numbers = self._reader.terms.numbers(sorted(wanted))
+        words = [numbers[word] for word, weight in query_weights(asked).items() if weight > 0 and word in numbers]
+        statements = self._of(memory.project)
+        created = columns["created"][statements.rows]
+        older = (created < memory.created) | (
+            (created == memory.created) & (columns["num"][statements.rows] < memory.num)
+        )
+        alike = statements.best(words, older, CANDIDATES)
+        if not correction.old_sizes and memory.content.isascii():  # what is indexed says nothing of amounts and stems
+            sought = _Sought.of(correction, numbers)
+            alike = alike[[sought.may_be_in(set(index.sequence(row).tolist())) for row in alike.tolist()]]
+        found: list[int] = columns["num"][alike].tolist()
+        return found
+
+    def _of(self, project: str | None) -> ScoredAmong:
+        if project not in self._by_project:
+            rows = np.flatnonzero(_are_statements(self._index.columns, project))
+            self._by_project[project] = ScoredAmong(self._index, rows, Bm25())
+        return self._by_project[project]
+
+
+class _Sought(Struct, frozen=True):
+    """What a correction asks of a memory, by the numbers of words; -1 is one that no memory holds."""
+
+    correction: Correction
+    weights: dict[int, float]  # of the words, the first ones above all
+    topic: frozenset[int]
+    old: frozenset[int]
+    tokens: frozenset[int]
+
+    @staticmethod
+    def of(correction: Correction, numbers: Mapping[str, int]) -> _Sought:
+        topic, old, tokens = (
+            frozenset(numbers.get(word, -1) for word in words)
+            for words in (correction.topic, correction.old, correction.tokens)
+        )
+        weights = {numbers.get(word, -1): 1.0 / (1 + place) for place, word in enumerate(correction.words)}
+        return _Sought(correction, weights, topic, old, tokens)
+
+    def may_be_in(self, terms: set[int]) -> bool:
+        """Whether a row with these words may say what is corrected; in doubt it may."""
+        correction, shared = self.correction, len(terms & self.weights.keys())
+        on_topic = not self.topic or bool(terms & self.topic)
+        if correction.old:
+            named = len(terms & self.old) >= NAMES_OLD * len(correction.old)
+            return named and on_topic and shared >= LEAST_SHARED
+        every = sum(1.0 / (1 + place) for place in range(len(correction.words)))
+        if sum(self.weights[number] for number in terms & self.weights.keys()) >= SAME_SUBJECT * every - EPSILON:
             return True
-    return False
+        framed = len(terms & self.tokens) >= SAME_FRAME * len(correction.tokens) - EPSILON
+        return on_topic and (shared >= LEAST_SHARED or (shared > 0 and framed))
 
 
-def most_alike(memory: Memory, reader: Reader, index: LexicalIndex) -> list[int]:
-    """The numbers of the older statements that say most in the memory's words, by BM25."""
-    asked = bind_lexical(reader, index, memory.content[:LONGEST_QUESTION], formula=Bm25(), prefixes="none")
-    chosen = asked.best_of(_are_older_statements(index.columns, memory, asked.matching), CANDIDATES)
-    numbers: list[int] = index.columns["num"][chosen.rows].tolist()
-    return numbers
-
-
-def _holding(index: LexicalIndex, numbers: dict[str, int], words: Collection[str]) -> IntArray:
-    """The rows that hold any of the words."""
-    lists = [postings.rows for word in words if word in numbers for postings in index.postings(numbers[word])]
-    return np.unique(np.concatenate(lists)).astype(np.int64) if lists else np.empty(0, dtype=np.int64)
-
-
-def _are_older_statements(columns: Columns, memory: Memory, rows: IntArray) -> BoolArray:
-    """Which of the rows a text of this memory's project and age may correct."""
-    fits: BoolArray = columns["alive"][rows] & (columns["status"][rows] == code_of(Status.ACTIVE))
-    fits &= (columns["chars"][rows] <= LONGEST_STATEMENT) & ~_HISTORY[columns["kind"][rows]]
-    created = columns["created"][rows]
-    fits &= (created < memory.created) | ((created == memory.created) & (columns["num"][rows] < memory.num))
-    if memory.project is not None:
-        projects = columns["project"][rows]
-        fits &= (projects < 0) | (projects == columns.names["project"].find(memory.project))
+def _are_statements(columns: Columns, project: str | None) -> BoolArray:
+    """Which of the rows a text of this project may correct."""
+    fits: BoolArray = columns.active & (columns["chars"] <= LONGEST_STATEMENT) & ~_HISTORY[columns["kind"]]
+    if project is not None:
+        projects = columns["project"]
+        fits &= (projects < 0) | (projects == columns.names["project"].find(project))
     return fits
-
-
-def _count(held: dict[str, BoolArray], words: Collection[str], size: int) -> IntArray:
-    count = np.zeros(size, dtype=np.int64)
-    for word in words:
-        if word in held:
-            count += held[word]
-    return count

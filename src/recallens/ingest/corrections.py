@@ -60,11 +60,14 @@ class Correction(Struct, frozen=True):
     tokens: frozenset[str]
 
 
+def tells_change(text: str) -> bool:
+    """Whether a text may correct another: one that is too long, or says of nothing that it has changed, does not."""
+    return len(text) <= LONGEST_STATEMENT and _MAY_CORRECT.holds(_without_reasons(text))
+
+
 def correction_in(text: str) -> Correction | None:
     """None where nothing is said to have changed; what is better now, or is so now too, replaces nothing."""
-    folded = fold(text[:LONGEST_TEXT])
-    if _MAY_REASON.holds(folded):
-        folded = _REASON.sub(" ", folded)
+    folded = _without_reasons(text)
     sign = _SIGNS.search(folded) if _MAY_CORRECT.holds(folded) else None
     if sign is None:
         return None
@@ -93,6 +96,11 @@ def correction_in(text: str) -> Correction | None:
         measures=frozenset(amount.measure for amount in amounts),
         tokens=frozenset(tokenize(rest)),
     )
+
+
+def _without_reasons(text: str) -> str:
+    folded = fold(text[:LONGEST_TEXT])
+    return _REASON.sub(" ", folded) if _MAY_REASON.holds(folded) else folded
 
 
 def _sizes(amounts: Iterable[Amount]) -> Sizes:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 # A process takes half a second to start, in which this one prepares as many.
 WORTH_A_PROCESS: Final = 1_024
 MOST_PROCESSES: Final = 3
-# Of a batch that is prepared while another is written: this one has the writing to do.
-OWN_SHARE: Final = 0.1
+# What writing a text takes of the time that preparing one does.
+WRITING: Final = 0.5
 _LENGTH_BYTES: Final = 4
 
 
@@ -105,7 +105,9 @@ class Preparation:
         if not processes:
             self._helping.release()
             return _Batch(self._prepare, works)
-        own = round(len(works) * (OWN_SHARE if ahead else 1 / (1 + len(processes))))
+        # Of a batch that is prepared while another is written this one takes less: all are to be done at once.
+        writing = WRITING * len(processes) if ahead else 0.0
+        own = round(len(works) * max(0.0, 1.0 - writing) / (1 + len(processes)))
         return _Batch(self._prepare, works, own, processes, self._helping.release)
 
     def _helpers(self, count: int) -> list[_Process]:

@@ -87,6 +87,7 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
     """Everything that can be said of a draft without looking at the store."""
     # Rules that only a write needs: a process that searches never compiles them.
     from recallens.ingest.classification import classify_kind, classify_sector
+    from recallens.ingest.corrections import tells_change
     from recallens.ingest.redact import redact, redact_values
     from recallens.ingest.suspicion import holds, screened
 
@@ -148,7 +149,10 @@ def prepare(draft: Draft, *, id: str, namespace: str, now: int) -> Prepared:
         attributes=attributes,
     )
     row = indexed(memory, label("session", draft.session), (*redacted, *more, *still_more))
-    return dataclass_replace(row, inputs=draft.inputs, suspected=suspected) if draft.inputs or suspected else row
+    changes = tells_change(content)
+    if not (draft.inputs or suspected or changes):
+        return row
+    return dataclass_replace(row, inputs=draft.inputs, suspected=suspected, tells_change=changes)
 
 
 def words_of(memory: Memory) -> tuple[list[str], list[str]]:
@@ -170,7 +174,7 @@ def indexed(memory: Memory, session: str | None, redacted: tuple[str, ...] = ())
         simhash=simhash(body),
         tokens=estimate_tokens(memory.content),
         labels=tuple(dict.fromkeys(labels(memory.annotations, memory.citations, affected_files(memory)))),
-        days_told=days_told(f"{memory.title or ''}\n{memory.content}", memory.created),
+        days_told=days_told("\n".join(filter(None, (memory.title, memory.content))), memory.created),
         redacted=redacted,
     )
 

@@ -32,6 +32,7 @@ from recallens.ingest.secret_values import (
 )
 from recallens.text.languages import PACKS, alternatives, each
 from recallens.text.normalize import clean
+from recallens.text.sieve import Sieve
 
 _MARK: Final = re.compile(r"(\[REDACTED:[a-z0-9-]{1,60}\])")
 
@@ -73,6 +74,7 @@ _ASSIGNMENT: Final = re.compile(
     r"(?:\"(?P<double>[^\"\n]{1,256})\"|'(?P<single>[^'\n]{1,256})'|`(?P<tick>[^`\n]{1,256})`"
     rf"|(?P<bare>[^\s\"'`,;<>(){{}}\[\]{_OWN_LETTERS}]{{1,128}}+)(?P<call>[(\[{{]?))"
 )
+_MAY_ASSIGN: Final = Sieve.of(f"{_PASSWORD_NAMES}|{_KEY_NAMES}")
 _REST_OF_VALUE: Final = re.compile(rf"[^\s\"'`,;<>(){{}}\[\]{_OWN_LETTERS}]*+")
 # "The password is …", "비밀번호는 … 입니다", "pw for the lab: …": what a text says of a secret. A sign of assignment
 # may follow what the secret is for; a name with a verb or a particle may be followed by an aside.
@@ -428,7 +430,7 @@ def _redact_assignments(text: str, kinds: dict[str, None]) -> str:
     lowered = _lowered(text)
     kept: list[str] = []
     at = 0
-    match = _ASSIGNMENT.search(lowered)
+    match = _ASSIGNMENT.search(lowered) if _MAY_ASSIGN.holds(lowered) else None
     while match:
         group = next(name for name in _VALUE_GROUPS if match[name] is not None)
         start, end = match.span(group)

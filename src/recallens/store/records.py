@@ -109,6 +109,7 @@ class Prepared:
     redacted: tuple[str, ...] = ()
     suspected: tuple[str, ...] = ()  # what a reviewer should know of the text
     inputs: tuple[Input, ...] = ()  # what the text was made of
+    tells_change: bool = False  # whether it may correct another memory
 
 
 class Unencoded(Struct, frozen=True):

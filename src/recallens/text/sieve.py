@@ -29,11 +29,44 @@ _NOTHING_YET: Final[Strings] = frozenset(("",))
 _REPEATS: Final = frozenset((opcodes.MAX_REPEAT, opcodes.MIN_REPEAT, opcodes.POSSESSIVE_REPEAT))
 
 
-class _Guarded(NamedTuple):
-    """A pattern, the sets of strings of which a match holds one each, and the bits of these."""
+class SetsMet(NamedTuple):
+    """The sets of which a text may have a string, a bit for each, and by which groups of letters."""
+
+    bits: int
+    groups: frozenset[str]
+
+
+class LetterGuard(NamedTuple):
+    """The sets of strings of which every match of a pattern holds one each, by the group that tells of a string."""
 
     needed: int
-    sets: tuple[Strings, ...]
+    sets: tuple[tuple[frozenset[str], dict[str, tuple[str, ...]]], ...]
+
+    @staticmethod
+    def of(pattern: str, flags: int = 0) -> LetterGuard:
+        """In small letters, whatever those of the pattern are."""
+        sets = dict.fromkeys(frozenset(map(str.lower, strings)) for strings in required(pattern, flags))
+        by_group = [_by_group(strings) for strings in sets]
+        guard = LetterGuard(sum(map(_bit, sets)), tuple((frozenset(own), own) for own in by_group))
+        sets_met.forget()  # type: ignore[attr-defined]  # what was read before knows nothing of these
+        return guard
+
+    def may_match(self, text: str, met: SetsMet) -> bool:
+        """Whether a match is possible in a text in small letters, of which `met` is `sets_met`."""
+        if met.bits & self.needed != self.needed:
+            return False
+        # A group of three letters is in many texts that have none of the strings that it stands for.
+        for groups, strings in self.sets:
+            if not any(string in text for group in groups & met.groups for string in strings[group]):
+                return False
+        return True
+
+
+ALWAYS: Final = LetterGuard(0, ())  # any text may hold a match
+
+
+class _Guarded(NamedTuple):
+    guard: LetterGuard
     pattern: re.Pattern[str]
 
 
@@ -49,46 +82,44 @@ class Sieve:
 
     def __init__(self, patterns: Iterable[str], flags: int = 0) -> None:
         self._always = list[re.Pattern[str]]()
-        self._guarded = dict[int, list[_Guarded]]()  # by the bit of their most telling set
+        self._guarded = dict[int, list[_Guarded]]()  # by a bit that they need
         for source in patterns:
-            sets, pattern = required(source, flags), re.compile(source, flags)
-            bits = [_bit(strings) for strings in sets]
-            if bits:
-                self._guarded.setdefault(bits[0], []).append(_Guarded(sum(bits), sets, pattern))
+            guard, pattern = LetterGuard.of(source, flags), re.compile(source, flags)
+            if guard.needed:
+                first = guard.needed & -guard.needed
+                self._guarded.setdefault(first, []).append(_Guarded(guard, pattern))
             else:
                 self._always.append(pattern)
         self._bits = sum(self._guarded)
-        sets_met.forget()  # type: ignore[attr-defined]  # what was read before knows nothing of these
 
     @classmethod
     def of(cls, pattern: str, flags: int = 0) -> Sieve:
         """One for the parts of a pattern between its bars."""
         return cls(between_bars(pattern), flags)
 
-    def holds(self, text: str, met: int | None = None) -> bool:
+    def holds(self, text: str, met: SetsMet | None = None) -> bool:
         """`met` is `sets_met` of the text, for who asks several."""
         met = sets_met(text) if met is None else met
-        has, left = text.__contains__, met & self._bits
+        left = met.bits & self._bits
         while left:
             bit = left & -left
             left ^= bit
-            for needed, sets, pattern in self._guarded[bit]:
-                # A group of three letters is in many texts that have none of the strings that it stands for.
-                if met & needed == needed and all(any(map(has, strings)) for strings in sets) and pattern.search(text):
+            for guard, pattern in self._guarded[bit]:
+                if guard.may_match(text, met) and pattern.search(text):
                     return True
         return any(pattern.search(text) for pattern in self._always)
 
 
 @remembered(REMEMBERED)  # several rules read one text
-def sets_met(text: str) -> int:
-    """The bits of the sets of which the text may have a string."""
+def sets_met(text: str) -> SetsMet:
+    """The sets of which the text may have a string."""
     groups = {text[at : at + GROUP] for at in range(len(text) - GROUP + 1)}
     if not text.isascii():
         groups.update(text)
-    met = 0
-    for group in groups & _KNOWN_GROUPS:
-        met |= _GROUPS[group]
-    return met
+    known, bits = groups & _KNOWN_GROUPS, 0
+    for group in known:
+        bits |= _GROUPS[group]
+    return SetsMet(bits, frozenset(known))
 
 
 def _bit(strings: Strings) -> int:
@@ -99,6 +130,14 @@ def _bit(strings: Strings) -> int:
             _GROUPS[group] = _GROUPS.get(group, 0) | _BITS[strings]
             _KNOWN_GROUPS.add(group)
     return _BITS[strings]
+
+
+def _by_group(strings: Strings) -> dict[str, tuple[str, ...]]:
+    by_group: dict[str, tuple[str, ...]] = {}
+    for string in sorted(strings):
+        group = _telling_group(string)
+        by_group[group] = (*by_group.get(group, ()), string)
+    return by_group
 
 
 def _telling_group(string: str) -> str:

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple, assert_never
 
 from recallens.text.languages import PACKS, Phrases, alternatives, packs_for
 from recallens.text.languages.pack import EventRule, TimeRule, TimeWords
+from recallens.text.sieve import ALWAYS, LetterGuard, sets_met
 
 Span = tuple[date, date]
 
@@ -180,10 +181,14 @@ def _found(text: str, today: date, ahead: timedelta = UPCOMING, readings: frozen
     if not told and not of_year:
         return []
     found: list[_Match] = []
-    for rule, words, pattern in _rules(told, readings):
+    rules, lowered = _rules(told, readings), text.casefold()
+    met = sets_met(lowered)
+    for rule, words, guard in rules:
+        if not guard.may_match(lowered, met):
+            continue
         if rule.any_such and readings is None and _is_present(text, words):  # why are we closed on Sunday
             continue
-        for match in pattern.finditer(text):
+        for match in _pattern(words.around[0] + rule.pattern + words.around[1]).finditer(text):
             at = bisect_left(found, match.end(), key=_start)  # none overlaps another: only the one before it can
             if at and match.start() < found[at - 1].end:
                 continue
@@ -208,17 +213,22 @@ def _joined(text: str, first: _Match, last: _Match) -> bool:
     return bool(opened or _bound("ranges").fullmatch(between))
 
 
-@cache  # compiling all rules takes 20 ms, and most questions speak of no time
+_pattern: Final = cache(re.compile)  # compiling all of them takes 20 ms, and a text is tried on few
+
+
+@cache
 def _rules(
     languages: tuple[str, ...], readings: frozenset[str] | None
-) -> tuple[tuple[TimeRule, TimeWords, re.Pattern[str]], ...]:
-    """The rules of these languages and readings, or of all readings, in the order in which they are tried."""
+) -> tuple[tuple[TimeRule, TimeWords, LetterGuard], ...]:
+    """The rules of these languages and readings, or of all readings, in the order in which they are tried. A guard says
+    which memories one need not be tried on; for a question, which is short, making them all takes longer than it saves.
+    """
     rules = [
         (_ISO, TimeWords()),
         *((rule, pack.times) for pack in PACKS if pack.code in languages for rule in pack.times.rules),
     ]
     return tuple(
-        (rule, words, re.compile(words.around[0] + rule.pattern + words.around[1]))
+        (rule, words, LetterGuard.of(rule.pattern) if readings is not None else ALWAYS)
         for rule, words in rules
         if readings is None or rule.reading in readings
     )
