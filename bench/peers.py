@@ -179,19 +179,22 @@ class Run:
         shutil.rmtree(store, ignore_errors=True)
 
     def _installed(self, name: str) -> bool:
-        place, wanted = self.packages / name, PEERS[name].packages
+        place, wanted = self._packages(name), PEERS[name].packages
         if wanted and not place.exists():
-            partial = self.packages / f".{name}"
+            partial = place.with_name(f".{place.name}")
             command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(partial), *wanted]
             if subprocess.run(command, check=False).returncode:
                 return False
             partial.rename(place)
         return True
 
+    def _packages(self, name: str) -> Path:
+        return self.packages / (PEERS[name].packages_of or name)
+
     def _apart(self, step: str, task: str, name: str, seconds: float) -> dict[str, Any]:
         home = self.folder / "home"
         home.mkdir(exist_ok=True)
-        paths = [str(self.packages / name)] if PEERS[name].packages else []
+        paths = [str(self._packages(name))] if PEERS[name].packages else []
         nowhere = "http://127.0.0.1:9"
         environment = {
             **os.environ, "PYTHONPATH": os.pathsep.join([*paths, str(HERE.parent.parent / "src")]), "HOME": str(home),
