@@ -145,13 +145,8 @@ def _make_set(place: Path, name: str, folder: Path) -> None:
     ]
     opened = open_encoder(SETS[name])
     assert opened is not None
-    encoder = CachedEncoder(opened, encoded_in(folder))
+    encoder = CachedEncoder(opened, folder / "encoded")  # a run that is stopped goes on where it was
     vectors = encoder.encode_documents(texts)
     asked = np.stack([encoder.encode_query(question.text) for question in questions])
     encoder.close()
     _write(place, texts, vectors, [question.text for question in questions], asked, gold)
-
-
-def encoded_in(folder: Path) -> Path:
-    """Where vectors of real encoders are kept, so that a text is encoded once."""
-    return folder / "encoded"

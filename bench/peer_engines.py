@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from peer_data import DIMENSIONS, LIMIT, Asked, Data, Floats
+from peer_data import LIMIT, SETS, Asked, Data, Floats
 
 Search = Callable[[str, Floats], Sequence[int]]
 Searches = dict[str, Search]
@@ -43,49 +43,39 @@ def _known(source: Data | Asked) -> dict[str, Floats]:
 
 
 def _recallens(place: Path, source: Data | Asked) -> Any:
-    """The engine with the given vectors; for a judged set with the packaged encoders themselves, as it reads sections
-    and sentences, which no other engine has vectors of. What they encoded is kept.
-    """
+    """One vector a text, as the others have; with the packaged encoder sentences have vectors of their own too."""
     from recallens import Engine
     from recallens.config import Settings
-    from recallens.evaluate.encoder_cache import cached_encoder
     from recallens.index.encoders.protocol import EncoderKey, Vectors
 
+    dimensions = source.vectors.shape[1]
+
     class Given:
-        key = EncoderKey("given", "1", DIMENSIONS, "none")
-        languages = ("en",)
-        asked = 0
+        key = EncoderKey("given", "1", dimensions, "none")
+        languages = () if SETS.get(source.task) == "multilingual" else ("en",)
 
         def __init__(self) -> None:
             self._known = _known(source)
-            self._other = np.full(DIMENSIONS, DIMENSIONS**-0.5, dtype=np.float32)  # of a text that was redacted
+            self._other = np.full(dimensions, dimensions**-0.5, dtype=np.float32)  # of a text that was redacted
 
         def encode_query(self, text: str) -> Vectors:
-            self.asked += 1
             return self._known.get(text, self._other)
 
         def encode_documents(self, texts: Sequence[str]) -> Vectors:
             return np.stack([self._known.get(text, self._other) for text in texts])
 
-    store = str(place / "store.db")
-    if source.task.isdecimal():
-        settings = Settings(store=store, encoder="hashing:384", encoder_second="none")
-        return Engine.open(settings=settings, encoder=Given())
-    settings = Settings(store=store)
-    encoder = cached_encoder(settings)
-    assert encoder is not None
-    return Engine.open(settings=settings, encoder=encoder, second=encoder.second)
+    settings = Settings(store=str(place / "store.db"), encoder=f"hashing:{dimensions}", encoder_second="none")
+    return Engine.open(settings=settings, encoder=Given())
 
 
 def fill_recallens(data: Data, place: Path) -> None:
     from recallens import Draft
-    from recallens.evaluate.harness import prepare_languages
 
     with _recallens(place, data) as engine:
         drafts = chain.from_iterable(map(Draft, texts) for _, texts, _ in data.batches())
         for _ in engine.memories.remember_many(drafts, dedupe=False):
             pass
-        prepare_languages(engine, data.texts[:1])
+        engine.encoder.drain()
         engine.maintenance.publish()
 
 
@@ -394,7 +384,7 @@ def search_mempalace(place: Path, asked: Asked) -> Searches:
 _LANCE = ("lancedb", "lancedb.rerankers")
 _PALACE = ("mempalace", "mempalace.searcher", "mempalace.palace")
 PEERS = {
-    "recallens": Peer(fill_recallens, search_recallens, (), ("recallens.engine", "recallens.evaluate.encoder_cache")),
+    "recallens": Peer(fill_recallens, search_recallens, (), ("recallens.engine",)),
     "lancedb": Peer(fill_lancedb, search_lancedb, ("lancedb", "pyarrow"), _LANCE),
     "lancedb-hnsw": Peer(fill_lancedb_indexed, search_lancedb, ("lancedb", "pyarrow"), _LANCE, "lancedb"),
     "txtai": Peer(fill_txtai, search_txtai, ("txtai", "torch==2.13.0"), ("txtai",)),

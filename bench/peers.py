@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from peer_data import LIMIT, SETS, WARM_UP, Asked, Data, encoded_in, made, yardstick
+from peer_data import LIMIT, SETS, WARM_UP, Asked, Data, made, yardstick
 from peer_engines import PEERS, Searches
 from peer_report import plot, quality_table, size_table
 
@@ -198,8 +198,8 @@ class Run:
         nowhere = "http://127.0.0.1:9"
         environment = {
             **os.environ, "PYTHONPATH": os.pathsep.join([*paths, str(HERE.parent.parent / "src")]), "HOME": str(home),
-            "RECALLENS_EVAL_CACHE": str(encoded_in(self.folder)), "HF_HUB_OFFLINE": "1", "MEM0_TELEMETRY": "False",
-            "ANONYMIZED_TELEMETRY": "False", "HTTP_PROXY": nowhere, "HTTPS_PROXY": nowhere, "ALL_PROXY": nowhere,
+            "HF_HUB_OFFLINE": "1", "MEM0_TELEMETRY": "False", "ANONYMIZED_TELEMETRY": "False",
+            "HTTP_PROXY": nowhere, "HTTPS_PROXY": nowhere, "ALL_PROXY": nowhere,
         }  # fmt: skip
         command = [sys.executable, str(HERE), "--step", step, "--peers", name, "--task", task]
         command += ["--folder", str(self.folder)]
