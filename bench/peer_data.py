@@ -103,17 +103,24 @@ def _write(place: Path, texts: list[str], vectors: Floats, questions: list[str],
     (place / "bytes.json").write_text(str(sum(len(text.encode()) for text in texts) + 2 * vectors.size))
 
 
+def composition(size: int) -> tuple[list[str], Iterator[list[int]]]:
+    """The sentences of which the texts of a size are made, and which of them each text is."""
+    import corpus
+
+    sentences, chance = corpus.texts(min(SENTENCES, size)), Random(f"peers {size}")
+    return sentences, (chance.sample(range(len(sentences)), chance.choice((2, 2, 3))) for _ in range(size))
+
+
 def _make_size(place: Path, size: int) -> None:
     import corpus
     from recallens.index.encoders.registry import open_encoder
 
     encoder = open_encoder(f"hashing:{DIMENSIONS}")
     assert encoder is not None
-    sentences, chance = corpus.texts(min(SENTENCES, size)), Random(f"peers {size}")
+    sentences, picked = composition(size)
     known, noise = encoder.encode_documents(sentences), np.random.default_rng(size)
     texts, vectors = [], np.empty((size, DIMENSIONS), dtype=np.float32)
-    for at in range(size):
-        own = chance.sample(range(len(sentences)), chance.choice((2, 2, 3)))
+    for at, own in enumerate(picked):
         texts.append(" ".join(sentences[part] for part in own))
         mean = known[own].mean(axis=0)
         moved = mean + NOISE * np.linalg.norm(mean) * noise.standard_normal(DIMENSIONS) / np.sqrt(DIMENSIONS)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from peer_data import LIMIT, SETS, Asked, Data, Floats
+from peer_data import LIMIT, SETS, Asked, Data, Floats, composition
 
 Search = Callable[[str, Floats], Sequence[int]]
 Searches = dict[str, Search]
@@ -76,6 +76,31 @@ def fill_recallens(data: Data, place: Path) -> None:
         for _ in engine.memories.remember_many(drafts, dedupe=False):
             pass
         engine.encoder.drain()
+        engine.maintenance.publish()
+
+
+def fill_recallens_composed(data: Data, place: Path) -> None:
+    """The same store in minutes, by what `growing.py` does: each sentence is prepared once, and a text is the sum of
+    its sentences. Its speed says nothing; what searches it is measured as any other.
+    """
+    from growing import joined, prepared
+    from recallens.index.vectors import to_blob
+    from recallens.ingest.dedupe import votes
+
+    sentences, picked = composition(len(data.texts))
+    parts = [prepared(sentence) for sentence in sentences]
+    ballots = np.stack([votes(part.body) for part in parts])
+    with _recallens(place, data) as engine:
+        core = engine.core
+        for numbers, _, vectors in data.batches():
+            rows = [
+                joined([parts[part] for part in own], ballots[own], id=core.new_id(), at=num, project=None)
+                for num, own in zip(numbers, picked, strict=False)
+            ]
+            with core.making(core.namespace(None), texts=True) as tx:
+                nums = tx.memories.insert(rows)
+                blobs = map(to_blob, vectors)
+                tx.vectors.put(core.encoding.key, [(num, 0, blob) for num, blob in zip(nums, blobs, strict=True)])
         engine.maintenance.publish()
 
 
@@ -385,6 +410,7 @@ _LANCE = ("lancedb", "lancedb.rerankers")
 _PALACE = ("mempalace", "mempalace.searcher", "mempalace.palace")
 PEERS = {
     "recallens": Peer(fill_recallens, search_recallens, (), ("recallens.engine",)),
+    "recallens-composed": Peer(fill_recallens_composed, search_recallens, (), ("recallens.engine",)),
     "lancedb": Peer(fill_lancedb, search_lancedb, ("lancedb", "pyarrow"), _LANCE),
     "lancedb-hnsw": Peer(fill_lancedb_indexed, search_lancedb, ("lancedb", "pyarrow"), _LANCE, "lancedb"),
     "txtai": Peer(fill_txtai, search_txtai, ("txtai", "torch==2.13.0"), ("txtai",)),

@@ -8,7 +8,10 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 Rows = dict[str, dict[str, Any]]
-FIRST = ("recallens", "hybrid with X-ray")
+# The second is not ingested but put together (`peer_engines.py`): what searches it is measured, and no more.
+OWN = ("recallens", "recallens-composed")
+COMPOSED = OWN[1]
+FIRST = "hybrid with X-ray"
 HEADS = (
     "p50, ms", "p95, ms", "p50 ×", "processor × (ms)", "recall", "ingest a second (per processor s)",
     "memory, MiB", "disk, MiB", "disk ×", "open, processor s", "load",
@@ -24,13 +27,14 @@ def _kinds(rows: Rows) -> Iterator[tuple[str, str, dict[str, Any], dict[str, flo
 def size_table(rows: Rows) -> str:
     """Waits and processor time as ratios to Recallens' hybrid search with its X-ray, disk as one to the texts and
     their vectors in half precision. What belongs to a store stands in its first row."""
-    first = rows.get(FIRST[0], {}).get("searches", {}).get(FIRST[1])
+    first = next((took for name, kind, _, took in _kinds(rows) if name in OWN and kind == FIRST), None)
     lines = [("", *HEADS), ("---", *("---:" for _ in HEADS))]
     told: set[str] = set()
     for name, kind, row, took in _kinds(rows):
         ratios = [f"{took[unit] / first[unit]:.2f}" if first else "" for unit in ("p50", "processor")]
+        ingest = f"{row['ingest']:,.0f} ({row['ingestProcessor']:,.0f})" if name != COMPOSED else ""
         store = [
-            f"{row['ingest']:,.0f} ({row['ingestProcessor']:,.0f})", f"{row['memoryMiB']:,.0f}",
+            ingest, f"{row['memoryMiB']:,.0f}",
             f"{row['diskMiB']:,.0f}", f"{row['diskMiB'] / row['yardstickMiB']:.2f}", f"{row['openProcessor']:.2f}",
             f"{row['load']:.1f} / {row['searchLoad']:.1f}",
         ]  # fmt: skip
@@ -77,9 +81,9 @@ def plot(sizes: dict[int, Rows]) -> str:
     for size, rows in sizes.items():
         for name, row in rows.items():
             searches = row.get("searches", {})
-            kind = FIRST[1] if name == FIRST[0] else next(iter(searches), "")
+            kind = FIRST if name in OWN else next(iter(searches), "")
             if kind in searches:
-                lines.setdefault(f"{name}, {kind}", {})[size] = searches[kind]["p50"]
+                lines.setdefault(f"{OWN[0] if name in OWN else name}, {kind}", {})[size] = searches[kind]["p50"]
     if not lines:
         return ""
     waits = [wait for own in lines.values() for wait in own.values()]
@@ -109,7 +113,7 @@ def plot(sizes: dict[int, Rows]) -> str:
     for label in ends:
         own, colour = lines[label], COLOURS[list(lines).index(label) % len(COLOURS)]
         points = " ".join(f"{x(size):.1f},{y(wait):.1f}" for size, wait in own.items())
-        wide = 3 if label.startswith(FIRST[0]) else 1.5
+        wide = 3 if label.startswith(OWN[0]) else 1.5
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{wide}"/>')
         parts += [f'<circle cx="{x(at):.1f}" cy="{y(wait):.1f}" r="3" fill="{colour}"/>' for at, wait in own.items()]
         label_at = max(label_at + LABEL_GAP, y(_last(own)) + 4)

@@ -3,6 +3,7 @@
     python bench/peers.py --folder /tmp/peers                     10,000 memories and two judged sets
     python bench/peers.py --folder /tmp/peers --sizes 10000 100000 1000000
     python bench/peers.py --folder /tmp/peers --sizes 1000000 --sets --peers recallens lancedb tantivy
+    python bench/peers.py --folder /tmp/peers --sizes 1000000 --sets --peers recallens-composed      to search alone
 
 The data, the packages and the figures stay in the folder: a run goes on where another stopped, and the tables are of
 all that is there. `--again` measures anew what is asked for. Every peer has its own packages (put there by pip where
@@ -34,7 +35,7 @@ import numpy as np
 
 from peer_data import LIMIT, SETS, WARM_UP, Asked, Data, made, yardstick
 from peer_engines import PEERS, Searches
-from peer_report import plot, quality_table, size_table
+from peer_report import COMPOSED, OWN, plot, quality_table, size_table
 
 SIZES = (10_000,)
 # A peer that has not taken the texts and answered by then is shown as such.
@@ -71,7 +72,7 @@ def filled(name: str, data: Data, place: Path) -> dict[str, Any]:
 
 def searched(name: str, asked: Asked, place: Path) -> dict[str, Any]:
     _import(name)
-    if name == "recallens" and not asked.judged:
+    if name in OWN and not asked.judged:
         from recallens.index.encoders.registry import open_encoder
 
         encoder = open_encoder("minilm")
@@ -244,7 +245,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--sets", nargs="*", choices=SETS, default=list(SETS))
-    parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
+    usual = [name for name in PEERS if name != COMPOSED]
+    parser.add_argument("--peers", nargs="+", choices=PEERS, default=usual)
     parser.add_argument("--folder", type=Path, help="where everything is kept (a temporary folder)")
     parser.add_argument("--install", type=Path, help="where the packages are kept, if not in that folder")
     parser.add_argument("--again", action="store_true", help="measure anew what was measured")
