@@ -271,7 +271,7 @@ def main() -> None:
 def report(run: Run, json_path: Path | None, plot_path: Path | None) -> None:
     """Of everything that the folder holds figures of."""
     tasks = {path.name: run.known(path.name) for path in (run.folder / "figures").iterdir()}
-    sets = {task: rows for task, rows in tasks.items() if task in SETS}
+    sets = {task: tasks[task] for task in SETS if task in tasks}
     sizes = {int(task): tasks[task] for task in sorted(tasks.keys() - sets.keys(), key=int)}
     for size, rows in sizes.items():
         print(f"{size:,} memories\n\n{size_table(rows)}\n")
