@@ -14,7 +14,7 @@ COMPOSED = OWN[1]
 FIRST = "hybrid with X-ray"
 HEADS = (
     "p50, ms", "p95, ms", "p50 ×", "processor × (ms)", "recall", "ingest a second (per processor s)",
-    "memory, MiB", "disk, MiB", "disk ×", "open, processor s", "load",
+    "memory, MiB (without mapped files)", "disk, MiB", "disk ×", "open, processor s", "load",
 )  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def size_table(rows: Rows) -> str:
         ratios = [f"{took[unit] / first[unit]:.2f}" if first else "" for unit in ("p50", "processor")]
         ingest = f"{row['ingest']:,.0f} ({row['ingestProcessor']:,.0f})" if name != COMPOSED else ""
         store = [
-            ingest, f"{row['memoryMiB']:,.0f}",
+            ingest, f"{row['memoryMiB']:,.0f} ({row['anonymousMiB']:,.0f})",
             f"{row['diskMiB']:,.0f}", f"{row['diskMiB'] / row['yardstickMiB']:.2f}", f"{row['openProcessor']:.2f}",
             f"{row['load']:.1f} / {row['searchLoad']:.1f}",
         ]  # fmt: skip
@@ -68,12 +68,13 @@ def quality_table(sets: dict[str, Rows]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-# ── the plot: waits by size, both on a scale of tenfold steps ──
+# ── the plot: processor time by size, both on a scale of tenfold steps ──
 
 WIDTH, HEIGHT = 760, 440
 LEFT, RIGHT, TOP, BOTTOM = 60, 210, 40, 50
 COLOURS = ("#d1495b", "#00798c", "#edae49", "#30638e", "#6a4c93", "#2e933c", "#8c564b", "#7f7f7f", "#17becf", "#bc5090")
 LABEL_GAP = 15
+TITLE = "Processor time of a search, median, in milliseconds, by memories held"
 
 
 def plot(sizes: dict[int, Rows]) -> str:
@@ -83,24 +84,24 @@ def plot(sizes: dict[int, Rows]) -> str:
             searches = row.get("searches", {})
             kind = FIRST if name in OWN else next(iter(searches), "")
             if kind in searches:
-                lines.setdefault(f"{OWN[0] if name in OWN else name}, {kind}", {})[size] = searches[kind]["p50"]
+                lines.setdefault(f"{OWN[0] if name in OWN else name}, {kind}", {})[size] = searches[kind]["processor"]
     if not lines:
         return ""
-    waits = [wait for own in lines.values() for wait in own.values()]
-    low, high = _decade(min(waits)), _decade(max(waits)) + 1
+    times = [spent for own in lines.values() for spent in own.values()]
+    low, high = _decade(min(times)), _decade(max(times)) + 1
     first, last = log10(min(sizes)), log10(max(max(sizes), 10 * min(sizes)))
 
     def x(size: float) -> float:
         return LEFT + (log10(size) - first) / (last - first) * (WIDTH - LEFT - RIGHT)
 
-    def y(wait: float) -> float:
-        return HEIGHT - BOTTOM - (log10(wait) - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
+    def y(spent: float) -> float:
+        return HEIGHT - BOTTOM - (log10(spent) - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif"'
         ' font-size="12">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
-        f'<text x="{LEFT}" y="22" font-size="14">Wait for an answer, median, in milliseconds, by memories held</text>',
+        f'<text x="{LEFT}" y="22" font-size="14">{TITLE}</text>',
     ]
     for power in range(low, high + 1):
         at = y(10**power)
@@ -112,10 +113,10 @@ def plot(sizes: dict[int, Rows]) -> str:
     label_at = float(TOP)
     for label in ends:
         own, colour = lines[label], COLOURS[list(lines).index(label) % len(COLOURS)]
-        points = " ".join(f"{x(size):.1f},{y(wait):.1f}" for size, wait in own.items())
+        points = " ".join(f"{x(size):.1f},{y(spent):.1f}" for size, spent in own.items())
         wide = 3 if label.startswith(OWN[0]) else 1.5
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{wide}"/>')
-        parts += [f'<circle cx="{x(at):.1f}" cy="{y(wait):.1f}" r="3" fill="{colour}"/>' for at, wait in own.items()]
+        parts += [f'<circle cx="{x(at):.1f}" cy="{y(spent):.1f}" r="3" fill="{colour}"/>' for at, spent in own.items()]
         label_at = max(label_at + LABEL_GAP, y(_last(own)) + 4)
         parts.append(f'<text x="{WIDTH - RIGHT + 12}" y="{label_at:.1f}" fill="{colour}">{escape(label)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
@@ -125,5 +126,5 @@ def _last(own: dict[int, float]) -> float:
     return own[max(own)]
 
 
-def _decade(wait: float) -> int:
-    return int(log10(wait) // 1)
+def _decade(spent: float) -> int:
+    return int(log10(spent) // 1)

@@ -251,7 +251,7 @@ def main() -> None:
     parser.add_argument("--install", type=Path, help="where the packages are kept, if not in that folder")
     parser.add_argument("--again", action="store_true", help="measure anew what was measured")
     parser.add_argument("--json", type=Path, help="write all figures here too")
-    parser.add_argument("--plot", type=Path, help="write a plot of the waits by size here, as SVG")
+    parser.add_argument("--plot", type=Path, help="write a plot of the searches' times by size here, as SVG")
     parser.add_argument("--step", choices=("fill", "search"), help=argparse.SUPPRESS)
     parser.add_argument("--task", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
