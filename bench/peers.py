@@ -275,7 +275,8 @@ def report(run: Run, json_path: Path | None, plot_path: Path | None) -> None:
     sizes = {int(task): tasks[task] for task in sorted(tasks.keys() - sets.keys(), key=int)}
     for size, rows in sizes.items():
         print(f"{size:,} memories\n\n{size_table(rows)}\n")
-    print(f"nDCG@10\n\n{quality_table(sets)}")
+    if sets:
+        print(f"nDCG@10\n\n{quality_table(sets)}")
     if json_path is not None:
         json_path.write_text(json.dumps(tasks, indent=1) + "\n")
     if plot_path is not None:
