@@ -85,8 +85,9 @@ growth: $(READY)  ## what everything costs at 10,000 to 1,000,000 memories, in o
 attack: $(DEV_READY)  ## every attack at full length: 10,000 fuzzed calls as each caller and 10,000 in three stores, 15,000 honest texts
 	RECALLENS_FUZZ_TOKENS=10000 RECALLENS_NONINTERFERENCE=10000 RECALLENS_HONEST=1500 RECALLENS_FUZZ_HTTP=100 $(LONG) -s tests/attacks tests/http/test_http_fuzz.py
 
-bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run
+bench: $(READY)  ## speed at 10,000 and 100,000 memories, in one run; then beside three peers at 5,000
 	$(BIN)/python bench/search.py
+	$(BIN)/python bench/peers.py --folder bench/cache/peers --again --sizes 5000 --sets --peers recallens lancedb tantivy bm25s
 
 # An environment of its own: nothing that the site needs is needed by anything else.
 MKDOCS := $(VENV)/docs/bin/mkdocs

@@ -18,9 +18,11 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from corpus import texts
 from recallens import Draft, Engine
@@ -42,12 +44,15 @@ _MINUTE_MS = 60_000
 _START = 1_600_000_000_000
 
 
+Votes: TypeAlias = NDArray[Any]
+
+
 class Parts:
     """Sentences with what is kept of each."""
 
     def __init__(self, count: int = PARTS, encoder: str = ENCODER) -> None:
         found = [text for text in texts(3 * count) if len(text) <= LONGEST_PART and text[-1:] in ".!?"]
-        rows = [_prepared(text) for text in (found or texts(count))[:count]]
+        rows = [prepared(text) for text in (found or texts(count))[:count]]
         self.rows = [row for row in rows if row.body and not row.days_told]  # days are read off the whole text
         self.encoder = encoder
         self.votes = np.stack([votes(row.body) for row in self.rows])
@@ -59,43 +64,44 @@ class Parts:
 
     def block(self, number: int, new_id: Callable[[], str]) -> tuple[list[Prepared], list[bytes]]:
         picked = self._picked(number)
-        prints = [np.packbits(self.votes[own].sum(axis=0) > 0, bitorder="little").tobytes() for own in picked]
         vectors = unit_rows(np.stack([self.vectors[own].mean(axis=0) for own in picked]))
-        rows = [
-            self._joined(own, new_id(), number * BLOCK + at, int.from_bytes(prints[at], "little"))
-            for at, own in enumerate(picked)
-        ]
+        rows = []
+        for at, own in enumerate(picked, start=number * BLOCK):
+            parts, ballots = [self.rows[part] for part in own], self.votes[own]
+            rows.append(joined(parts, ballots, id=new_id(), at=at, project=f"p{at % PROJECTS}"))
         return rows, [to_blob(vector) for vector in vectors]
 
     def _picked(self, number: int) -> list[list[int]]:
         chance = Random(f"block {number}")
         return [chance.sample(range(len(self.rows)), chance.choice((2, 2, 2, 3))) for _ in range(BLOCK)]
 
-    def _joined(self, own: Sequence[int], id: str, at: int, fingerprint: int) -> Prepared:
-        parts = [self.rows[part] for part in own]
-        text = " ".join(part.memory.content for part in parts)
-        annotations = Annotations(*(
-            tuple(dict.fromkeys(value for part in parts for value in getattr(part.memory.annotations, name)))
-            for name in Annotations.__struct_fields__
-        ))  # fmt: skip
-        citations = tuple(dict.fromkeys(citation for part in parts for citation in part.memory.citations))
-        created = _START + at * _MINUTE_MS
-        memory = replace(
-            parts[0].memory, id=id, content=text, project=f"p{at % PROJECTS}", created=created, updated=created,
-            content_hash=content_hash(text), annotations=annotations, tags=annotations.tags, citations=citations,
-        )  # fmt: skip
-        return Prepared(
-            memory, None, head=[word for part in parts for word in part.head],
-            body=[word for part in parts for word in part.body], simhash=fingerprint, tokens=estimate_tokens(text),
-            labels=tuple(dict.fromkeys(labels(annotations, citations))),
-        )  # fmt: skip
-
     def check(self, count: int = 200) -> float:
         """The share of whole texts of which `prepare` keeps the same words and fingerprint as the sum of the parts."""
         rows = self.block(0, lambda: "0" * 26)[0][:count]
-        whole = [_prepared(row.memory.content) for row in rows]
+        whole = [prepared(row.memory.content) for row in rows]
         same = [(a.body, a.simhash) == (b.body, b.simhash) for a, b in zip(rows, whole, strict=True)]
         return sum(same) / count
+
+
+def joined(parts: Sequence[Prepared], ballots: Votes, *, id: str, at: int, project: str | None) -> Prepared:
+    """What is kept of a text that is made of these parts, whose votes of the fingerprint are added up."""
+    fingerprint = np.packbits(ballots.sum(axis=0) > 0, bitorder="little").tobytes()
+    text = " ".join(part.memory.content for part in parts)
+    annotations = Annotations(*(
+        tuple(dict.fromkeys(value for part in parts for value in getattr(part.memory.annotations, name)))
+        for name in Annotations.__struct_fields__
+    ))  # fmt: skip
+    citations = tuple(dict.fromkeys(citation for part in parts for citation in part.memory.citations))
+    created = _START + at * _MINUTE_MS
+    memory = replace(
+        parts[0].memory, id=id, content=text, project=project, created=created, updated=created,
+        content_hash=content_hash(text), annotations=annotations, tags=annotations.tags, citations=citations,
+    )  # fmt: skip
+    return Prepared(
+        memory, None, head=[word for part in parts for word in part.head],
+        body=[word for part in parts for word in part.body], simhash=int.from_bytes(fingerprint, "little"),
+        tokens=estimate_tokens(text), labels=tuple(dict.fromkeys(labels(annotations, citations))),
+    )  # fmt: skip
 
 
 def _encoded(texts: Sequence[str], encoder: str) -> Vectors:
@@ -113,7 +119,7 @@ def _encoded(texts: Sequence[str], encoder: str) -> Vectors:
     return found
 
 
-def _prepared(text: str) -> Prepared:
+def prepared(text: str) -> Prepared:
     return prepare(Draft(text), id="", namespace="default", now=_START)
 
 

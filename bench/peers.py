@@ -1,277 +1,112 @@
 """Recallens beside what people would pick instead, on the same texts, vectors and questions, in one run.
 
-    python bench/peers.py --install /tmp/peers                   10,000 memories
-    python bench/peers.py --install /tmp/peers --sizes 10000 100000 1000000
+    python bench/peers.py --folder /tmp/peers                     10,000 memories and two judged sets
+    python bench/peers.py --folder /tmp/peers --sizes 10000 100000 1000000
+    python bench/peers.py --folder /tmp/peers --sizes 1000000 --sets --peers recallens lancedb tantivy
+    python bench/peers.py --folder /tmp/peers --sizes 1000000 --sets --peers recallens-composed      to search alone
 
-Every peer has a process of its own and a folder of its own packages, which `--install` fills with pip where it is not
-there yet; nothing of them comes near the product's environment. None encodes anything: all are given one set of
-vectors. What could not be installed or failed is left out, and said.
+The data, the packages and the figures stay in the folder: a run goes on where another stopped, and the tables are of
+all that is there. `--again` measures anew what is asked for. Every peer has its own packages (put there by pip where
+they are not yet), a process that fills its store and another that searches it, which holds the questions and nothing
+else of the benchmark. None encodes anything: all are given one set of vectors (`peer_data.py`), and no network. What
+could not be installed, failed or took too long is said in its row.
 
-Texts are two or three real sentences (`corpus.texts`) put together anew, so that any number can be made of some
-thousand. A text's vector is the mean of its sentences' vectors by the test encoder, moved by noise of a tenth of
-its length: near each other as real ones are, and no two the same. Questions are those of the sets, with the test
-encoder's own vectors; `recall` is the share of the ten nearest by an exact product that a search by meaning finds.
+The process that searches 10,000 memories and more has the packaged encoder loaded where it is Recallens': its memory
+is that of a process which could answer a question of a user's. The others' is without any.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
-import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from peer_data import LIMIT, SETS, WARM_UP, Asked, Data, made, yardstick
+from peer_engines import PEERS, Searches
+from peer_report import COMPOSED, OWN, plot, quality_table, size_table
 
 SIZES = (10_000,)
-SENTENCES = 20_000
-DIMENSIONS = 384
-NOISE = 0.1
-QUESTIONS, WARM_UP = 100, 20
-LIMIT = 10
-BATCH = 1_000
 # A peer that has not taken the texts and answered by then is shown as such.
 LONGEST_SECONDS = 2_400
 HERE = Path(__file__).resolve()
 
-Search = Callable[[str, NDArray[np.float32]], Sequence[int]]
+
+# ── one process each ──
 
 
-class Data(NamedTuple):
-    texts: list[str]
-    vectors: NDArray[np.float32]
-    questions: list[str]
-    asked: NDArray[np.float32]
-
-    @classmethod
-    def read(cls, folder: Path) -> Data:
-        texts, questions = (json.loads((folder / f"{name}.json").read_text()) for name in ("texts", "questions"))
-        return cls(texts, np.load(folder / "vectors.npy"), questions, np.load(folder / "asked.npy"))
-
-    def batches(self) -> Iterator[tuple[range, list[str], NDArray[np.float32]]]:
-        for start in range(0, len(self.texts), BATCH):
-            numbers = range(start, min(start + BATCH, len(self.texts)))
-            yield numbers, self.texts[start : numbers.stop], self.vectors[start : numbers.stop]
+def processor_seconds() -> float:
+    """Of this process and of those that it started and saw end."""
+    own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
 
 
-def make(folder: Path, size: int) -> None:
-    """The texts, vectors and questions of one size: the same for the same size."""
-    import corpus
-    from recallens.index.encoders.registry import open_encoder
-
-    encoder = open_encoder(f"hashing:{DIMENSIONS}")
-    assert encoder is not None
-    sentences, chance = corpus.texts(min(SENTENCES, size)), Random(f"peers {size}")
-    known, noise = encoder.encode_documents(sentences), np.random.default_rng(size)
-    texts, vectors = [], np.empty((size, DIMENSIONS), dtype=np.float32)
-    for at in range(size):
-        own = chance.sample(range(len(sentences)), chance.choice((2, 2, 3)))
-        texts.append(" ".join(sentences[part] for part in own))
-        mean = known[own].mean(axis=0)
-        moved = mean + NOISE * np.linalg.norm(mean) * noise.standard_normal(DIMENSIONS) / np.sqrt(DIMENSIONS)
-        vectors[at] = moved / np.linalg.norm(moved)
-    questions = corpus.questions(QUESTIONS + WARM_UP)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "texts.json").write_text(json.dumps(texts))
-    (folder / "questions.json").write_text(json.dumps(questions))
-    np.save(folder / "vectors.npy", vectors)
-    np.save(folder / "asked.npy", np.stack([encoder.encode_query(question) for question in questions]))
+def memory_mib(field: str) -> float:
+    """VmHWM is the most that this process held; getrusage would also tell of the one that started it."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:")) / 1024
 
 
-# ── each in a process of its own: fill a folder with the data, and give the searches by name ──
-
-
-def recallens(data: Data, place: Path) -> dict[str, Search]:
-    from recallens import Draft, Engine
-    from recallens.config import load
-    from recallens.index.encoders.protocol import EncoderKey, Vectors
-    from recallens.xray.explain import explain
-
-    class Given:
-        """The vectors that all are given, by their texts."""
-
-        key = EncoderKey("given", "1", DIMENSIONS, "none")
-        languages = ("en",)
-
-        def __init__(self) -> None:
-            self._known = dict(zip([*data.texts, *data.questions], [*data.vectors, *data.asked], strict=True))
-            self._other = np.full(DIMENSIONS, DIMENSIONS**-0.5, dtype=np.float32)  # of a text that was redacted
-
-        def encode_query(self, text: str) -> Vectors:
-            return self._known.get(text, self._other)
-
-        def encode_documents(self, texts: Sequence[str]) -> Vectors:
-            return np.stack([self._known.get(text, self._other) for text in texts])
-
-    settings = load({"store": str(place / "store.db"), "encoder": "hashing:384", "encoder_second": "none"})
-    engine = Engine.open(settings=settings, encoder=Given())
-    for _ in engine.memories.remember_many(map(Draft, data.texts), dedupe=False):
-        pass
-    engine.encoder.drain()
-    engine.maintenance.publish()
-
-    def numbers(recall: Any) -> list[int]:
-        return [result.memory.num - 1 for result in recall.results]
-
-    def plain(text: str, vector: NDArray[np.float32], **options: Any) -> list[int]:
-        return numbers(engine.search(text, limit=LIMIT, **{"record": False, **options}))
-
-    def explained(text: str, vector: NDArray[np.float32]) -> list[int]:
-        recall = engine.search(text, limit=LIMIT, record=False)
-        explain(recall.ledger)
-        return numbers(recall)
-
+def filled(name: str, data: Data, place: Path) -> dict[str, Any]:
+    _import(name)
+    wall, processor = time.perf_counter(), processor_seconds()
+    PEERS[name].fill(data, place)
+    took, spent = time.perf_counter() - wall, processor_seconds() - processor
+    count = len(data.texts)
     return {
-        "hybrid": plain,
-        "hybrid with X-ray": explained,
-        "hybrid, recorded": lambda text, vector: plain(text, vector, record=True),
-        "vector": lambda text, vector: plain(text, vector, mode="semantic", preset="dense"),
-    }
+        "ingest": count / took, "ingestProcessor": count / spent, "fillMiB": memory_mib("VmHWM"),
+        "load": os.getloadavg()[0],
+    }  # fmt: skip
 
 
-def chromadb(data: Data, place: Path) -> dict[str, Search]:
-    import chromadb as peer  # type: ignore[import-not-found]
+def searched(name: str, asked: Asked, place: Path) -> dict[str, Any]:
+    _import(name)
+    if name in OWN and not asked.judged:
+        from recallens.index.encoders.registry import open_encoder
 
-    client = peer.PersistentClient(str(place), settings=peer.Settings(anonymized_telemetry=False))
-    collection = client.create_collection("texts", metadata={"hnsw:space": "cosine"}, embedding_function=None)
-    for numbers, texts, vectors in data.batches():
-        collection.add(ids=list(map(str, numbers)), embeddings=vectors, documents=texts)
-
-    def vector(text: str, asked: NDArray[np.float32]) -> list[int]:
-        return [int(id) for id in collection.query(query_embeddings=[asked], n_results=LIMIT)["ids"][0]]
-
-    return {"vector": vector}
-
-
-def lancedb(data: Data, place: Path) -> dict[str, Search]:
-    import lancedb as peer  # type: ignore[import-not-found]
-    import pyarrow as arrow  # type: ignore[import-not-found]
-    from lancedb.rerankers import RRFReranker  # type: ignore[import-not-found]
-
-    fields = [("num", arrow.int64()), ("text", arrow.string()), ("vector", arrow.list_(arrow.float32(), DIMENSIONS))]
-    table = peer.connect(str(place)).create_table("texts", schema=arrow.schema(fields))
-    for numbers, texts, vectors in data.batches():
-        rows = zip(numbers, texts, vectors.tolist(), strict=True)
-        table.add([{"num": num, "text": text, "vector": vector} for num, text, vector in rows])
-    table.create_fts_index("text", use_tantivy=False)
-    by_rank = RRFReranker()
-
-    def numbers_of(query: Any) -> list[int]:
-        return [row["num"] for row in query.limit(LIMIT).to_list()]
-
-    def hybrid(text: str, asked: NDArray[np.float32]) -> list[int]:
-        return numbers_of(table.search(query_type="hybrid").vector(asked).text(_words(text)).rerank(by_rank))
-
-    return {
-        "vector": lambda text, asked: numbers_of(table.search(asked).metric("cosine")),
-        "words": lambda text, asked: numbers_of(table.search(_words(text), query_type="fts")),
-        "hybrid": hybrid,
-    }
+        encoder = open_encoder("minilm")
+        assert encoder is not None
+        encoder.encode_query(asked.texts[0])
+    before = memory_mib("VmHWM")
+    wall, processor = time.perf_counter(), processor_seconds()
+    searches = PEERS[name].search(place, asked)
+    next(iter(searches.values()))(asked.texts[0], asked.vectors[0])
+    opened = {"openSeconds": time.perf_counter() - wall, "openProcessor": processor_seconds() - processor}
+    figures = {**opened, "searches": judged(searches, asked) if asked.judged else timed(searches, asked)}
+    memory = {"memoryMiB": memory_mib("VmHWM"), "anonymousMiB": memory_mib("RssAnon"), "beforeMiB": before}
+    return {**figures, **memory, "searchLoad": os.getloadavg()[0]}
 
 
-def tantivy(data: Data, place: Path) -> dict[str, Search]:
-    import tantivy as peer  # type: ignore[import-not-found]
-
-    schema = peer.SchemaBuilder().add_text_field("text").add_integer_field("num", stored=True).build()
-    index = peer.Index(schema, path=str(place))
-    writer = index.writer()
-    for num, text in enumerate(data.texts):
-        writer.add_document(peer.Document(num=num, text=text))
-    writer.commit()
-    writer.wait_merging_threads()
-    index.reload()
-    searcher = index.searcher()
-
-    def words(text: str, asked: NDArray[np.float32]) -> list[int]:
-        hits = searcher.search(index.parse_query(_words(text), ["text"]), LIMIT).hits
-        return [searcher.doc(address)["num"][0] for _, address in hits]
-
-    return {"words": words}
+def _import(name: str) -> None:
+    paths = list(sys.path)
+    for module in PEERS[name].modules:
+        importlib.import_module(module)
+        sys.path[:] = paths  # mempalace takes everything away that PYTHONPATH added
 
 
-def bm25s(data: Data, place: Path) -> dict[str, Search]:
-    import bm25s as peer  # type: ignore[import-not-found]
-
-    index = peer.BM25()
-    index.index(peer.tokenize(data.texts, show_progress=False), show_progress=False)
-    index.save(str(place))
-
-    def words(text: str, asked: NDArray[np.float32]) -> list[int]:
-        found, _ = index.retrieve(peer.tokenize(text, show_progress=False), k=LIMIT, show_progress=False)
-        return list(map(int, found[0]))
-
-    return {"words": words}
-
-
-def qdrant(data: Data, place: Path) -> dict[str, Search]:
-    from qdrant_client import QdrantClient, models  # type: ignore[import-not-found]
-
-    client = QdrantClient(path=str(place))
-    client.create_collection("texts", models.VectorParams(size=DIMENSIONS, distance=models.Distance.COSINE))
-    for numbers, texts, vectors in data.batches():
-        payloads = [{"text": text} for text in texts]
-        client.upsert("texts", models.Batch(ids=list(numbers), vectors=vectors.tolist(), payloads=payloads))
-
-    def vector(text: str, asked: NDArray[np.float32]) -> list[int]:
-        return [point.id for point in client.query_points("texts", query=asked.tolist(), limit=LIMIT).points]
-
-    return {"vector": vector}
-
-
-def _words(text: str) -> str:
-    """A question without what a query language would read as its own."""
-    return " ".join(re.findall(r"\w+", text.lower()))
-
-
-# What pip is asked for; the product itself needs nothing.
-PEERS: dict[str, tuple[Callable[[Data, Path], dict[str, Search]], tuple[str, ...]]] = {
-    "recallens": (recallens, ()),
-    "chromadb": (chromadb, ("chromadb",)),
-    "lancedb": (lancedb, ("lancedb", "pyarrow")),
-    "qdrant-client": (qdrant, ("qdrant-client",)),
-    "tantivy": (tantivy, ("tantivy",)),
-    "bm25s": (bm25s, ("bm25s",)),
-}
-
-
-def measured(name: str, folder: Path) -> dict[str, Any]:
-    data = Data.read(folder)
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        wall, processor = time.perf_counter(), time.process_time()
-        searches = PEERS[name][0](data, Path(place))
-        row: dict[str, Any] = {
-            "ingest": len(data.texts) / (time.perf_counter() - wall),
-            "ingestProcessor": len(data.texts) / (time.process_time() - processor),
-            "searches": _timed(searches, data),
-        }
-        row["memoryMiB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        row["diskMiB"] = sum(path.stat().st_size for path in Path(place).rglob("*") if path.is_file()) / 2**20
-    return row
-
-
-def _timed(searches: dict[str, Search], data: Data) -> dict[str, dict[str, float]]:
+def timed(searches: Searches, asked: Asked) -> dict[str, dict[str, float]]:
     """Turn by turn, so that a busy minute falls on all; which comes first changes with every question."""
     waits, spent, hits = ({kind: list[float]() for kind in searches} for _ in range(3))
     kinds = list(searches)
-    for at, (question, asked) in enumerate(zip(data.questions, data.asked, strict=True)):
-        nearest = set(np.argpartition(-(data.vectors @ asked), LIMIT)[:LIMIT].tolist())
+    for at, (question, vector) in enumerate(zip(asked.texts, asked.vectors, strict=True)):
         for kind in (*kinds[at % len(kinds) :], *kinds[: at % len(kinds)]):
             wall, processor = time.perf_counter(), time.process_time()
-            found = searches[kind](question, asked)
+            found = searches[kind](question, vector)
             if at >= WARM_UP:
                 waits[kind].append(1e3 * (time.perf_counter() - wall))
                 spent[kind].append(1e3 * (time.process_time() - processor))
-                hits[kind].append(len(nearest.intersection(found)) / LIMIT)
+                hits[kind].append(len(asked.gold[at].keys() & set(map(str, found))) / LIMIT)
     return {
         kind: {
             "p50": float(np.median(waits[kind])),
@@ -283,69 +118,169 @@ def _timed(searches: dict[str, Search], data: Data) -> dict[str, dict[str, float
     }
 
 
+def judged(searches: Searches, asked: Asked) -> dict[str, dict[str, float]]:
+    from recallens.evaluate.metrics import measured
+
+    metrics = ("ndcg@10", "recall@10")
+    scores = {
+        kind: [
+            measured(metrics, list(map(str, search(question, vector))), gold)
+            for question, vector, gold in zip(asked.texts, asked.vectors, asked.gold, strict=True)
+        ]
+        for kind, search in searches.items()
+    }
+    return {
+        kind: {metric: float(np.mean([score[metric] for score in own])) for metric in metrics}
+        for kind, own in scores.items()
+    }
+
+
 # ── all of them ──
 
 
-def apart(name: str, folder: Path, packages: Path) -> dict[str, Any] | str:
-    """The figures of one peer, or why there are none."""
-    wanted, place = PEERS[name][1], packages / name
-    if wanted and not place.exists():
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(place), *wanted]
-        if subprocess.run(command, check=False).returncode:
-            shutil.rmtree(place, ignore_errors=True)
-            return "could not be installed"
-    paths = [*([str(place)] if wanted else []), str(HERE.parent.parent / "src")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, str(HERE), "--peer", name, "--data", str(folder)]
-    try:
-        told = subprocess.run(command, env=environment, stdout=subprocess.PIPE, timeout=LONGEST_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return f"not done after {LONGEST_SECONDS // 60} minutes"
-    return dict(json.loads(told.stdout.splitlines()[-1])) if told.returncode == 0 else "failed"
+class Run:
+    """One folder: `data`, `packages`, `stores` while they are needed, and a file of figures for each task and peer."""
+
+    def __init__(self, folder: Path, packages: Path | None) -> None:
+        self.folder, self.packages = folder, packages or folder / "packages"
+
+    def figures(self, task: str, name: str) -> Path:
+        return self.folder / "figures" / task / f"{name}.json"
+
+    def known(self, task: str) -> dict[str, Any]:
+        paths = {name: self.figures(task, name) for name in PEERS}
+        return {name: json.loads(path.read_text()) for name, path in paths.items() if path.exists()}
+
+    def measure(self, task: str, name: str) -> None:
+        """What is not there yet: the store is kept until it was searched. A failure is tried again by the next run."""
+        figures = self.figures(task, name)
+        row = json.loads(figures.read_text()) if figures.exists() else {}
+        if "searches" in row or row.get("final"):
+            return
+        data, store = made(self.folder, task), self.folder / "stores" / f"{task}-{name}"
+        if not (self._installed(name) and store.exists() and "ingest" in row):
+            shutil.rmtree(store, ignore_errors=True)
+            row = {}
+        try:
+            if not self._installed(name):
+                raise Failure("could not be installed", final=False)
+            if not row:
+                store.mkdir(parents=True)
+                row = {"commit": commit(), "size": None if task in SETS else int(task)}
+                row |= self._apart("fill", task, name, LONGEST_SECONDS)
+                row["diskMiB"] = sum(path.stat().st_size for path in store.rglob("*") if path.is_file()) / 2**20
+                row["yardstickMiB"] = yardstick(data) / 2**20
+                _write(figures, row)
+            left = LONGEST_SECONDS - (row["size"] or 0) / row["ingest"]
+            row |= self._apart("search", task, name, left)
+        except Failure as failure:
+            row = {"commit": commit(), "failure": str(failure), "final": failure.final}
+        _write(figures, row)
+        print(task, name, json.dumps(row), file=sys.stderr, flush=True)
+        shutil.rmtree(store, ignore_errors=True)
+
+    def _installed(self, name: str) -> bool:
+        place, wanted = self._packages(name), PEERS[name].packages
+        if wanted and not place.exists():
+            partial = place.with_name(f".{place.name}")
+            command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(partial), *wanted]
+            if subprocess.run(command, check=False).returncode:
+                return False
+            partial.rename(place)
+        return True
+
+    def _packages(self, name: str) -> Path:
+        return self.packages / (PEERS[name].packages_of or name)
+
+    def _apart(self, step: str, task: str, name: str, seconds: float) -> dict[str, Any]:
+        home = self.folder / "home"
+        home.mkdir(exist_ok=True)
+        paths = [str(self._packages(name))] if PEERS[name].packages else []
+        nowhere = "http://127.0.0.1:9"
+        environment = {
+            **os.environ, "PYTHONPATH": os.pathsep.join([*paths, str(HERE.parent.parent / "src")]), "HOME": str(home),
+            "HF_HUB_OFFLINE": "1", "MEM0_TELEMETRY": "False", "ANONYMIZED_TELEMETRY": "False",
+            "HTTP_PROXY": nowhere, "HTTPS_PROXY": nowhere, "ALL_PROXY": nowhere,
+        }  # fmt: skip
+        command = [sys.executable, str(HERE), "--step", step, "--peers", name, "--task", task]
+        command += ["--folder", str(self.folder)]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, start_new_session=True) as process:
+            try:
+                told, _ = process.communicate(timeout=max(seconds, 1))
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                taken = f"{int(self.progress(task, name).read_text()):,} texts taken" if step == "fill" else "filled"
+                raise Failure(f"not done after {LONGEST_SECONDS // 60} minutes ({taken})", final=True) from None
+        if process.returncode:
+            raise Failure(f"failed to {step}", final=False)
+        return dict(json.loads(told.splitlines()[-1]))
+
+    def progress(self, task: str, name: str) -> Path:
+        return self.folder / "stores" / f"{task}-{name}.taken"
+
+    def step(self, step: str, task: str, name: str) -> dict[str, Any]:
+        data, store = self.folder / "data" / task, self.folder / "stores" / f"{task}-{name}"
+        if step == "fill":
+            return filled(name, Data.read(data, self.progress(task, name)), store)
+        return searched(name, Asked.read(data), store)
 
 
-def table(rows: dict[str, dict[str, Any] | str]) -> str:
-    """Times as ratios to Recallens hybrid with its X-ray, of processor time and of what a caller waits."""
-    own = rows["recallens"]
-    assert isinstance(own, dict), own
-    first = own["searches"]["hybrid with X-ray"]
-    lines = ["| | p50, ms | p95, ms | p50 × | processor × | recall | ingest a second | memory, MiB | disk, MiB |"]
-    lines.append("| --- |" + " ---: |" * 8)
-    for name, row in rows.items():
-        if isinstance(row, str):
-            lines.append(f"| {name}: {row} |" + " |" * 8)
-            continue
-        for kind, took in row["searches"].items():
-            recall = f"{took['recall']:.3f}" if "recall" in took else ""
-            cells = [f"{took['p50']:.1f}", f"{took['p95']:.1f}", f"{took['p50'] / first['p50']:.2f}",
-                     f"{took['processor'] / first['processor']:.2f}", recall, f"{row['ingest']:,.0f}",
-                     f"{row['memoryMiB']:,.0f}", f"{row['diskMiB']:,.0f}"]  # fmt: skip
-            lines.append(f"| {name}, {kind} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+class Failure(Exception):
+    def __init__(self, reason: str, *, final: bool) -> None:
+        super().__init__(reason)
+        self.final = final
+
+
+def _write(path: Path, row: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(row, indent=1) + "\n")
+
+
+def commit() -> str:
+    command = ["git", "-C", str(HERE.parent), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
-    parser.add_argument("--install", type=Path, default=Path(tempfile.gettempdir()) / "recallens-peers")
-    parser.add_argument("--json", type=Path, help="write the figures here too")
-    parser.add_argument("--peer", choices=PEERS, help=argparse.SUPPRESS)
-    parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--sets", nargs="*", choices=SETS, default=list(SETS))
+    usual = [name for name in PEERS if name != COMPOSED]
+    parser.add_argument("--peers", nargs="+", choices=PEERS, default=usual)
+    parser.add_argument("--folder", type=Path, help="where everything is kept (a temporary folder)")
+    parser.add_argument("--install", type=Path, help="where the packages are kept, if not in that folder")
+    parser.add_argument("--again", action="store_true", help="measure anew what was measured")
+    parser.add_argument("--json", type=Path, help="write all figures here too")
+    parser.add_argument("--plot", type=Path, help="write a plot of the searches' times by size here, as SVG")
+    parser.add_argument("--step", choices=("fill", "search"), help=argparse.SUPPRESS)
+    parser.add_argument("--task", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    if chosen.peer is not None:
-        print(json.dumps(measured(chosen.peer, chosen.data)))
-        return
-    figures: dict[int, dict[str, Any]] = {}
-    for size in chosen.sizes:
-        with tempfile.TemporaryDirectory() as place:
-            folder = Path(place)
-            make(folder, size)
-            rows = {name: apart(name, folder, chosen.install) for name in dict.fromkeys(("recallens", *chosen.peers))}
-        figures[size] = rows
-        print(f"{size:,} memories\n\n{table(rows)}\n", flush=True)
-        if chosen.json is not None:
-            chosen.json.write_text(json.dumps(figures, indent=1) + "\n")
+    with tempfile.TemporaryDirectory() as temporary:
+        run = Run((chosen.folder or Path(temporary)).resolve(), chosen.install and chosen.install.resolve())
+        if chosen.step is not None:
+            print("\n" + json.dumps(run.step(chosen.step, chosen.task, chosen.peers[0])))
+            return
+        for task in (*chosen.sets, *map(str, chosen.sizes)):
+            for name in chosen.peers:
+                if chosen.again:
+                    run.figures(task, name).unlink(missing_ok=True)
+                run.measure(task, name)
+        report(run, chosen.json, chosen.plot)
+
+
+def report(run: Run, json_path: Path | None, plot_path: Path | None) -> None:
+    """Of everything that the folder holds figures of."""
+    tasks = {path.name: run.known(path.name) for path in (run.folder / "figures").iterdir()}
+    sets = {task: tasks[task] for task in SETS if task in tasks}
+    sizes = {int(task): tasks[task] for task in sorted(tasks.keys() - sets.keys(), key=int)}
+    for size, rows in sizes.items():
+        print(f"{size:,} memories\n\n{size_table(rows)}\n")
+    if sets:
+        print(f"nDCG@10\n\n{quality_table(sets)}")
+    if json_path is not None:
+        json_path.write_text(json.dumps(tasks, indent=1) + "\n")
+    if plot_path is not None:
+        plot_path.write_text(plot(sizes))
 
 
 if __name__ == "__main__":
