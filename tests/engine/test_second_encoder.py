@@ -223,3 +223,14 @@ def test_words_in_translation_bring_the_answer_in_the_other_language(
         certificate = recall.ledger.notes("certificate")[-1]
         assert certificate["missing"] == []
         assert certificate["verdict"] in ("answered", "doubtful")
+
+
+def test_a_question_that_is_asked_again_encodes_nothing(engine: Engine, second: Counting) -> None:
+    engine.search(ASKED)
+    finished(engine.encoder)
+    first, asked = engine.search(ASKED, record=False), second.asked
+    again = engine.search(ASKED, record=False)
+    assert [result.score for result in again.results] == [result.score for result in first.results]
+    assert second.asked == asked
+    engine.search(f"{ASKED} 다시", record=False)
+    assert second.asked == asked + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ from recallens.text.scripts import known_share
 # A text of several sentences has several chances to be near a question, so that a sentence's cosine counts this much
 # less beside that of the whole. Without it beam-100k, most of whose turns have one sentence, lost 0.6 by turn.
 SENTENCE_HANDICAP: Final = 0.05
+# So many questions are asked again, by a page, a diff or an agent, before they are forgotten: 1.5 KB each.
+REMEMBERED_QUESTIONS: Final = 256
 
 
 @dataclass(slots=True)
@@ -35,6 +38,7 @@ class Encoding:
     encoder: Encoder | None = None
     missing: EncoderError | None = None
     dimension: int = field(init=False)
+    _asked: OrderedDict[str, Vectors] = field(init=False, default_factory=OrderedDict)
 
     def __post_init__(self) -> None:
         self.dimension = EncoderKey.parse(self.key).dimension if self.key else 0
@@ -69,6 +73,17 @@ class Encoding:
         if load is not None and known_share(text, self.languages) > 0:
             # Joined at exit, since a thread that is killed within native code can take the process with it.
             Thread(target=_quietly, args=(load,), name="recallens-encoder").start()
+
+    def question(self, text: str) -> Vectors:
+        """The vector of a question: one that was asked lately is not encoded again."""
+        encoder = self.available()
+        vector = self._asked.pop(text, None)
+        if vector is None:
+            vector = np.asarray(encoder.encode_query(text))
+        self._asked[text] = vector  # the one asked last comes last, so that the first is the one to go
+        while len(self._asked) > REMEMBERED_QUESTIONS:
+            self._asked.popitem(last=False)
+        return vector
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         vectors = self.available().encode_documents(texts)
@@ -109,12 +124,12 @@ class LazySemantic(Struct, eq=False):
             raise self._failure
         if self._bound is None:
             try:
-                query = self._encoding.available().encode_query(self._text)
+                query = self._encoding.question(self._text)
             except Exception as failure:
                 self._failure = failure
                 raise
             handicap = SENTENCE_HANDICAP if self._encoding.reads_sentences else 0.0
-            self._bound = self._index.bind(self._columns, np.asarray(query), handicap)
+            self._bound = self._index.bind(self._columns, query, handicap)
         return self._bound
 
     def propose(self, k: int, mask: BoolArray | None = None, beside: IntArray | None = None) -> Proposals:

@@ -102,7 +102,7 @@ class MultilingualEncoder:
             with self._lock:  # for its length the number of threads is set, which is the whole process's
                 sentences[place] = model.encode(text.lower())
         # Of a text that has no word in English either, the sentence encoder alone has an opinion.
-        glosses = [english if _READABLE.search(english := gloss(text)) else "" for text in read]
+        glosses = [text if _READABLE.search(text) else "" for text in map(gloss, read)]
         english = self._english.encode_documents(glosses)
         return unit_rows(np.hstack([(1 - OF_ENGLISH) ** 0.5 * unit_rows(sentences), OF_ENGLISH**0.5 * english]))
 
