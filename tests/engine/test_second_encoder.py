@@ -229,8 +229,8 @@ def test_a_question_that_is_asked_again_encodes_nothing(engine: Engine, second: 
     engine.search(ASKED)
     finished(engine.encoder)
     first, asked = engine.search(ASKED, record=False), second.asked
-    again = engine.search(ASKED, record=False)
-    assert [result.score for result in again.results] == [result.score for result in first.results]
+    assert asked > 0
+    assert engine.search(ASKED, record=False).results[0].memory == first.results[0].memory
     assert second.asked == asked
     engine.search(f"{ASKED} 다시", record=False)
     assert second.asked == asked + 1
