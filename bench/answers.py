@@ -71,7 +71,8 @@ def figures(engine: Engine, asking: list[Line], *, show: bool) -> dict[str, Any]
     for line in asking:
         got = asked(engine, line)
         told = {
-            "A": {"delivered": got["delivered"], "first": got["firstIsRight"], "denied": got["delivered"] and bool(got["missing"]),
+            "A": {"delivered": got["delivered"], "first": got["firstIsRight"],
+                  "denied": got["delivered"] and bool(got["missing"]),
                   "refused": got["delivered"] and got["suggests"], "results": got["results"]},
             "U": {"silent": got["silent"], "believed": not got["silent"] and not got["missing"]},
             "O": {"silent": got["silent"]},
