@@ -162,7 +162,7 @@ BY_WORDS: Final[Mapping[Company, Model]] = {
 # notes in both languages (bench/questions), where off-topic questions weigh so much that the least which is delivered
 # by words is right for it too.
 MEANT: Final = "meant"
-BY_SECOND: Final = {"standsOut": 15.2, "moreWords": 3.3, "behind": -1.7, "noAnswer": -2.0, "otherTime": -1.1}
+BY_SECOND: Final = {"standsOut": 15.2, "moreWords": 3.3, "behind": -1.7, "noAnswer": -2.0, "otherTime": -2.0}
 BY_SECOND_BIAS: Final = -5.6
 LEAST_MEANT: Final = 0.1  # what the cut asks of a best row in another language, that says a word of the question
 # Source code is alike, and so are the sections of files, the rest of which is at hand: beside the best one less helps.

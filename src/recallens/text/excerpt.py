@@ -69,7 +69,7 @@ class Wanted(NamedTuple):
         A word that is cut into several tokens counts as one word, so that each of them counts for a share of it.
         """
         words = [tokenize(word) for word in question.split()]
-        share = {token: 1 / len(set(word)) for word in words for token in word}
+        share = {token: 1 / len(distinct) for distinct in map(set, words) for token in distinct}
         own = {
             token: weight * share.get(token, 1.0)
             for token, weight in query_weights(tokenize(question)).items()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from functools import cache
 from operator import attrgetter
@@ -334,7 +334,7 @@ def event_phrase(text: str, today: date) -> EventPhrase | None:
     for pack in packs_for(text) if _EVENT_SIGN.within(text) else ():
         words = pack.times
         for rule in words.events:
-            match = _event_pattern(rule.pattern).search(text)
+            match = next(_events(rule, text, words.event_reach), None)
             if match is None or (words.no_event and re.search(words.no_event, match["event"])):
                 continue
             rest = (text[: match.start()] + text[match.end() :]).lower()
@@ -351,28 +351,30 @@ def without_event_phrases(text: str) -> str:
     """A text without what it dates itself by: what came after the release does not tell of the release."""
     for pack in packs_for(text) if _EVENT_SIGN.within(text) else ():
         for rule in pack.times.events:
-            text = _without(rule, text, pack.times.event_reach)
+            kept, at = list[str](), 0
+            for match in _events(rule, text, pack.times.event_reach):
+                kept.append(text[at : match.start()])
+                at = match.end()
+            text = " ".join([*kept, text[at:]])
     return text
 
 
-def _without(rule: EventRule, text: str, reach: tuple[int, int]) -> str:
-    """A text without what the rule reads. It is tried around the rule's signs alone: at every letter it takes long."""
-    pattern, lowered = _event_pattern(rule.pattern), text.lower()
-    if len(lowered) != len(text):  # a capital that is two small letters
-        return pattern.sub(" ", text)
-    kept, at = list[str](), 0
-    for sign in _any_of(rule.signs).finditer(lowered):
+def _events(rule: EventRule, text: str, reach: tuple[int, int]) -> Iterator[re.Match[str]]:
+    """What the rule reads, one after the other. It is tried around its signs alone: at every letter it takes long."""
+    pattern, at = _event_pattern(rule.pattern), 0
+    for sign in _any_of(rule.signs).finditer(text):
         if sign.start() < at:
             continue
-        blank = _BLANK.search(text, sign.end() + reach[1])
-        match = pattern.search(text, max(at, sign.start() - reach[0]), blank.start() if blank else len(text))
+        ends = sign.end() + reach[1]
+        blank = _BLANK.search(text, ends, ends + _LONGEST_WORD)
+        match = pattern.search(text, max(at, sign.start() - reach[0]), blank.start() if blank else ends + _LONGEST_WORD)
         if match is not None:
-            kept.append(text[at : match.start()])
+            yield match
             at = match.end()
-    return " ".join([*kept, text[at:]])
 
 
 _BLANK: Final = re.compile(r"\s")
+_LONGEST_WORD: Final = 40
 # A date in the words of an event is no event if it opens them: the 5th.
 _DETERMINER: Final = 4
 
@@ -384,7 +386,7 @@ def _event_pattern(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, words)))
+    return re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
 
 
 # ── the days that a memory's text speaks of ──

@@ -62,6 +62,8 @@ LIKE_NEARLY_ALL, LIKE_HALF, LIKE_THOUGH_ASTRAY, CLEARLY_ALIKE = 0.4, 0.5, 0.6, 0
 PERHAPS_ALIKE: Final = 0.25
 # A report that is so many days older and lacks no more worth is the event, and the other its aftermath.
 AFTERMATH_DAYS, AFTERMATH_WORTH, AFTERMATH_WORDS = 7, 0.3, 0.2
+# The second encoder finds the short words of an event less like a report than the first one does.
+OF_SECOND_ENCODER: Final = 0.1
 # What a row is worth beside its shares of words and meaning.
 TELLS, CHANGES, REPORTS, NEWEST, OWN_DAY, NAMED_PROJECT = 0.4, 0.3, 0.2, 0.1, 0.1, 0.3
 LOOKS_BACK, FAILED, TIMELESS = -0.35, -0.35, -0.3
@@ -260,7 +262,7 @@ def _by_meaning(scene: Scene, event: str, rows: IntArray, admitted: BoolArray) -
     first = scores.get(SEMANTIC) if not scene.question.unread else None
     cosines = first if first is not None else np.full(len(rows), np.nan)
     if MULTILINGUAL in scores:
-        cosines = np.fmax(cosines, scores[MULTILINGUAL])
+        cosines = np.fmax(cosines, scores[MULTILINGUAL] + OF_SECOND_ENCODER)
     return rows, np.nan_to_num(cosines)
 
 

@@ -13,6 +13,7 @@ from itertools import takewhile
 from operator import eq
 from typing import Final
 
+from recallens.text.languages.korean import latin, spaced
 from recallens.text.languages.korean_forms import LONGEST_FIRST, carries, morpheme
 from recallens.text.languages.translation import korean_english, verbs_by_stem
 from recallens.text.wordforms import letters
@@ -80,7 +81,8 @@ def gloss(text: str) -> str:
     """The text with each of its Korean words in English."""
     if _WORD.search(text) is None:
         return text
-    return " ".join(_WORD.sub(lambda word: f" {_in_english(word[0])} ", _COUNTED.sub(_count, text)).split())
+    counted = _COUNTED.sub(_count, spaced(text))
+    return " ".join(_WORD.sub(lambda word: f" {_in_english(word[0])} ", counted).split())
 
 
 def _count(match: re.Match[str]) -> str:
@@ -174,15 +176,6 @@ def _bare(word: str) -> str:
     return next((noun for noun in _without_particle(word) if len(noun) > 1), word)
 
 
-# The sounds of a syllable's first consonant, its vowel and its last consonant, in the order in which Unicode composes
-# them; `-` is none.
-_FIRSTS: Final = tuple(re.findall(r"\S+", "g kk n d tt r m b pp s ss - j jj ch k t p h"))
-_VOWELS: Final = tuple(re.findall(r"\S+", "a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i"))
-_LASTS: Final = tuple(re.findall(r"\S+", "- k k k n n n t l k m l l l p l m p p t t ng t t k t p t"))
-
-
 def _spelt(word: str) -> str:
     """As it sounds, in Latin letters: a name is the same in every text."""
-    codes = [divmod(ord(syllable) - ord("가"), len(_LASTS)) for syllable in word]
-    sounds = (_FIRSTS[rest // len(_VOWELS)] + _VOWELS[rest % len(_VOWELS)] + _LASTS[last] for rest, last in codes)
-    return "".join(sounds).replace("-", "").capitalize()
+    return latin(word).capitalize()

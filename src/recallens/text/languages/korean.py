@@ -199,7 +199,7 @@ _ASKING_WITHIN: Final = re.compile(
 )
 # What asks and carries nothing: what follows is another word.
 _ASKING_ALONE: Final = re.compile(r"(?<![가-힣])(누가|뭐가|어떻게|무슨|어떤|어느|왜)(안|못)?(?=[가-힣]{2})")
-_RUN: Final = re.compile(r"[가-힣]{5,}")
+_RUN: Final = re.compile(r"[가-힣]{4,}")
 
 
 def _apart(asking: re.Match[str]) -> str:
