@@ -64,7 +64,8 @@ READERS: dict[str, Callable[[str], object]] = {
 UNITS = (
     "년 월 일 ", "3월 4일 ", "지난 주 ", "last ", "3 weeks ago ", "2026-03-04 ", "before the ", "이후 ", " ", " \n",
     "[[", "](", "`", "# ", "- ", "<!--", "|", "(", "password: ", "비밀번호는 ", "AKIA", "eyJ", "a_", "src/a.py:12 ",
-    "and ", "그리고 ", "가나다라마바사", "배포후에", "하", "? ", "9", "<system-reminder>", "<hook_context></hook_context", "<b>", "<<<<<<<\n=======\n",
+    "가나다라마바사", "배포후에", "하",
+    "and ", "그리고 ", "? ", "9", "<system-reminder>", "<hook_context></hook_context", "<b>", "<<<<<<<\n=======\n",
 )  # fmt: skip
 
 
