@@ -59,7 +59,7 @@ LEAST_HAPPENING, LEAST_ANCHORS, LEAST_WORDS, ALL_WORDS = 0.45, 0.4, 0.5, 0.8
 NEARLY_ALL, HALF = 0.7, 0.5
 LIKE_NEARLY_ALL, LIKE_HALF, LIKE_THOUGH_ASTRAY, CLEARLY_ALIKE = 0.4, 0.5, 0.6, 0.65
 # One that is as much alike may be the event: it is told, and dates nothing.
-PERHAPS_ALIKE: Final = 0.25
+PERHAPS_ALIKE: Final = 0.3
 # A report that is so many days older and lacks no more worth is the event, and the other its aftermath.
 AFTERMATH_DAYS, AFTERMATH_WORTH, AFTERMATH_WORDS = 7, 0.3, 0.2
 # The second encoder finds the short words of an event less like a report than the first one does.
