@@ -25,7 +25,7 @@ from recallens.text.scripts import known_share
 # A text of several sentences has several chances to be near a question, so that a sentence's cosine counts this much
 # less beside that of the whole. Without it beam-100k, most of whose turns have one sentence, lost 0.6 by turn.
 SENTENCE_HANDICAP: Final = 0.05
-# So many questions are asked again, by a page, a diff or an agent, before they are forgotten: 1.5 KB each.
+# So many questions are asked again, by a page, a diff or an agent, before they are forgotten: 1.5 to 3.5 KB each.
 REMEMBERED_QUESTIONS: Final = 256
 
 
