@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from recallens.text.languages.korean_sounds import sound_alike
-from recallens.text.languages.translation import WORDS, TranslatedWords, words_in_translation
+from recallens.text.languages.korean_words import WORDS
+from recallens.text.languages.translation import TranslatedWords, words_in_translation
 from recallens.text.tokenizer import tokenize
 
 ALIKE = """

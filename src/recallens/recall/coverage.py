@@ -14,6 +14,7 @@ from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.recall.facets import WORDED, Facet, FacetKind
 from recallens.recall.scene import MULTILINGUAL, SEMANTIC, TRANSLATION, Scene
 from recallens.recall.views import within_windows
+from recallens.text.amounts import tells_the_amount
 from recallens.text.answers import answers_about, holds_answer
 from recallens.text.languages import grammar_of
 from recallens.text.normalize import normalize
@@ -151,7 +152,11 @@ def spoken_of(scene: Scene, facets: Sequence[Facet], rows: IntArray, relevance: 
     for facet in facets:
         for at, words in enumerate(spoken):
             if not held[facet][at] and facet.kind in WORDED:
-                held[facet][at] = foreign[at] or any(map(words.holds, (facet.text, *other_words(facet.text))))
+                held[facet][at] = (
+                    foreign[at]
+                    or any(map(words.holds, (facet.text, *other_words(facet.text))))
+                    or tells_the_amount(facet.text, texts[at])
+                )
             elif not held[facet][at] and facet.window is not None:
                 held[facet][at] = _names_time(facet.text, texts[at])
             elif held[facet][at] and facet.kind is FacetKind.ANSWER:

@@ -190,8 +190,10 @@ def _terms(text: str) -> Sequence[Facet]:
         if token_weight(token) == FULL_WEIGHT and not grammar_of(written) and len(token) > 1 and not _asks(token):
             found.setdefault(frozenset((token,)), Facet(FacetKind.TERM, written, ((token,),), 1))
     if grammar := grammar_of(text):
-        done = frozenset(grammar.doings(text))
-        for noun in grammar.nouns(text):
+        done, nouns = frozenset(grammar.doings(text)), grammar.nouns(text)
+        counts = tuple(noun for noun in nouns if noun[0].isdigit())  # 35,000원 is one thing
+        found = {words: facet for words, facet in found.items() if not any(facet.text in noun for noun in counts)}
+        for noun in nouns:
             if grammar_of(noun) and _saying(tokenize(noun)):
                 facet = replace(_all_of(FacetKind.TERM, noun), done=noun in done)
                 found.setdefault(facet.words, facet)

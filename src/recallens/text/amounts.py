@@ -75,6 +75,15 @@ def amounts_in(clause: str) -> Iterator[Amount]:
     yield from sorted(amounts, key=lambda amount: amount.start)
 
 
+def tells_the_amount(phrase: str, text: str) -> bool:
+    """Whether the phrase is an amount that the text tells too, in whatever spelling: 35000원, 3만5천원."""
+    asked = [amount for amount in amounts_in(phrase) if amount.measure] if _FIGURE.search(phrase) else []
+    told = list(amounts_in(text)) if asked else []
+    return bool(asked) and all(
+        any(amount.measure == each.measure and amount.same_size(each) for each in told) for amount in asked
+    )
+
+
 def _amount(clause: str, lowered: str, start: int, end: int, number: str) -> Amount | None:
     scale = _scales().match(lowered, end)
     times, behind = (_SCALES[scale["scale"]], scale.end()) if scale is not None else (1.0, end)

@@ -20,7 +20,8 @@ from recallens.index.lexical import BoundLexical
 from recallens.model.memory import Memory
 from recallens.model.verdict import BoolArray, FloatArray
 from recallens.text.languages import PACKS, alternatives, between_bars, each, grammar_of
-from recallens.text.languages.translation import TranslatedWords, is_listed
+from recallens.text.languages.korean_words import is_listed
+from recallens.text.languages.translation import TranslatedWords
 from recallens.text.remembered import remembered
 from recallens.text.stopwords import FULL_WEIGHT, expansions, projects_named, token_weight
 from recallens.text.times import without_event_phrases

@@ -15,7 +15,8 @@ from typing import Final
 
 from recallens.text.languages.korean import latin, spaced
 from recallens.text.languages.korean_forms import LONGEST_FIRST, carries, morpheme
-from recallens.text.languages.translation import korean_english, verbs_by_stem
+from recallens.text.languages.korean_words import korean_english
+from recallens.text.languages.translation import verbs_by_stem
 from recallens.text.wordforms import letters
 
 # How many of a word's translations are told: one alone is often the wrong one.

@@ -21,11 +21,14 @@ from recallens.text.languages.korean_intents import INTENTS
 from recallens.text.languages.korean_notes import NOTES
 from recallens.text.languages.korean_statements import STATEMENTS
 from recallens.text.languages.korean_times import FINAL_L, PAST, TIMES
+from recallens.text.languages.korean_words import is_listed
 from recallens.text.languages.korean_work import AMOUNTS, WORK
 
 _TOPIC: Final = ("은", "는", "이", "가")
 _JOINING: Final = frozenset(("와", "과", "랑", "이랑", "하고", "이며", "이고"))
 _SHORTEST_NOUN: Final = 2
+_TITLES: Final = ("씨", "님", "쌤")  # what a name carries: 김민서씨
+_BETWEEN: Final = "간"  # 부서간; 조식시간 ends in it too
 
 # A verb by its ending, as it is written or said; 語, 面 and the like end nouns (검색어, 첫화면, 침수피해, 홈페이지).
 _VERBAL: Final = re.compile(
@@ -55,7 +58,7 @@ _LETTERS: Final = "가-힣"
 _SYLLABLE: Final = re.compile(f"[{_LETTERS}]")
 _CONNECTIVE: Final = re.compile(r"[가-힣](?:고|며|으며|이고)[,]?$")
 _SPACED_WORD: Final = re.compile(r"\S+")
-_WORD: Final = re.compile(r"[^\s,.?!;:()\[\]{}\"'“”‘’「」『』·…~/]+")
+_WORD: Final = re.compile(r"(?:[^\s,.?!;:()\[\]{}\"'“”‘’「」『』·…~/]|(?<=\d),(?=\d{3}))+")
 
 # Words that ask, point or count rather than name what is asked about.
 _POINTING: Final = """
@@ -69,6 +72,8 @@ _POINTING: Final = """
 """
 _NO_NOUN: Final = frozenset(_POINTING.split())
 _IS: Final = "야"  # 무료야
+_FIGURES: Final = "0123456789.,"
+_INFINITIVE: Final = "다"  # which a verb has in the list
 _COUNTING: Final = "몇"  # what follows is what is counted: 몇 시에, 몇시에
 _COUNT: Final = re.compile(r"\d+\s*(?:년|개월|월|주|일|시간|분|초|번|개|명|회|건)(?:간|째|쯤|생)?(?:전|후)?")
 
@@ -90,6 +95,8 @@ def noun_of(word: str) -> tuple[str, str]:
         return "", ""
     if word.startswith(_COUNTING):
         return "", ""
+    if is_listed(word.lstrip(_FIGURES)) and not word.endswith(_INFINITIVE):  # 민달팽이, 20킬로
+        return word, ""
     if word.endswith(_IS) and len(word) > _SHORTEST_NOUN and word[-2] not in "이거" and not final_of(word[-2]):
         word = word.removesuffix(_IS)
     if is_verbal(word):
@@ -98,8 +105,14 @@ def noun_of(word: str) -> tuple[str, str]:
     for particle in LONGEST_FIRST:
         stem = word.removesuffix(particle)
         if stem != word and len(stem) >= _SHORTEST_NOUN and carries(stem, particle):
-            return ("" if stem in _NO_NOUN or _COUNT.fullmatch(stem) else stem), particle
-    return (word, "") if len(word) >= _SHORTEST_NOUN else ("", "")
+            if particle == _BETWEEN and not is_listed(stem):
+                continue
+            return ("" if stem in _NO_NOUN or _COUNT.fullmatch(stem) else _untitled(stem)), particle
+    return (_untitled(word), "") if len(word) >= _SHORTEST_NOUN else ("", "")
+
+
+def _untitled(noun: str) -> str:
+    return noun[:-1] if noun.endswith(_TITLES) and len(noun) > _SHORTEST_NOUN and not is_listed(noun) else noun
 
 
 def nouns(text: str) -> list[str]:

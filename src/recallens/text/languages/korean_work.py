@@ -9,7 +9,9 @@ from recallens.text.languages import pack
 
 _SINO: Final = {digit: value for value, digit in enumerate("영일이삼사오육칠팔구")}
 _PLACES: Final = {"십": 10, "백": 100, "천": 1_000}
-_MYRIAD: Final = "만"
+_MYRIADS: Final = {"만": 10_000, "억": 100_000_000}
+_FIGURES: Final = r"\d[\d,]*(?:\.\d+)?"
+_SIGN: Final = re.compile(rf"{_FIGURES}|[가-힣]")
 _NATIVE: Final = {
     "하나": 1, "한": 1, "두": 2, "둘": 2, "세": 3, "셋": 3, "네": 4, "넷": 4, "다섯": 5, "여섯": 6, "일곱": 7,
     "여덟": 8, "아홉": 9, "열": 10, "스무": 20, "스물": 20, "서른": 30, "마흔": 40, "쉰": 50, "예순": 60, "일흔": 70,
@@ -25,20 +27,20 @@ _DAYS: Final = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5,
 
 
 def counted(words: str) -> float | None:
-    """열다섯 is 15 and so is 십오; 삼백 is 300."""
+    """열다섯 is 15 and so is 십오; 삼백 is 300, and 3만5천 is 35,000."""
     if words in _DAYS:
         return float(_DAYS[words])
     if _ALL_NATIVE.fullmatch(words):
         return float(sum(_NATIVE[part] for part in re.findall(_NATIVE_WORD, words)))
-    total, digit = 0.0, 0
-    for sign in words:
-        if sign == _MYRIAD:
-            total, digit = ((total + digit) or 1) * 10_000, 0
+    total, below, digit = 0.0, 0.0, 0.0
+    for sign in _SIGN.findall(words):
+        if sign in _MYRIADS:
+            total, below, digit = total + ((below + digit) or 1) * _MYRIADS[sign], 0.0, 0.0
         elif sign in _PLACES:
-            total, digit = total + (digit or 1) * _PLACES[sign], 0
+            below, digit = below + (digit or 1) * _PLACES[sign], 0.0
         else:
-            digit = _SINO[sign]
-    return total + digit or None
+            digit = float(_SINO[sign] if sign in _SINO else sign.replace(",", ""))
+    return total + below + digit or None
 
 
 _COUNTED: Final = "곡 장 권 통 편 잔 병 마리 점 쪽 부 석 칸 가지 단계 박 상자 그루 벌 판 줄 마디 인분"
@@ -63,7 +65,8 @@ AMOUNTS: Final = pack.AmountWords(
         **{counter: (counter, 1.0) for counter in _COUNTERS},
         "도(?=[로가이씨를]|다|입|여|\\s|$|\\.)": ("degree", 1),
     },
-    numbers=rf"(?<![가-힣])(?:(?:{_NATIVE_WORD}){{1,3}}|[일이삼사오육칠팔구십백천만]{{1,7}})"
+    numbers=rf"(?:(?<![가-힣])(?:(?:{_NATIVE_WORD}){{1,3}}|[일이삼사오육칠팔구십백천만]{{1,7}})"
+    rf"|(?<![\w.,])(?:{_FIGURES}[십백천만억]{{1,2}}\s?){{1,3}}(?:{_FIGURES})?)"
     rf"(?=\s?(?:초|분|시간|일|주|개월|달|년|퍼센트|번|회|명|원|개|대|건|{'|'.join(_COUNTERS)}))",
     value=counted,
     quantities="포트는?|한도는?|크기는?|최대|최소|개수는?|임계값은?|수는",

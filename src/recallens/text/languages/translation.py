@@ -1,6 +1,6 @@
 """Whether a text says a word of the question in the other language: by a list of common words, or by its sound.
 
-The list was written by hand: some 15,400 common words. What it does not hold is left to the encoder.
+What the list does not hold is left to the encoder.
 """
 
 from __future__ import annotations
@@ -8,15 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Final
 
 from recallens.text.languages import grammar_of
 from recallens.text.languages.korean_forms import LONGEST_FIRST, carries, morpheme, stems_of
 from recallens.text.languages.korean_sounds import sound_alike
+from recallens.text.languages.korean_words import korean_english
 from recallens.text.tokenizer import tokenize
 
-WORDS: Final = Path(__file__).parents[1] / "data" / "korean_english.txt"
 MOST_CHARACTERS: Final = 800
 BEGINNING: Final = 3  # letters that all forms of a word begin with
 # A Korean word of one syllable is the beginning of too many others.
@@ -79,11 +78,6 @@ class TranslatedWords:
         return any(sound_alike(own, word) for own in self._hangul if len(own) >= LEAST_SYLLABLES)
 
 
-def is_listed(word: str) -> bool:
-    """Whether it is a Korean word of the list, as it stands in a dictionary."""
-    return word in korean_english()
-
-
 def words_of_the_same_meaning(word: str) -> tuple[str, ...]:
     """The Korean words of the list that have a translation in common with a word."""
     return tuple(dict.fromkeys(korean for meaning in sorted(_meanings(word)) for korean in _meant(meaning)))
@@ -141,13 +135,6 @@ def _said_by(token: str) -> int:
 
 def _is_verb(korean: str) -> bool:
     return korean.endswith(_VERB) and len(korean) > len(_VERB)
-
-
-@cache
-def korean_english() -> Mapping[str, tuple[str, ...]]:
-    """The list: Korean words, and the words of English for each."""
-    lines = (line.split() for line in WORDS.read_text(encoding="utf-8").splitlines())
-    return {korean: tuple(english) for korean, *english in lines}
 
 
 @lru_cache(maxsize=16_384)
