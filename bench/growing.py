@@ -4,9 +4,9 @@
     python bench/growing.py postgresql://… 1000000 --encoder minilm      on a server, with vectors of a real model
 
 Some thousand sentences go through the product's own `prepare`. A memory is two or three of them, and what is kept of
-it is the sum of what is kept of its parts (words, labels, votes of the fingerprint), so that a row costs its insertion
-and little else; its vector is the mean of its parts' vectors by the test encoder, or the one that is named. `check`
-compares some of them with `prepare` of the whole text.
+it is the sum of what is kept of its parts (words, labels), so that a row costs its insertion and little else; its
+vector is the mean of its parts' vectors by the test encoder, or the one that is named. `check` compares some of them
+with `prepare` of the whole text.
 """
 
 from __future__ import annotations
@@ -18,21 +18,20 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from corpus import texts
 from recallens import Draft, Engine
 from recallens.index.encoders.protocol import Vectors, unit_rows
 from recallens.index.encoders.registry import open_encoder
 from recallens.index.vectors import to_blob
-from recallens.ingest.dedupe import content_hash, votes
+from recallens.ingest.dedupe import content_hash
 from recallens.ingest.prepare import labels, prepare
 from recallens.model.memory import Annotations
 from recallens.store.records import Prepared
+from recallens.text.content import gist
 from recallens.text.token_count import estimate_tokens
 
 ENCODER = "hashing:64"
@@ -44,9 +43,6 @@ _MINUTE_MS = 60_000
 _START = 1_600_000_000_000
 
 
-Votes: TypeAlias = NDArray[Any]
-
-
 class Parts:
     """Sentences with what is kept of each."""
 
@@ -55,7 +51,6 @@ class Parts:
         rows = [prepared(text) for text in (found or texts(count))[:count]]
         self.rows = [row for row in rows if row.body and not row.days_told]  # days are read off the whole text
         self.encoder = encoder
-        self.votes = np.stack([votes(row.body) for row in self.rows])
         self.vectors = _encoded([row.memory.content for row in self.rows], encoder)
 
     def texts(self, number: int) -> list[str]:
@@ -67,8 +62,8 @@ class Parts:
         vectors = unit_rows(np.stack([self.vectors[own].mean(axis=0) for own in picked]))
         rows = []
         for at, own in enumerate(picked, start=number * BLOCK):
-            parts, ballots = [self.rows[part] for part in own], self.votes[own]
-            rows.append(joined(parts, ballots, id=new_id(), at=at, project=f"p{at % PROJECTS}"))
+            parts = [self.rows[part] for part in own]
+            rows.append(joined(parts, id=new_id(), at=at, project=f"p{at % PROJECTS}"))
         return rows, [to_blob(vector) for vector in vectors]
 
     def _picked(self, number: int) -> list[list[int]]:
@@ -76,30 +71,29 @@ class Parts:
         return [chance.sample(range(len(self.rows)), chance.choice((2, 2, 2, 3))) for _ in range(BLOCK)]
 
     def check(self, count: int = 200) -> float:
-        """The share of whole texts of which `prepare` keeps the same words and fingerprint as the sum of the parts."""
+        """The share of whole texts of which `prepare` keeps the same words and gist as the sum of the parts."""
         rows = self.block(0, lambda: "0" * 26)[0][:count]
         whole = [prepared(row.memory.content) for row in rows]
-        same = [(a.body, a.simhash) == (b.body, b.simhash) for a, b in zip(rows, whole, strict=True)]
+        same = [(a.body, a.gist) == (b.body, b.gist) for a, b in zip(rows, whole, strict=True)]
         return sum(same) / count
 
 
-def joined(parts: Sequence[Prepared], ballots: Votes, *, id: str, at: int, project: str | None) -> Prepared:
-    """What is kept of a text that is made of these parts, whose votes of the fingerprint are added up."""
-    fingerprint = np.packbits(ballots.sum(axis=0) > 0, bitorder="little").tobytes()
+def joined(parts: Sequence[Prepared], *, id: str, at: int, project: str | None) -> Prepared:
+    """What is kept of a text that is made of these parts."""
     text = " ".join(part.memory.content for part in parts)
     annotations = Annotations(*(
         tuple(dict.fromkeys(value for part in parts for value in getattr(part.memory.annotations, name)))
         for name in Annotations.__struct_fields__
     ))  # fmt: skip
     citations = tuple(dict.fromkeys(citation for part in parts for citation in part.memory.citations))
+    body = [word for part in parts for word in part.body]
     created = _START + at * _MINUTE_MS
     memory = replace(
         parts[0].memory, id=id, content=text, project=project, created=created, updated=created,
         content_hash=content_hash(text), annotations=annotations, tags=annotations.tags, citations=citations,
     )  # fmt: skip
     return Prepared(
-        memory, None, head=[word for part in parts for word in part.head],
-        body=[word for part in parts for word in part.body], simhash=int.from_bytes(fingerprint, "little"),
+        memory, None, head=[word for part in parts for word in part.head], body=body, gist=gist(text, body),
         tokens=estimate_tokens(text), labels=tuple(dict.fromkeys(labels(annotations, citations))),
     )  # fmt: skip
 

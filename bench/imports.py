@@ -3,8 +3,8 @@
     python bench/imports.py                               100,000 lines of Claude Code in 100 sessions; minutes
     python bench/imports.py --lines 10000 --from all      every importer, one after the other
 
-`--lines` counts lines of transcripts, messages of conversations, memories, observations and relations, sections and
-observations of notes, or commits. Each run is the command in a process of its own: seconds on the clock and of its
+`--lines` counts lines of transcripts and of Obsidian's notes, messages of conversations, memories, observations and
+relations, or commits. Each run is the command in a process of its own: seconds on the clock and of its
 processor, and its largest memory. An entry that is imported a second time is an error.
 """
 
@@ -245,8 +245,9 @@ def mcp_memory(folder: Path, lines: int, words: Texts) -> None:
     )  # fmt: skip
 
 
-def notes(folder: Path, lines: int, words: Texts, *, body: Callable[[int, Texts], str]) -> None:
-    for number in range(lines // NOTE_ENTRIES):
+def notes(folder: Path, lines: int, words: Texts, *, body: Callable[[int, Texts], str], of_a_note: int) -> None:
+    """`of_a_note` of the lines stand in each."""
+    for number in range(lines // of_a_note):
         place = folder / f"{number // FOLDER_NOTES:03}" / f"Note {number}.md"
         place.parent.mkdir(parents=True, exist_ok=True)
         matter = f"title: Note {number}\npermalink: notes/{number}\ntags:\n- harbor\n- part-{number % 40}"
@@ -289,12 +290,12 @@ def git(folder: Path, lines: int, words: Texts) -> None:
 # ── what an import of them costs ──
 
 WRITERS: dict[str, Callable[[Path, int, Texts], None]] = {
-    "basic-memory": partial(notes, body=basic_memory), "chatgpt": chatgpt, "claude": claude,
+    "basic-memory": partial(notes, body=basic_memory, of_a_note=NOTE_ENTRIES), "chatgpt": chatgpt, "claude": claude,
     "claude-code": partial(transcripts, line=claude_code, place="{id}.jsonl"),
     "codex": partial(transcripts, line=codex, place="%Y/%m/%d/rollout-%Y-%m-%dT%H-%M-%S-{id}.jsonl"),
     "cursor": partial(transcripts, line=cursor, place="agent-transcripts/{id}/{id}.jsonl", kinds=CURSOR),
     "gemini": gemini, "git": git, "longmemeval": longmemeval, "mcp-memory": mcp_memory, "mem0": mem0,
-    "obsidian": partial(notes, body=obsidian),
+    "obsidian": partial(notes, body=obsidian, of_a_note=NOTE_ENTRIES * 7),
     "vscode": partial(transcripts, line=vscode, place="GitHub.copilot-chat/transcripts/{id}.jsonl"),
 }  # fmt: skip
 

@@ -85,16 +85,14 @@ def fill_recallens_composed(data: Data, place: Path) -> None:
     """
     from growing import joined, prepared
     from recallens.index.vectors import to_blob
-    from recallens.ingest.dedupe import votes
 
     sentences, picked = composition(len(data.texts))
     parts = [prepared(sentence) for sentence in sentences]
-    ballots = np.stack([votes(part.body) for part in parts])
     with _recallens(place, data) as engine:
         core = engine.core
         for numbers, _, vectors in data.batches():
             rows = [
-                joined([parts[part] for part in own], ballots[own], id=core.new_id(), at=num, project=None)
+                joined([parts[part] for part in own], id=core.new_id(), at=num, project=None)
                 for num, own in zip(numbers, picked, strict=False)
             ]
             with core.making(core.namespace(None), texts=True) as tx:

@@ -31,7 +31,9 @@ def test_vectors_from_before_there_were_parts_are_the_first_part(tmp_path: Path)
                 old.connection.execute(f"ALTER TABLE memories ADD COLUMN {column}")
             for table in WITH_NAMESPACE:
                 old.connection.execute(f"ALTER TABLE {table} ADD COLUMN ns INTEGER NOT NULL DEFAULT 0")
+            old.connection.execute("ALTER TABLE memories RENAME COLUMN simhash TO gist")
             nums = tx.memories.insert([row(0, "a"), row(1, "b")])
+            old.connection.execute("ALTER TABLE memories RENAME COLUMN gist TO simhash")
             for column in LATER:
                 old.connection.execute(f"ALTER TABLE memories DROP COLUMN {column.split()[0]}")
             for table in WITH_NAMESPACE:

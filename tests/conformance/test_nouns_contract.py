@@ -264,10 +264,11 @@ def test_relations_hold_for_a_time(store: Store) -> None:
     with store.write("n") as tx:
         tx.relations.put(a, b, Relation("", "", RelationType.CAUSED, 0.5, created=10, valid_until=20))
         tx.relations.put(a, b, Relation("", "", RelationType.CAUSED, 0.7, created=10, valid_until=20))
-        tx.relations.put(c, a, Relation("", "", RelationType.BUILDS_ON, created=15))
+        tx.relations.put_many({(c, a, RelationType.BUILDS_ON): Relation("", "", RelationType.BUILDS_ON, created=15)})
     with store.read("n") as reader:
         assert [(r.type, r.confidence) for r in reader.relations.of(b)] == [("CAUSED", 0.7)]
         assert len(reader.relations.of(a)) == 2
+        assert reader.relations.known([(a, b, "CAUSED"), (b, a, "CAUSED"), (a, b, "BUILDS_ON")]) == {(a, b, "CAUSED")}
         assert reader.relations.neighbours([a], 12) == [(a, b, "CAUSED", 0.7)]
         assert reader.relations.neighbours([a], 25) == [(c, a, "BUILDS_ON", 1.0)]
         assert reader.relations.neighbours([b, c], 15) == [(a, b, "CAUSED", 0.7), (c, a, "BUILDS_ON", 1.0)]

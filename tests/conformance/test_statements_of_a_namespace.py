@@ -100,7 +100,7 @@ def test_a_look_up_goes_along_an_index(statements: dict[str, Sequence[Any]]) -> 
         planner.execute("INSERT INTO namespaces (name, created) SELECT 'n' || i, 0 FROM generate_series(1, 4) i")
         planner.execute(
             "INSERT INTO memories (ns, num, id, seq, sector, kind, tier, status, zone, content, tags, scopes,"
-            " annotations, importance, confidence, base_salience, source, created, updated, content_hash, simhash,"
+            " annotations, importance, confidence, base_salience, source, created, updated, content_hash, gist,"
             " chars, tokens, length) SELECT 1, i, 'id' || i, i, 'semantic', 'fact', 'project', 'active',"
             " 'trusted', 'text', '[]', '[]', '{}', 0.5, 0.5, 0.5, 'user', i, i, 'hash' || i, 0, 4, 1, 1"
             " FROM generate_series(1, 40000) i"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ BASE: dict[str, Any] = {
     "importance": 0.5, "confidence": 0.8, "base_salience": 1.0, "created": 100, "updated": 100, "last_used": None,
     "uses": 0, "reinforcement": 0.0, "reinforced_at": None, "confirmed": 0, "valid_from": None, "valid_until": None,
     "document": None, "source": "user", "task": None, "worktree": None, "author": None, "session": None,
-    "position": None, "reward": None, "cited": 0, "simhash": -1, "chars": 10, "tokens": 3, "length": 2,
+    "position": None, "reward": None, "cited": 0, "gist": -1, "chars": 10, "tokens": 3, "length": 2,
     "days_told": 0, "tasks_with": 0, "reward_with": 0.0, "review": None, "kind_stated": 0,
 }  # fmt: skip
 
@@ -93,7 +95,7 @@ def test_what_is_missing_has_its_own_value() -> None:
     assert columns["last_used"].tolist() == [100, 150]  # never used: since it was made
     assert columns["project"].tolist() == [-1, columns.names["project"].find("p")]
     assert np.isnan(columns["reward"]).all()
-    assert columns["simhash"].tolist() == [2**64 - 1] * 2
+    assert columns["gist"].tolist() == [2**64 - 1] * 2
     assert columns.names["project"].find("nowhere") == -2
 
 
@@ -121,3 +123,31 @@ def test_a_stored_image_is_the_same_columns() -> None:
 def test_a_memory_costs_208_bytes_of_columns() -> None:
     columns, _ = Columns.empty().next([row(1)], [])
     assert sum(values.itemsize for values in columns.arrays().values()) == 208
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=30), st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=30))
+def test_rows_about_the_same_are_found_by_their_gist(known: list[int], others: list[int]) -> None:
+    alike = [gist ^ 1 << 40 for gist in known[:3]]  # with the same last bits
+    held, wanted = [*known, *alike], [*others, *known[::2]]
+    signed = [gist - (1 << 64) if gist >= 1 << 63 else gist for gist in held]
+    columns = Columns.empty().next([row(num, gist=gist) for num, gist in enumerate(signed, start=1)], [])[0]
+    for gists in (wanted, wanted[:3]):
+        expected = [at for at, gist in enumerate(held) if gist in gists]
+        assert columns.about(np.array(gists, dtype=np.uint64)).tolist() == expected
+
+
+def test_where_every_text_is_about_the_same_looking_for_it_takes_no_longer_than_reading_the_column() -> None:
+    rows = [row(num, gist=7 if num % 2 else num) for num in range(1, 20_001)]
+    columns = Columns.empty().next(rows, [])[0]
+    gists = np.array([7, *range(2, 200)], dtype=np.uint64)
+
+    def seconds(act: Callable[[], object]) -> float:
+        begun = time.process_time()
+        for _ in range(50):
+            act()
+        return time.process_time() - begun
+
+    assert len(columns.about(gists)) == 10_000 + 99
+    assert min(seconds(lambda: columns.about(gists)) for _ in range(3)) < 20 * min(
+        seconds(lambda: np.sort(columns["gist"])) for _ in range(3)
+    )

@@ -55,7 +55,7 @@ def alone(work: Unprepared) -> tuple[object, ...]:
 
 
 def comparable(row: preparation.Prepared) -> tuple[object, ...]:
-    rest = (row.session, list(row.head), list(row.body), row.simhash, row.tokens, list(row.labels), row.days_told)
+    rest = (row.session, list(row.head), list(row.body), row.gist, row.tokens, list(row.labels), row.days_told)
     return (row.memory, *rest, row.redacted, row.suspected, row.inputs)
 
 

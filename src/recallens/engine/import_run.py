@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import islice
 
 from msgspec import Struct, structs
@@ -13,8 +13,9 @@ from recallens.engine.erased import erased_sources
 from recallens.engine.ingest import BATCH_ROWS, Ingest
 from recallens.engine.memories import Memories
 from recallens.engine.sessions import Sessions
-from recallens.errors import InvalidInput, RecallensError
+from recallens.errors import InvalidInput
 from recallens.ingest import curation
+from recallens.ingest.batch import Remembered
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft, turn_of
 from recallens.ingest.findings import Finder
@@ -24,7 +25,7 @@ from recallens.ingest.redact import redact
 from recallens.ingest.source_file import SourceFile
 from recallens.ingest.transcript import TITLE_CHARACTERS
 from recallens.ingest.validate import reference, text_content
-from recallens.model.memory import Memory, Session, Status, Zone
+from recallens.model.memory import Memory, Relation, Session, Status, Zone
 from recallens.model.trust import Input, InputKind, lowest, rank
 
 # (kilobytes read, kilobytes to read)
@@ -50,6 +51,14 @@ class Imported(Struct, frozen=True, rename="camel"):
     )
     dry_run: bool = False
     vault: str | None = None
+
+
+class _ChosenLines(Struct, frozen=True):
+    """Lines that were read together: the new ones as drafts, by their id at the source, and those that are there."""
+
+    read: Sequence[MemoryLine]
+    new: Mapping[str, Draft]
+    there: Sequence[tuple[MemoryLine, Memory | None]]
 
 
 def entries_of(source: Source, files: Sequence[SourceFile], progress: ImportProgress) -> Iterator[Entry]:
@@ -101,19 +110,16 @@ class ImportRun:
         self._already = self._replaced = self._quarantined = self._redacted = self._found = 0
 
     def take_all(self, entries: Iterator[Entry]) -> None:
-        with self._core.preparation.bulk():
-            while batch := list(islice(entries, BATCH_ROWS)):
-                self._take(batch)
+        """Batch by batch: one is read and prepared while the one before it is written."""
+        chosen: deque[_ChosenLines] = deque()
 
-    def _take(self, batch: Sequence[Entry]) -> None:
-        lines = [entry for entry in batch if isinstance(entry, MemoryLine)]
-        self._session_lines |= {entry.id: entry for entry in batch if isinstance(entry, SessionLine)}
-        self._relation_lines += [entry for entry in batch if isinstance(entry, RelationLine)]
-        self._skipped += [entry for entry in batch if isinstance(entry, SkippedEntry)]
-        try:
-            self._store([line for line in lines if not self._dry_run or self._usable(line)])
-        except InvalidInput:  # nothing of the batch was written: the others are taken without those that are wrong
-            self._store([line for line in lines if self._usable(line)])
+        def drafts() -> Iterator[list[Draft]]:
+            while batch := list(islice(entries, BATCH_ROWS)):
+                chosen.append(self._chosen(batch))
+                yield [] if self._dry_run else list(chosen[-1].new.values())
+
+        for remembered in self._ingest.remember_batches(drafts(), namespace=self._namespace, dedupe=False):
+            self._stored(chosen.popleft(), remembered)
 
     def _usable(self, line: MemoryLine) -> bool:
         try:
@@ -125,9 +131,14 @@ class ImportRun:
             return False
         return True
 
-    def _store(self, lines: Sequence[MemoryLine]) -> None:
+    def _chosen(self, entries: Sequence[Entry]) -> _ChosenLines:
+        """What of these is to be stored, and the sessions that it belongs to."""
+        self._session_lines |= {entry.id: entry for entry in entries if isinstance(entry, SessionLine)}
+        self._relation_lines += [entry for entry in entries if isinstance(entry, RelationLine)]
+        self._skipped += [entry for entry in entries if isinstance(entry, SkippedEntry)]
+        lines = [entry for entry in entries if isinstance(entry, MemoryLine) and self._usable(entry)]
         known = self._known(lines)
-        new: dict[str, tuple[MemoryLine, Draft]] = {}
+        new: dict[str, Draft] = {}
         there: list[tuple[MemoryLine, Memory | None]] = []
         read: list[MemoryLine] = []
         for line in lines:
@@ -142,27 +153,29 @@ class ImportRun:
                 if id in self._taken or id in new or (old is not None and _stands(old, line.draft)):
                     there.append((line, old))
                 else:
-                    new[id] = line, self._filled(line.draft, old)
-        drafts = [draft for _, draft in new.values()]
-        grown = dict.fromkeys(draft.session for draft in drafts if draft.session is not None)
-        if drafts and not self._dry_run:
-            begun = [structs.replace(session, title=None, summary=None) for session in self._kept_sessions(grown)]
-            self._sessions.put(begun, namespace=self._namespace)  # what they are called is known when all was read
-            for batch in self._ingest.remember_many(drafts, namespace=self._namespace, dedupe=False):
-                for (line, _), remembered in zip(new.values(), batch, strict=True):
-                    self._redacted += bool(remembered.redacted)
-                    if remembered.waits:
-                        self._waiting.add(line.draft.content[:TITLE_CHARACTERS])
-                    self._call(line, remembered.id)
-        self._grown |= grown
+                    new[id] = self._filled(line.draft, old)
+        begun = {draft.session for draft in new.values() if draft.session is not None} - self._grown.keys()
+        if begun and not self._dry_run:
+            sessions = [structs.replace(each, title=None, summary=None) for each in self._kept_sessions(sorted(begun))]
+            self._sessions.put(sessions, namespace=self._namespace)  # what they are called is known when all was read
+        self._grown |= dict.fromkeys(draft.session for draft in new.values() if draft.session is not None)
         self._taken |= new.keys()
         self._replaced += len(known.keys() & new.keys())
-        self._quarantined += sum(draft.zone == Zone.QUARANTINE for draft in drafts)
+        self._quarantined += sum(draft.zone == Zone.QUARANTINE for draft in new.values())
         self._already += len(there)
-        for line, old in there:
+        return _ChosenLines(read, new, there)
+
+    def _stored(self, batch: _ChosenLines, remembered: Sequence[Remembered]) -> None:
+        lines = {str(line.draft.source_id): line for line in reversed(batch.read)}
+        for id, stored in zip(batch.new if remembered else (), remembered, strict=True):
+            self._redacted += bool(stored.redacted)
+            if stored.waits:
+                self._waiting.add(lines[id].draft.content[:TITLE_CHARACTERS])
+            self._call(lines[id], stored.id)
+        for line, old in batch.there:
             self._call(line, old.id if old is not None else self._ids.get(str(line.draft.source_id)))
         if self._finder is not None:
-            self._keep_findings(list(self._finder.found_in(read)))
+            self._keep_findings(list(self._finder.found_in(batch.read)))
 
     def _keep_findings(self, found: Sequence[MemoryLine]) -> None:
         """Those that are new. What was said is as trusted as the turn that says it, a command as its session."""
@@ -243,11 +256,10 @@ class ImportRun:
             self._keep_findings(self._finder.rest())
         related = 0
         if not self._dry_run:
-            related = sum(self._relate(line) for line in self._relation_lines)
+            related = self._memories.relate_many(self._relations(), namespace=self._namespace)
             self._sessions.put(self._kept_sessions(self._grown), namespace=self._namespace)
-            for line in (self._session_lines[id] for id in self._grown if id in self._session_lines):
-                if self._may_end(line.id):
-                    self._sessions.end(line.id, ended=line.ended, namespace=self._namespace, encode=False)
+            grown = [self._session_lines[id] for id in self._grown if id in self._session_lines]
+            self._sessions.end_many({line.id: line.ended for line in self._to_end(grown)}, namespace=self._namespace)
         imported = len(self._taken)
         read = imported + self._already + len(self._skipped)
         return Imported(
@@ -255,27 +267,20 @@ class ImportRun:
             self._replaced, self._quarantined, self._redacted, self._found, self._dry_run,
         )  # fmt: skip
 
-    def _may_end(self, session: str) -> bool:
+    def _to_end(self, lines: Sequence[SessionLine]) -> list[SessionLine]:
         """A session that is more trusted than the file stays as it is."""
         with self._core.read(self._namespace) as reader:
-            known = reader.sessions.get(session)
-        return known is None or rank(known.zone) <= rank(self._core.actor.zone)
+            known = {line.id: reader.sessions.get(line.id) for line in lines}
+        most = rank(self._core.actor.zone)
+        return [line for line in lines if (session := known[line.id]) is None or rank(session.zone) <= most]
 
-    def _relate(self, line: RelationLine) -> bool:
-        """Whether it was still to be done; one whose end is not there is left out."""
-        ends = self._ids.get(line.source), self._ids.get(line.target)
-        if ends[0] is None or ends[1] is None or ends[0] == ends[1]:
-            return False
-        there = self._memories.relations(ends[0], namespace=self._namespace)
-        if any((each.type, each.source, each.target) == (line.relation, *ends) for each in there):
-            return False
-        with suppress(RecallensError):
-            self._memories.relate(
-                ends[0], ends[1], line.relation, confidence=line.confidence, origin=line.origin,
-                namespace=self._namespace,
-            )  # fmt: skip
-            return True
-        return False
+    def _relations(self) -> Iterator[Relation]:
+        """Those whose both ends are there."""
+        at = self._core.clock()
+        for line in self._relation_lines:
+            source, target = self._ids.get(line.source), self._ids.get(line.target)
+            if source is not None and target is not None and source != target:
+                yield Relation(source, target, line.relation, line.confidence, line.origin, at)
 
 
 def _turn_of(finding: MemoryLine) -> str:

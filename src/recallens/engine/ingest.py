@@ -65,8 +65,15 @@ class Ingest:
         """Store in batches. What a yielded batch names is on disk; its vectors wait in the backlog for `drain`."""
         remaining = iter(drafts)
         batches = iter(lambda: list(islice(remaining, BATCH_ROWS)), [])
+        yield from self.remember_batches(batches, namespace=namespace, dedupe=dedupe)
+
+    def remember_batches(
+        self, batches: Iterable[Sequence[Draft]], *, namespace: str | None = None, dedupe: bool | None = None
+    ) -> Iterator[list[Remembered]]:
+        """The same for drafts in batches, each of them one transaction. A batch is asked for before the one that comes
+        before it is written."""
         for works, rows in self._core.preparation.stream(self._works(batch, namespace) for batch in batches):
-            yield self._store(works, rows, dedupe)
+            yield self._store(works, rows, dedupe) if works else []
 
     def _store(
         self, works: Sequence[Unprepared], prepared: Sequence[Prepared], dedupe: bool | None, *, encode: bool = False

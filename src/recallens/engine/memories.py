@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import assert_never
 
 import numpy as np
@@ -13,7 +14,7 @@ from recallens.engine.core import Core
 from recallens.engine.erasure import Erasure, refusal
 from recallens.engine.ingest import Ingest
 from recallens.engine.reversals import Reversals
-from recallens.errors import AwaitsReview, EditConflict, InvalidInput, NotAllowed, NotFound
+from recallens.errors import AwaitsReview, EditConflict, InvalidInput, NotAllowed, NotFound, RecallensError
 from recallens.ingest import curation
 from recallens.ingest.batch import Remembered
 from recallens.ingest.draft import Draft
@@ -34,9 +35,10 @@ from recallens.model.trust import (
     proposal_number,
 )
 from recallens.store.protocols import Writer
-from recallens.store.records import Listing, MemoryPage
+from recallens.store.records import Listing, MemoryPage, Tie
 
 LARGEST_PAGE = 1_000
+MOST_RELATED = 512  # in one transaction
 # How far back a chain of supersessions is followed.
 LONGEST_LINEAGE = 50
 KEPT_BY_AN_EDIT = (
@@ -217,6 +219,36 @@ class Memories:
         if waits is not None:
             raise waits
         return relation
+
+    def relate_many(self, relations: Iterable[Relation], *, namespace: str | None = None) -> int:
+        """Those that are not there yet, in batches, each of them one transaction; gives how many these were. One that
+        who acts may not make is left out, or proposed as `relate` does."""
+        remaining, related = iter(relations), 0
+        while batch := list(islice(remaining, MOST_RELATED)):
+            plain: dict[Tie, Relation] = {}
+            others: list[Relation] = []
+            with self._core.changing(namespace) as tx:
+                nums = tx.memories.find([id for relation in batch for id in (relation.source, relation.target)])
+                by, ends = self._core.actor, tx.memories.get(sorted(set(nums.values())))
+                free = {num for num, end in ends.items() if by.may_change(end) and by.sight.withholds(end) is None}
+                ties = [(nums.get(each.source, 0), nums.get(each.target, 0), str(each.type)) for each in batch]
+                known = tx.relations.known(ties)
+                for tie, relation in zip(ties, batch, strict=True):
+                    if tie in known or tie in plain or tie[0] == tie[1]:
+                        continue
+                    if relation.type is not RelationType.SUPERSEDES and free.issuperset(tie[:2]):
+                        plain[tie] = relation
+                    else:
+                        others.append(relation)
+                if plain:
+                    tx.relations.put_many(plain)
+            for relation in others:
+                with suppress(RecallensError):
+                    self.relate(relation.source, relation.target, relation.type, confidence=relation.confidence,
+                                origin=relation.origin, namespace=namespace)  # fmt: skip
+                    related += 1
+            related += len(plain)
+        return related
 
     def unrelate(self, source: str, target: str, type: str, *, namespace: str | None = None) -> Relation:
         """End a relation of a memory to another. What superseded something is restored instead."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from msgspec import Struct, structs
 
@@ -14,12 +15,14 @@ from recallens.ingest.draft import Draft, recap, recap_id
 from recallens.ingest.prepare import kept_text
 from recallens.ingest.signature import require_fields
 from recallens.ingest.validate import epoch_ms, label, option, reference
-from recallens.model.memory import Memory, Session, Status, Usage
+from recallens.model.memory import Memory, Session, Status, Usage, Zone
 from recallens.model.recall import SessionContext
 from recallens.model.state import not_held
 from recallens.model.times import When
 from recallens.model.trust import Input, derived, lowest, rank
 from recallens.text.normalize import clean
+
+MOST_ENDED = 16  # at once: all their memories are read
 
 
 class SessionReport(Struct, frozen=True):
@@ -48,36 +51,58 @@ class Sessions:
 
     def end(
         self, id: str, *, summary: str | None = None, ended: When | None = None, namespace: str | None = None,
-        encode: bool = True,
     ) -> Session:  # fmt: skip
         """End a session, and keep its recap as a memory. One that was kept before and says something else is
-        superseded: a question about an earlier time still finds what was known then. Unless it is to be encoded at
-        once, its vector waits in the backlog: whoever ends many sessions has many others there.
-        """
-        with self._core.changing(namespace) as tx:
-            session = tx.sessions.get(clean(id))
-            if session is None:
-                raise no_session(id)
-            at = self._core.moment("ended", ended)
-            zone = lowest((session.zone, self._core.actor.zone))
-            session = _kept(structs.replace(session, ended=at, summary=summary or session.summary, zone=zone))
-            tx.sessions.put(session)
-        with self._core.reading(session.namespace) as reader:
-            links = reader.sessions.links(session.id)
-            known = reader.memories.get([num for num, _, _ in links])
-        memories = [known[num] for num, usage, _ in links if usage is Usage.CREATED and num in known]
-        created = sorted(memories, key=lambda each: (each.created, each.id))
-        given = [Input.of(each) for each in known.values() if not_held(each, ()) and each not in created]
-        for draft in self._recaps({session.id: recap(session, created)}, session.namespace):
-            draft = structs.replace(draft, inputs=(*draft.inputs, *given))
-            # What a session has become takes the place of nothing that is more trusted than it is.
-            zone = lowest((self._core.actor.zone, derived(draft.inputs).zone))
+        superseded: a question about an earlier time still finds what was known then."""
+        (session,), recaps = self._ended({id: (summary, ended)}, namespace)
+        for zone, drafts in recaps.items():
             with self._core.acting(structs.replace(self._core.actor, zone=zone, decides=False)):
-                if encode:
+                for draft in drafts:
                     self._ingest.remember(draft, namespace=session.namespace, dedupe=False)
-                else:
-                    list(self._ingest.remember_many([draft], namespace=session.namespace, dedupe=False))
         return session
+
+    def end_many(self, times: Mapping[str, When | None], *, namespace: str | None = None) -> None:
+        """The same for many sessions, each with the time of its end; their recaps' vectors wait in the backlog."""
+        remaining = iter(times.items())
+        while batch := list(islice(remaining, MOST_ENDED)):
+            _, recaps = self._ended({id: (None, ended) for id, ended in batch}, namespace)
+            for zone, drafts in recaps.items():
+                with self._core.acting(structs.replace(self._core.actor, zone=zone, decides=False)):
+                    for _ in self._ingest.remember_many(drafts, namespace=namespace, dedupe=False):
+                        pass
+
+    def _ended(
+        self, asked: Mapping[str, tuple[str | None, When | None]], namespace: str | None
+    ) -> tuple[list[Session], dict[Zone, list[Draft]]]:
+        """The sessions, ended with a summary and at a time; and their new recaps by the zone in which they are kept."""
+        sessions: list[Session] = []
+        with self._core.changing(namespace) as tx:
+            for id, (summary, ended) in asked.items():
+                session = tx.sessions.get(clean(id))
+                if session is None:
+                    raise no_session(id)
+                at = self._core.moment("ended", ended)
+                zone = lowest((session.zone, self._core.actor.zone))
+                session = _kept(structs.replace(session, ended=at, summary=summary or session.summary, zone=zone))
+                tx.sessions.put(session)
+                sessions.append(session)
+        name = self._core.namespace(namespace)
+        with self._core.reading(name) as reader:
+            links = [reader.sessions.links(session.id) for session in sessions]
+            known = reader.memories.get(sorted({num for own in links for num, _, _ in own}))
+        drafts: dict[str, Draft | None] = {}
+        for session, own in zip(sessions, links, strict=True):
+            memories = [known[num] for num, usage, _ in own if usage is Usage.CREATED and num in known]
+            created = sorted(memories, key=lambda each: (each.created, each.id))
+            linked = [known[num] for num, _, _ in own if num in known]
+            given = [Input.of(each) for each in linked if not_held(each, ()) and each not in created]
+            draft = recap(session, created)
+            drafts[session.id] = None if draft is None else structs.replace(draft, inputs=(*draft.inputs, *given))
+        recaps: dict[Zone, list[Draft]] = {}
+        for draft in self._recaps(drafts, name):
+            # What a session has become takes the place of nothing that is more trusted than it is.
+            recaps.setdefault(lowest((self._core.actor.zone, derived(draft.inputs).zone)), []).append(draft)
+        return sessions, recaps
 
     def put(self, sessions: Iterable[Session], *, namespace: str | None = None) -> None:
         """Sessions as they were elsewhere; one that is known takes what it did not have, unless it is more trusted."""

@@ -10,6 +10,7 @@ import hashlib
 import os
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -18,6 +19,7 @@ import numpy as np
 from recallens.engine.core import Core
 from recallens.errors import InvalidInput, NotFound, StoreBusy
 from recallens.ingest.curation import restate
+from recallens.ingest.preparation import Unprepared
 from recallens.ingest.validate import without_secrets
 from recallens.ingest.vault.changes import Read, VaultChanges, add_changes, renames
 from recallens.ingest.vault.choice import SyncPlan, choose, make_plan, relative
@@ -28,6 +30,7 @@ from recallens.ingest.vault.succession import succession
 from recallens.model.memory import Document, RelationType
 from recallens.model.vault import Problem, Seen, Vault, VaultFile, VaultSync
 from recallens.store.protocols import Writer
+from recallens.store.records import NewSection, Prepared, ReplacedSection
 
 LEASE_SECONDS = 120
 # A transaction takes files until one of these is reached: large enough that its commit is a small part of the work,
@@ -88,8 +91,15 @@ class Sync:
     def _follow(self, root: Root, plan: SyncPlan, known: dict[str, VaultFile]) -> None:
         self._total = len(plan.to_read)
         moved = self._moves(root, plan, known)
-        for batch in self._batches(root, plan, known, moved):
-            self._write(batch, known)
+        read: deque[tuple[Sequence[Read | VaultFile], VaultChanges]] = deque()
+
+        def works() -> Iterator[list[Unprepared]]:
+            for batch in self._batches(root, plan, known, moved):
+                read.append((batch, self._changes(batch)))
+                yield [section.work for section in read[-1][1].fresh]
+
+        for _, rows in self._core.preparation.stream(works()):
+            self._write(*read.popleft(), rows, known)
         self._remove([file for path, file in plan.gone.items() if path not in moved.values()])
         self._link()  # also where nothing changed: a sync before this one may have been stopped
         if self._added or self._changed or self._renamed or self._removed:
@@ -171,7 +181,7 @@ class Sync:
 
     # ── writing ──
 
-    def _write(self, batch: Sequence[Read | VaultFile], known: dict[str, VaultFile]) -> None:
+    def _changes(self, batch: Sequence[Read | VaultFile]) -> VaultChanges:
         vault, now = self._vault, self._core.clock()
         reads = [file for file in batch if isinstance(file, Read)]
         with self._store.read(vault.namespace) as reader:
@@ -179,6 +189,13 @@ class Sync:
         changes = VaultChanges()
         for read in reads:
             add_changes(changes, vault, read, old.get(read.document, ()), new_id=self._core.new_id, now=now)
+        return changes
+
+    def _write(
+        self, batch: Sequence[Read | VaultFile], changes: VaultChanges, rows: Sequence[Prepared],
+        known: dict[str, VaultFile],
+    ) -> None:  # fmt: skip
+        vault, reads = self._vault, [file for file in batch if isinstance(file, Read)]
         with self._writing() as tx:
             self._core.settle_encoding(tx)
             tx.vaults.drop_files(vault.id, [read.moved_from for read in reads if read.moved_from is not None])
@@ -188,7 +205,7 @@ class Sync:
                 tx.documents.put(
                     Document(read.document, tx.name, path, read.note.title, read.hash, read.changed_at, project)
                 )
-            self._apply(tx, changes)
+            self._apply(tx, changes, *changes.prepared(rows))
         for read in reads:
             before = known.get(read.path)
             if read.moved_from is not None:
@@ -200,15 +217,17 @@ class Sync:
         self._done += len(batch)
         self._progress(self._done, self._total)
 
-    def _apply(self, tx: Writer, changes: VaultChanges) -> None:
-        replaced = [section.num for section in changes.replaced]
-        self._suspects |= tx.terms.held([*replaced, *changes.dropped]) if replaced or changes.dropped else set()
-        nums = tx.vaults.insert_sections(self._vault.id, changes.new) if changes.new else []
-        again = tx.vaults.replace_sections(changes.replaced)
+    def _apply(
+        self, tx: Writer, changes: VaultChanges, new: Sequence[NewSection], replaced: Sequence[ReplacedSection]
+    ) -> None:
+        gone = [*(section.num for section in replaced), *changes.dropped]
+        self._suspects |= tx.terms.held(gone) if gone else set()
+        nums = tx.vaults.insert_sections(self._vault.id, new) if new else []
+        again = tx.vaults.replace_sections(replaced)
         tx.vaults.move_sections(changes.moved)
         self._core.log.erases(tx, changes.dropped)
         tx.vaults.drop_sections(changes.dropped)
-        texts = [row.memory.content for row in (*(s.row for s in changes.new), *(s.row for s in changes.replaced))]
+        texts = [row.memory.content for row in (*(s.row for s in new), *(s.row for s in replaced))]
         self._core.await_vectors(tx, [*nums, *again], texts)
         self._counts["indexed"] += len(nums) + len(again)
         self._counts["kept"] += len(changes.moved)

@@ -8,22 +8,20 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct, to_builtins
-from numpy.typing import NDArray
 
 from recallens.index.columns import Columns, code_of
-from recallens.index.fingerprints import Distances, hamming
 from recallens.ingest.curation import strengthen
-from recallens.ingest.dedupe import is_near_duplicate, max_distance
+from recallens.ingest.dedupe import is_near_duplicate
 from recallens.model.memory import Event, EventKind, Memory, Session, Status
 from recallens.model.salience import RECALL_REINFORCEMENT
 from recallens.model.trust import PERSON, Actor
-from recallens.model.verdict import IntArray
+from recallens.model.verdict import places
 from recallens.store.protocols import Reader, Writer
 from recallens.store.records import NamespaceState, OriginKey, Prepared
 from recallens.text.tokenizer import tokenize
 
-# Of the rows within reach, only the nearest few are worth reading in full.
-NEAREST = 5
+# Of the memories about the same, so many are read and compared, the oldest first.
+MOST_COMPARED = 5
 
 
 class Outcome(StrEnum):
@@ -68,7 +66,7 @@ def recognise(
     near = _near_in_store(reader, columns, rows)
     origins = reader.memories.by_origin([origin for row in rows if (origin := _origin(row.memory)) is not None])
     seen: dict[tuple[str, str | None], int] = {}
-    hashes = np.array([row.simhash for row in rows], dtype=np.uint64)
+    by_gist: dict[int, list[int]] = {}
     repeats: list[Repeat | None] = []
     for at, row in enumerate(rows):
         known: Repeat | None = None
@@ -84,10 +82,11 @@ def recognise(
                 known = Repeat(Outcome.DUPLICATE, earlier=seen[key])
             elif (num := near.get(at)) is not None:
                 known = Repeat(Outcome.NEAR_DUPLICATE, num=num)
-            elif (earlier := _near_in_batch(rows, hashes, at, repeats)) is not None:
+            elif (earlier := _near_in_batch(rows, by_gist.get(row.gist, ()), at)) is not None:
                 known = Repeat(Outcome.NEAR_DUPLICATE, earlier=earlier)
             else:
                 seen[key] = at
+                by_gist.setdefault(row.gist, []).append(at)
         repeats.append(known)
     return repeats
 
@@ -119,19 +118,20 @@ def _origin(memory: Memory) -> OriginKey | None:
 def _near_in_store(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -> dict[int, int]:
     if not columns.size:
         return {}
-    eligible = columns["alive"] & (columns["document"] < 0)
-    eligible &= (columns["status"] == code_of(Status.ACTIVE)) | (columns["status"] == code_of(Status.PENDING_REVIEW))
-    nums, projects = columns["num"], columns["project"]
+    held = columns.about(np.array([row.gist for row in rows], dtype=np.uint64))
+    status = columns["status"][held]
+    held = held[
+        columns["alive"][held]
+        & (columns["document"][held] < 0)
+        & ((status == code_of(Status.ACTIVE)) | (status == code_of(Status.PENDING_REVIEW)))
+    ]
+    nums, gists, projects = (columns[name][held] for name in ("num", "gist", "project"))
     candidates: dict[int, list[int]] = {}
-    for at, row in enumerate(rows):
-        if not _is_own_text(row):
-            continue
-        project = row.memory.project
-        code = columns.names["project"].find(project) if project is not None else -1
-        near, distances = columns.near(row.simhash, max_distance(len(row.body)))
-        allowed = eligible[near] & (projects[near] == code)
-        if allowed.any():
-            candidates[at] = nums[_nearest(near[allowed], distances[allowed])].tolist()
+    for at, row in enumerate(rows if len(held) else ()):
+        project = columns.names["project"].find(row.memory.project) if row.memory.project is not None else -1
+        alike = places((gists == np.uint64(row.gist)) & (projects == project))
+        if len(alike) and _is_own_text(row):
+            candidates[at] = nums[alike[:MOST_COMPARED]].tolist()
     texts = reader.memories.get(sorted({num for nums in candidates.values() for num in nums})) if candidates else {}
     return {
         at: num
@@ -140,24 +140,12 @@ def _near_in_store(reader: Reader, columns: Columns, rows: Sequence[Prepared]) -
     }
 
 
-def _nearest(rows: IntArray, distances: Distances) -> IntArray:
-    """The nearest few, the oldest of those that are as near. Of a hundred thousand, few are put in order."""
-    if len(rows) > NEAREST:
-        within = np.flatnonzero(distances <= np.partition(distances, NEAREST)[NEAREST])
-        rows, distances = rows[within], distances[within]
-    return rows[np.argsort(distances, kind="stable")[:NEAREST]]
-
-
-def _near_in_batch(
-    rows: Sequence[Prepared], hashes: NDArray[np.uint64], at: int, repeats: Sequence[Repeat | None]
-) -> int | None:
+def _near_in_batch(rows: Sequence[Prepared], earlier: Sequence[int], at: int) -> int | None:
     row = rows[at]
-    distances = hamming(row.simhash, hashes[:at])
-    for earlier in np.flatnonzero(distances <= max_distance(len(row.body))).tolist():
-        other = rows[earlier].memory
-        fresh = repeats[earlier] is None and other.document is None and other.project == row.memory.project
-        if fresh and is_near_duplicate(row.memory.content, row.body, other.content, rows[earlier].body):
-            return int(earlier)
+    for place in earlier:
+        other = rows[place].memory
+        if other.project == row.memory.project and _repeats(row, other.content):
+            return place
     return None
 
 

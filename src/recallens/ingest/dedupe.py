@@ -8,14 +8,11 @@ endings and the small words between them. Where in doubt, both are kept.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from functools import cache, lru_cache
-from hashlib import blake2b, sha256
+from functools import cache
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from recallens.text.content import morphemes
+from recallens.text.content import subject_words
 from recallens.text.languages import alternatives, each
 from recallens.text.normalize import clean, fold
 from recallens.text.stopwords import FULL_WEIGHT, token_weight
@@ -24,15 +21,8 @@ from recallens.text.tokenizer import tokenize
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from numpy.typing import NDArray
-
 # Two texts merge above this share of common tokens, never at it.
 JACCARD_FLOOR: Final = 0.8
-# The expected Hamming distance at a cosine c is 64·arccos(c)/π: 3 bits is c = 0.99, 6 is 0.96, 9 is 0.90,
-# 12 is 0.83. In a short text one other word makes another fact, so that it must be all but equal; in a long
-# one a few words in a hundred are an edit. Each row: up to this many tokens, at most this distance.
-DISTANCE_BY_LENGTH: Final = ((8, 3), (24, 6), (64, 9))
-LONGEST_DISTANCE: Final = 12
 
 _NEGATION: Final = re.compile(alternatives(lambda pack: pack.memories.negation))
 _PLAIN_NOT: Final = re.compile(alternatives(lambda pack: pack.memories.plain_negation))
@@ -43,26 +33,6 @@ _NUMBER_WORD: Final = re.compile(alternatives(lambda pack: pack.memories.number_
 def content_hash(text: str) -> str:
     """SHA-256 of the text as it would be kept, blanks around it aside."""
     return sha256(clean(text).strip().encode("utf-8")).hexdigest()
-
-
-def simhash(tokens: Sequence[str]) -> int:
-    """Charikar's fingerprint: each bit is the sign of the tokens' weighted vote; equal tokens, equal bits."""
-    return int.from_bytes(np.packbits(votes(tokens) > 0.0, bitorder="little").tobytes(), "little") if tokens else 0
-
-
-def votes(tokens: Sequence[str]) -> NDArray[np.float32]:
-    """For each bit of the fingerprint, the tokens that have it less those that have not."""
-    counts = Counter(tokens)
-    hashes = np.fromiter(map(_token_hash, counts), dtype="<u8", count=len(counts))
-    bits = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").astype(np.float32)
-    weights = np.fromiter(counts.values(), dtype=np.float32, count=len(counts))
-    for_and_against: NDArray[np.float32] = weights @ (2.0 * bits - 1.0)
-    return for_and_against
-
-
-def max_distance(token_count: int) -> int:
-    """The most bits in which the fingerprints of two texts of this length may differ."""
-    return next((distance for longest, distance in DISTANCE_BY_LENGTH if token_count <= longest), LONGEST_DISTANCE)
 
 
 def jaccard(a: Collection[str], b: Collection[str]) -> float:
@@ -90,20 +60,11 @@ def same_order(tokens_a: Sequence[str], tokens_b: Sequence[str]) -> bool:
 
 def is_near_duplicate(text_a: str, tokens_a: Sequence[str], text_b: str, tokens_b: Sequence[str]) -> bool:
     """Whether one of the two texts may stand for both."""
-    if morphemes(fold(text_a)) != morphemes(fold(text_b)):  # first: it is known of each text, and mostly says no
+    if subject_words(text_a, tokens_a) != subject_words(text_b, tokens_b):
         return False
     if jaccard(tokens_a, tokens_b) <= JACCARD_FLOOR or not same_order(tokens_a, tokens_b):
         return False
-    distance = (simhash(tokens_a) ^ simhash(tokens_b)).bit_count()
-    if distance > max_distance(min(len(tokens_a), len(tokens_b))):
-        return False
     return same_numbers(text_a, text_b) and same_polarity(text_a, text_b)
-
-
-@lru_cache(maxsize=65_536)  # about 8 MB
-def _token_hash(token: str) -> int:
-    # Tokens come from the tokenizer without surrogates; any other caller's are replaced, not refused.
-    return int.from_bytes(blake2b(token.encode("utf-8", "replace"), digest_size=8).digest(), "little")
 
 
 def _negations(text: str) -> tuple[int, frozenset[str]]:

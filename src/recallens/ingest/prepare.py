@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from recallens.errors import InvalidInput
 from recallens.ingest.citations import parse_citations
-from recallens.ingest.dedupe import content_hash, simhash
+from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft
 from recallens.ingest.encoded import speaker_name
 from recallens.ingest.signature import require_fields
@@ -31,6 +31,7 @@ from recallens.model.memory import Annotations, Kind, Memory, Sector, Status, Ti
 from recallens.model.trust import SUSPECTED, derived, lowest
 from recallens.store.records import Prepared
 from recallens.text.annotation import annotate
+from recallens.text.content import gist
 from recallens.text.normalize import clean, normalize
 from recallens.text.times import days_told
 from recallens.text.token_count import estimate_tokens
@@ -171,7 +172,7 @@ def indexed(memory: Memory, session: str | None, redacted: tuple[str, ...] = ())
         session=session,
         head=head,
         body=body,
-        simhash=simhash(body),
+        gist=gist(memory.content, body),
         tokens=estimate_tokens(memory.content),
         labels=tuple(dict.fromkeys(labels(memory.annotations, memory.citations, affected_files(memory)))),
         days_told=days_told("\n".join(filter(None, (memory.title, memory.content))), memory.created),

@@ -13,9 +13,8 @@ import numpy as np
 from msgspec import structs
 
 from recallens.index.columns import code_of
-from recallens.index.fingerprints import hamming
 from recallens.index.views import ordered
-from recallens.ingest.dedupe import is_near_duplicate, max_distance
+from recallens.ingest.dedupe import is_near_duplicate
 from recallens.model.context import HYPOTHESIS
 from recallens.model.memory import Kind, Memory, Zone
 from recallens.model.pool import Pool
@@ -197,14 +196,12 @@ def one_of_each_text(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
 
 
 def _repeated(scene: Scene, pool: Pool, order: IntArray) -> BoolArray:
-    """Which rows repeat one before them. Fingerprints find the pairs, so that few texts are compared."""
-    prints = scene.columns["simhash"][pool.rows[order]]
-    lengths = scene.columns["length"][pool.rows[order]]
+    """Which rows repeat one before them. Only texts about the same are compared."""
+    gists = scene.columns["gist"][pool.rows[order]]
     repeated = np.zeros(len(order), dtype=np.bool_)
     memories, tokens = memories_at(scene, pool, order), cache(tokenize)  # each text is read once
     for at in range(1, len(order)):
-        near = hamming(int(prints[at]), prints[:at]) <= max_distance(int(lengths[at]))
-        before = places(near & ~repeated[:at])
+        before = places((gists[:at] == gists[at]) & ~repeated[:at])
         repeated[at] = any(_same_text(memories[at], memories[other], tokens) for other in before.tolist())
     return repeated
 

@@ -129,7 +129,7 @@ _TIMES = frozenset(("created", "updated", "last_used", "reinforced_at", "valid_f
 _SHARES = frozenset(("importance", "confidence"))
 # What stands in a memory's row and is no field of it: how it was counted or read off, but for its session.
 _BESIDE = (
-    "session:text? simhash:~whole chars:~whole tokens:~whole length:~whole days_told:~whole cited:~flag"
+    "session:text? gist:~whole chars:~whole tokens:~whole length:~whole days_told:~whole cited:~flag"
     " tasks_with:~whole reward_with:~number"
 )
 

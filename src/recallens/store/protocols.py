@@ -24,7 +24,7 @@ from recallens.model.trust import Input, InputKind, ProposedChange
 from recallens.store.candidates import CandidateReader
 from recallens.store.erasure import ErasureWriter, StoreFile
 from recallens.store.nouns import PortableReader, PortableWriter, StorePortableReader, StorePortableWriter
-from recallens.store.records import (
+from recallens.store.records import (  # fmt: skip
     Changes,
     ColumnRow,
     Health,
@@ -35,8 +35,9 @@ from recallens.store.records import (
     OriginKey,
     Prepared,
     ReplicaLag,
+    Tie,
     Unencoded,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     from recallens.model.vault import KnownSection, Link, NoteLife, Vault, VaultFile, VaultOptions
@@ -123,10 +124,12 @@ class RelationReader(Protocol):
     def neighbours(self, nums: Sequence[int], at: int) -> list[tuple[int, int, str, float]]: ...
     def successors(self, nums: Sequence[int], at: int) -> dict[int, Successor]: ...
     def heirs(self, nums: Sequence[int], at: int, most: int) -> dict[int, int]: ...
+    def known(self, ties: Sequence[Tie]) -> set[Tie]: ...
 
 
 class RelationWriter(RelationReader, Protocol):
     def put(self, source: int, target: int, relation: Relation) -> None: ...
+    def put_many(self, relations: Mapping[Tie, Relation]) -> None: ...
     def supersede(self, old: int, new: int, at: int) -> None: ...
 
 

@@ -21,6 +21,9 @@ META_SENTENCES = "sentence-vectors"
 OriginKey = tuple[str, str, str | None, str]
 """Where a text came from: source, source id, project, content hash."""
 
+Tie = tuple[int, int, str]
+"""What a relation is known by: the numbers of its two memories, and its type."""
+
 
 class NamespaceState(Struct, frozen=True):
     """A namespace as one transaction sees it."""
@@ -59,7 +62,7 @@ COLUMNS = (
     *_columns("document source task worktree author session reward", resident=True),
     *_columns("project sector kind kind_stated created updated position cited", resident=True, replaced=True),
     *_columns("importance confidence valid_from review", resident=True, replaced=True),
-    *_columns("simhash chars tokens length days_told", resident=True, replaced=True, derived=True),
+    *_columns("gist chars tokens length days_told", resident=True, replaced=True, derived=True),
     *_columns("content title tags scopes source_id content_hash attributes", replaced=True),
     *_columns("annotations", replaced=True, derived=True),
     *_columns("summary version"),
@@ -102,7 +105,7 @@ class Prepared:
     session: str | None
     head: Sequence[str]
     body: Sequence[str]
-    simhash: int
+    gist: int
     tokens: int
     labels: Sequence[tuple[str, str]]
     days_told: int = 0  # as `text/times.py` packs them

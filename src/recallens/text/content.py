@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import cache, lru_cache
+from hashlib import blake2b
 from typing import Final
 
 from recallens.text.languages import each, grammar_of
@@ -34,6 +35,19 @@ def morphemes(text: str) -> frozenset[str]:
     if grammar is not None:
         words.update(filter(None, map(grammar.morpheme, _SYLLABLES.findall(text))))
     return frozenset(words)
+
+
+def subject_words(text: str, tokens: Iterable[str]) -> frozenset[str]:
+    """The same of a text whose tokens are known."""
+    if grammar_of(text) is not None:
+        return morphemes(text)
+    return frozenset(word for word in set(tokens) if token_weight(word) == FULL_WEIGHT)
+
+
+def gist(text: str, tokens: Iterable[str]) -> int:
+    """64 bits that two texts about the same have in common, whatever forms their words have and in whatever order."""
+    words = "\n".join(sorted(subject_words(text, tokens)))
+    return int.from_bytes(blake2b(words.encode("utf-8", "replace"), digest_size=8).digest(), "little")
 
 
 # So many words in a row are no chance: who has them has them from there.

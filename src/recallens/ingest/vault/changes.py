@@ -13,12 +13,12 @@ from msgspec import Struct, structs
 
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft
-from recallens.ingest.prepare import prepare
+from recallens.ingest.preparation import Unprepared
 from recallens.ingest.validate import epoch_ms
 from recallens.ingest.vault.notes import VaultNote, draft_of, placed
 from recallens.model.citation import citation_to_json
 from recallens.model.vault import KnownSection, Placed, Seen, Vault
-from recallens.store.records import MovedSection, NewSection, ReplacedSection, SectionFacts
+from recallens.store.records import MovedSection, NewSection, Prepared, ReplacedSection, SectionFacts
 
 # git calls two files a rename from 50 %; notes share headings and boilerplate, so a little more is asked.
 RENAME_SIMILARITY: Final = 0.6
@@ -50,13 +50,33 @@ class Read(Struct, frozen=True):
         return self.seen.mtime // 1_000_000 if stated is None else stated
 
 
+class FreshSection(Struct, frozen=True):
+    """A section whose text is to be prepared: a new one, or one that continues what is known."""
+
+    known: KnownSection | None
+    place: Placed
+    work: Unprepared
+    changed_at: int
+
+
 class VaultChanges(Struct):
     """Of any number of files, to be written at once."""
 
-    new: list[NewSection] = []
-    replaced: list[ReplacedSection] = []
+    fresh: list[FreshSection] = []
     moved: list[MovedSection] = []
     dropped: list[int] = []
+
+    def prepared(self, rows: Sequence[Prepared]) -> tuple[list[NewSection], list[ReplacedSection]]:
+        """The fresh sections with their rows, one for each."""
+        new, replaced = list[NewSection](), list[ReplacedSection]()
+        for section, row in zip(self.fresh, rows, strict=True):
+            row = replace(row, memory=structs.replace(row.memory, updated=section.changed_at))
+            if (known := section.known) is None:
+                new.append(NewSection(row, section.place))
+            else:
+                same = known.content_hash == row.memory.content_hash and known.title == row.memory.title
+                replaced.append(ReplacedSection(known.num, row, section.place, same))
+        return new, replaced
 
 
 def add_changes(
@@ -80,13 +100,8 @@ def add_changes(
             )
             continue
         id = new_id() if known is None else known.id
-        row = prepare(draft, id=id, namespace=vault.namespace, now=now)
-        row = replace(row, memory=structs.replace(row.memory, updated=read.changed_at))
-        if known is None:
-            changes.new.append(NewSection(row, places[at]))
-        else:
-            same = known.content_hash == row.memory.content_hash and known.title == row.memory.title
-            changes.replaced.append(ReplacedSection(known.num, row, places[at], same))
+        work = Unprepared(draft, id, vault.namespace, now)
+        changes.fresh.append(FreshSection(known, places[at], work, read.changed_at))
     kept = {known.num for known in matched if known is not None}
     changes.dropped += [section.num for section in old if section.num not in kept]
 

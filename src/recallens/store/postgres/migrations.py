@@ -250,6 +250,10 @@ CREATE FUNCTION records(list text) RETURNS TABLE (key bigint, value jsonb, text0
     ("0004-owner-of-tasks", """
 ALTER TABLE tasks ADD COLUMN owner text COLLATE "C";
 """),
+    ("0005-gist", """
+ALTER TABLE memories RENAME COLUMN simhash TO gist;
+UPDATE memories SET gist = 0;
+"""),
 )  # fmt: skip
 
 # Made once a large namespace is indexed, where the server has pgvector.

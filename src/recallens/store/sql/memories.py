@@ -100,7 +100,7 @@ _ENCODERS: Mapping[str, Callable[[Prepared], Any]] = {
     "attributes": lambda row: packed_record(dict(row.memory.attributes)),
     "session": attrgetter("session"),
     # Integers in a database are signed: the upper half of 64 bits becomes negative and comes back as it was.
-    "simhash": lambda row: row.simhash - (1 << 64) if row.simhash >= 1 << 63 else row.simhash,
+    "gist": lambda row: row.gist - (1 << 64) if row.gist >= 1 << 63 else row.gist,
     "chars": lambda row: len(row.memory.content),
     "tokens": attrgetter("tokens"),
     "days_told": attrgetter("days_told"),

@@ -12,7 +12,7 @@ from recallens.store.sql.connection import Database, NamespaceConnection
 from recallens.store.sql.rows import NO_LIMIT, Row, decoded, packed
 
 # What a memory cannot be written without, until it is derived from its text.
-_UNTIL_DERIVED: Final = {"annotations": "'{}'", "simhash": "0", "chars": "0", "tokens": "0", "length": "0"}
+_UNTIL_DERIVED: Final = {"annotations": "'{}'", "gist": "0", "chars": "0", "tokens": "0", "length": "0"}
 # Every order is one that an index has, so that no row waits in memory for another. Numbers of memories alone are
 # sorted: the limit keeps SQLite from sorting whole rows instead.
 _OWN: Final = f"(SELECT num FROM memories WHERE ns = ?1 ORDER BY num LIMIT {NO_LIMIT}) own CROSS JOIN"

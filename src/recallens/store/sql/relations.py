@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -25,6 +25,7 @@ from recallens.model.citation import (
 )
 from recallens.model.memory import Memory, Origin, Relation, RelationType
 from recallens.model.recall import Successor
+from recallens.store.records import Tie
 from recallens.store.sql.connection import NamespaceConnection
 from recallens.store.sql.rows import packed, packed_record, readable
 
@@ -99,11 +100,22 @@ class SqlRelations(Struct, frozen=True):
         )  # fmt: skip
 
     def put(self, source: int, target: int, relation: Relation) -> None:
-        self._put(source, target, *structs.astuple(relation)[2:])
-        self._here.change(
-            "UPDATE memories SET seq = ?2 WHERE +ns = ?1 AND num IN (SELECT value FROM NUMBERS(?3))",
-            self._here.number(), packed([source, target]),
-        )  # fmt: skip
+        self.put_many({(source, target, relation.type): relation})
+
+    def known(self, ties: Sequence[Tie]) -> set[Tie]:
+        """Which of these relations are there, whether or not they still hold."""
+        rows = self._here.all(
+            "SELECT r.source, r.target, r.type FROM RECORDS(?2) j CROSS JOIN relations r"
+            " ON r.source = CAST(j.value ->> 0 AS BIGINT) AND r.target = CAST(j.value ->> 1 AS BIGINT)"
+            " AND r.type = (j.value ->> 2) AND r.ns = ?1",
+            packed([list(tie) for tie in ties]),
+        )
+        return {(source, target, kind) for source, target, kind in rows}
+
+    def put_many(self, relations: Mapping[Tie, Relation]) -> None:
+        for (source, target, _), relation in relations.items():
+            self._put(source, target, *structs.astuple(relation)[2:])
+        self._touch({num for source, target, _ in relations for num in (source, target)})
 
     def supersede(self, old: int, new: int, at: int) -> None:
         """The old memory stays, closed at `at`; an end that had come earlier is kept. What waited for review, or was
@@ -115,6 +127,12 @@ class SqlRelations(Struct, frozen=True):
             at, self._here.number(), old,
         )  # fmt: skip
         self._put(new, old, RelationType.SUPERSEDES, 1.0, Origin.USER, at, None)
+
+    def _touch(self, nums: Collection[int]) -> None:
+        self._here.change(
+            "UPDATE memories SET seq = ?2 WHERE +ns = ?1 AND num IN (SELECT value FROM NUMBERS(?3))",
+            self._here.number(), packed(nums),
+        )  # fmt: skip
 
     def _put(self, *values: Any) -> None:
         self._here.change(

@@ -377,4 +377,9 @@ UPDATE vault_files SET ns = coalesce((SELECT o.ns FROM vaults o WHERE o.id = vau
 -- The token that started a task: no other logs into it or ends it.
 ALTER TABLE tasks ADD COLUMN owner TEXT;
 """),
+    ("0022-gist", """
+-- Texts that say nearly the same are found by what they are about. Of older memories `reindex` reads it.
+ALTER TABLE memories RENAME COLUMN simhash TO gist;
+UPDATE memories SET gist = 0;
+"""),
 )  # fmt: skip
