@@ -33,6 +33,8 @@ class Settings:
     encoder_dimension: int | None = None
     encoder_threads: int = 1
     encoder_second: str = "multilingual"
+    reranker: str = "none"
+    reranker_milliseconds: int = 500
     preset: str = "default"
     limit: int = 10
     dedupe: bool = True
@@ -61,6 +63,8 @@ ABOUT: Mapping[str, str] = {
     "encoder_dimension": "vector length to ask an endpoint for",
     "encoder_threads": "threads of the packaged encoders",
     "encoder_second": "the encoder for what the first cannot read: multilingual, or none",
+    "reranker": "a model that reads the question beside each of the best thirty rows: none, or fastembed:MODEL",
+    "reranker_milliseconds": "how long that may take; past it the order stands, and the X-ray says so",
     "preset": "the ranking: default, fusion, classic or adaptive",
     "limit": "results a search, whatever the question calls for",
     "dedupe": "whether a new memory that says the same as an old one is merged into it",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from recallens.config import Settings, is_address
@@ -27,6 +28,7 @@ from recallens.errors import (
 from recallens.index.encoders.protocol import Encoder
 from recallens.index.encoders.registry import open_encoder
 from recallens.index.encoding import Encoding
+from recallens.index.rerankers import Reranker, open_reranker
 from recallens.index.resident import Resident
 from recallens.index.version import Version
 from recallens.ingest.preparation import Preparation
@@ -35,6 +37,7 @@ from recallens.ingest.validate import epoch_ms, namespace_name, reference
 from recallens.model.memory import Clock, IdSource, Memory, Session, number_of
 from recallens.model.times import When
 from recallens.model.trust import PERSON, Actor
+from recallens.recall.rerank import Reranking
 from recallens.store.candidates import CandidateReader
 from recallens.store.protocols import Reader, Store, Writer
 from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, META_SENTENCES, NamespaceState
@@ -82,6 +85,7 @@ class Core:
         ids: Callable[[], str] | None = None,
         encoder: Encoder | None = None,
         second: Encoder | None = None,
+        reranker: Reranker | None = None,
         prepare: Prepare = prepare,
     ) -> None:
         self.store = store
@@ -90,6 +94,7 @@ class Core:
         self.new_id = ids or IdSource(clock)
         self.given_encoder = encoder
         self._given_second = second
+        self._reranker = reranker
         self.preparation = Preparation(prepare)
         self.log = AuditLog(store, settings, lambda: self.clock())
         self.folder: Path | None = None  # where the person or the agent works, if they work on this machine
@@ -161,6 +166,13 @@ class Core:
         except EncoderMissing:  # an installation without it; `doctor` says so
             return None
         return None if encoder is None else Encoding(spec, str(encoder.key), encoder)
+
+    @cached_property
+    def reranking(self) -> Reranking | None:
+        """The model that looks at the best rows again, where there is one."""
+        settings = self.settings
+        model = self._reranker or open_reranker(settings.reranker, threads=settings.encoder_threads)
+        return None if model is None else Reranking(model, settings.reranker_milliseconds)
 
     def await_vectors(self, tx: Writer, nums: Sequence[int], texts: Iterable[str]) -> None:
         """Memories with these texts wait for their vectors. The first text that the store's encoder cannot read lets

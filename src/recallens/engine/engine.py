@@ -35,6 +35,7 @@ from recallens.engine.transfer import Transfer
 from recallens.engine.vaults import Vaults
 from recallens.errors import InvalidInput, StoreClosed
 from recallens.index.encoders.protocol import Encoder
+from recallens.index.rerankers import Reranker
 from recallens.ingest.prepare import Prepare, prepare
 from recallens.ingest.signature import checked
 from recallens.model.memory import Clock
@@ -102,6 +103,7 @@ class Engine:
         ids: Callable[[], str] | None = None,
         encoder: Encoder | str | None = None,
         second: Encoder | None = None,
+        reranker: Reranker | str | None = None,
         prepare: Prepare = prepare,
         **flags: object,
     ) -> Self:
@@ -109,19 +111,28 @@ class Engine:
         `namespace=`, `project=` …
 
         `encoder` is a spec such as "minilm" or "ollama:bge-m3", or an Encoder of your own; `second` is one for what
-        that cannot read, in place of the packaged multilingual one. `prepare` derives from a
-        draft what is stored with it; whoever stores the same texts again and again can remember what it gave.
+        that cannot read, in place of the packaged multilingual one. `reranker` is a spec, or an object of your own
+        that looks at the best rows again. `prepare` derives from a draft what is stored with it; whoever stores the
+        same texts again and again can remember what it gave.
         """
         if store is not None and not isinstance(store, str | Path):
             raise InvalidInput(f"a store is the path of a file or postgresql://…, not {store!r}")
         if settings is None:
-            named = encoder if isinstance(encoder, str) else None
-            settings = load({"store": str(store) if store is not None else None, "encoder": named, **flags})
+            named = {
+                "store": str(store) if store is not None else None,
+                "encoder": encoder if isinstance(encoder, str) else None,
+                "reranker": reranker if isinstance(reranker, str) else None,
+            }
+            settings = load(named | flags)
             if store is not None and create:
                 _require_folder(settings.store)
         brought = None if isinstance(encoder, str) else encoder
         opened = open_store(settings, create=create)
-        engine = cls(Core(opened, settings, clock=clock, ids=ids, encoder=brought, second=second, prepare=prepare))
+        looking = None if isinstance(reranker, str) else reranker
+        core = Core(
+            opened, settings, clock=clock, ids=ids, encoder=brought, second=second, reranker=looking, prepare=prepare
+        )
+        engine = cls(core)
         engine.maintenance.erasure.resume()
         return engine
 

@@ -28,6 +28,7 @@ from recallens.recall.certificate import limited
 from recallens.recall.disagreements import disagreements
 from recallens.recall.pipeline import pipeline
 from recallens.recall.presets import Preset, preset_named
+from recallens.recall.rerank import NAME as RERANK
 from recallens.recall.results import ended_of, results, silence_of
 from recallens.recall.runner import run
 from recallens.recall.scene import MULTILINGUAL, open_scene
@@ -168,7 +169,7 @@ class Search:
                 versions=versions,
                 standing=standing,
             )
-            ledger, pool = run(pipeline(scene, preset, query), query)
+            ledger, pool = run(pipeline(scene, preset, query, self._core.reranking), query)
             returned = results(snapshot[0], scene, ledger, pool, query)
             silence = None if returned else silence_of(scene, ledger)
             ended = None if returned else ended_of(scene, ledger, query)
@@ -180,6 +181,9 @@ class Search:
         have, wanted = scene.second_vectors
         if have < wanted:
             failed.setdefault(MULTILINGUAL, f"{INCOMPLETE}{have:,} of {wanted:,} memories have theirs")
+        for note in ledger.notes(RERANK)[-1:]:
+            if "error" in note:
+                failed[RERANK] = note["error"]
         notice = NOTHING_FITS if not returned and _too_long(ledger) else None
         recall = Recall(
             query, returned, ledger, encoding.key, degraded=failed, notice=notice, silence=silence, ended=ended
@@ -206,6 +210,8 @@ class Search:
             "schema": SCHEMA_VERSION,
             "tokenizer": str(TOKENIZER_VERSION),
         }
+        if self._core.reranking is not None:
+            versions["reranker"] = self._core.reranking.model.name
         return {"encoder": self._core.encoding.key, "versions": versions}
 
     def write_down(

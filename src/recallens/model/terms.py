@@ -60,6 +60,7 @@ WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "proposal": ("proposal", "its only proposing to replace what is more trusted"),
     "aftermath": ("aftermath", "its telling only what came after it"),
     "recap": ("recap", "its summing up what others say"),
+    "rerank": ("second look", "what the model thinks that reads it beside the question"),
     "conflictPenalty": ("conflict", "what speaks against it"),
     "mmrPenalty": ("repetition", "how much it repeats what stands above it"),
 }

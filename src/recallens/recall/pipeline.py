@@ -20,6 +20,7 @@ from recallens.recall.judgement import judge_relevance
 from recallens.recall.plan import widened_query
 from recallens.recall.precedence import PRECEDENCE
 from recallens.recall.presets import Preset
+from recallens.recall.rerank import Reranking, rerank
 from recallens.recall.results import describe
 from recallens.recall.runner import Decide, Stage
 from recallens.recall.scene import SEMANTIC, Scene, widened_scene
@@ -73,7 +74,7 @@ from recallens.recall.views.times import note_times, of_the_time
 from recallens.text.languages import alternatives
 
 
-def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
+def pipeline(scene: Scene, preset: Preset, query: Query, reranking: Reranking | None = None) -> list[Stage]:
     scene = placed(dated(scene, preset, query), preset, query)
     rules = filter_rules(scene, query)
     mask, counts = passing(scene, rules) if any(rule.from_caller for rule in rules) else (None, None)
@@ -124,13 +125,13 @@ def pipeline(scene: Scene, preset: Preset, query: Query) -> list[Stage]:
         *([gates(WATCH_BATCH)] if query.watch else ()),
         *([("direct-answer", partial(judge_answers, scene, words))] if words is not None else ()),
         *([("gates", partial(overlap_gate, words))] if words is not None else ()),
-        *ranking(scene, preset, query),
+        *ranking(scene, preset, query, reranking),
         *([("certificate", partial(certify, scene, widens, admitted))] if preset.planned and query.certify else ()),
-        *(second_round(scene, preset, query, rules, admitted) if widens else ()),
+        *(second_round(scene, preset, query, rules, admitted, reranking) if widens else ()),
     ]
 
 
-def ranking(scene: Scene, preset: Preset, query: Query) -> Iterator[Stage]:
+def ranking(scene: Scene, preset: Preset, query: Query, reranking: Reranking | None) -> Iterator[Stage]:
     """From candidates to results: every term, the picks, and what each result is."""
     cuts = preset.cut and query.cut
     lessons = LESSON_EXTRA if preset.fused and query.max_results is None else 0
@@ -141,6 +142,8 @@ def ranking(scene: Scene, preset: Preset, query: Query) -> Iterator[Stage]:
             yield "terms", partial(weighed, scene, term, term.fits and preset.alpha_weighs_fit)
     if preset.fused:
         yield "terms", partial(conflict_penalty, scene)
+    if reranking is not None and preset.tiers:
+        yield "rerank", partial(rerank, scene, reranking)
     if preset.planned:
         yield "relevance", partial(judge_relevance, scene)
     for term in terms:
@@ -172,8 +175,9 @@ def ranking(scene: Scene, preset: Preset, query: Query) -> Iterator[Stage]:
 
 
 def second_round(
-    first: Scene, preset: Preset, query: Query, rules: Sequence[FilterRule], admitted: Admitted
-) -> Iterator[Stage]:
+    first: Scene, preset: Preset, query: Query, rules: Sequence[FilterRule], admitted: Admitted,
+    reranking: Reranking | None,
+) -> Iterator[Stage]:  # fmt: skip
     """The same pool, asked with the widened plan: rows stay, new rows are gated, every term is computed afresh.
 
     It runs only where the certificate opened it.
@@ -188,7 +192,7 @@ def second_round(
     if preset.tiers and query.mode is Mode.HYBRID:
         stages.append(("graph", partial(walk, scene, WIDENED_GRAPH_BATCH)))
         stages.append(("gates", partial(judge, scene, rules, WIDENED_GRAPH_BATCH, None)))
-    stages += [*ranking(scene, preset, query), ("certificate", partial(certify, scene, False, admitted))]
+    stages += [*ranking(scene, preset, query, reranking), ("certificate", partial(certify, scene, False, admitted))]
     for name, decide in stages:
         yield name, partial(_if_opened, decide, wide)
 

@@ -59,7 +59,7 @@ def explain(ledger: Ledger, *, audit: Mapping[str, str] | None = None, trace_id:
         sessionKey=query.get("session"),
         namespace=query.get("namespace"),
         traceId=trace_id,
-        degraded={view.name: view.error for view in views if view.error is not None},
+        degraded={view.name: view.error for view in views if view.error is not None} | _rerank_error(walk),
         certificate=_note(walk, "certificate"),
         silence=None if len(walk.pool.ranked()) else _note(walk, "silence"),
         widening=walk.widening,
@@ -189,6 +189,11 @@ def _provenance(record: Mapping[str, Any] | None, reason: str | None) -> Provena
 def _note(walk: Walk, name: str) -> Mapping[str, Any] | None:
     """What was said of this last: a second round's word replaces the first's."""
     return walk.notes[name][-1] if name in walk.notes else None
+
+
+def _rerank_error(walk: Walk) -> dict[str, str]:
+    note = _note(walk, "rerank") or {}
+    return {"rerank": note["error"]} if "error" in note else {}
 
 
 def _rows(walk: Walk, name: str) -> Rows:
